@@ -1,0 +1,55 @@
+using System.Diagnostics;
+
+namespace QuickSilver.Core.Buffers;
+
+// A counted claim on one block of a slab. Who keeps a piece of it adds a claim and releases it once; the last release
+// returns the block. A release too many throws: memory given out twice would corrupt packets silently.
+[DebuggerDisplay("claims = {_claims}")]
+internal sealed class Lease
+{
+    private readonly SlabPool _pool;
+    private readonly byte[] _slab;
+    private readonly int _offset;
+    private int _claims;
+
+    internal Lease(SlabPool pool, byte[] slab, int offset)
+    {
+        _pool = pool;
+        _slab = slab;
+        _offset = offset;
+    }
+
+    public Span<byte> Span => _slab.AsSpan(_offset, SlabPool.BlockBytes);
+
+    public Memory<byte> Memory => _slab.AsMemory(_offset, SlabPool.BlockBytes);
+
+    public int Claims => _claims;
+
+    internal void Begin() => _claims = 1;
+
+    public void AddClaim()
+    {
+        if (_claims <= 0)
+        {
+            ThrowReleased();
+        }
+
+        _claims++;
+    }
+
+    public void Release()
+    {
+        if (_claims <= 0)
+        {
+            ThrowReleased();
+        }
+
+        if (--_claims == 0)
+        {
+            _pool.Return(this);
+        }
+    }
+
+    private static void ThrowReleased() =>
+        throw new InvalidOperationException("This lease was already returned: a claim was released twice or kept without AddClaim.");
+}

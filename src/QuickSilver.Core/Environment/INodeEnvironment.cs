@@ -1,0 +1,46 @@
+using System.Net;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Requests;
+using QuickSilver.Core.Transport;
+
+namespace QuickSilver.Core.Environment;
+
+// The only door through which protocol code reaches time, chance and the network. Two houses stand behind it: the
+// machine (MachineEnvironment) and the simulator. Everything but Post is called on the node's core thread only, and
+// every callback (alarms, requests, datagrams, stream events) comes on that thread, so protocol code needs no locks.
+internal interface INodeEnvironment
+{
+    /// <summary>Monotonic time since an arbitrary origin; never steps back, unaffected by the wall clock.</summary>
+    TimeSpan Now { get; }
+
+    /// <summary>Wall-clock time, for labels and incarnations only: it may step.</summary>
+    DateTimeOffset UtcNow { get; }
+
+    /// <summary>The node's one stream of random numbers; seeded in the simulator.</summary>
+    ulong NextRandom();
+
+    /// <summary>The node's pool of pinned packet memory.</summary>
+    SlabPool Buffers { get; }
+
+    /// <summary>The address of the interface this node talks through.</summary>
+    IPAddress LocalAddress { get; }
+
+    /// <summary>Sets <paramref name="alarm"/> to fire once, <paramref name="delay"/> from now; a pending alarm is moved.</summary>
+    void Schedule(Alarm alarm, TimeSpan delay);
+
+    /// <summary>Takes a pending alarm back; does nothing when it is not pending.</summary>
+    void Cancel(Alarm alarm);
+
+    /// <summary>Hands work to the core thread. Callable from any thread; lock-free; wakes the core thread when it sleeps.</summary>
+    void Post(Request request);
+
+    /// <summary>Opens a datagram port. Throws <see cref="TransportException"/> when the system refuses.</summary>
+    IDatagramPort OpenPort(DatagramPortOptions options, IDatagramReceiver receiver);
+
+    /// <summary>Listens for control streams. Throws <see cref="TransportException"/> when the system refuses.</summary>
+    IControlListener Listen(IPEndPoint local, IControlAcceptor acceptor);
+
+    /// <summary>Begins to connect; the outcome arrives at the handler as OnConnected or OnClosed.</summary>
+    IControlStream Connect(IPEndPoint remote, IControlStreamHandler handler);
+}

@@ -1,0 +1,41 @@
+using System.Net;
+
+namespace QuickSilver.Core.Transport;
+
+// Ordered, reliable bytes between a node and the membership service: TCP over pipelines on a machine, a modelled stream
+// in the simulator. All calls and callbacks are on the core thread.
+internal interface IControlStream
+{
+    IPEndPoint? RemoteEndPoint { get; }
+
+    /// <summary>Bytes accepted and not yet handed to the network; who writes faster than this shrinks should close.</summary>
+    long PendingBytes { get; }
+
+    /// <summary>Queues bytes to send (copied before it returns). A closed stream ignores them.</summary>
+    void Send(ReadOnlySpan<byte> bytes);
+
+    /// <summary>Closes at once; OnClosed is not called for one's own Close.</summary>
+    void Close();
+}
+
+internal interface IControlStreamHandler
+{
+    void OnConnected(IControlStream stream);
+
+    /// <summary>New bytes. Returns how many were consumed; the rest is offered again together with what follows.</summary>
+    int OnBytes(IControlStream stream, ReadOnlySpan<byte> bytes);
+
+    /// <summary>The peer closed, the network failed, or the connection could not be made; said once.</summary>
+    void OnClosed(IControlStream stream, string reason);
+}
+
+internal interface IControlAcceptor
+{
+    /// <summary>The handler for a new inbound stream; null refuses it.</summary>
+    IControlStreamHandler? OnAccept(IControlStream stream);
+}
+
+internal interface IControlListener : IDisposable
+{
+    IPEndPoint LocalEndPoint { get; }
+}

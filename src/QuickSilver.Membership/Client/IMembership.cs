@@ -1,0 +1,64 @@
+using System.Collections.Immutable;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Client;
+
+[Flags]
+internal enum TopicRole
+{
+    None = 0,
+    Publish = 1,
+    Subscribe = 2,
+}
+
+// One field of a payload's schema: its number and its wire type as a word ("int32", "string", "repeated Leg", …).
+internal sealed record ContractField(int Number, string Name, string Type);
+
+// What endpoints of one topic must agree on. Kind is the payload's family: "bytes", "string", or "message" with Fields
+// (flattened: a nested message's fields have dotted names). Guarantee is the guarantee's name, Security likewise.
+internal sealed record ContractDescription
+{
+    public required string TypeName { get; init; }
+    public required string Kind { get; init; }
+    public required string Guarantee { get; init; }
+    public string Security { get; init; } = "None";
+    public ImmutableArray<ContractField> Fields { get; init; } = [];
+}
+
+internal sealed record TopicRequest
+{
+    public required string Name { get; init; }
+    public required ulong TopicId { get; init; }
+    public required TopicRole Role { get; init; }
+    public required ContractDescription Contract { get; init; }
+}
+
+// Refusal: null when granted; otherwise a sentence that names what differs or is wrong.
+internal readonly record struct TopicOutcome(string? Refusal);
+
+// What multicast and the public face need of the membership client. Core thread only.
+internal interface IMembership
+{
+    NodeKey Self { get; }
+
+    bool IsReachable { get; }
+
+    /// <summary>
+    /// Asks for a topic to be opened with this access (replacing the access asked for before). The callback comes once:
+    /// refused, or granted, and then the topic's view follows (or came already) in a configuration. While the service is
+    /// unreachable the request waits and is sent on reconnection.
+    /// </summary>
+    void Open(TopicRequest request, Action<TopicOutcome> completed);
+
+    /// <summary>Gives up all access to a topic. The views that were left live on until settled.</summary>
+    void Close(ulong topicId);
+
+    /// <summary>Tells the service that nothing this node sent in a view superseded at or before this number is unsettled.</summary>
+    void Confirm(long configuration);
+
+    /// <summary>Reports a ring neighbour that does not answer; the service decides.</summary>
+    void ReportSuspect(NodeKey node, string reason);
+
+    /// <summary>Leaves for good; the callback comes when the service has confirmed, or at once when it is unreachable.</summary>
+    void Leave(Action completed);
+}

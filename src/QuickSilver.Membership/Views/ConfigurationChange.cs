@@ -1,0 +1,37 @@
+using System.Collections.Immutable;
+
+namespace QuickSilver.Membership.Views;
+
+// One step of the world as the service numbers it, applied by a node as a whole: a sender moves all its topics from the
+// old regions to the new ones at once, which is what lets a node change region without missing or repeating a message.
+// Numbers only grow; the upper 32 bits are the service's epoch, which a restarted service sets above all it is told of.
+internal sealed record ConfigurationChange
+{
+    public required long Number { get; init; }
+    // A snapshot replaces all that was known: nodes, regions and topics not in it are gone.
+    public required bool IsSnapshot { get; init; }
+    public ImmutableArray<NodeInfo> Joined { get; init; } = [];
+    public ImmutableArray<NodeKey> Removed { get; init; } = [];
+    // New views of regions that this node is in, was in, or sends to.
+    public ImmutableArray<RegionView> Regions { get; init; } = [];
+    // New views of topics that this node has open.
+    public ImmutableArray<TopicView> Topics { get; init; } = [];
+}
+
+// Called on the core thread by the membership client.
+internal interface IMembershipObserver
+{
+    void OnConfiguration(ConfigurationChange change);
+
+    /// <summary>
+    /// Every live node has confirmed <paramref name="configuration"/>: nothing sent in a view that it superseded is still
+    /// wanted by anyone, so such views may be closed.
+    /// </summary>
+    void OnSettled(long configuration);
+
+    /// <summary>The service removed this node (it was thought dead): it must start again as a new incarnation.</summary>
+    void OnExpelled(string reason);
+
+    /// <summary>The connection to the service was lost (false) or made (true). Data flows on meanwhile.</summary>
+    void OnServiceReachable(bool reachable);
+}

@@ -1,0 +1,20 @@
+using System.Net;
+
+namespace QuickSilver.Membership.Views;
+
+// One life of one node: a node that restarts keeps its id at most, never its incarnation, so what an old life sent is
+// told apart for ever (I10). Ids are drawn at random (64 bits), so they need no authority and survive a restart of the
+// service; incarnations are seconds of wall-clock time at start, and only compared for equality.
+internal readonly record struct NodeKey(ulong Id, uint Incarnation) : IComparable<NodeKey>
+{
+    public int CompareTo(NodeKey other)
+    {
+        int byId = Id.CompareTo(other.Id);
+        return byId != 0 ? byId : Incarnation.CompareTo(other.Incarnation);
+    }
+
+    public override string ToString() => $"{Id:x16}.{Incarnation}";
+}
+
+// A live node as the service knows it. JoinOrder grows with each join: the lowest is the longest-standing.
+internal sealed record NodeInfo(NodeKey Key, IPEndPoint EndPoint, long JoinOrder);

@@ -1,0 +1,31 @@
+using System.Collections.Immutable;
+using System.Net;
+
+namespace QuickSilver.Membership.Views;
+
+// The members of one region from configuration Configuration on, until a view with a higher Number replaces it. Members
+// are in ascending key order, the same at every node, so rings and leaders follow without a message. No members: the
+// region has dissolved. Packet numbers start at 1 in each view, per sender: a view is a closed world in which every
+// member must come to hold every packet, so a joiner never starts in the middle and a leaver never leaves a hole.
+internal sealed record RegionView
+{
+    public required ulong RegionId { get; init; }
+    public required uint Number { get; init; }
+    public required long Configuration { get; init; }
+    public required IPEndPoint Group { get; init; }
+    public required ImmutableArray<NodeKey> Members { get; init; }
+
+    public override string ToString() => $"region {RegionId:x}/{Number} ({Members.Length} members, {Group})";
+}
+
+// Where a topic's messages go from configuration Configuration on: one multicast to each of these regions.
+// Subscribed: whether the node that is told this is a subscriber from that configuration on.
+internal sealed record TopicView
+{
+    public required ulong TopicId { get; init; }
+    public required long Configuration { get; init; }
+    public required ImmutableArray<ulong> Regions { get; init; }
+    public required bool Subscribed { get; init; }
+    // Subscribers in the whole topic view (all regions).
+    public required int Subscribers { get; init; }
+}

@@ -1,0 +1,38 @@
+namespace QuickSilver.Multicast;
+
+// What the public face asks of the multicast layer. Core thread only.
+internal interface IMulticast
+{
+    ITopicSender OpenSender(ulong topicId, bool reliable);
+
+    /// <summary>Starts to hand what arrives for the topic to the sink, from the first view on in which this node subscribes.</summary>
+    ITopicReceiver OpenReceiver(ulong topicId, bool reliable, ITopicSink sink);
+}
+
+internal interface ITopicSender
+{
+    /// <summary>
+    /// Takes one message (copied before it returns) and gives its number, or -1 when there is no room: then OnRoom is
+    /// called once when there is. Without subscribers a message is stable at once.
+    /// </summary>
+    long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer);
+
+    /// <summary>Called on the core thread when TrySend said no and may be tried again.</summary>
+    Action? OnRoom { get; set; }
+
+    /// <summary>Messages taken and not yet stable.</summary>
+    long Unstable { get; }
+
+    /// <summary>Calls back once when all that was taken until now is stable.</summary>
+    void WhenStable(Action callback);
+
+    void Close();
+}
+
+internal interface ITopicReceiver
+{
+    /// <summary>The sink has room again.</summary>
+    void Resume();
+
+    void Close();
+}

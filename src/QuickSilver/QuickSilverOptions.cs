@@ -1,0 +1,70 @@
+using System.Net;
+
+namespace QuickSilver;
+
+/// <summary>How packets reach the members of a region.</summary>
+public enum Dissemination
+{
+    /// <summary>One IP multicast per packet and region.</summary>
+    Multicast = 0,
+
+    /// <summary>A copy per member, where the network has no multicast.</summary>
+    Unicast = 1,
+}
+
+/// <summary>What a node is started with. Every value is checked at start; a wrong one is refused by name, value and range.</summary>
+public sealed record QuickSilverOptions
+{
+    /// <summary>
+    /// The membership service's "host:port". Null (default): embedded membership; the node looks for a service on
+    /// its interface's network and hosts one when there is none.
+    /// </summary>
+    public string? MembershipService { get; set; }
+
+    /// <summary>The cluster's name: nodes of different clusters never hear each other. 1 to 64 characters. Default "default".</summary>
+    public string Cluster { get; set; } = "default";
+
+    /// <summary>The IPv4 address of the interface to use. Default: loopback, so a first program needs no network.</summary>
+    public IPAddress Interface { get; set; } = IPAddress.Loopback;
+
+    /// <summary>UDP port on which embedded services are found. 1 to 65535; default 7402. Danger: clusters apart by port only
+    /// still share the discovery group.</summary>
+    public int DiscoveryPort { get; set; } = 7402;
+
+    /// <summary>Multicast or unicast copies. Default: multicast.</summary>
+    public Dissemination Dissemination { get; set; } = Dissemination.Multicast;
+
+    /// <summary>The first address of the range that regions take their multicast addresses from. Default 239.192.0.0.</summary>
+    public IPAddress MulticastBase { get; set; } = IPAddress.Parse("239.192.0.0");
+
+    /// <summary>The prefix length of that range, 8 to 30. Default 14.</summary>
+    public int MulticastPrefix { get; set; } = 14;
+
+    /// <summary>Bytes of one datagram at most, header included: 576 to 65,507; default 1,472 (an MTU of 1,500).</summary>
+    public int PacketBytes { get; set; } = 1472;
+
+    /// <summary>Bytes a node keeps of what it sent and is not yet stable: 1 MiB to 4 GiB; default 64 MiB. More waits at the publisher.</summary>
+    public long RetentionBytes { get; set; } = 64L << 20;
+
+    /// <summary>Bytes that may wait between publishers and the core thread: 64 KiB to 1 GiB; default 4 MiB.</summary>
+    public long PublishQueueBytes { get; set; } = 4L << 20;
+
+    /// <summary>Packet memory in all (receive, retention, cache): 16 MiB to 16 GiB; default 256 MiB. Danger: below what the
+    /// open regions keep, receives are put off and the kernel drops.</summary>
+    public long BufferBytes { get; set; } = 256L << 20;
+
+    /// <summary>Receive buffer asked of the kernel per region, in bytes: 64 KiB to 1 GiB; default 8 MiB.</summary>
+    public int ReceiveBufferBytes { get; set; } = 8 << 20;
+
+    /// <summary>How often a node tells the service that it lives: 50 ms to 1 min; default 1 s. Ten missed mean removal.</summary>
+    public TimeSpan HeartbeatInterval { get; set; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>Heartbeats missed until the service removes a node: 2 to 100; default 10.</summary>
+    public int HeartbeatsMissed { get; set; } = 10;
+
+    /// <summary>Segmentation offload: probed at start when true (default); false forces single datagrams.</summary>
+    public bool SegmentationOffload { get; set; } = true;
+
+    /// <summary>How long a starting node looks for a membership service before it says that there is none: 100 ms to 10 min; default 10 s.</summary>
+    public TimeSpan StartTimeout { get; set; } = TimeSpan.FromSeconds(10);
+}

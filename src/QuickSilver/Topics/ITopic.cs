@@ -1,0 +1,99 @@
+namespace QuickSilver;
+
+/// <summary>A received message. A struct: receiving allocates nothing but the value itself.</summary>
+/// <typeparam name="T">The topic's payload type.</typeparam>
+/// <param name="Value">The payload.</param>
+/// <param name="Sender">Which life of which node published it.</param>
+/// <param name="Sequence">Its number among that sender's messages in this topic, from 1.</param>
+public readonly record struct Message<T>(T Value, SenderId Sender, long Sequence);
+
+/// <summary>One life of a publishing node: a restarted node has the same id at most, never the same incarnation.</summary>
+/// <param name="Id">The node's id, drawn at random.</param>
+/// <param name="Incarnation">Which life of it.</param>
+public readonly record struct SenderId(ulong Id, uint Incarnation)
+{
+    /// <inheritdoc/>
+    public override string ToString() => $"{Id:x16}.{Incarnation}";
+}
+
+/// <summary>A range of a sender's messages that this endpoint will never get. Never silence.</summary>
+/// <param name="Sender">Whose messages.</param>
+/// <param name="First">The first number missing.</param>
+/// <param name="Last">The last number missing.</param>
+/// <param name="Reason">Why: the sender failed, the reader was slow, the guarantee allows it.</param>
+public readonly record struct GapNotice(SenderId Sender, long First, long Last, string Reason)
+{
+    /// <summary>How many messages are missing.</summary>
+    public long Count => Last - First + 1;
+}
+
+/// <summary>Handles a message on the node's core thread: must not block, and must not keep <c>message.Value</c> of a
+/// <see cref="ReadOnlyMemory{T}"/> payload after it returns.</summary>
+/// <typeparam name="T">The topic's payload type.</typeparam>
+/// <param name="message">The message.</param>
+public delegate void MessageHandler<T>(in Message<T> message);
+
+/// <summary>Fills a message when the network is ready to take one (the pull model of QSM, section 3 of the paper).</summary>
+/// <typeparam name="T">The topic's payload type.</typeparam>
+/// <param name="value">The message to send.</param>
+/// <returns>False when there is nothing to send now; <see cref="IAttachedFeed.Signal"/> asks to be pulled again.</returns>
+public delegate bool FeedCallback<T>(out T value);
+
+/// <summary>A feed attached to a topic.</summary>
+public interface IAttachedFeed : IDisposable
+{
+    /// <summary>Says that there is something to send. Callable from any thread.</summary>
+    void Signal();
+}
+
+/// <summary>An open endpoint of a topic. Thread-safe.</summary>
+/// <typeparam name="T">The payload type.</typeparam>
+public interface ITopic<T> : IAsyncDisposable
+{
+    /// <summary>The topic's name.</summary>
+    string Name { get; }
+
+    /// <summary>Subscribers in the topic's current view, this endpoint included when it subscribes.</summary>
+    int Subscribers { get; }
+
+    /// <summary>
+    /// Publishes a message; completes when the node has accepted it. Completes at once unless the queue is full; then it
+    /// waits for room, which is the back-pressure. Allocates nothing when it completes at once.
+    /// </summary>
+    /// <exception cref="InvalidOperationException">The endpoint does not publish.</exception>
+    /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
+    /// <exception cref="MessageTooLargeException">The encoded message is larger than 16 MiB.</exception>
+    ValueTask PublishAsync(T value, CancellationToken cancellationToken = default);
+
+    /// <summary>Publishes a message and completes as <paramref name="completion"/> says.</summary>
+    /// <inheritdoc cref="PublishAsync(T, CancellationToken)"/>
+    ValueTask PublishAsync(T value, PublishCompletion completion, CancellationToken cancellationToken = default);
+
+    /// <summary>Attaches a feed: called on the core thread whenever the network can take a message, until it returns false.</summary>
+    IAttachedFeed AttachFeed(FeedCallback<T> feed);
+
+    /// <summary>
+    /// Calls <paramref name="handler"/> on the core thread for each message from now on: the least latency. It must not
+    /// block; an exception is logged and counted. Dispose the result to detach.
+    /// </summary>
+    IDisposable Handle(MessageHandler<T> handler, Action<GapNotice>? onGap = null);
+
+    /// <summary>
+    /// Reads messages as they come, from the bounded buffer of this endpoint. Ends when the topic is cancelled or disposed.
+    /// One reader at a time. <paramref name="onGap"/> is called, in order with the messages, for what this reader will never get.
+    /// </summary>
+    IAsyncEnumerable<Message<T>> ReadAllAsync(CancellationToken cancellationToken = default, Action<GapNotice>? onGap = null);
+
+    /// <summary>Completes when the topic has at least so many subscribers (this endpoint included when it subscribes).</summary>
+    Task WaitForSubscribersAsync(int count, CancellationToken cancellationToken = default);
+
+    /// <summary>
+    /// Drains: takes no more to publish, and completes when all that was accepted is stable. Readers go on. Ends within
+    /// <paramref name="limit"/> (one second by default) with false when peers did not acknowledge in time.
+    /// </summary>
+    Task<bool> DrainAsync(TimeSpan? limit = null);
+
+    /// <summary>Cancels: drops what waits to be sent or read, ends readers and feeds, at once. The endpoint stays open as
+    /// an object only to be disposed.</summary>
+    void Cancel();
+}
