@@ -30,6 +30,9 @@ internal sealed class SlabPool
 
     public long LeasedBlocks => _blocks - _free.Count;
 
+    /// <summary>Blocks that can still be rented before the bound is reached.</summary>
+    public long AvailableBlocks => _maxBlocks - LeasedBlocks;
+
     public long AllocatedBytes => _blocks * BlockBytes;
 
     /// <summary>A block with one claim on it, or null when the bound is reached.</summary>
