@@ -1,12 +1,13 @@
-using System.Buffers;
-
 namespace QuickSilver.Processes.Tests.Lab;
 
-// Frames under way: those due first come first, and those due at once in the order in which they came in.
+// Frames under way: those due first come first, and those due at once in the order in which they came in. Buffers are
+// kept for the next frame, since a collection in this process would look like a pause of the network.
 internal sealed class HeldFrames
 {
     private const long MaxBytes = 128L << 20;
+    private const int UsualBytes = 2048;
     private readonly PriorityQueue<HeldFrame, (long Due, long Number)> _queue = new();
+    private readonly Stack<byte[]> _free = new();
     private long _heldBytes;
     private long _number;
 
@@ -18,7 +19,7 @@ internal sealed class HeldFrames
             return false;
         }
 
-        var copy = ArrayPool<byte>.Shared.Rent(frame.Length);
+        var copy = frame.Length <= UsualBytes && _free.TryPop(out var used) ? used : new byte[Math.Max(frame.Length, UsualBytes)];
         frame.CopyTo(copy);
         _heldBytes += frame.Length;
         _queue.Enqueue(new HeldFrame(copy, frame.Length, from, to), (due, _number++));
@@ -37,7 +38,13 @@ internal sealed class HeldFrames
         return true;
     }
 
-    public void Return(HeldFrame frame) => ArrayPool<byte>.Shared.Return(frame.Buffer);
+    public void Return(HeldFrame frame)
+    {
+        if (frame.Buffer.Length == UsualBytes)
+        {
+            _free.Push(frame.Buffer);
+        }
+    }
 
     public long? NextDue => _queue.TryPeek(out _, out var at) ? at.Due : null;
 }
