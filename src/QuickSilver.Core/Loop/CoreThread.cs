@@ -18,7 +18,7 @@ internal sealed class CoreThread : IDisposable
     private const int LongestBacklogRuns = 64;
 
     // Without packet memory the sockets stay readable; looking again at once would be a spin.
-    private static readonly TimeSpan s_starvedNap = TimeSpan.FromMilliseconds(1);
+    private static readonly TimeSpan StarvedNap = TimeSpan.FromMilliseconds(1);
 
     private readonly Thread _thread;
     private readonly IPoller _poller;
@@ -205,7 +205,7 @@ internal sealed class CoreThread : IDisposable
         int ready;
         if (_intake.IsStarved)
         {
-            ready = Nap(s_starvedNap, due - now);
+            ready = Nap(StarvedNap, due - now);
             if (ready == 0)
             {
                 _intake.EndStarvation();
