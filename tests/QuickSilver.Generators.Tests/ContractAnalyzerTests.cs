@@ -119,6 +119,22 @@ public sealed class ContractAnalyzerTests
         [DataContract] public enum Level { Low, High }
         """)));
 
+    [Fact]
+    public void Every_rule_has_its_page()
+    {
+        var root = new DirectoryInfo(AppContext.BaseDirectory);
+        while (!File.Exists(Path.Combine(root!.FullName, "QuickSilver.sln")))
+        {
+            root = root.Parent;
+        }
+
+        var pages = Directory.GetFiles(Path.Combine(root.FullName, "docs", "rules"), "QS*.md");
+        Assert.Equal(
+            new ContractAnalyzer().SupportedDiagnostics.Select(rule => rule.Id + ".md").Order(),
+            pages.Select(page => Path.GetFileName(page)).Order());
+        Assert.All(pages, page => Assert.All(["**Flagged**", "**Suggested**", "**Why**"], part => Assert.Contains(part, File.ReadAllText(page))));
+    }
+
     // The type with the problem gets no codec, one that holds it neither, and a sound one does; and the problem is the only error.
     private static async Task<IReadOnlyList<string>> ReportsAsync(string source)
     {
