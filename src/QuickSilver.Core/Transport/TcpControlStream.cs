@@ -17,7 +17,7 @@ namespace QuickSilver.Core.Transport;
 internal sealed class TcpControlStream : IControlStream
 {
     internal const int UnreadBytes = 1 << 20;
-    internal const int HeldLimitBytes = 16 << 20;
+    internal const int HeldLimitBytes = 64 << 20;
     private const int ReceiveBytes = 16 << 10;
     // How long a closed stream may take to hand over what was queued, such as the reason why it closes.
     private static readonly TimeSpan s_lingerLimit = TimeSpan.FromSeconds(1);
