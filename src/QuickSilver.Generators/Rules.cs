@@ -6,7 +6,6 @@ namespace QuickSilver.Generators;
 internal static class Rules
 {
     private const string Category = "QuickSilver.Serialization";
-    private const string Pages = "https://github.com/quicksilver-dotnet/quicksilver/blob/main/docs/rules/";
 
     public static readonly DiagnosticDescriptor UnsupportedMemberType = Rule(
         "QS0001",
@@ -54,5 +53,12 @@ internal static class Rules
         "'{0}.{1}' {2}");
 
     private static DiagnosticDescriptor Rule(string id, string title, string message) =>
-        new(id, title, message, Category, DiagnosticSeverity.Error, isEnabledByDefault: true, helpLinkUri: Pages + id + ".md");
+        new(
+            id,
+            title,
+            message,
+            Category,
+            DiagnosticSeverity.Error,
+            isEnabledByDefault: true,
+            description: $"docs/rules/{id}.md shows what is flagged, what to write instead, and why.");
 }

@@ -47,6 +47,13 @@ internal sealed class ContractReader
 
     private ContractModel? Read()
     {
+        if (!_compilation.IsSymbolAccessibleWithin(_type, _compilation.Assembly) || IsFileLocal(_type))
+        {
+            // Its members are out of reach for the same reason; one report is enough.
+            _problems.Add(new Problem(Rules.InaccessibleContract, _type, _type.Name));
+            return null;
+        }
+
         CheckType();
         var members = ReadMembers();
         var plan = _problems.Count == 0 ? ConstructionPlan.Find(_compilation, _type, members, _problems) : null;
@@ -68,11 +75,6 @@ internal sealed class ContractReader
 
     private void CheckType()
     {
-        if (!_compilation.IsSymbolAccessibleWithin(_type, _compilation.Assembly) || IsFileLocal(_type))
-        {
-            _problems.Add(new Problem(Rules.InaccessibleContract, _type, _type.Name));
-        }
-
         if (_type.IsGenericType)
         {
             _problems.Add(new Problem(Rules.OpenGenericContract, _type, _type.Name));
@@ -136,7 +138,7 @@ internal sealed class ContractReader
         string? advice = shape.Advice ?? (shape.Contract is INamedTypeSymbol contract ? ReadForeign(contract) : null);
         if (advice is not null)
         {
-            Report(Rules.UnsupportedMemberType, symbol, type.ToDisplayString(), advice);
+            Report(Rules.UnsupportedMemberType, symbol, type.ToDisplayString(SymbolDisplayFormat.MinimallyQualifiedFormat), advice);
             return null;
         }
 
