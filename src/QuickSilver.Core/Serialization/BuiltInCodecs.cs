@@ -46,7 +46,7 @@ internal sealed class StringCodec : IPayloadCodec<string>
     {
         if (!Utf8.IsValid(source))
         {
-            throw new PayloadFormatException("A string is not valid UTF-8.");
+            ProtobufReader.ThrowMalformed("a string is not valid UTF-8");
         }
 
         return Encoding.UTF8.GetString(source);
