@@ -20,8 +20,8 @@ internal interface ITopicSender
     /// <summary>Called on the core thread when TrySend said no and may be tried again.</summary>
     Action? OnRoom { get; set; }
 
-    /// <summary>Messages taken and not yet stable.</summary>
-    long Unstable { get; }
+    /// <summary>Everything taken so far is stable.</summary>
+    bool IsStable { get; }
 
     /// <summary>Calls back once when all that was taken until now is stable.</summary>
     void WhenStable(Action callback);

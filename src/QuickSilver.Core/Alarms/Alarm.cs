@@ -15,4 +15,7 @@ internal sealed class Alarm(Action onDue)
     public bool IsPending => Queue is not null;
 
     public void Fire() => onDue();
+
+    // Names the handler when it holds the core thread or throws.
+    public override string ToString() => $"alarm {onDue.Method.DeclaringType?.Name}.{onDue.Method.Name}";
 }

@@ -1,9 +1,13 @@
 using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
 
 namespace QuickSilver.Core.Buffers;
 
 // A counted claim on one block of a slab. Who keeps a piece of it adds a claim and releases it once; the last release
 // returns the block. A release too many throws: memory given out twice would corrupt packets silently.
+//
+// Without a tracker the pool gives the same lease object out again, and a late second release takes the claim of whoever
+// holds it by then. With one every rental has an object of its own, so the culprit is caught in the act.
 [DebuggerDisplay("claims = {_claims}")]
 internal sealed class Lease
 {
@@ -26,6 +30,9 @@ internal sealed class Lease
     public int Claims => _claims;
 
     internal void Begin() => _claims = 1;
+
+    // The same block under a new object.
+    internal Lease Renew() => new(_pool, _slab, _offset);
 
     public void AddClaim()
     {
@@ -50,6 +57,9 @@ internal sealed class Lease
         }
     }
 
-    private static void ThrowReleased() =>
-        throw new InvalidOperationException("This lease was already returned: a claim was released twice or kept without AddClaim.");
+    [DoesNotReturn]
+    private void ThrowReleased() =>
+        throw new InvalidOperationException(
+            "This lease was already returned: a claim was released twice or kept without AddClaim."
+            + _pool.Tracker?.DescribeReturn(this));
 }

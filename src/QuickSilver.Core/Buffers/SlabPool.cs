@@ -2,12 +2,15 @@ namespace QuickSilver.Core.Buffers;
 
 // Packet memory: blocks of BlockBytes cut from large pinned slabs, so that a steady stream allocates nothing and the
 // collector neither moves nor scans what is in flight. Bounded: when MaxBytes is leased, TryRent says no and the caller
-// sheds load (a receive is put off, a send waits). Rent and release are the core thread's; no lock.
+// sheds load (a receive is put off, a send waits). Memory once taken is kept: a pool that shrank would pay for it again in
+// the next burst. Rent and release are the core thread's; no lock.
 internal sealed class SlabPool
 {
     // A run of segmentation offload is at most 65,507 bytes; one block takes any run.
     public const int BlockBytes = 64 * 1024;
     private const int BlocksPerSlab = 16;
+    // What a tracked block is filled with when it is returned: who still reads it sees no packet.
+    private const byte ReturnedFill = 0xDB;
 
     private readonly Stack<Lease> _free = new();
     private readonly long _maxBlocks;
@@ -15,13 +18,20 @@ internal sealed class SlabPool
 
     public SlabPool(long maxBytes)
     {
-        _maxBlocks = Math.Max(BlocksPerSlab, maxBytes / BlockBytes);
+        ArgumentOutOfRangeException.ThrowIfLessThan(maxBytes, BlockBytes);
+        _maxBlocks = maxBytes / BlockBytes;
     }
+
+    /// <summary>The most that this pool ever holds: what it was given, in whole blocks.</summary>
+    public long MaxBytes => _maxBlocks * BlockBytes;
 
     /// <summary>Set in debug runs and tests: knows who holds what.</summary>
     public LeaseTracker? Tracker { get; init; }
 
     public long LeasedBlocks => _blocks - _free.Count;
+
+    /// <summary>Blocks that can still be rented before the bound is reached.</summary>
+    public long AvailableBlocks => _maxBlocks - LeasedBlocks;
 
     public long AllocatedBytes => _blocks * BlockBytes;
 
@@ -46,18 +56,27 @@ internal sealed class SlabPool
 
     internal void Return(Lease lease)
     {
-        Tracker?.OnReturn(lease);
+        if (Tracker is { } tracker)
+        {
+            tracker.OnReturn(lease);
+            lease.Span.Fill(ReturnedFill);
+            lease = lease.Renew();
+        }
+
         _free.Push(lease);
     }
 
     private void Grow()
     {
-        var slab = GC.AllocateUninitializedArray<byte>(BlockBytes * BlocksPerSlab, pinned: true);
-        for (int i = 0; i < BlocksPerSlab; i++)
+        int blocks = (int)Math.Min(BlocksPerSlab, _maxBlocks - _blocks);
+        var slab = GC.AllocateUninitializedArray<byte>(BlockBytes * blocks, pinned: true);
+        _free.EnsureCapacity((int)(_blocks + blocks));
+        // Pushed from the end, so that they come out in the order of memory.
+        for (int i = blocks - 1; i >= 0; i--)
         {
             _free.Push(new Lease(this, slab, i * BlockBytes));
         }
 
-        _blocks += BlocksPerSlab;
+        _blocks += blocks;
     }
 }

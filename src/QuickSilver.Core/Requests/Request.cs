@@ -12,4 +12,7 @@ internal abstract class Request
 internal sealed class ActionRequest(Action action) : Request
 {
     public override void Execute() => action();
+
+    // Names the work when it holds the core thread or throws.
+    public override string ToString() => $"request {action.Method.DeclaringType?.Name}.{action.Method.Name}";
 }

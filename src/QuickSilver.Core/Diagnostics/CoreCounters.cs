@@ -1,0 +1,47 @@
+namespace QuickSilver.Core.Diagnostics;
+
+// What one node's machine room counts since its start. Written by the core thread alone; read by any thread, each value
+// by itself and perhaps a moment old.
+internal sealed class CoreCounters
+{
+    /// <summary>Receives that brought bytes; a coalesced run counts once.</summary>
+    public long RunsReceived;
+
+    /// <summary>Bytes of those runs.</summary>
+    public long BytesReceived;
+
+    /// <summary>Datagrams handed to the kernel; each segment of a run counts.</summary>
+    public long DatagramsSent;
+
+    /// <summary>Bytes of those datagrams.</summary>
+    public long BytesSent;
+
+    /// <summary>Sends that the system had no room for; nothing of them was sent.</summary>
+    public long BusySends;
+
+    /// <summary>Datagrams that the system refused, or that were left of a run when it had no more room.</summary>
+    public long RefusedSends;
+
+    /// <summary>Errors told by a receive, such as an ICMP refusal of an earlier send; the port lives on.</summary>
+    public long ReceiveErrors;
+
+    /// <summary>Receives put off because the packet memory was all leased.</summary>
+    public long PoolExhaustions;
+
+    /// <summary>Exceptions that callbacks let escape.</summary>
+    public long HandlerExceptions;
+
+    /// <summary>Steps of over 50 ms, and wakes as late as that.</summary>
+    public long LongSteps;
+
+    /// <summary>Time the collector has stopped this process for since the core thread began, in ticks of 100 ns.</summary>
+    public long GcPauseTicks;
+
+    /// <summary>Times the core thread blocked until a socket, a wake or an alarm.</summary>
+    public long Sleeps;
+
+    /// <summary>Short rests under load, taken so that one wake serves many datagrams.</summary>
+    public long Naps;
+
+    public TimeSpan GcPauseTime => TimeSpan.FromTicks(Volatile.Read(ref GcPauseTicks));
+}

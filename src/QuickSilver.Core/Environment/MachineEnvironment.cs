@@ -1,0 +1,111 @@
+using System.Buffers.Binary;
+using System.Net;
+using System.Security.Cryptography;
+using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Loop;
+using QuickSilver.Core.Requests;
+using QuickSilver.Core.Transport;
+
+namespace QuickSilver.Core.Environment;
+
+// The real house: the machine's clock, chance, sockets and one core thread. Start makes one that runs; Dispose ends its
+// thread, closes every port and stream that is still open, and may be called from any thread, the core thread included.
+internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
+{
+    private static readonly TimeSpan LingerLimit = TimeSpan.FromSeconds(1);
+
+    private readonly CoreThread _core;
+    private readonly DatagramSocketFactory _ports;
+    private readonly ControlStreams _streams;
+    private readonly RandomStream _random = NewRandomStream();
+    private Task _lingering = Task.CompletedTask;
+
+    private MachineEnvironment(MachineEnvironmentOptions options, ILogger logger)
+    {
+        LocalAddress = options.LocalAddress;
+        Buffers = new SlabPool(options.BufferBytes);
+        var coreOptions = new CoreThreadOptions { Name = options.Name, Poller = options.Poller, LongestNap = options.LongestNap };
+        _core = new CoreThread(coreOptions, Buffers, Counters, logger, CloseStreams);
+        _ports = new DatagramSocketFactory(options.LocalAddress, options.SegmentationOffload, Counters, logger);
+        _streams = new ControlStreams(_core.Post, logger);
+    }
+
+    public CoreCounters Counters { get; } = new();
+
+    public TimeSpan Now => _core.Now;
+
+    public DateTimeOffset UtcNow => DateTimeOffset.UtcNow;
+
+    public SlabPool Buffers { get; }
+
+    public IPAddress LocalAddress { get; }
+
+    /// <summary>Whether the caller is on this node's core thread.</summary>
+    public bool IsOnCoreThread => _core.IsCurrent;
+
+    public static MachineEnvironment Start(MachineEnvironmentOptions options, ILoggerFactory loggers)
+    {
+        var environment = new MachineEnvironment(options, loggers.CreateLogger("QuickSilver.Core"));
+        environment._core.Start();
+        return environment;
+    }
+
+    public ulong NextRandom() => _random.Next();
+
+    public void Schedule(Alarm alarm, TimeSpan delay) => _core.Schedule(alarm, delay);
+
+    public void Cancel(Alarm alarm) => _core.Cancel(alarm);
+
+    public void Post(Request request) => _core.Post(request);
+
+    public IDatagramPort OpenPort(DatagramPortOptions options, IDatagramReceiver receiver)
+    {
+        _core.ThrowUnlessCurrent();
+        var port = _ports.Open(options);
+        try
+        {
+            _core.Adopt(port, receiver, options.Receives);
+        }
+        catch
+        {
+            port.Dispose();
+            throw;
+        }
+
+        return port;
+    }
+
+    public IControlListener Listen(IPEndPoint local, IControlAcceptor acceptor)
+    {
+        _core.ThrowUnlessCurrent();
+        return _streams.Listen(local, acceptor);
+    }
+
+    public IControlStream Connect(IPEndPoint remote, IControlStreamHandler handler)
+    {
+        _core.ThrowUnlessCurrent();
+        return _streams.Connect(remote, handler);
+    }
+
+    public void Dispose()
+    {
+        _core.Stop();
+        if (!_core.IsCurrent)
+        {
+            // The thread has ended, so this is its last word. What is queued goes out, but nobody is waited for longer.
+            _lingering.Wait(LingerLimit);
+        }
+    }
+
+    private void CloseStreams() => _lingering = _streams.CloseAll();
+
+    private static RandomStream NewRandomStream()
+    {
+        Span<byte> seed = stackalloc byte[sizeof(ulong)];
+        RandomNumberGenerator.Fill(seed);
+        return new RandomStream(BinaryPrimitives.ReadUInt64LittleEndian(seed));
+    }
+}

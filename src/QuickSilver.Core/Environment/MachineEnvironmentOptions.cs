@@ -1,0 +1,22 @@
+using System.Net;
+using QuickSilver.Core.Transport;
+
+namespace QuickSilver.Core.Environment;
+
+internal sealed record MachineEnvironmentOptions
+{
+    public string Name { get; init; } = "QuickSilver";
+
+    /// <summary>The IPv4 address of the interface to use.</summary>
+    public IPAddress LocalAddress { get; init; } = IPAddress.Loopback;
+
+    /// <summary>Packet memory in all.</summary>
+    public long BufferBytes { get; init; } = 256L << 20;
+
+    public PollerKind Poller { get; init; } = PollerKind.Default;
+
+    public bool SegmentationOffload { get; init; } = true;
+
+    /// <summary>The longest rest taken under load to let datagrams gather, and so the delay it may add; zero: none.</summary>
+    public TimeSpan LongestNap { get; init; } = TimeSpan.FromMicroseconds(200);
+}

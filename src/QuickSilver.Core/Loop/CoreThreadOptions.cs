@@ -1,0 +1,13 @@
+using QuickSilver.Core.Transport;
+
+namespace QuickSilver.Core.Loop;
+
+internal sealed record CoreThreadOptions
+{
+    public string Name { get; init; } = "QuickSilver";
+
+    public PollerKind Poller { get; init; } = PollerKind.Default;
+
+    /// <summary>The longest rest that is taken under load to let datagrams gather; zero turns that off.</summary>
+    public TimeSpan LongestNap { get; init; } = TimeSpan.FromMicroseconds(200);
+}

@@ -1,0 +1,175 @@
+using System.Buffers.Binary;
+
+namespace QuickSilver.Core.Serialization;
+
+/// <summary>
+/// The .NET types that protobuf has no word for, encoded as protobuf-net does by default (its bcl.proto), each a small nested
+/// message: decimal {uint64 lo = 1; uint32 hi = 2; uint32 signScale = 3}, Guid {fixed64 lo = 1; fixed64 hi = 2},
+/// TimeSpan and DateTime {sint64 value = 1; scale = 2; kind = 3}, where DateTime counts from 1970-01-01 and its kind is read
+/// but, as protobuf-net does by default, not written. protobuf-net has no DateTimeOffset; here it is the DateTime of
+/// the same instant in UTC with {sint32 offsetMinutes = 4} besides, so that a reader of DateTime still gets the instant.
+/// </summary>
+public static class ProtobufDotNetTypes
+{
+    private const uint DecimalLowTag = (1 << 3) | ProtobufWireType.Varint;
+    private const uint DecimalHighTag = (2 << 3) | ProtobufWireType.Varint;
+    private const uint DecimalSignScaleTag = (3 << 3) | ProtobufWireType.Varint;
+    private const uint GuidLowTag = (1 << 3) | ProtobufWireType.Fixed64;
+    private const uint GuidHighTag = (2 << 3) | ProtobufWireType.Fixed64;
+    private const int GuidBytes = 1 + 8 + 1 + 8;
+
+    /// <summary>Bytes with their length.</summary>
+    public static int SizeOf(decimal value)
+    {
+        var (low, high, signScale) = Split(value);
+        int size = low == 0 ? 0 : 1 + ProtobufSize.UInt64(low);
+        size += high == 0 ? 0 : 1 + ProtobufSize.UInt32(high);
+        size += signScale == 0 ? 0 : 1 + ProtobufSize.UInt32(signScale);
+        return 1 + size;
+    }
+
+    /// <summary>Writes a decimal, keeping its scale.</summary>
+    public static void Write(ref ProtobufWriter writer, decimal value)
+    {
+        var (low, high, signScale) = Split(value);
+        int start = writer.BeginLength();
+        if (low != 0)
+        {
+            writer.WriteTag(DecimalLowTag);
+            writer.WriteUInt64(low);
+        }
+
+        if (high != 0)
+        {
+            writer.WriteTag(DecimalHighTag);
+            writer.WriteUInt32(high);
+        }
+
+        if (signScale != 0)
+        {
+            writer.WriteTag(DecimalSignScaleTag);
+            writer.WriteUInt32(signScale);
+        }
+
+        writer.EndLength(start);
+    }
+
+    /// <summary>Reads a decimal.</summary>
+    public static decimal ReadDecimal(ref ProtobufReader source)
+    {
+        var reader = source.ReadPacked();
+        ulong low = 0;
+        uint high = 0;
+        uint signScale = 0;
+        while (reader.TryReadTag(out uint tag))
+        {
+            switch (tag)
+            {
+                case DecimalLowTag:
+                    low = reader.ReadUInt64();
+                    break;
+                case DecimalHighTag:
+                    high = reader.ReadUInt32();
+                    break;
+                case DecimalSignScaleTag:
+                    signScale = reader.ReadUInt32();
+                    break;
+                default:
+                    reader.Skip(tag);
+                    break;
+            }
+        }
+
+        byte scale = (byte)(signScale >> 1);
+        if (scale > 28)
+        {
+            ProtobufReader.ThrowMalformed($"a decimal has scale {scale}; 28 is the most");
+        }
+
+        return new decimal((int)low, (int)(low >> 32), (int)high, (signScale & 1) != 0, scale);
+    }
+
+    /// <summary>Bytes with their length.</summary>
+    public static int SizeOf(Guid value) => value == Guid.Empty ? 1 : 1 + GuidBytes;
+
+    /// <summary>Writes a Guid as two halves of its bytes.</summary>
+    public static void Write(ref ProtobufWriter writer, Guid value)
+    {
+        int start = writer.BeginLength();
+        if (value != Guid.Empty)
+        {
+            Span<byte> bytes = stackalloc byte[16];
+            value.TryWriteBytes(bytes);
+            writer.WriteTag(GuidLowTag);
+            writer.WriteFixed64(BinaryPrimitives.ReadUInt64LittleEndian(bytes));
+            writer.WriteTag(GuidHighTag);
+            writer.WriteFixed64(BinaryPrimitives.ReadUInt64LittleEndian(bytes[8..]));
+        }
+
+        writer.EndLength(start);
+    }
+
+    /// <summary>Reads a Guid.</summary>
+    public static Guid ReadGuid(ref ProtobufReader source)
+    {
+        var reader = source.ReadPacked();
+        ulong low = 0;
+        ulong high = 0;
+        while (reader.TryReadTag(out uint tag))
+        {
+            switch (tag)
+            {
+                case GuidLowTag:
+                    low = reader.ReadFixed64();
+                    break;
+                case GuidHighTag:
+                    high = reader.ReadFixed64();
+                    break;
+                default:
+                    reader.Skip(tag);
+                    break;
+            }
+        }
+
+        Span<byte> bytes = stackalloc byte[16];
+        BinaryPrimitives.WriteUInt64LittleEndian(bytes, low);
+        BinaryPrimitives.WriteUInt64LittleEndian(bytes[8..], high);
+        return new Guid(bytes);
+    }
+
+    /// <summary>Bytes with their length.</summary>
+    public static int SizeOf(TimeSpan value) => ScaledTicks.Of(value).Size;
+
+    /// <summary>Writes a TimeSpan in the coarsest unit that is exact.</summary>
+    public static void Write(ref ProtobufWriter writer, TimeSpan value) => ScaledTicks.Of(value).Write(ref writer);
+
+    /// <summary>Reads a TimeSpan.</summary>
+    public static TimeSpan ReadTimeSpan(ref ProtobufReader source) => ScaledTicks.Read(ref source).ToTimeSpan();
+
+    /// <summary>Bytes with their length.</summary>
+    public static int SizeOf(DateTime value) => ScaledTicks.Of(value).Size;
+
+    /// <summary>Writes a DateTime as the time since 1970-01-01, without its kind.</summary>
+    public static void Write(ref ProtobufWriter writer, DateTime value) => ScaledTicks.Of(value).Write(ref writer);
+
+    /// <summary>Reads a DateTime.</summary>
+    public static DateTime ReadDateTime(ref ProtobufReader source) => ScaledTicks.Read(ref source).ToDateTime();
+
+    /// <summary>Bytes with their length.</summary>
+    public static int SizeOf(DateTimeOffset value) => ScaledTicks.Of(value).Size;
+
+    /// <summary>Writes a DateTimeOffset: the instant, and the offset in minutes.</summary>
+    public static void Write(ref ProtobufWriter writer, DateTimeOffset value) => ScaledTicks.Of(value).Write(ref writer);
+
+    /// <summary>Reads a DateTimeOffset.</summary>
+    public static DateTimeOffset ReadDateTimeOffset(ref ProtobufReader source) => ScaledTicks.Read(ref source).ToDateTimeOffset();
+
+    private static (ulong Low, uint High, uint SignScale) Split(decimal value)
+    {
+        Span<int> bits = stackalloc int[4];
+        decimal.GetBits(value, bits);
+        ulong low = ((ulong)(uint)bits[1] << 32) | (uint)bits[0];
+        uint flags = (uint)bits[3];
+        return (low, (uint)bits[2], ((flags >> 15) & 0x01FE) | (flags >> 31));
+    }
+}

@@ -1,0 +1,34 @@
+using System.Diagnostics.CodeAnalysis;
+
+namespace QuickSilver.Core.Serialization;
+
+/// <summary>The bounds that every codec keeps, and what is thrown at them.</summary>
+public static class ProtobufLimits
+{
+    /// <summary>
+    /// How deep messages may nest. Google.Protobuf's own limit, so that what one reads the other reads; 100 levels of a
+    /// generated codec fit any thread's stack many times over.
+    /// </summary>
+    public const int MaxDepth = 100;
+
+    /// <summary>Refuses a value that nests deeper than a reader would follow: most likely it contains itself.</summary>
+    /// <exception cref="InvalidOperationException">The depth is beyond <see cref="MaxDepth"/>.</exception>
+    public static void CheckDepth(int depth)
+    {
+        if (depth > MaxDepth)
+        {
+            ThrowTooDeep();
+        }
+    }
+
+    /// <summary>Refuses a null among a collection's elements, which protobuf has no way to write.</summary>
+    /// <param name="member">The collection, as "Type.Member".</param>
+    /// <exception cref="InvalidOperationException">Always.</exception>
+    [DoesNotReturn]
+    public static void ThrowNullElement(string member) =>
+        throw new InvalidOperationException($"{member} contains null; a collection on the wire cannot. Leave the element out.");
+
+    [DoesNotReturn]
+    private static void ThrowTooDeep() =>
+        throw new InvalidOperationException($"The value nests deeper than {MaxDepth} messages; does it contain itself?");
+}

@@ -1,0 +1,174 @@
+using System.Diagnostics;
+using System.Net;
+using System.Net.Sockets;
+using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Diagnostics;
+
+namespace QuickSilver.Core.Transport;
+
+// A datagram port over a managed UDP socket. The socket is opened and set with managed calls; what happens per datagram
+// goes through IDatagramCalls, which neither throws nor allocates. Used on the core thread only.
+[DebuggerDisplay("{LocalEndPoint}")]
+internal sealed class DatagramSocket : IDatagramPort
+{
+    private readonly IDatagramCalls _calls;
+    private readonly CoreCounters _counters;
+    private readonly ILogger _logger;
+    private int _segmentBytes;
+    private uint _dropsSeen;
+    private long _kernelDrops;
+
+    internal DatagramSocket(Socket socket, IPEndPoint localEndPoint, IDatagramCalls calls, CoreCounters counters, ILogger logger)
+    {
+        Socket = socket;
+        LocalEndPoint = localEndPoint;
+        _calls = calls;
+        _counters = counters;
+        _logger = logger;
+    }
+
+    /// <summary>Called once, before the socket closes: the poller must forget it while it still is one.</summary>
+    public Action<DatagramSocket>? Closing { get; set; }
+
+    public Socket Socket { get; }
+
+    public IPEndPoint LocalEndPoint { get; }
+
+    public int MaxRunSegments { get; internal set; } = 1;
+
+    /// <summary>Whether the kernel hands over runs joined again.</summary>
+    public bool ReceivesRuns { get; internal set; }
+
+    public int ReceiveBufferBytes { get; internal set; }
+
+    public bool IsClosed { get; private set; }
+
+    public long KernelDrops
+    {
+        get
+        {
+            if (!IsClosed)
+            {
+                uint drops = SocketBuffers.Drops(Socket);
+                _kernelDrops += drops - _dropsSeen;
+                _dropsSeen = drops;
+            }
+
+            return _kernelDrops;
+        }
+    }
+
+    public SendOutcome Send(ReadOnlySpan<byte> run, int segmentBytes, DatagramAddress destination)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(segmentBytes, 1);
+        if (IsClosed)
+        {
+            return Refuse(run.Length, segmentBytes);
+        }
+
+        // One call takes the whole run as a rule. What is longer than one call takes, and every run once the system has
+        // refused one, goes in pieces.
+        bool isAnySent = false;
+        while (!run.IsEmpty)
+        {
+            var piece = run[..Math.Min(run.Length, SegmentationOffload.RunBytes(segmentBytes, MaxRunSegments))];
+            switch (SendPiece(piece, segmentBytes, destination))
+            {
+                case CallOutcome.Done:
+                    _counters.DatagramsSent += Datagrams(piece.Length, segmentBytes);
+                    _counters.BytesSent += piece.Length;
+                    isAnySent = true;
+                    break;
+                case CallOutcome.Busy when !isAnySent:
+                    _counters.BusySends++;
+                    return SendOutcome.Busy;
+                case CallOutcome.Busy:
+                    // Part of the run is out, so "nothing was sent" would be a lie: the rest is lost like any other loss.
+                    Refuse(run.Length, segmentBytes);
+                    return SendOutcome.Sent;
+                case CallOutcome.Unfit when piece.Length > segmentBytes:
+                    FallBackToSingles(segmentBytes, destination);
+                    continue;
+                default:
+                    Refuse(piece.Length, segmentBytes);
+                    break;
+            }
+
+            run = run[piece.Length..];
+        }
+
+        return isAnySent ? SendOutcome.Sent : SendOutcome.Refused;
+    }
+
+    /// <summary>Receives one datagram or run into the lease; its length, or -1 when none waits.</summary>
+    public int TryReceive(Lease lease, int offset, int maxBytes)
+    {
+        // Each error that a receive tells is one that it clears, so this ends; the bound is for a system that lies.
+        for (int attempt = 0; attempt < 16 && !IsClosed; attempt++)
+        {
+            int received = _calls.Receive(lease.Span.Slice(offset, maxBytes));
+            if (received >= 0)
+            {
+                _counters.RunsReceived++;
+                _counters.BytesReceived += received;
+                return received;
+            }
+
+            if (received == IDatagramCalls.NothingWaits)
+            {
+                return -1;
+            }
+
+            _counters.ReceiveErrors++;
+        }
+
+        return -1;
+    }
+
+    public void Dispose()
+    {
+        if (IsClosed)
+        {
+            return;
+        }
+
+        _ = KernelDrops;
+        Closing?.Invoke(this);
+        IsClosed = true;
+        Socket.Dispose();
+    }
+
+    public override string ToString() => $"port {LocalEndPoint}";
+
+    private CallOutcome SendPiece(ReadOnlySpan<byte> piece, int segmentBytes, DatagramAddress destination)
+    {
+        // A piece of one segment goes whole under any setting that is not smaller than itself.
+        int wanted = piece.Length > segmentBytes ? segmentBytes : _segmentBytes >= piece.Length ? _segmentBytes : 0;
+        if (wanted != _segmentBytes)
+        {
+            if (!_calls.TrySetSegmentBytes(wanted))
+            {
+                return CallOutcome.Unfit;
+            }
+
+            _segmentBytes = wanted;
+        }
+
+        return _calls.Send(piece, destination);
+    }
+
+    private void FallBackToSingles(int segmentBytes, DatagramAddress destination)
+    {
+        MaxRunSegments = 1;
+        CoreLog.RunRefused(_logger, LocalEndPoint, destination, segmentBytes);
+    }
+
+    private SendOutcome Refuse(int bytes, int segmentBytes)
+    {
+        _counters.RefusedSends += Datagrams(bytes, segmentBytes);
+        return SendOutcome.Refused;
+    }
+
+    private static int Datagrams(int bytes, int segmentBytes) => (bytes + segmentBytes - 1) / segmentBytes;
+}

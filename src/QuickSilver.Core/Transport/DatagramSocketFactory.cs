@@ -1,0 +1,99 @@
+using System.Net;
+using System.Net.Sockets;
+using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Diagnostics;
+
+namespace QuickSilver.Core.Transport;
+
+// Opens datagram ports on one interface, with every option that QuickSilver wants of the system.
+internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool segmentationOffload, CoreCounters counters, ILogger logger)
+{
+    private const int SocketLevel = 1;
+    private const int ReuseAddress = 2;
+    private const int IpLevel = 0;
+    private const int MulticastAll = 49;
+    // A port that only sends still has a receive queue; the kernel rounds this up to its least.
+    private const int UnusedBufferBytes = 1;
+
+    public DatagramSocket Open(DatagramPortOptions options)
+    {
+        var socket = new Socket(AddressFamily.InterNetwork, SocketType.Dgram, ProtocolType.Udp);
+        try
+        {
+            return Set(socket, options);
+        }
+        catch (SocketException refusal)
+        {
+            socket.Dispose();
+            string place = options.Group is null ? $"{interfaceAddress}:{options.Port}" : $"{options.Group}:{options.Port} on {interfaceAddress}";
+            throw new TransportException($"No datagram port at {place}: {refusal.Message}.", refusal);
+        }
+        catch
+        {
+            socket.Dispose();
+            throw;
+        }
+    }
+
+    private DatagramSocket Set(Socket socket, DatagramPortOptions options)
+    {
+        socket.Blocking = false;
+        int receiveBufferBytes = SocketBuffers.AskReceive(socket, options.Receives ? options.ReceiveBufferBytes : UnusedBufferBytes);
+        SocketBuffers.AskSend(socket, options.SendBufferBytes);
+        Bind(socket, options);
+
+        // Sends leave by this interface, and what this host sends reaches the members on this host too.
+        socket.SetSocketOption(SocketOptionLevel.IP, SocketOptionName.MulticastInterface, interfaceAddress.GetAddressBytes());
+        socket.SetSocketOption(SocketOptionLevel.IP, SocketOptionName.MulticastLoopback, true);
+
+        var calls = OperatingSystem.IsLinux() ? (IDatagramCalls)new LinuxDatagramCalls(socket) : new ManagedDatagramCalls(socket);
+        bool mayOffload = segmentationOffload && options.SegmentationOffload;
+        var port = new DatagramSocket(socket, (IPEndPoint)socket.LocalEndPoint!, calls, counters, logger)
+        {
+            ReceiveBufferBytes = receiveBufferBytes,
+            MaxRunSegments = mayOffload && SegmentationOffload.CanSendRuns(socket) ? SegmentationOffload.MaxSegments : 1,
+            ReceivesRuns = mayOffload && options.Receives && SegmentationOffload.TryReceiveRuns(socket),
+        };
+        Report(port, options);
+        return port;
+    }
+
+    private void Bind(Socket socket, DatagramPortOptions options)
+    {
+        if (options.Group is not { } group)
+        {
+            socket.Bind(new IPEndPoint(interfaceAddress, options.Port));
+            return;
+        }
+
+        if (OperatingSystem.IsLinux())
+        {
+            // Bare SO_REUSEADDR: the managed option sets SO_REUSEPORT too, which needs all processes to be of one user.
+            socket.SetRawSocketOption(SocketLevel, ReuseAddress, [1, 0, 0, 0]);
+            // Off, as else this socket also hears the groups that other sockets of the host have joined.
+            socket.SetRawSocketOption(IpLevel, MulticastAll, [0, 0, 0, 0]);
+            // Bound to the group, so that nothing but the group's packets is looked up to this socket.
+            socket.Bind(new IPEndPoint(group, options.Port));
+        }
+        else
+        {
+            socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.ReuseAddress, true);
+            socket.Bind(new IPEndPoint(IPAddress.Any, options.Port));
+        }
+
+        if (options.Receives)
+        {
+            socket.SetSocketOption(SocketOptionLevel.IP, SocketOptionName.AddMembership, new MulticastOption(group, interfaceAddress));
+        }
+    }
+
+    private void Report(DatagramSocket port, DatagramPortOptions options)
+    {
+        CoreLog.PortOpened(logger, port.LocalEndPoint, port.MaxRunSegments > 1 ? "gso" : "single", port.ReceiveBufferBytes);
+        if (options.Receives && SocketBuffers.IsClamped(options.ReceiveBufferBytes, port.ReceiveBufferBytes))
+        {
+            int asked = options.ReceiveBufferBytes;
+            CoreLog.ReceiveBufferClamped(logger, port.LocalEndPoint, asked, port.ReceiveBufferBytes, asked);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+namespace QuickSilver.Core.Transport;
+
+internal enum CallOutcome
+{
+    Done,
+    // No room now: EAGAIN, ENOBUFS, ENOMEM.
+    Busy,
+    // Not in this shape: too large for the path, or a run where the device cannot cut it (EIO, EINVAL, EMSGSIZE).
+    Unfit,
+    Refused,
+}
+
+// The calls a port makes per datagram; none of them throws or allocates, whatever the system answers.
+internal interface IDatagramCalls
+{
+    const int NothingWaits = -1;
+    const int ErrorTold = -2;
+
+    CallOutcome Send(ReadOnlySpan<byte> bytes, DatagramAddress destination);
+
+    /// <summary>Bytes received, NothingWaits, or ErrorTold: an error was reported and thereby cleared, ask again.</summary>
+    int Receive(Span<byte> into);
+
+    /// <summary>Sets into how large segments the kernel cuts what is sent; 0 sends whole datagrams.</summary>
+    bool TrySetSegmentBytes(int segmentBytes);
+}

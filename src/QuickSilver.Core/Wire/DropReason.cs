@@ -1,0 +1,31 @@
+namespace QuickSilver.Core.Wire;
+
+// Why a packet was refused. Each reason is a counter; nothing else happens.
+internal enum DropReason
+{
+    None = 0,
+    // Shorter than a header, or than its own stated length.
+    Truncated,
+    // The header's fields contradict each other or the bytes at hand.
+    Malformed,
+    // Another version of the protocol.
+    UnknownVersion,
+    // A kind this version does not know.
+    UnknownKind,
+    // The checksum does not match: bits flipped on the way.
+    Corrupt,
+    // Another cluster's.
+    ForeignCluster,
+    // From a node (or an incarnation of it) that is not in the directory.
+    UnknownSender,
+    // A view that was closed here.
+    StaleView,
+    // A view that never became known while its packets were kept, or no room to keep them.
+    UnknownView,
+    // Already received.
+    Duplicate,
+    // A number further ahead than the window takes.
+    OutOfWindow,
+    // From a node that has no business in this view.
+    NotMember,
+}

@@ -1,0 +1,29 @@
+namespace QuickSilver.Core.Wire;
+
+internal enum PacketKind : byte
+{
+    None = 0,
+    // Messages of a sender to a region; numbered, retained, repaired.
+    Data = 1,
+    // A quiet sender's last number, so that a lost tail is noticed.
+    Announce = 2,
+    // The ring's token.
+    Token = 3,
+    // A request for packets by ranges.
+    Pull = 4,
+    // A region's aggregate acknowledgement to one sender.
+    Ack = 5,
+    // Asks a silent ring member to show that it lives, and its answer.
+    Probe = 6,
+    ProbeReply = 7,
+}
+
+[Flags]
+internal enum PacketFlags : ushort
+{
+    None = 0,
+    // The stream is best effort: numbered, never retained.
+    BestEffort = 1,
+    // An announcement that nothing will follow in this view.
+    Final = 2,
+}

@@ -1,0 +1,349 @@
+using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Multicast.Dissemination;
+
+// What one member of a view has of one sender's stream: packets in any order in, messages in any order out (order per topic
+// is made above), each packet once. Messages that lie in one packet are handed up when it arrives; those that span packets
+// when the last piece is there. A lost packet holds back only the messages that it carried.
+//
+// Invariants: Base - 1 <= Consumed <= Contiguous <= Highest; every number in (Contiguous, Highest] is held or in Missing.
+internal sealed class InboundStream
+{
+    private readonly MulticastContext _context;
+    private readonly IStreamConsumer _consumer;
+    private readonly PacketWindow _window;
+    private readonly Dictionary<long, Assembly> _assemblies = [];
+    private readonly List<long> _deferred = [];
+    private bool _delivering;
+
+    public InboundStream(MulticastContext context, RegionView view, NodeKey sender, bool reliable, IStreamConsumer consumer)
+    {
+        _context = context;
+        _consumer = consumer;
+        _window = new PacketWindow(context.Options.WindowPackets);
+        View = view;
+        Sender = sender;
+        IsReliable = reliable;
+        // Within a window there can be no more disjoint ranges than this, so no change of the set is ever refused.
+        Missing = new SequenceRanges(context.Options.WindowPackets);
+    }
+
+    public RegionView View { get; }
+    public NodeKey Sender { get; }
+    public bool IsReliable { get; }
+    public SequenceRanges Missing { get; }
+    // The highest number known to have been sent.
+    public long Highest { get; private set; }
+    // All up to here were received or given up.
+    public long Contiguous => Missing.Count > 0 ? Missing[0].First - 1 : Highest;
+    // All messages in packets up to here were accepted above.
+    public long Consumed { get; private set; }
+    // All live members hold the packets up to here: the cache may let them go.
+    public long Stable { get; private set; }
+    // Whether others may ask this node for the stream's packets, so that they are kept until stable.
+    public bool IsCached { get; set; }
+    public bool IsSenderGone { get; set; }
+    public bool IsFinal { get; private set; }
+    // Nothing is open: all that is known was received, handed up and accepted.
+    public bool IsDrained => Consumed == Highest;
+
+    /// <summary>Takes a packet of this stream; None, or why it was refused.</summary>
+    public DropReason Accept(long sequence, Lease lease, int offset, int length)
+    {
+        if (sequence < _window.Base || _window.Contains(sequence))
+        {
+            return DropReason.Duplicate;
+        }
+
+        if (!_window.Takes(sequence))
+        {
+            return DropReason.OutOfWindow;
+        }
+
+        _window.Put(sequence, lease, offset, length);
+        if (sequence > Highest)
+        {
+            RaiseHighest(sequence);
+        }
+
+        Missing.Remove(sequence, sequence);
+        Parse(sequence);
+        Advance();
+        return DropReason.None;
+    }
+
+    /// <summary>Learns that numbers up to this one were sent. Clamped: a lie cannot make the stream remember more than a window.</summary>
+    public void OnAnnounced(long highest, bool final)
+    {
+        IsFinal |= final;
+        RaiseHighest(Math.Min(highest, _window.Base + _context.Options.WindowPackets - 1));
+    }
+
+    public void SetStable(long stable)
+    {
+        if (stable > Stable)
+        {
+            Stable = Math.Min(stable, Contiguous);
+            Advance();
+        }
+    }
+
+    /// <summary>Gives up numbers that nobody alive has; what waits behind them goes on, with a gap notice.</summary>
+    public void GiveUp(long first, long last)
+    {
+        bool any = false;
+        for (int i = 0; i < Missing.Count; i++)
+        {
+            var (from, to) = Missing[i];
+            for (long n = Math.Max(from, first); n <= Math.Min(to, last); n++)
+            {
+                _window.PutLost(n);
+                any = true;
+            }
+        }
+
+        if (!any)
+        {
+            return;
+        }
+
+        Missing.Remove(first, last);
+        DropBrokenAssemblies();
+        Advance();
+        _consumer.OnLoss(this);
+    }
+
+    /// <summary>Tells those above that nothing more comes of a sender that is gone.</summary>
+    public void Finish() => _consumer.OnLoss(this);
+
+    public bool TryGetPacket(long sequence, out ReadOnlySpan<byte> packet, TimeSpan now, TimeSpan spacing)
+    {
+        packet = default;
+        if (!_window.Holds(sequence))
+        {
+            return false;
+        }
+
+        ref var slot = ref _window[sequence];
+        if (slot.LastRepair != TimeSpan.MinValue && now - slot.LastRepair < spacing)
+        {
+            return false;
+        }
+
+        slot.LastRepair = now;
+        packet = slot.Packet;
+        return true;
+    }
+
+    /// <summary>A message that ends in this packet is kept above.</summary>
+    public void Hold(long packet) => _window[packet].Pending++;
+
+    /// <summary>A kept message was accepted or dropped.</summary>
+    public void Unhold(long packet)
+    {
+        _window[packet].Pending--;
+        if (!_delivering)
+        {
+            Advance();
+        }
+    }
+
+    public void Close()
+    {
+        _window.Clear(Highest);
+        foreach (var assembly in _assemblies.Values)
+        {
+            assembly.Release();
+        }
+
+        _assemblies.Clear();
+        Missing.Clear();
+    }
+
+    private void RaiseHighest(long highest)
+    {
+        if (highest > Highest)
+        {
+            Missing.Add(Highest + 1, highest);
+            Highest = highest;
+        }
+    }
+
+    private void Advance()
+    {
+        if (_deferred.Count > 0)
+        {
+            RetryDeferred();
+        }
+
+        long contiguous = Contiguous;
+        while (Consumed < contiguous && _window[Consumed + 1].Pending == 0)
+        {
+            Consumed++;
+        }
+
+        _window.ReleaseThrough(IsCached ? Math.Min(Consumed, Stable) : Consumed);
+    }
+
+    private void Parse(long sequence)
+    {
+        ref var slot = ref _window[sequence];
+        var (lease, offset) = (slot.Lease!, slot.Offset);
+        var packet = slot.Packet;
+        var header = new PacketHeader(packet);
+        _delivering = true;
+        if (header.HeadBytes > 0)
+        {
+            Extend(sequence - header.HeadDistance);
+        }
+
+        int at = PacketHeader.Bytes + header.HeadBytes;
+        while (MessageHeader.TryRead(packet[at..], out int bytes, out bool start, out ulong topicId, out long number))
+        {
+            at += MessageHeader.Bytes;
+            int tableBytes = start ? StartTable.Measure(packet[at..]) : 0;
+            if (tableBytes < 0 || bytes > MulticastOptions.MaxMessageBytes || number <= 0)
+            {
+                _context.Counters.Drop(DropReason.Malformed);
+                break;
+            }
+
+            var table = packet.Slice(at, tableBytes);
+            at += tableBytes;
+            int here = Math.Min(bytes, packet.Length - at);
+            if (here < bytes)
+            {
+                BeginAssembly(sequence, topicId, number, bytes, table, packet.Slice(at, here));
+                break;
+            }
+
+            var message = new StreamMessage
+            {
+                TopicId = topicId,
+                Sequence = number,
+                StartTable = table,
+                Payload = packet.Slice(at, bytes),
+                EndPacket = sequence,
+                Lease = lease,
+                LeaseOffset = offset + at,
+            };
+            _consumer.OnMessage(this, message);
+            at += bytes;
+        }
+
+        _delivering = false;
+    }
+
+    private void BeginAssembly(long packet, ulong topicId, long number, int total, ReadOnlySpan<byte> table, ReadOnlySpan<byte> piece)
+    {
+        if (!_context.Reassembly.Allows(total))
+        {
+            // Kept in its packet, unconsumed, until others are done: the sender feels it as a full window.
+            _window[packet].Pending++;
+            _deferred.Add(packet);
+            return;
+        }
+
+        var assembly = _context.Reassembly.Rent();
+        assembly.Begin(_context.Reassembly, topicId, number, packet, total, table);
+        assembly.Append(piece);
+        _assemblies[packet] = assembly;
+        Extend(packet);
+    }
+
+    // Adds to the message that began in packet `start` all pieces that are here.
+    private void Extend(long start)
+    {
+        if (!_assemblies.TryGetValue(start, out var assembly))
+        {
+            return;
+        }
+
+        while (!assembly.IsComplete)
+        {
+            long next = assembly.NextPacket;
+            if (!_window.Holds(next))
+            {
+                return;
+            }
+
+            var packet = _window[next].Packet;
+            var header = new PacketHeader(packet);
+            if (header.HeadBytes == 0 || next - header.HeadDistance != start || !assembly.Append(header.Body[..header.HeadBytes]))
+            {
+                _context.Counters.Drop(DropReason.Malformed);
+                _assemblies.Remove(start);
+                assembly.Release();
+                return;
+            }
+        }
+
+        _assemblies.Remove(start);
+        var message = new StreamMessage
+        {
+            TopicId = assembly.TopicId,
+            Sequence = assembly.Sequence,
+            StartTable = assembly.StartTable,
+            Payload = assembly.Payload,
+            EndPacket = assembly.NextPacket - 1,
+            Assembly = assembly,
+        };
+        _consumer.OnMessage(this, message);
+        if (!assembly.IsKept)
+        {
+            assembly.Release();
+        }
+    }
+
+    private void RetryDeferred()
+    {
+        for (int i = 0; i < _deferred.Count; i++)
+        {
+            long packet = _deferred[i];
+            var bytes = _window[packet].Packet;
+            int at = PacketHeader.Bytes + new PacketHeader(bytes).HeadBytes;
+            while (MessageHeader.TryRead(bytes[at..], out int length, out bool start, out ulong topicId, out long number))
+            {
+                at += MessageHeader.Bytes;
+                int tableBytes = start ? StartTable.Measure(bytes[at..]) : 0;
+                var table = bytes.Slice(at, tableBytes);
+                at += tableBytes;
+                if (at + length <= bytes.Length)
+                {
+                    at += length;
+                    continue;
+                }
+
+                if (!_context.Reassembly.Allows(length))
+                {
+                    return;
+                }
+
+                _deferred.RemoveAt(i--);
+                _window[packet].Pending--;
+                BeginAssembly(packet, topicId, number, length, table, bytes[at..]);
+                break;
+            }
+        }
+    }
+
+    private void DropBrokenAssemblies()
+    {
+        List<long>? broken = null;
+        foreach (var (start, assembly) in _assemblies)
+        {
+            if (_window.Contains(assembly.NextPacket) && !_window.Holds(assembly.NextPacket))
+            {
+                (broken ??= []).Add(start);
+            }
+        }
+
+        foreach (long start in broken ?? [])
+        {
+            _assemblies[start].Release();
+            _assemblies.Remove(start);
+        }
+    }
+}

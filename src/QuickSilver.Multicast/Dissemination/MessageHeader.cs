@@ -1,0 +1,127 @@
+using System.Buffers.Binary;
+
+namespace QuickSilver.Multicast.Dissemination;
+
+// What stands before each message in a packet, little-endian:
+//
+//   0  u32  bits 0-24 payload length, bit 30 start mark, bit 31 always set (a zero word is padding: the rest is empty)
+//   4  u64  topic id
+//   12 u64  the message's number in its topic, per sender, from 1
+//
+// With the start mark follows the sender's recent history of the topic (StartTable), then the payload. A header never
+// crosses a packet's border; a payload may.
+internal static class MessageHeader
+{
+    public const int Bytes = 20;
+    private const uint Present = 1u << 31;
+    private const uint StartMark = 1u << 30;
+    private const uint LengthMask = (1u << 25) - 1;
+
+    public static void Write(Span<byte> at, int payloadBytes, bool start, ulong topicId, long sequence)
+    {
+        uint word = Present | (start ? StartMark : 0) | (uint)payloadBytes;
+        BinaryPrimitives.WriteUInt32LittleEndian(at, word);
+        BinaryPrimitives.WriteUInt64LittleEndian(at[4..], topicId);
+        BinaryPrimitives.WriteInt64LittleEndian(at[12..], sequence);
+    }
+
+    /// <summary>False at padding or at the packet's end.</summary>
+    public static bool TryRead(ReadOnlySpan<byte> at, out int payloadBytes, out bool start, out ulong topicId, out long sequence)
+    {
+        payloadBytes = 0;
+        start = false;
+        topicId = 0;
+        sequence = 0;
+        if (at.Length < Bytes)
+        {
+            return false;
+        }
+
+        uint word = BinaryPrimitives.ReadUInt32LittleEndian(at);
+        if ((word & Present) == 0)
+        {
+            return false;
+        }
+
+        payloadBytes = (int)(word & LengthMask);
+        start = (word & StartMark) != 0;
+        topicId = BinaryPrimitives.ReadUInt64LittleEndian(at[4..]);
+        sequence = BinaryPrimitives.ReadInt64LittleEndian(at[12..]);
+        return true;
+    }
+}
+
+// From which number on a sender's messages in a topic were sent under which configuration. The first message of a topic
+// in each view carries it, and tells a new subscriber exactly where its own run begins: at the first entry whose
+// configuration is not older than its subscription. Without it, a subscriber whose region changed again before the first
+// message came could not know what went through the view in between.
+internal sealed class StartTable
+{
+    public const int MaxEntries = 32;
+    private const int EntryBytes = 16;
+
+    private readonly List<(long Configuration, long First)> _entries = [];
+
+    public int EncodedBytes => 1 + (EntryBytes * Math.Min(MaxEntries, _entries.Count));
+
+    public void Add(long configuration, long first)
+    {
+        if (_entries.Count > 0 && _entries[^1].Configuration >= configuration)
+        {
+            return;
+        }
+
+        _entries.Add((configuration, first));
+    }
+
+    /// <summary>Forgets what no subscriber can still ask for: all but the last entry that is settled.</summary>
+    public void Prune(long settled)
+    {
+        int keep = 0;
+        while (keep + 1 < _entries.Count && _entries[keep + 1].Configuration <= settled)
+        {
+            keep++;
+        }
+
+        _entries.RemoveRange(0, keep);
+    }
+
+    public void Write(Span<byte> at)
+    {
+        int count = Math.Min(MaxEntries, _entries.Count);
+        at[0] = (byte)count;
+        int from = _entries.Count - count;
+        for (int i = 0; i < count; i++)
+        {
+            var (configuration, first) = _entries[from + i];
+            BinaryPrimitives.WriteInt64LittleEndian(at[(1 + (i * EntryBytes))..], configuration);
+            BinaryPrimitives.WriteInt64LittleEndian(at[(9 + (i * EntryBytes))..], first);
+        }
+    }
+
+    /// <summary>The table's size at the head of these bytes, or -1 when they do not hold one.</summary>
+    public static int Measure(ReadOnlySpan<byte> at)
+    {
+        if (at.IsEmpty || at[0] > MaxEntries)
+        {
+            return -1;
+        }
+
+        int bytes = 1 + (EntryBytes * at[0]);
+        return bytes <= at.Length ? bytes : -1;
+    }
+
+    /// <summary>Where a subscription that is active from <paramref name="configuration"/> on begins; 0 when the table does not say.</summary>
+    public static long FirstFor(ReadOnlySpan<byte> table, long configuration)
+    {
+        for (int i = 0; i < table[0]; i++)
+        {
+            if (BinaryPrimitives.ReadInt64LittleEndian(table[(1 + (i * EntryBytes))..]) >= configuration)
+            {
+                return BinaryPrimitives.ReadInt64LittleEndian(table[(9 + (i * EntryBytes))..]);
+            }
+        }
+
+        return 0;
+    }
+}

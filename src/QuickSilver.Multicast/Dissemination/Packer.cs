@@ -1,0 +1,117 @@
+using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Wire;
+
+namespace QuickSilver.Multicast.Dissemination;
+
+// Packs messages into the packets of one outbound stream, back to back in one block, so that packets which wait together
+// go out as one run. A full packet is exactly PacketBytes long (padded by zeros where a header would not fit); a packet
+// closed because nothing more waits is as long as what it holds.
+//
+// Invariant: a packet that is open lies at [_start, _start + _length) of _block and has the number packets.Next.
+internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags flags, int packetBytes, RetentionBuffer packets)
+{
+    // Blocks left to receivers and control: a sender never takes the last ones.
+    private const int SpareBlocks = 16;
+
+    private readonly PacketTemplate _template = template;
+    private Lease? _block;
+    private int _used;
+    private int _start;
+    private int _length;
+    private bool _open;
+
+    public bool HasOpenPacket => _open;
+
+    /// <summary>Whether there is packet memory for a message of so many bytes.</summary>
+    public bool CanTake(int payloadBytes)
+    {
+        int perBlock = (SlabPool.BlockBytes / packetBytes) * (packetBytes - PacketHeader.Bytes);
+        return pool.AvailableBlocks > SpareBlocks + 2 + ((payloadBytes + StartTable.MaxEntries * 16) / perBlock);
+    }
+
+    /// <summary>Packs one message and gives the number of the packet in which it ends. CanTake was asked before.</summary>
+    public long Append(ulong topicId, long sequence, StartTable? start, ReadOnlySpan<byte> payload)
+    {
+        int needed = MessageHeader.Bytes + (start?.EncodedBytes ?? 0);
+        if (_open && packetBytes - _length < needed)
+        {
+            Close(pad: true);
+        }
+
+        if (!_open)
+        {
+            Open(headBytes: 0, headDistance: 0);
+        }
+
+        var packet = _block!.Span.Slice(_start, packetBytes);
+        MessageHeader.Write(packet[_length..], payload.Length, start is not null, topicId, sequence);
+        _length += MessageHeader.Bytes;
+        if (start is not null)
+        {
+            start.Write(packet[_length..]);
+            _length += start.EncodedBytes;
+        }
+
+        long first = packets.Next;
+        while (true)
+        {
+            int taken = Math.Min(payload.Length, packetBytes - _length);
+            payload[..taken].CopyTo(_block!.Span[(_start + _length)..]);
+            _length += taken;
+            payload = payload[taken..];
+            if (payload.IsEmpty)
+            {
+                return packets.Next;
+            }
+
+            Close(pad: true);
+            Open(Math.Min(payload.Length, packetBytes - PacketHeader.Bytes), packets.Next - first);
+        }
+    }
+
+    /// <summary>Closes the open packet, if there is one, as short as it is.</summary>
+    public void Flush()
+    {
+        if (_open)
+        {
+            Close(pad: false);
+        }
+    }
+
+    public void Dispose()
+    {
+        _block?.Release();
+        _block = null;
+        _open = false;
+    }
+
+    private void Open(int headBytes, long headDistance)
+    {
+        if (_block is null || SlabPool.BlockBytes - _used < packetBytes)
+        {
+            _block?.Release();
+            _block = pool.TryRent() ?? throw new InvalidOperationException("Packet memory is gone although room was promised.");
+            _used = 0;
+        }
+
+        _start = _used;
+        _length = PacketHeader.Bytes;
+        _open = true;
+        _template.Write(_block.Span[_start..], PacketKind.Data, flags, packets.Next, headBytes, headDistance);
+    }
+
+    private void Close(bool pad)
+    {
+        var packet = _block!.Span.Slice(_start, packetBytes);
+        if (pad)
+        {
+            packet[_length..].Clear();
+            _length = packetBytes;
+        }
+
+        PacketTemplate.Seal(packet[.._length]);
+        packets.Append(_block, _start, _length);
+        _used = _start + _length;
+        _open = false;
+    }
+}

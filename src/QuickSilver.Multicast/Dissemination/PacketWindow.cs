@@ -1,0 +1,100 @@
+using System.Numerics;
+using QuickSilver.Core.Buffers;
+
+namespace QuickSilver.Multicast.Dissemination;
+
+internal enum SlotState : byte
+{
+    Empty,
+    Held,
+    // Declared lost for good: nobody alive has it.
+    Lost,
+}
+
+internal struct PacketSlot
+{
+    public Lease? Lease;
+    public int Offset;
+    public int Length;
+    // Messages that end in this packet and wait above: for an earlier one, or for room.
+    public int Pending;
+    public SlotState State;
+    public TimeSpan LastRepair;
+
+    public readonly ReadOnlySpan<byte> Packet => Lease!.Span.Slice(Offset, Length);
+}
+
+// The received packets of one stream from Base on: out-of-order ones, and those kept as the region's cache. A ring indexed
+// by packet number, grown to the span in use and bounded by the options.
+internal sealed class PacketWindow(int maxPackets)
+{
+    private PacketSlot[] _ring = new PacketSlot[64];
+
+    // The first number that may be in the window; everything before was handed up and let go.
+    public long Base { get; private set; } = 1;
+
+    public bool Takes(long sequence) => sequence >= Base && sequence < Base + maxPackets;
+
+    public bool Contains(long sequence) => sequence >= Base && sequence < Base + _ring.Length && this[sequence].State != SlotState.Empty;
+
+    public bool Holds(long sequence) => sequence >= Base && sequence < Base + _ring.Length && this[sequence].State == SlotState.Held;
+
+    public ref PacketSlot this[long sequence] => ref _ring[sequence & (_ring.Length - 1)];
+
+    public void Put(long sequence, Lease lease, int offset, int length)
+    {
+        Reserve(sequence);
+        lease.AddClaim();
+        this[sequence] = new PacketSlot
+        {
+            Lease = lease,
+            Offset = offset,
+            Length = length,
+            State = SlotState.Held,
+            LastRepair = TimeSpan.MinValue,
+        };
+    }
+
+    public void PutLost(long sequence)
+    {
+        Reserve(sequence);
+        this[sequence] = new PacketSlot { State = SlotState.Lost };
+    }
+
+    public void ReleaseThrough(long sequence)
+    {
+        while (Base <= sequence)
+        {
+            ref var slot = ref this[Base];
+            slot.Lease?.Release();
+            slot = default;
+            Base++;
+        }
+    }
+
+    public void Clear(long highest)
+    {
+        long end = Math.Min(highest, Base + _ring.Length - 1);
+        if (end >= Base)
+        {
+            ReleaseThrough(end);
+        }
+    }
+
+    private void Reserve(long sequence)
+    {
+        long span = sequence - Base + 1;
+        if (span <= _ring.Length)
+        {
+            return;
+        }
+
+        var bigger = new PacketSlot[BitOperations.RoundUpToPowerOf2((ulong)span)];
+        for (long n = Base; n < Base + _ring.Length; n++)
+        {
+            bigger[n & (bigger.Length - 1)] = this[n];
+        }
+
+        _ring = bigger;
+    }
+}

@@ -1,0 +1,174 @@
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Recovery;
+
+namespace QuickSilver.Multicast.Dissemination;
+
+// One view of a region as one of its members lives it: the inbound streams of its senders, and the ring that settles them.
+// It lives on after a newer view has come, until the service says that all is settled and all was accepted above.
+internal sealed class RegionReceiver
+{
+    private readonly MulticastContext _context;
+    private readonly IStreamConsumer _consumer;
+    private readonly Dictionary<NodeKey, InboundStream> _reliable = [];
+    private readonly Dictionary<NodeKey, InboundStream> _bestEffort = [];
+    private readonly Dictionary<InboundStream, GapPull> _pulls = [];
+    private readonly List<InboundStream> _streams = [];
+
+    public RegionReceiver(MulticastContext context, RegionView view, RegionPort? port, IStreamConsumer consumer)
+    {
+        _context = context;
+        _consumer = consumer;
+        View = view;
+        Port = port;
+        port?.AddUser();
+        Live = new List<NodeKey>(view.Members.Length);
+        foreach (var member in view.Members)
+        {
+            if (context.Directory.Contains(member) || member == context.Self)
+            {
+                Live.Add(member);
+            }
+        }
+
+        Ring = new TokenRing(context, this);
+    }
+
+    public RegionView View { get; }
+    public RegionPort? Port { get; }
+    public TokenRing Ring { get; }
+    // The view's members that were not removed since, in key order: the ring.
+    public List<NodeKey> Live { get; }
+    public long SupersededAt { get; private set; }
+    // In order of first packet; deterministic.
+    public IReadOnlyList<InboundStream> Streams => _streams;
+
+    public DropReason OnData(in PacketHeader header, NodeKey sender, Core.Buffers.Lease lease, int offset)
+    {
+        var stream = FindOrAdd(sender, (header.Flags & PacketFlags.BestEffort) == 0);
+        long highest = stream.Highest;
+        var refused = stream.Accept(header.Sequence, lease, offset, header.Length);
+        if (refused != DropReason.None)
+        {
+            return refused;
+        }
+
+        if (stream.Missing.Count > 0)
+        {
+            if (header.Sequence > highest + 1)
+            {
+                _context.Counters.GapsSeen++;
+            }
+
+            _pulls[stream].OnGap();
+        }
+
+        Ring.OnActivity();
+        return DropReason.None;
+    }
+
+    public void OnAnnounce(NodeKey sender, long highest, bool reliable, bool final)
+    {
+        var stream = FindOrAdd(sender, reliable);
+        stream.OnAnnounced(highest, final);
+        NoteGap(stream);
+        if (reliable)
+        {
+            Ring.OnAnnounce(sender);
+        }
+    }
+
+    public void NoteGap(InboundStream stream)
+    {
+        if (stream.Missing.Count > 0)
+        {
+            _pulls[stream].OnGap();
+        }
+    }
+
+    public InboundStream? Find(NodeKey sender) => _reliable.GetValueOrDefault(sender);
+
+    public InboundStream FindOrAdd(NodeKey sender, bool reliable)
+    {
+        var table = reliable ? _reliable : _bestEffort;
+        if (!table.TryGetValue(sender, out var stream))
+        {
+            stream = new InboundStream(_context, View, sender, reliable, _consumer)
+            {
+                IsCached = reliable && Live.Count > 1,
+                IsSenderGone = !_context.Directory.Contains(sender),
+            };
+            table.Add(sender, stream);
+            _streams.Add(stream);
+            _pulls.Add(stream, new GapPull(_context, this, stream));
+        }
+
+        return stream;
+    }
+
+    public bool IsPullStubborn(InboundStream stream) => _pulls[stream].IsStubborn;
+
+    public void Supersede(long configuration)
+    {
+        if (SupersededAt == 0)
+        {
+            SupersededAt = configuration;
+        }
+    }
+
+    public void OnNodeGone(NodeKey node)
+    {
+        bool wasMember = Live.Remove(node);
+        if (wasMember && Live.Count <= 1)
+        {
+            foreach (var stream in _streams)
+            {
+                stream.IsCached = false;
+            }
+        }
+
+        foreach (var stream in _streams)
+        {
+            if (stream.Sender == node)
+            {
+                stream.IsSenderGone = true;
+                NoteGap(stream);
+            }
+        }
+
+        Ring.OnMembersChanged();
+    }
+
+    /// <summary>Nothing is open any more; who is still missing something is asked to hurry, not cut off.</summary>
+    public bool IsDrained
+    {
+        get
+        {
+            foreach (var stream in _streams)
+            {
+                if (!stream.IsDrained)
+                {
+                    return false;
+                }
+            }
+
+            return true;
+        }
+    }
+
+    public void Close()
+    {
+        Ring.Close();
+        foreach (var pull in _pulls.Values)
+        {
+            pull.Close();
+        }
+
+        foreach (var stream in _streams)
+        {
+            stream.Close();
+        }
+
+        Port?.RemoveUser();
+    }
+}

@@ -1,0 +1,310 @@
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Transport;
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Pacing;
+
+namespace QuickSilver.Multicast.Dissemination;
+
+// One node's outbound stream into one view of a region: numbers packets across topics, keeps them until all members hold
+// them, sends what the window allows in runs, and announces its last number while it is quiet and not all acknowledged.
+//
+// Invariants: Acknowledged <= Consumed's packets + window; _sent <= _packets.Last; packets (Acknowledged, Last] are kept
+// (reliable streams). Once superseded nothing is appended, and the stream is settled when Acknowledged == Last.
+internal sealed class RegionSender
+{
+    private readonly MulticastContext _context;
+    private readonly IRegionPath _path;
+    private readonly PacketFlags _flags;
+    private readonly RetentionBuffer _packets;
+    private readonly Packer _packer;
+    private readonly RateController _pace;
+    private readonly PacketTemplate _template;
+    private readonly Alarm _announceAlarm;
+    private readonly Alarm _resumeAlarm;
+    private readonly Queue<(long Packet, StabilityClaim Claim)> _claims = new();
+    private readonly HashSet<ulong> _started = [];
+    private long _sent;
+    private long _consumed;
+    private TimeSpan _announceInterval;
+    private TimeSpan _opensAt;
+    private int _announcements;
+
+    public RegionSender(MulticastContext context, RegionView view, bool reliable, IRegionPath path)
+    {
+        _context = context;
+        View = view;
+        IsReliable = reliable;
+        _path = path;
+        _flags = reliable ? PacketFlags.None : PacketFlags.BestEffort;
+        _packets = new RetentionBuffer(context.Retention);
+        _template = context.Template(view);
+        _packer = new Packer(context.Environment.Buffers, _template, _flags, context.Options.PacketBytes, _packets);
+        _pace = new RateController(context.Options.PacketBytes);
+        _announceAlarm = new Alarm(Announce);
+        _resumeAlarm = new Alarm(Resume);
+        _opensAt = context.Environment.Now + context.Options.ReconfigurationPause;
+    }
+
+    public RegionView View { get; }
+
+    public bool IsReliable { get; }
+
+    /// <summary>The configuration that replaced this view; 0 while it is current.</summary>
+    public long SupersededAt { get; private set; }
+
+    /// <summary>All live members hold the packets up to and with this one.</summary>
+    public long Acknowledged { get; private set; }
+
+    public long Last => _packets.Last + (_packer.HasOpenPacket ? 1 : 0);
+
+    public bool IsSettled => !IsReliable || Acknowledged >= Last;
+
+    /// <summary>Packets on the way at most; for diagnostics.</summary>
+    public int WindowPackets => _pace.WindowPackets;
+
+    public bool CanTake(int payloadBytes)
+    {
+        long backlog = (_packets.Last - _sent) * _context.Options.PacketBytes;
+        return backlog < _context.Options.BacklogBytes
+            && _packer.CanTake(payloadBytes)
+            && (_context.Retention.Allows(payloadBytes) || IsSettled);
+    }
+
+    public void Append(ulong topicId, long sequence, StartTable starts, ReadOnlySpan<byte> payload, StabilityClaim? claim)
+    {
+        bool first = _started.Add(topicId);
+        long end = _packer.Append(topicId, sequence, first ? starts : null, payload);
+        if (claim is not null)
+        {
+            if (IsReliable)
+            {
+                _claims.Enqueue((end, claim));
+            }
+            else
+            {
+                claim.Release();
+            }
+        }
+
+        if (_packets.Last - _sent >= _path.MaxRunSegments)
+        {
+            SendWaiting();
+        }
+    }
+
+    /// <summary>Sends what is packed, the open packet too: called when no more messages wait.</summary>
+    public void Flush()
+    {
+        if (_packer.HasOpenPacket && (WindowRoom() > _packets.Last - _sent || SupersededAt != 0))
+        {
+            _packer.Flush();
+        }
+
+        SendWaiting();
+    }
+
+    public void Supersede(long configuration)
+    {
+        if (SupersededAt != 0)
+        {
+            return;
+        }
+
+        SupersededAt = configuration;
+        _packer.Flush();
+        SendWaiting();
+        if (!IsSettled)
+        {
+            _announceInterval = _context.Options.AnnounceAfter;
+            Announce();
+        }
+    }
+
+    public void OnAck(long stable, long consumed, long kernelDrops, long receiveBufferBytes)
+    {
+        stable = Math.Min(stable, _sent);
+        bool wasFull = WindowRoom() <= 0 || _packets.Last > _sent;
+        long before = _consumed;
+        _consumed = Math.Max(_consumed, Math.Min(consumed, _sent));
+        _pace.OnAck(_context.Environment.Now, _consumed - before, wasFull, kernelDrops, receiveBufferBytes);
+        if (stable > Acknowledged)
+        {
+            Acknowledged = stable;
+            _packets.ReleaseThrough(stable);
+            CompleteClaims();
+        }
+
+        if (IsSettled)
+        {
+            _context.Environment.Cancel(_announceAlarm);
+            _announceInterval = TimeSpan.Zero;
+        }
+
+        Flush();
+        _context.OnSenderProgress();
+    }
+
+    /// <summary>No live member is left to want anything: all counts as held.</summary>
+    public void Abandon()
+    {
+        _packer.Flush();
+        _sent = _packets.Last;
+        OnAck(_packets.Last, _packets.Last, 0, 0);
+    }
+
+    /// <summary>Sends again to one member what it asked for; gives how many packets went out.</summary>
+    public int Repair(long first, long last, int limit, DatagramAddress to)
+    {
+        int sentNow = 0;
+        var now = _context.Environment.Now;
+        first = Math.Max(first, _packets.First);
+        last = Math.Min(last, _sent);
+        for (long n = first; n <= last && sentNow < limit; n++)
+        {
+            ref var packet = ref _packets[n];
+            if (packet.Lease is null || (packet.LastRepair != TimeSpan.MinValue && now - packet.LastRepair < _context.Options.ReorderWindow))
+            {
+                continue;
+            }
+
+            packet.LastRepair = now;
+            _context.SendRepair(packet.Lease.Span.Slice(packet.Offset, packet.Length), to);
+            sentNow++;
+        }
+
+        return sentNow;
+    }
+
+    public void Close(string reason)
+    {
+        _context.Environment.Cancel(_announceAlarm);
+        _context.Environment.Cancel(_resumeAlarm);
+        _packets.ReleaseThrough(_packets.Last);
+        _packer.Dispose();
+        while (_claims.TryDequeue(out var claim))
+        {
+            claim.Claim.Abandon(reason);
+        }
+    }
+
+    private long WindowRoom() => _pace.WindowPackets - (_sent - (IsReliable ? _consumed : _sent));
+
+    private void SendWaiting()
+    {
+        if (_sent == _packets.Last)
+        {
+            return;
+        }
+
+        if (_context.Environment.Now < _opensAt)
+        {
+            ResumeIn(_opensAt - _context.Environment.Now);
+            return;
+        }
+
+        while (_sent < _packets.Last)
+        {
+            long room = Math.Min(WindowRoom(), _packets.Last - _sent);
+            if (room <= 0 || !SendRun((int)Math.Min(room, _path.MaxRunSegments)))
+            {
+                break;
+            }
+        }
+
+        if (IsReliable ? Acknowledged < _sent : _announcements < 3)
+        {
+            _announceInterval = _context.Options.AnnounceAfter;
+            _context.Environment.Schedule(_announceAlarm, _announceInterval);
+        }
+    }
+
+    // The longest run from the next packet on: adjacent in one block and of equal length, but the last may be shorter.
+    private bool SendRun(int most)
+    {
+        ref var head = ref _packets[_sent + 1];
+        int bytes = head.Length;
+        int count = 1;
+        while (count < most)
+        {
+            ref var next = ref _packets[_sent + 1 + count];
+            if (next.Lease != head.Lease || next.Offset != head.Offset + bytes || next.Length > head.Length)
+            {
+                break;
+            }
+
+            bytes += next.Length;
+            count++;
+            if (next.Length < head.Length)
+            {
+                break;
+            }
+        }
+
+        var outcome = _path.Send(head.Lease!.Span.Slice(head.Offset, bytes), head.Length);
+        if (outcome == SendOutcome.Busy)
+        {
+            _context.Counters.BusySends++;
+            ResumeIn(TimeSpan.FromMilliseconds(1));
+            return false;
+        }
+
+        if (outcome == SendOutcome.Refused)
+        {
+            _context.Counters.RefusedSends++;
+        }
+
+        _sent += count;
+        _announcements = 0;
+        _context.Counters.PacketsSent += count;
+        _context.Counters.BytesSent += bytes;
+        if (!IsReliable)
+        {
+            Acknowledged = _sent;
+            _packets.ReleaseThrough(_sent);
+        }
+
+        return true;
+    }
+
+    private void ResumeIn(TimeSpan delay)
+    {
+        if (!_resumeAlarm.IsPending)
+        {
+            _context.Environment.Schedule(_resumeAlarm, delay);
+        }
+    }
+
+    private void Resume()
+    {
+        Flush();
+        _context.OnSenderProgress();
+    }
+
+    private void Announce()
+    {
+        if (IsReliable ? Acknowledged >= _sent : _announcements >= 3)
+        {
+            return;
+        }
+
+        _announcements++;
+        Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
+        var flags = _flags | (SupersededAt != 0 && _sent == _packets.Last ? PacketFlags.Final : PacketFlags.None);
+        _template.Write(packet, PacketKind.Announce, flags, _sent, 0, 0);
+        PacketTemplate.Seal(packet);
+        _path.Send(packet, packet.Length);
+        var doubled = _announceInterval * 2;
+        _announceInterval = doubled < _context.Options.AnnounceMax ? doubled : _context.Options.AnnounceMax;
+        _context.Environment.Schedule(_announceAlarm, _announceInterval);
+    }
+
+    private void CompleteClaims()
+    {
+        while (_claims.TryPeek(out var claim) && claim.Packet <= Acknowledged)
+        {
+            _claims.Dequeue();
+            claim.Claim.Release();
+        }
+    }
+}

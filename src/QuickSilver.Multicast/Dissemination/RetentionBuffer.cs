@@ -1,0 +1,78 @@
+using System.Numerics;
+using QuickSilver.Core.Buffers;
+
+namespace QuickSilver.Multicast.Dissemination;
+
+internal struct RetainedPacket
+{
+    public Lease? Lease;
+    public int Offset;
+    public int Length;
+    public TimeSpan LastRepair;
+}
+
+// The packets of one outbound stream from the oldest that is not stable to the newest packed: the packets themselves, no
+// copy. Numbers are dense, so a ring indexed by number does. Bytes are accounted to the node's retention budget.
+internal sealed class RetentionBuffer(RetentionBudget budget)
+{
+    private RetainedPacket[] _ring = new RetainedPacket[64];
+
+    // First: the oldest kept. Next: the number the next packet gets.
+    public long First { get; private set; } = 1;
+
+    public long Next { get; private set; } = 1;
+
+    public long Last => Next - 1;
+
+    public bool Contains(long sequence) => sequence >= First && sequence < Next;
+
+    public ref RetainedPacket this[long sequence] => ref _ring[sequence & (_ring.Length - 1)];
+
+    public void Append(Lease lease, int offset, int length)
+    {
+        if (Next - First == _ring.Length)
+        {
+            Grow();
+        }
+
+        lease.AddClaim();
+        ref var packet = ref this[Next];
+        packet = new RetainedPacket { Lease = lease, Offset = offset, Length = length, LastRepair = TimeSpan.MinValue };
+        budget.Bytes += length;
+        Next++;
+    }
+
+    public void ReleaseThrough(long sequence)
+    {
+        long through = Math.Min(sequence, Last);
+        while (First <= through)
+        {
+            ref var packet = ref this[First];
+            budget.Bytes -= packet.Length;
+            packet.Lease!.Release();
+            packet = default;
+            First++;
+        }
+    }
+
+    private void Grow()
+    {
+        var bigger = new RetainedPacket[BitOperations.RoundUpToPowerOf2((uint)_ring.Length * 2)];
+        for (long n = First; n < Next; n++)
+        {
+            bigger[n & (bigger.Length - 1)] = this[n];
+        }
+
+        _ring = bigger;
+    }
+}
+
+// What a node's outbound streams hold together; the sender side says "no room" at the limit.
+internal sealed class RetentionBudget(long limitBytes)
+{
+    public long Bytes;
+
+    public long LimitBytes { get; } = limitBytes;
+
+    public bool Allows(long bytes) => Bytes + bytes <= LimitBytes;
+}

@@ -1,0 +1,51 @@
+namespace QuickSilver.Multicast.Dissemination;
+
+// One message's wait to be stable in every region it was sent to: each region's stream releases once. Pooled by the node.
+internal sealed class StabilityClaim(Stack<StabilityClaim> pool)
+{
+    private IStabilityObserver? _observer;
+    private long _sequence;
+    private int _streams;
+    private string? _abandoned;
+
+    public static StabilityClaim Rent(Stack<StabilityClaim> pool, IStabilityObserver observer, long sequence, int streams)
+    {
+        if (!pool.TryPop(out var claim))
+        {
+            claim = new StabilityClaim(pool);
+        }
+
+        claim._observer = observer;
+        claim._sequence = sequence;
+        claim._streams = streams;
+        claim._abandoned = null;
+        return claim;
+    }
+
+    public void Release()
+    {
+        if (--_streams > 0)
+        {
+            return;
+        }
+
+        var observer = _observer!;
+        var (sequence, abandoned) = (_sequence, _abandoned);
+        _observer = null;
+        pool.Push(this);
+        if (abandoned is null)
+        {
+            observer.OnStable(sequence);
+        }
+        else
+        {
+            observer.OnAbandoned(sequence, abandoned);
+        }
+    }
+
+    public void Abandon(string reason)
+    {
+        _abandoned = reason;
+        Release();
+    }
+}

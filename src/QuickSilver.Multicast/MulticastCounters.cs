@@ -1,0 +1,51 @@
+using QuickSilver.Core.Wire;
+
+namespace QuickSilver.Multicast;
+
+// Written by the core thread, read by anyone at leisure (a torn read is impossible on 64-bit machines, and harmless).
+internal sealed class MulticastCounters
+{
+    private readonly long[] _drops = new long[Enum.GetValues<DropReason>().Length];
+
+    public long MessagesSent;
+    public long MessagesDelivered;
+    public long PacketsSent;
+    public long PacketsReceived;
+    public long BytesSent;
+    public long BytesReceived;
+    // Packets sent again, by the sender or by a peer on its behalf.
+    public long RepairsSent;
+    // Packets that came as an answer to a pull or a push and were new.
+    public long RepairsReceived;
+    public long PullsSent;
+    public long GapsSeen;
+    public long GapNotices;
+    public long TokensSent;
+    public long TokenTimeouts;
+    public long AcksReceived;
+    public long SinkExceptions;
+    public long BusySends;
+    public long RefusedSends;
+    public long UnackedBytes;
+    // Datagrams the kernel dropped at this node's full receive buffers.
+    public long KernelDrops;
+    public long DuplicateMessages;
+
+    public void Drop(DropReason reason) => _drops[(int)reason]++;
+
+    public long Dropped(DropReason reason) => _drops[(int)reason];
+
+    public long DroppedInAll
+    {
+        get
+        {
+            long sum = 0;
+            foreach (long count in _drops)
+            {
+                sum += count;
+            }
+
+            return sum;
+        }
+    }
+}

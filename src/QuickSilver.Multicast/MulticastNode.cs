@@ -1,0 +1,500 @@
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Requests;
+using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Ordering;
+
+namespace QuickSilver.Multicast;
+
+// One node's multicast: where configurations are applied, and sending topics meet their regions' streams. What arrives goes
+// through PacketReader. All on the core thread.
+//
+// Invariants: a node's topics move from old views to new ones within one OnConfiguration, so a topic's messages go through
+// exactly one view of each region per configuration; a superseded stream stays until it is settled, and the configuration
+// is confirmed to the service only then; a superseded view of which this node is a member stays until the service says
+// that all nodes have confirmed, and all it holds was accepted above.
+internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamConsumer
+{
+    private static readonly TimeSpan LossCheckInterval = TimeSpan.FromMilliseconds(100);
+
+    private readonly MulticastContext _context;
+    private readonly PacketReader _reader;
+    private readonly IDatagramPort _dataPort;
+    private readonly Dictionary<ulong, RegionView> _views = [];
+    private readonly Dictionary<(ulong Region, bool Reliable), RegionSender> _senders = [];
+    private readonly List<RegionSender> _retired = [];
+    private readonly Dictionary<ulong, TopicView> _topicViews = [];
+    private readonly List<TopicSender> _topicSenders = [];
+    private readonly Dictionary<(ulong Topic, bool Reliable), TopicReceiver> _topicReceivers = [];
+    private readonly List<TopicSender> _waiting = [];
+    private readonly List<(List<(RegionSender Sender, long Last)> Streams, Action Callback)> _stabilityWaits = [];
+    private readonly Request _flush;
+    private readonly Request _progress;
+    private readonly Alarm _lossCheck;
+    private readonly List<InboundStream> _lossPending = [];
+    private long _configuration;
+    private long _confirmed;
+    private long _settled;
+    private bool _flushPosted;
+    private bool _progressPosted;
+    private bool _isClosed;
+
+    public MulticastNode(INodeEnvironment environment, MulticastOptions options, Func<IMembershipObserver, DatagramAddress, IMembership> join)
+    {
+        options.Validate();
+        _reader = new PacketReader(options);
+        var unicast = new DatagramPortOptions { ReceiveBufferBytes = options.ReceiveBufferBytes, SegmentationOffload = false };
+        var control = environment.OpenPort(unicast, _reader);
+        _dataPort = environment.OpenPort(
+            new DatagramPortOptions { Receives = false, SegmentationOffload = options.SegmentationOffload }, _reader);
+        var membership = join(this, new DatagramAddress(control.LocalEndPoint));
+        _context = new MulticastContext(environment, options, membership)
+        {
+            ControlPort = control,
+            OnSenderProgress = PostProgress,
+        };
+        _reader.Attach(_context, this);
+        _flush = new ActionRequest(FlushAll);
+        _progress = new ActionRequest(OnProgress);
+        _lossCheck = new Alarm(CheckLosses);
+    }
+
+    public MulticastCounters Counters => _context.Counters;
+
+    public Stack<StabilityClaim> ClaimPool { get; } = new();
+
+    /// <summary>Every live region of which this node is a member, old views included.</summary>
+    public IReadOnlyCollection<RegionReceiver> Regions => _reader.Regions;
+
+    public int MaxRunSegments => _dataPort.MaxRunSegments;
+
+    /// <summary>Called after a configuration was applied.</summary>
+    public Action<ConfigurationChange>? ConfigurationApplied { get; set; }
+
+    public Action<long>? Settled { get; set; }
+
+    public Action<string>? Expelled { get; set; }
+
+    public Action<bool>? ServiceReachable { get; set; }
+
+    public TopicView? ViewOf(ulong topicId) => _topicViews.GetValueOrDefault(topicId);
+
+    public ITopicSender OpenSender(ulong topicId, bool reliable)
+    {
+        var sender = new TopicSender(topicId, reliable, this);
+        _topicSenders.Add(sender);
+        if (_topicViews.TryGetValue(topicId, out var view))
+        {
+            sender.Apply(view);
+        }
+
+        return sender;
+    }
+
+    public ITopicReceiver OpenReceiver(ulong topicId, bool reliable, ITopicSink sink)
+    {
+        var receiver = new TopicReceiver(_context, topicId, reliable, sink, Forget);
+        _topicReceivers.Add((topicId, reliable), receiver);
+        if (_topicViews.TryGetValue(topicId, out var view) && view.Subscribed)
+        {
+            receiver.ActiveFrom = view.Configuration;
+        }
+
+        return receiver;
+    }
+
+    public void OnConfiguration(ConfigurationChange change)
+    {
+        if (_isClosed || change.Number <= _configuration)
+        {
+            return;
+        }
+
+        _configuration = change.Number;
+        // Messages taken before the change belong to the views before it.
+        FlushAll();
+        var gone = _context.Directory.Apply(change);
+        ApplyRegions(change);
+        foreach (var node in gone)
+        {
+            OnNodeGone(node);
+        }
+
+        foreach (var view in change.Topics)
+        {
+            ApplyTopic(view);
+        }
+
+        foreach (var topic in _topicSenders)
+        {
+            topic.Route();
+        }
+
+        _reader.ReplayUnknown();
+        ConfirmIfSettled();
+        PostProgress();
+        ConfigurationApplied?.Invoke(change);
+    }
+
+    public void OnSettled(long configuration)
+    {
+        _settled = Math.Max(_settled, configuration);
+        foreach (var topic in _topicSenders)
+        {
+            topic.Prune(_settled);
+        }
+
+        _reader.CloseSettled(_settled);
+        Settled?.Invoke(configuration);
+    }
+
+    public void OnExpelled(string reason) => Expelled?.Invoke(reason);
+
+    public void OnServiceReachable(bool reachable) => ServiceReachable?.Invoke(reachable);
+
+    public void OnMessage(InboundStream stream, in StreamMessage message)
+    {
+        if (_topicReceivers.TryGetValue((message.TopicId, stream.IsReliable), out var receiver))
+        {
+            receiver.OnMessage(stream, message);
+        }
+    }
+
+    public void OnLoss(InboundStream stream)
+    {
+        _lossPending.Add(stream);
+        _context.Environment.Schedule(_lossCheck, TimeSpan.Zero);
+    }
+
+    public RegionSender? FindSender(ulong region, uint view, bool reliable)
+    {
+        if (_senders.TryGetValue((region, reliable), out var current) && current.View.Number == view)
+        {
+            return current;
+        }
+
+        foreach (var old in _retired)
+        {
+            if (old.View.RegionId == region && old.View.Number == view && old.IsReliable == reliable)
+            {
+                return old;
+            }
+        }
+
+        return null;
+    }
+
+    public RegionSender? SenderFor(ulong region, bool reliable)
+    {
+        if (_senders.TryGetValue((region, reliable), out var sender))
+        {
+            return sender;
+        }
+
+        if (!_views.TryGetValue(region, out var view) || view.Members.IsEmpty)
+        {
+            return null;
+        }
+
+        IRegionPath path = _context.Options.Unicast
+            ? new UnicastFanOut(_dataPort, view, _context.Directory)
+            : new MulticastPath(_dataPort, view);
+        sender = new RegionSender(_context, view, reliable, path);
+        _senders.Add((region, reliable), sender);
+        return sender;
+    }
+
+    public void Wait(TopicSender topic)
+    {
+        if (!_waiting.Contains(topic))
+        {
+            _waiting.Add(topic);
+        }
+    }
+
+    public void NoteSent(TopicSender topic)
+    {
+        _context.Counters.MessagesSent++;
+        if (!_flushPosted)
+        {
+            _flushPosted = true;
+            _context.Environment.Post(_flush);
+        }
+    }
+
+    public void CompleteLater(IStabilityObserver observer, long sequence) =>
+        _context.Environment.Post(new ActionRequest(() => observer.OnStable(sequence)));
+
+    public void WhenStable(Action callback)
+    {
+        FlushAll();
+        var streams = new List<(RegionSender, long)>();
+        foreach (var sender in AllSenders())
+        {
+            if (!sender.IsSettled)
+            {
+                streams.Add((sender, sender.Last));
+            }
+        }
+
+        _stabilityWaits.Add((streams, callback));
+        PostProgress();
+    }
+
+    public void Forget(TopicSender topic)
+    {
+        _topicSenders.Remove(topic);
+        _waiting.Remove(topic);
+        ForgetView(topic.TopicId);
+    }
+
+    public void Close()
+    {
+        if (_isClosed)
+        {
+            return;
+        }
+
+        _isClosed = true;
+        _context.Environment.Cancel(_lossCheck);
+        foreach (var sender in AllSenders())
+        {
+            sender.Close("the node was closed");
+        }
+
+        _reader.Close();
+        _dataPort.Dispose();
+        _context.ControlPort.Dispose();
+    }
+
+    private void ApplyRegions(ConfigurationChange change)
+    {
+        if (change.IsSnapshot)
+        {
+            var present = new HashSet<ulong>();
+            foreach (var view in change.Regions)
+            {
+                present.Add(view.RegionId);
+            }
+
+            var absent = new List<ulong>();
+            foreach (ulong region in _views.Keys)
+            {
+                if (!present.Contains(region))
+                {
+                    absent.Add(region);
+                }
+            }
+
+            absent.Sort();
+            foreach (ulong region in absent)
+            {
+                Supersede(region, change.Number);
+                _views.Remove(region);
+            }
+        }
+
+        foreach (var view in change.Regions)
+        {
+            if (_views.TryGetValue(view.RegionId, out var known) && known.Number >= view.Number)
+            {
+                continue;
+            }
+
+            Supersede(view.RegionId, change.Number);
+            if (view.Members.IsEmpty)
+            {
+                _views.Remove(view.RegionId);
+                continue;
+            }
+
+            _views[view.RegionId] = view;
+            if (view.Members.Contains(_context.Self))
+            {
+                _reader.Open(view, this);
+            }
+        }
+    }
+
+    private void ApplyTopic(TopicView view)
+    {
+        _topicViews[view.TopicId] = view;
+        foreach (var topic in _topicSenders)
+        {
+            if (topic.TopicId == view.TopicId)
+            {
+                topic.Apply(view);
+            }
+        }
+
+        foreach (bool reliable in (ReadOnlySpan<bool>)[true, false])
+        {
+            if (view.Subscribed && _topicReceivers.TryGetValue((view.TopicId, reliable), out var receiver) && receiver.ActiveFrom == 0)
+            {
+                receiver.ActiveFrom = view.Configuration;
+            }
+        }
+    }
+
+    private void Supersede(ulong region, long configuration)
+    {
+        foreach (bool reliable in (ReadOnlySpan<bool>)[true, false])
+        {
+            if (_senders.Remove((region, reliable), out var sender))
+            {
+                _retired.Add(sender);
+                sender.Supersede(configuration);
+            }
+        }
+
+        _reader.Supersede(region, configuration);
+    }
+
+    private void OnNodeGone(NodeKey node)
+    {
+        _reader.OnNodeGone(node);
+        foreach (var sender in AllSenders())
+        {
+            bool anyLive = false;
+            foreach (var member in sender.View.Members)
+            {
+                anyLive |= _context.Directory.Contains(member);
+            }
+
+            if (!anyLive)
+            {
+                sender.Abandon();
+            }
+        }
+    }
+
+    private List<RegionSender> AllSenders()
+    {
+        var all = new List<RegionSender>(_senders.Count + _retired.Count);
+        all.AddRange(_retired);
+        all.AddRange(_senders.Values);
+        return all;
+    }
+
+    private void FlushAll()
+    {
+        _flushPosted = false;
+        foreach (var sender in _senders.Values)
+        {
+            sender.Flush();
+        }
+    }
+
+    private void PostProgress()
+    {
+        if (!_progressPosted && !_isClosed)
+        {
+            _progressPosted = true;
+            _context.Environment.Post(_progress);
+        }
+    }
+
+    private void OnProgress()
+    {
+        _progressPosted = false;
+        ConfirmIfSettled();
+        _context.Counters.UnackedBytes = _context.Retention.Bytes;
+        for (int i = 0; i < _stabilityWaits.Count; i++)
+        {
+            var (streams, callback) = _stabilityWaits[i];
+            streams.RemoveAll(wait => wait.Sender.Acknowledged >= wait.Last);
+            if (streams.Count == 0)
+            {
+                _stabilityWaits.RemoveAt(i--);
+                callback();
+            }
+        }
+
+        for (int i = 0; i < _waiting.Count; i++)
+        {
+            var topic = _waiting[i];
+            if (topic.HasRoom)
+            {
+                _waiting.RemoveAt(i--);
+                topic.SignalRoom();
+            }
+        }
+    }
+
+    private void ConfirmIfSettled()
+    {
+        for (int i = 0; i < _retired.Count; i++)
+        {
+            if (_retired[i].IsSettled)
+            {
+                _retired[i].Close("the view is settled");
+                _retired.RemoveAt(i--);
+            }
+        }
+
+        long confirmable = _configuration;
+        foreach (var sender in _retired)
+        {
+            confirmable = Math.Min(confirmable, sender.SupersededAt - 1);
+        }
+
+        if (confirmable > _confirmed)
+        {
+            _confirmed = confirmable;
+            _context.Membership.Confirm(confirmable);
+        }
+    }
+
+    // A gap is certain when no stream of the sender still waits for anything: then it is told, in order with the rest.
+    private void CheckLosses()
+    {
+        for (int i = 0; i < _lossPending.Count; i++)
+        {
+            var stream = _lossPending[i];
+            if (_reader.IsAnyMissing(stream.Sender, stream.IsReliable))
+            {
+                continue;
+            }
+
+            _lossPending.RemoveAt(i--);
+            bool senderGone = stream.IsSenderGone && stream.IsReliable;
+            foreach (var receiver in _topicReceivers.Values)
+            {
+                if (receiver.IsReliable == stream.IsReliable)
+                {
+                    receiver.OnLoss(stream.Sender, senderGone);
+                }
+            }
+        }
+
+        if (_lossPending.Count > 0)
+        {
+            _context.Environment.Schedule(_lossCheck, LossCheckInterval);
+        }
+    }
+
+    // The next subscription to the topic begins with a view of its own, never with the one this subscription had.
+    private void Forget(TopicReceiver receiver)
+    {
+        _topicReceivers.Remove((receiver.TopicId, receiver.IsReliable));
+        if (_topicViews.TryGetValue(receiver.TopicId, out var view))
+        {
+            _topicViews[receiver.TopicId] = view with { Subscribed = false };
+        }
+
+        ForgetView(receiver.TopicId);
+    }
+
+    // A topic that is not open here any more is not kept up to date; opened again, it waits for a new view.
+    private void ForgetView(ulong topicId)
+    {
+        if (!_topicReceivers.ContainsKey((topicId, true)) && !_topicReceivers.ContainsKey((topicId, false))
+            && !_topicSenders.Exists(sender => sender.TopicId == topicId))
+        {
+            _topicViews.Remove(topicId);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Wire;
+
+namespace QuickSilver.Multicast;
+
+// The layer's limits, each with its reason; their relations are asserted by Validate.
+internal sealed record MulticastOptions
+{
+    // A message may be this large; more belongs in a file.
+    public const int MaxMessageBytes = 16 << 20;
+
+    public required ulong ClusterId { get; init; }
+
+    // One datagram, header included: what an Ethernet frame of MTU 1500 carries.
+    public int PacketBytes { get; init; } = 1472;
+
+    // Sent and not yet stable, per node.
+    public long RetentionBytes { get; init; } = 64L << 20;
+
+    // Packed and not yet sent, per region: enough for some runs, so that a full window pushes back soon.
+    public int BacklogBytes { get; init; } = 512 << 10;
+
+    // Asked of the kernel per receiving port.
+    public int ReceiveBufferBytes { get; init; } = 8 << 20;
+
+    public bool SegmentationOffload { get; init; } = true;
+
+    public bool Unicast { get; init; }
+
+    // Numbers ahead of the oldest packet not yet stable that a receiver takes: bounds its memory per sender (I17).
+    public int WindowPackets { get; init; } = 1 << 16;
+
+    // A gap younger than this is probably reordering.
+    public TimeSpan ReorderWindow { get; init; } = TimeSpan.FromMilliseconds(1);
+
+    // The first repeat of an unanswered pull; doubles up to PullRepeatMax.
+    public TimeSpan PullRepeat { get; init; } = TimeSpan.FromMilliseconds(8);
+
+    public TimeSpan PullRepeatMax { get; init; } = TimeSpan.FromMilliseconds(250);
+
+    // Packets answered to one pull at most; the rest is asked again (T12).
+    public int PullAnswerPackets { get; init; } = 256;
+
+    // A quiet sender announces its last number after this, then at doubled intervals up to AnnounceMax until all hold it.
+    public TimeSpan AnnounceAfter { get; init; } = TimeSpan.FromMilliseconds(5);
+
+    public TimeSpan AnnounceMax { get; init; } = TimeSpan.FromMilliseconds(250);
+
+    // The ring while there is something to settle, and while there is not (the paper's 1 to 5 tokens a second).
+    public TimeSpan TokenIntervalActive { get; init; } = TimeSpan.FromMilliseconds(1);
+
+    public TimeSpan TokenIntervalIdle { get; init; } = TimeSpan.FromSeconds(1);
+
+    // A token that has not come back is sent again after this, doubled up to TokenTimeoutMax.
+    public TimeSpan TokenTimeout { get; init; } = TimeSpan.FromMilliseconds(25);
+
+    public TimeSpan TokenTimeoutMax { get; init; } = TimeSpan.FromSeconds(1);
+
+    // Packets of views not known yet: kept within these bounds until the view comes.
+    public int UnknownViewBytes { get; init; } = 4 << 20;
+
+    public TimeSpan UnknownViewAge { get; init; } = TimeSpan.FromSeconds(5);
+
+    // After a view change the first packet waits this long, so that most members know the view when it arrives.
+    public TimeSpan ReconfigurationPause { get; init; } = TimeSpan.FromMilliseconds(2);
+
+    // Unfinished large messages at a receiver, in bytes over all senders.
+    public long ReassemblyBytes { get; init; } = 256L << 20;
+
+    public void Validate()
+    {
+        if (PacketBytes is < PacketHeader.Bytes + 128 or > 65_507)
+        {
+            throw new ArgumentOutOfRangeException(nameof(PacketBytes), PacketBytes, "A packet has 192 to 65,507 bytes.");
+        }
+
+        if (PacketBytes > SlabPool.BlockBytes || RetentionBytes < 2 * BacklogBytes || ReassemblyBytes < MaxMessageBytes)
+        {
+            throw new ArgumentException("Retention must exceed twice the backlog, and reassembly one message.");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Dissemination;
+
+namespace QuickSilver.Multicast.Ordering;
+
+// Order per topic and sender, across views and regions: a message carries its topic's number, so a lost packet holds back
+// only the topics whose messages it carried, and a node that changes region goes on where it was.
+//
+// A subscription is active from the configuration in which the membership service put it in a view. Messages of older views
+// are not its business. Where a sender's run begins for it, the start table says, which the first message of the topic in
+// each view carries; until then what arrives is held.
+internal sealed class TopicReceiver(MulticastContext context, ulong topicId, bool reliable, ITopicSink sink, Action<TopicReceiver> closed)
+    : ITopicReceiver
+{
+    private readonly Dictionary<NodeKey, SenderOrder> _bySender = [];
+    private readonly List<SenderOrder> _senders = [];
+    private bool _isClosed;
+
+    public ulong TopicId { get; } = topicId;
+    public bool IsReliable { get; } = reliable;
+
+    /// <summary>The configuration from which on this subscription is in the topic's view; 0: not yet.</summary>
+    public long ActiveFrom { get; set; }
+
+    public void OnMessage(InboundStream stream, in StreamMessage message)
+    {
+        if (_isClosed || ActiveFrom == 0 || stream.View.Configuration < ActiveFrom || stream.IsReliable != IsReliable)
+        {
+            return;
+        }
+
+        var order = Find(stream.Sender);
+        if (order.Next == 0 && !message.StartTable.IsEmpty)
+        {
+            order.Next = StartTable.FirstFor(message.StartTable, ActiveFrom);
+            order.DropBefore(order.Next);
+        }
+
+        if (order.Next == message.Sequence && !order.IsBlocked)
+        {
+            if (TryHandUp(order, message.Sequence, message.Payload))
+            {
+                order.Next++;
+                if (order.HeldCount > 0)
+                {
+                    Drain(order);
+                }
+
+                return;
+            }
+
+            order.IsBlocked = true;
+        }
+
+        if (order.Next != 0 && message.Sequence < order.Next)
+        {
+            context.Counters.DuplicateMessages++;
+            return;
+        }
+
+        if (!order.Hold(stream, message))
+        {
+            context.Counters.DuplicateMessages++;
+        }
+        else if (order.Next != 0 && !order.IsBlocked)
+        {
+            Drain(order);
+        }
+    }
+
+    /// <summary>Whatever is missing before held messages of this sender will not come any more, if no stream still waits for it.</summary>
+    public void OnLoss(NodeKey sender, bool senderGone)
+    {
+        if (!_bySender.TryGetValue(sender, out var order))
+        {
+            return;
+        }
+
+        while (order.TryFirstHeld(out long first))
+        {
+            if (order.IsBlocked)
+            {
+                return;
+            }
+
+            if (order.Next != 0 && first > order.Next)
+            {
+                ReportGap(sender, order.Next, first - 1, senderGone ? "the sender is gone" : "lost, and the topic does not repair");
+            }
+
+            order.Next = first;
+            Drain(order);
+        }
+
+        if (senderGone)
+        {
+            _bySender.Remove(sender);
+            _senders.Remove(order);
+        }
+    }
+
+    public void Resume()
+    {
+        for (int i = 0; i < _senders.Count; i++)
+        {
+            var order = _senders[i];
+            if (order.IsBlocked)
+            {
+                order.IsBlocked = false;
+                Drain(order);
+            }
+        }
+    }
+
+    public void Close()
+    {
+        if (_isClosed)
+        {
+            return;
+        }
+
+        _isClosed = true;
+        foreach (var order in _senders)
+        {
+            order.DropAll();
+        }
+
+        _senders.Clear();
+        _bySender.Clear();
+        closed(this);
+    }
+
+    private SenderOrder Find(NodeKey sender)
+    {
+        if (!_bySender.TryGetValue(sender, out var order))
+        {
+            order = new SenderOrder(sender);
+            _bySender.Add(sender, order);
+            _senders.Add(order);
+        }
+
+        return order;
+    }
+
+    private void Drain(SenderOrder order)
+    {
+        while (order.TryPeekHeld(order.Next, out var held))
+        {
+            if (!TryHandUp(order, order.Next, held.Payload))
+            {
+                order.IsBlocked = true;
+                return;
+            }
+
+            order.RemoveHeld(order.Next);
+            order.Next++;
+        }
+    }
+
+    // An exception from above never passes below: the message counts as taken.
+    private bool TryHandUp(SenderOrder order, long sequence, ReadOnlySpan<byte> payload)
+    {
+        try
+        {
+            var message = new DeliveredMessage { Sender = order.Sender, TopicId = TopicId, Sequence = sequence, Payload = payload };
+            if (!sink.TryAccept(message))
+            {
+                return false;
+            }
+
+            context.Counters.MessagesDelivered++;
+        }
+        catch (Exception)
+        {
+            context.Counters.SinkExceptions++;
+        }
+
+        return true;
+    }
+
+    private void ReportGap(NodeKey sender, long first, long last, string reason)
+    {
+        context.Counters.GapNotices++;
+        try
+        {
+            sink.OnGap(new TopicGap(sender, TopicId, first, last, reason));
+        }
+        catch (Exception)
+        {
+            context.Counters.SinkExceptions++;
+        }
+    }
+}

@@ -1,0 +1,146 @@
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Dissemination;
+
+namespace QuickSilver.Multicast.Ordering;
+
+// One topic's outbound side: numbers its messages across regions and views, and puts each into the stream of every region
+// of the topic's view. Until the first view is known there is no room.
+internal sealed class TopicSender(ulong topicId, bool reliable, MulticastNode node) : ITopicSender
+{
+    private readonly StartTable _starts = new();
+    private readonly List<RegionSender> _routes = [];
+    private TopicView? _view;
+    private long _next = 1;
+    private bool _isClosed;
+
+    public ulong TopicId { get; } = topicId;
+    public bool IsReliable { get; } = reliable;
+    public Action? OnRoom { get; set; }
+    public IReadOnlyList<RegionSender> Routes => _routes;
+
+    /// <summary>TrySend said no, and OnRoom was not called since.</summary>
+    public bool IsWaiting { get; private set; }
+
+    public bool HasRoom
+    {
+        get
+        {
+            if (_view is null || _isClosed)
+            {
+                return false;
+            }
+
+            foreach (var route in _routes)
+            {
+                if (!route.CanTake(0))
+                {
+                    return false;
+                }
+            }
+
+            return true;
+        }
+    }
+
+    public bool IsStable
+    {
+        get
+        {
+            foreach (var route in _routes)
+            {
+                if (!route.IsSettled)
+                {
+                    return false;
+                }
+            }
+
+            return true;
+        }
+    }
+
+    public void Apply(TopicView view)
+    {
+        _view = view;
+        _starts.Add(view.Configuration, _next);
+        Route();
+    }
+
+    /// <summary>Finds the streams again after the views changed.</summary>
+    public void Route()
+    {
+        _routes.Clear();
+        if (_view is null)
+        {
+            return;
+        }
+
+        foreach (ulong region in _view.Regions)
+        {
+            if (node.SenderFor(region, IsReliable) is { } sender)
+            {
+                _routes.Add(sender);
+            }
+        }
+    }
+
+    public void Prune(long settled) => _starts.Prune(settled);
+
+    public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer)
+    {
+        if (_isClosed || _view is null || !CanTake(payload.Length))
+        {
+            IsWaiting = true;
+            node.Wait(this);
+            return -1;
+        }
+
+        long sequence = _next++;
+        StabilityClaim? claim = null;
+        if (observer is not null)
+        {
+            if (_routes.Count == 0)
+            {
+                node.CompleteLater(observer, sequence);
+            }
+            else
+            {
+                claim = StabilityClaim.Rent(node.ClaimPool, observer, sequence, _routes.Count);
+            }
+        }
+
+        foreach (var route in _routes)
+        {
+            route.Append(TopicId, sequence, _starts, payload, claim);
+        }
+
+        node.NoteSent(this);
+        return sequence;
+    }
+
+    public void WhenStable(Action callback) => node.WhenStable(callback);
+
+    public void SignalRoom()
+    {
+        IsWaiting = false;
+        OnRoom?.Invoke();
+    }
+
+    public void Close()
+    {
+        _isClosed = true;
+        node.Forget(this);
+    }
+
+    private bool CanTake(int payloadBytes)
+    {
+        foreach (var route in _routes)
+        {
+            if (!route.CanTake(payloadBytes))
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+}

@@ -1,0 +1,350 @@
+using System.Net;
+using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Transport;
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Recovery;
+
+namespace QuickSilver.Multicast;
+
+// Everything that arrives: splits coalesced runs by the lengths that headers state, refuses by reason, and hands each packet
+// to its view. Knows the views of which this node is a member, by region and number.
+internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
+{
+    private readonly Dictionary<(ulong Region, uint View), RegionReceiver> _regions = [];
+    private readonly List<RegionReceiver> _ordered = [];
+    private readonly Dictionary<IPEndPoint, RegionPort> _ports = [];
+    // Per region the highest view number that was closed here: what is older is stale, what is newer is early.
+    private readonly Dictionary<ulong, uint> _closed = [];
+    private readonly UnknownViewBuffer _unknown = new(options.UnknownViewBytes, options.UnknownViewAge);
+    private MulticastContext? _context;
+    private MulticastNode? _node;
+    private long _settled;
+
+    public IReadOnlyCollection<RegionReceiver> Regions => _ordered;
+
+    public void Attach(MulticastContext context, MulticastNode node)
+    {
+        _context = context;
+        _node = node;
+    }
+
+    public bool IsControl(ReadOnlySpan<byte> firstBytes) =>
+        firstBytes.Length > PacketHeader.KindOffset && firstBytes[PacketHeader.KindOffset] != (byte)PacketKind.Data;
+
+    public void OnRun(in ReceivedRun run)
+    {
+        if (_context is null)
+        {
+            return;
+        }
+
+        int offset = run.Offset;
+        int end = run.Offset + run.Length;
+        int segment = 0;
+        while (offset < end)
+        {
+            var rest = run.Lease.Span[offset..end];
+            var refused = PacketHeader.Validate(rest, _context.Options.ClusterId);
+            if (refused == DropReason.None)
+            {
+                var header = new PacketHeader(rest);
+                refused = Dispatch(header, run.Lease, offset, early: true);
+                segment = segment == 0 ? header.Length : segment;
+                offset += header.Length;
+                _context.Counters.PacketsReceived++;
+                _context.Counters.BytesReceived += header.Length;
+                if (refused != DropReason.None)
+                {
+                    _context.Counters.Drop(refused);
+                }
+
+                continue;
+            }
+
+            // A refused packet's length is not to be trusted; but the packets of a run are equally long, so the first good
+            // one tells where the next begins. Before any good one, the rest of the buffer is lost, and repaired.
+            _context.Counters.Drop(refused);
+            if (segment == 0)
+            {
+                break;
+            }
+
+            offset += segment;
+        }
+    }
+
+    public void OnBatchEnd()
+    {
+        if (_settled > 0)
+        {
+            CloseSettled(_settled);
+        }
+    }
+
+    public void Open(RegionView view, IStreamConsumer consumer)
+    {
+        RegionPort? port = null;
+        if (!options.Unicast)
+        {
+            if (!_ports.TryGetValue(view.Group, out port))
+            {
+                port = new RegionPort(_context!, view.Group, this, closed => _ports.Remove(closed.Group));
+                _ports.Add(view.Group, port);
+            }
+        }
+
+        var region = new RegionReceiver(_context!, view, port, consumer);
+        _regions.Add((view.RegionId, view.Number), region);
+        _ordered.Add(region);
+    }
+
+    public void Supersede(ulong regionId, long configuration)
+    {
+        foreach (var region in _ordered)
+        {
+            if (region.View.RegionId == regionId)
+            {
+                region.Supersede(configuration);
+            }
+        }
+    }
+
+    public void OnNodeGone(NodeKey node)
+    {
+        foreach (var region in _ordered)
+        {
+            region.OnNodeGone(node);
+        }
+    }
+
+    public bool IsAnyMissing(NodeKey sender, bool reliable)
+    {
+        foreach (var region in _ordered)
+        {
+            foreach (var stream in region.Streams)
+            {
+                if (stream.Sender == sender && stream.IsReliable == reliable && stream.Missing.Count > 0)
+                {
+                    return true;
+                }
+            }
+        }
+
+        return false;
+    }
+
+    public void ReplayUnknown()
+    {
+        for (int left = _unknown.Count; left > 0; left--)
+        {
+            _unknown.TryTake(out var lease, out int offset, out int length);
+            var header = new PacketHeader(lease.Span.Slice(offset, length));
+            var refused = Dispatch(header, lease, offset, early: true);
+            if (refused != DropReason.None)
+            {
+                _context!.Counters.Drop(refused);
+            }
+
+            lease.Release();
+        }
+    }
+
+    public void CloseSettled(long settled)
+    {
+        _settled = 0;
+        for (int i = 0; i < _ordered.Count; i++)
+        {
+            var region = _ordered[i];
+            if (region.SupersededAt == 0 || region.SupersededAt > settled)
+            {
+                continue;
+            }
+
+            if (!region.IsDrained)
+            {
+                _settled = settled;
+                continue;
+            }
+
+            _ordered.RemoveAt(i--);
+            _regions.Remove((region.View.RegionId, region.View.Number));
+            _closed[region.View.RegionId] = Math.Max(_closed.GetValueOrDefault(region.View.RegionId), region.View.Number);
+            region.Close();
+        }
+    }
+
+    public void Close()
+    {
+        foreach (var region in _ordered)
+        {
+            region.Close();
+        }
+
+        _ordered.Clear();
+        _regions.Clear();
+        while (_unknown.TryTake(out var lease, out _, out _))
+        {
+            lease.Release();
+        }
+    }
+
+    private DropReason Dispatch(in PacketHeader header, Lease lease, int offset, bool early)
+    {
+        var sender = new NodeKey(header.Sender, header.Incarnation);
+        bool isData = header.Kind is PacketKind.Data or PacketKind.Announce;
+        if (header.Kind == PacketKind.Ack)
+        {
+            return OnAck(header, sender);
+        }
+
+        if (header.Kind == PacketKind.Pull)
+        {
+            return OnPull(header, sender);
+        }
+
+        if (!_regions.TryGetValue((header.Region, header.View), out var region))
+        {
+            if (_closed.TryGetValue(header.Region, out uint closed) && header.View <= closed)
+            {
+                return DropReason.StaleView;
+            }
+
+            return early && isData && _unknown.TryKeep(_context!.Environment.Now, lease, offset, header.Length)
+                ? DropReason.None
+                : DropReason.UnknownView;
+        }
+
+        if (!_context!.Directory.Contains(sender))
+        {
+            return OnStranger(region, header, sender, lease, offset);
+        }
+
+        switch (header.Kind)
+        {
+            case PacketKind.Data:
+                return region.OnData(header, sender, lease, offset);
+            case PacketKind.Announce:
+                region.OnAnnounce(
+                    sender, header.Sequence, (header.Flags & PacketFlags.BestEffort) == 0, (header.Flags & PacketFlags.Final) != 0);
+                return DropReason.None;
+            case PacketKind.Token:
+                return region.Ring.OnToken(sender, header.Body);
+            case PacketKind.Probe:
+                Answer(header, sender);
+                return DropReason.None;
+            default:
+                region.Ring.OnProbeReply(sender);
+                return DropReason.None;
+        }
+    }
+
+    // A node that is not in the directory: gone, or not yet known. A packet of a stream that is already here, forwarded by a
+    // survivor on behalf of a sender that is gone, still counts: the survivors agree on what they deliver of it.
+    private DropReason OnStranger(RegionReceiver region, in PacketHeader header, NodeKey sender, Lease lease, int offset)
+    {
+        if (header.Kind == PacketKind.Data && region.Find(sender) is { IsSenderGone: true } stream
+            && stream.Missing.Contains(header.Sequence))
+        {
+            return region.OnData(header, sender, lease, offset);
+        }
+
+        return DropReason.UnknownSender;
+    }
+
+    private DropReason OnAck(in PacketHeader header, NodeKey from)
+    {
+        if (_node!.FindSender(header.Region, header.View, reliable: true) is not { } stream)
+        {
+            return DropReason.StaleView;
+        }
+
+        if (!stream.View.Members.Contains(from) || !_context!.Directory.Contains(from))
+        {
+            return DropReason.NotMember;
+        }
+
+        if (!AggregateAck.TryRead(header.Body, out var ack))
+        {
+            return DropReason.Malformed;
+        }
+
+        _context.Counters.AcksReceived++;
+        stream.OnAck(ack.Stable, ack.Consumed, ack.KernelDrops, ack.ReceiveBufferBytes);
+        return DropReason.None;
+    }
+
+    private DropReason OnPull(in PacketHeader header, NodeKey from)
+    {
+        var body = header.Body;
+        if (!PullRequest.TryRead(body, out var origin, out int ranges))
+        {
+            return DropReason.Malformed;
+        }
+
+        if (_context!.Directory.Find(from) is not { } address)
+        {
+            return DropReason.UnknownSender;
+        }
+
+        int left = _context.Options.PullAnswerPackets;
+        if (origin == _context.Self && _node!.FindSender(header.Region, header.View, reliable: true) is { } stream)
+        {
+            if (!stream.View.Members.Contains(from))
+            {
+                return DropReason.NotMember;
+            }
+
+            for (int i = 0; i < ranges && left > 0; i++)
+            {
+                var (first, last) = PullRequest.Range(body, i);
+                left -= stream.Repair(first, last, left, address);
+            }
+
+            return DropReason.None;
+        }
+
+        if (!_regions.TryGetValue((header.Region, header.View), out var region) || !region.View.Members.Contains(from))
+        {
+            return DropReason.UnknownView;
+        }
+
+        if (region.Find(origin) is { } cached)
+        {
+            Repair(cached, body, ranges, left, address);
+        }
+
+        return DropReason.None;
+    }
+
+    private void Repair(InboundStream cached, ReadOnlySpan<byte> body, int ranges, int left, DatagramAddress to)
+    {
+        var now = _context!.Environment.Now;
+        for (int i = 0; i < ranges; i++)
+        {
+            var (first, last) = PullRequest.Range(body, i);
+            for (long n = Math.Max(first, cached.Stable + 1); n <= Math.Min(last, cached.Highest) && left > 0; n++)
+            {
+                if (cached.TryGetPacket(n, out var packet, now, _context.Options.ReorderWindow))
+                {
+                    _context.SendRepair(packet, to);
+                    left--;
+                }
+            }
+        }
+    }
+
+    private void Answer(in PacketHeader probe, NodeKey from)
+    {
+        if (_context!.Directory.Find(from) is { } address)
+        {
+            Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
+            var template = new PacketTemplate(
+                _context.Options.ClusterId, _context.Self.Id, _context.Self.Incarnation, probe.Region, probe.View);
+            template.Write(packet, PacketKind.ProbeReply, PacketFlags.None, 0, 0, 0);
+            PacketTemplate.Seal(packet);
+            _context.SendControl(packet, address);
+        }
+    }
+}

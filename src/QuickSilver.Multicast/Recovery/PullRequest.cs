@@ -1,0 +1,65 @@
+using System.Buffers.Binary;
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Multicast.Recovery;
+
+// The body of a Pull packet: whose stream (u64 id, u32 incarnation), how many ranges (u16), then per range its first number
+// (i64) and its length (u32). Read range by range; a length claims nothing: the answerer clamps it to what it holds (T10).
+internal static class PullRequest
+{
+    public const int MaxRanges = 20;
+    public const int MaxBytes = PacketHeader.Bytes + HeadBytes + (MaxRanges * RangeBytes);
+    private const int HeadBytes = 14;
+    private const int RangeBytes = 12;
+
+    public static int Write(Span<byte> packet, in PacketTemplate template, NodeKey origin, SequenceRanges missing, long through)
+    {
+        template.Write(packet, PacketKind.Pull, PacketFlags.None, 0, 0, 0);
+        var body = packet[PacketHeader.Bytes..];
+        BinaryPrimitives.WriteUInt64LittleEndian(body, origin.Id);
+        BinaryPrimitives.WriteUInt32LittleEndian(body[8..], origin.Incarnation);
+        int count = 0;
+        for (int i = 0; i < missing.Count && count < MaxRanges; i++)
+        {
+            var (first, last) = missing[i];
+            if (first > through)
+            {
+                break;
+            }
+
+            last = Math.Min(last, through);
+            var range = body[(HeadBytes + (count * RangeBytes))..];
+            BinaryPrimitives.WriteInt64LittleEndian(range, first);
+            BinaryPrimitives.WriteUInt32LittleEndian(range[8..], (uint)Math.Min(last - first + 1, uint.MaxValue));
+            count++;
+        }
+
+        BinaryPrimitives.WriteUInt16LittleEndian(body[12..], (ushort)count);
+        int bytes = PacketHeader.Bytes + HeadBytes + (count * RangeBytes);
+        PacketTemplate.Seal(packet[..bytes]);
+        return count == 0 ? 0 : bytes;
+    }
+
+    public static bool TryRead(ReadOnlySpan<byte> body, out NodeKey origin, out int count)
+    {
+        origin = default;
+        count = 0;
+        if (body.Length < HeadBytes)
+        {
+            return false;
+        }
+
+        origin = new NodeKey(BinaryPrimitives.ReadUInt64LittleEndian(body), BinaryPrimitives.ReadUInt32LittleEndian(body[8..]));
+        count = BinaryPrimitives.ReadUInt16LittleEndian(body[12..]);
+        return count <= MaxRanges && body.Length >= HeadBytes + (count * RangeBytes);
+    }
+
+    public static (long First, long Last) Range(ReadOnlySpan<byte> body, int index)
+    {
+        var range = body[(HeadBytes + (index * RangeBytes))..];
+        long first = Math.Max(0, BinaryPrimitives.ReadInt64LittleEndian(range));
+        long length = BinaryPrimitives.ReadUInt32LittleEndian(range[8..]);
+        return (first, first > long.MaxValue - length ? first - 1 : first + length - 1);
+    }
+}

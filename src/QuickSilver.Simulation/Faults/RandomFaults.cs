@@ -1,0 +1,181 @@
+using QuickSilver.Simulation.Network;
+
+namespace QuickSilver.Simulation.Faults;
+
+// Draws a schedule from a seed. Each kind of fault has its own course of episodes, one after another, and touches what no
+// other kind touches, so that the end of one never undoes another; kinds overlap in time freely.
+internal static class RandomFaults
+{
+    private static readonly TimeSpan ShortestSpan = TimeSpan.FromMilliseconds(20);
+
+    private delegate TimeSpan Episode(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at);
+
+    public static IReadOnlyList<string> Known { get; } = ["F1", "F2", "F3", "F4", "F6", "F13"];
+
+    public static FaultSchedule Draw(FaultPlan plan, ulong seed)
+    {
+        var schedule = new FaultSchedule();
+        for (int i = 0; i < plan.Faults.Count; i++)
+        {
+            var episode = EpisodeOf(plan.Faults[i]);
+            if (plan.Faults[i] == "F4" && plan.Crashable.Count == 0)
+            {
+                throw new ArgumentException("F4 is asked for, but no node may crash.", nameof(plan));
+            }
+
+            var random = SeededRandom.Derive(seed, purpose: 4, (ulong)i);
+            var at = plan.From + random.UpTo(plan.LongestRest);
+            while (at < plan.Until)
+            {
+                at = episode(schedule, plan, random, at) + random.Between(ShortestSpan, Longer(plan.LongestRest));
+            }
+        }
+
+        return schedule.HealAll(plan.Until);
+    }
+
+    private static Episode EpisodeOf(string fault) => fault switch
+    {
+        "F1" => Loss,
+        "F2" => Disorder,
+        "F3" => Partition,
+        "F4" => Crash,
+        "F6" => Pause,
+        "F13" => Shortage,
+        _ => throw new ArgumentException($"No schedule can be drawn for {fault}; known are {string.Join(", ", Known)}."),
+    };
+
+    private static TimeSpan Loss(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
+    {
+        var end = End(plan, random, at, plan.LongestFault);
+        double rate = random.NextUnit() * plan.HighestLoss;
+        if (random.Chance(1.0 / 3))
+        {
+            int victim = Pick(plan.Nodes, random);
+            schedule.Add(at, "F1", $"node {victim} loses {rate:P1} of what arrives", c => c.Nodes[victim].Model.InboundLoss = rate);
+            schedule.Add(end, "F1", $"node {victim} loses nothing more", c => c.Nodes[victim].Model.InboundLoss = 0);
+            return end;
+        }
+
+        bool bursts = random.Chance(0.5);
+        var burst = bursts ? new BurstLoss { BeginProbability = rate / 4 } : null;
+        schedule.Add(at, "F1", bursts ? $"bursts of loss begin with {rate / 4:P1}" : $"{rate:P1} of all is lost",
+            c => c.Network.Model = c.Network.Model with { Loss = bursts ? c.Network.Model.Loss : rate, Burst = burst });
+        schedule.Add(end, "F1", "no more loss",
+            c => c.Network.Model = c.Network.Model with { Loss = c.Network.Baseline.Loss, Burst = c.Network.Baseline.Burst });
+        return end;
+    }
+
+    private static TimeSpan Disorder(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
+    {
+        var end = End(plan, random, at, plan.LongestFault);
+        double duplicate = random.NextUnit() * 0.05;
+        double reorder = random.NextUnit() * 0.05;
+        var hold = random.UpTo(TimeSpan.FromMilliseconds(5));
+        var jitter = random.UpTo(TimeSpan.FromMilliseconds(2));
+        schedule.Add(at, "F2", $"{duplicate:P1} twice, {reorder:P1} held up to {hold.TotalMilliseconds} ms, {jitter.TotalMilliseconds} ms of jitter",
+            c => c.Network.Model = c.Network.Model with { Duplicate = duplicate, Reorder = reorder, ReorderHold = hold, Jitter = jitter });
+        schedule.Add(end, "F2", "order again", c => c.Network.Model = c.Network.Model with
+        {
+            Duplicate = c.Network.Baseline.Duplicate,
+            Reorder = c.Network.Baseline.Reorder,
+            ReorderHold = c.Network.Baseline.ReorderHold,
+            Jitter = c.Network.Baseline.Jitter,
+        });
+        return end;
+    }
+
+    private static TimeSpan Partition(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
+    {
+        var end = End(plan, random, at, plan.LongestPartition);
+        int size = 1 + random.Below(Math.Max(1, plan.Nodes.Count / 2));
+        var apart = Shuffled(plan.Nodes, random).Take(size).Order().ToArray();
+        int way = random.Below(3);
+        string what = way switch { 0 => "cut off", 1 => "mute", _ => "deaf" };
+        schedule.Add(at, "F3", $"{string.Join(",", apart)} {what}", c =>
+        {
+            var rest = c.Nodes.Select(node => node.Number).Except(apart).ToArray();
+            if (way != 2)
+            {
+                c.Network.Mute(apart, rest);
+            }
+
+            if (way != 1)
+            {
+                c.Network.Mute(rest, apart);
+            }
+        });
+        schedule.Add(end, "F3", "the partition heals", c => c.Network.Reconnect());
+        return end;
+    }
+
+    private static TimeSpan Crash(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
+    {
+        var end = End(plan, random, at, plan.LongestFault);
+        int victim = Pick(plan.Crashable, random);
+        bool silently = random.Chance(0.5);
+        schedule.Add(at, "F4", $"node {victim} {(silently ? "loses power" : "crashes")}", c => c.Nodes[victim].Crash(silently));
+        schedule.Add(end, "F4", $"node {victim} starts anew", c =>
+        {
+            if (!c.Nodes[victim].IsUp)
+            {
+                c.Nodes[victim].Restart();
+            }
+        });
+        return end;
+    }
+
+    private static TimeSpan Pause(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
+    {
+        var end = End(plan, random, at, plan.LongestPause);
+        int victim = Pick(plan.Nodes, random);
+        var duration = end - at;
+        schedule.Add(at, "F6", $"node {victim} pauses for {duration.TotalMilliseconds} ms", c => c.Nodes[victim].Pause(duration));
+        return end;
+    }
+
+    private static TimeSpan Shortage(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
+    {
+        var end = End(plan, random, at, plan.LongestFault);
+        int victim = Pick(plan.Nodes, random);
+        if (random.Chance(0.5))
+        {
+            double busy = random.NextUnit();
+            schedule.Add(at, "F13", $"node {victim} has no room for {busy:P0} of its sends", c => c.Nodes[victim].Model.SendBusyProbability = busy);
+        }
+        else
+        {
+            int bytes = 2048 << random.Below(5);
+            schedule.Add(at, "F13", $"node {victim} has receive buffers of {bytes} bytes", c => c.Nodes[victim].Model.ReceiveBufferLimitBytes = bytes);
+        }
+
+        schedule.Add(end, "F13", $"node {victim} has room again", c =>
+        {
+            c.Nodes[victim].Model.SendBusyProbability = 0;
+            c.Nodes[victim].Model.ReceiveBufferLimitBytes = null;
+        });
+        return end;
+    }
+
+    private static TimeSpan End(FaultPlan plan, SeededRandom random, TimeSpan at, TimeSpan longest)
+    {
+        var end = at + random.Between(ShortestSpan, Longer(longest));
+        return end < plan.Until ? end : plan.Until;
+    }
+
+    private static TimeSpan Longer(TimeSpan longest) => longest > ShortestSpan ? longest : ShortestSpan;
+
+    private static int Pick(IReadOnlyList<int> nodes, SeededRandom random) => nodes[random.Below(nodes.Count)];
+
+    private static int[] Shuffled(IReadOnlyList<int> nodes, SeededRandom random)
+    {
+        var shuffled = nodes.ToArray();
+        for (int i = shuffled.Length - 1; i > 0; i--)
+        {
+            int other = random.Below(i + 1);
+            (shuffled[i], shuffled[other]) = (shuffled[other], shuffled[i]);
+        }
+
+        return shuffled;
+    }
+}

@@ -1,0 +1,232 @@
+namespace QuickSilver.Simulation.Network;
+
+// One direction between two nodes: what of each send gets through, and when. Has its own random numbers.
+internal sealed class SimulatedLink
+{
+    private readonly SimulatedNetwork _network;
+    private readonly SeededRandom _random;
+    private LinkModel? _model;
+    private bool _inBurst;
+    private bool _isBlocked;
+    private TimeSpan _freeAt;
+    private TimeSpan _lastArrival;
+
+    internal SimulatedLink(SimulatedNetwork network, SimulatedNode from, SimulatedNode to)
+    {
+        _network = network;
+        From = from;
+        To = to;
+        _random = SeededRandom.Derive(network.Seed, purpose: 2, ((ulong)(uint)from.Number << 32) | (uint)to.Number);
+    }
+
+    public SimulatedNode From { get; }
+
+    public SimulatedNode To { get; }
+
+    /// <summary>The network's model unless one was set for this link; null goes back to it.</summary>
+    public LinkModel Model => _model ?? _network.Model;
+
+    public long Offered { get; private set; }
+
+    public long Lost { get; private set; }
+
+    public long Duplicated { get; private set; }
+
+    public long Reordered { get; private set; }
+
+    public long Corrupted { get; private set; }
+
+    /// <summary>Nothing passes (F3). Streams wait, and break when it lasts.</summary>
+    public bool IsBlocked
+    {
+        get => _isBlocked;
+        set
+        {
+            if (_isBlocked != value)
+            {
+                _isBlocked = value;
+                BlockNumber++;
+                if (value)
+                {
+                    _network.OnBlocked(this);
+                }
+            }
+        }
+    }
+
+    internal int BlockNumber { get; private set; }
+
+    public void SetModel(LinkModel? model) => _model = model;
+
+    /// <summary>How long a piece of a stream takes: a lost one as long as it takes to send it again.</summary>
+    internal TimeSpan StreamDelay(TimeSpan retransmission)
+    {
+        if (From == To)
+        {
+            return SimulatedNetwork.LoopbackDelay;
+        }
+
+        var model = Model;
+        var delay = model.Delay + _random.UpTo(model.Jitter);
+        return _random.Chance(model.Loss) ? delay + retransmission : delay;
+    }
+
+    /// <summary>Sends what survives on its way, as few arrivals as possible. Borrows the segments.</summary>
+    internal void Carry(in FlightSegments run, in Destination destination)
+    {
+        if (From == To)
+        {
+            // The loopback: whole, at once, in order.
+            run.Flight.AddClaim();
+            _network.Arrive(To, _network.Now + SimulatedNetwork.LoopbackDelay, run, destination);
+            return;
+        }
+
+        int firstSurvivor = 0;
+        var jitter = _random.UpTo(Model.Jitter);
+        int count = run.Count;
+        for (int i = 0; i < count; i++)
+        {
+            var segment = run.Part(i, 1);
+            if (GoesStraight(segment, destination, out var departure))
+            {
+                continue;
+            }
+
+            CarryStraight(run, firstSurvivor, i - firstSurvivor, jitter, destination);
+            firstSurvivor = i + 1;
+            CarryOtherwise(segment, departure, jitter, destination);
+        }
+
+        CarryStraight(run, firstSurvivor, count - firstSurvivor, jitter, destination);
+    }
+
+    // True: survives unharmed and in its place. False with a departure: arrives, but apart from the rest; without: lost.
+    private bool GoesStraight(in FlightSegments segment, in Destination destination, out Parting? departure)
+    {
+        departure = null;
+        var model = Model;
+        Offered++;
+        if (IsBlocked || IsLost(model, segment, destination) || !Queue(model, segment.Length))
+        {
+            Lost++;
+            return false;
+        }
+
+        bool corrupt = _random.Chance(model.Corrupt);
+        bool reorder = _random.Chance(model.Reorder);
+        bool duplicate = _random.Chance(model.Duplicate);
+        if (!corrupt && !reorder && !duplicate)
+        {
+            return true;
+        }
+
+        departure = new Parting(corrupt, reorder, duplicate);
+        return false;
+    }
+
+    private bool IsLost(LinkModel model, in FlightSegments segment, in Destination destination)
+    {
+        if (segment.Length > (model.LargestDatagramBytes ?? int.MaxValue) || (model.MulticastOff && destination.IsGroup))
+        {
+            return true;
+        }
+
+        if (_network.Drops(this, segment.Span) || _random.Chance(To.Model.InboundLoss))
+        {
+            return true;
+        }
+
+        if (model.Burst is { } burst)
+        {
+            _inBurst = _inBurst ? !_random.Chance(burst.EndProbability) : _random.Chance(burst.BeginProbability);
+            if (_inBurst && _random.Chance(burst.LossInBurst))
+            {
+                return true;
+            }
+        }
+        else
+        {
+            _inBurst = false;
+        }
+
+        return _random.Chance(model.Loss);
+    }
+
+    private bool Queue(LinkModel model, int bytes)
+    {
+        if (model.BytesPerSecond is not { } rate)
+        {
+            _freeAt = TimeSpan.Zero;
+            return true;
+        }
+
+        var start = _freeAt > _network.Now ? _freeAt : _network.Now;
+        if (start - _network.Now > model.QueueLimit)
+        {
+            return false;
+        }
+
+        // Rounded up to a tick: a fast link must not carry small datagrams for nothing.
+        long ticks = (long)(((Int128)bytes * TimeSpan.TicksPerSecond + rate - 1) / rate);
+        _freeAt = start + TimeSpan.FromTicks(ticks);
+        return true;
+    }
+
+    private void CarryStraight(in FlightSegments run, int first, int count, TimeSpan jitter, in Destination destination)
+    {
+        if (count > 0)
+        {
+            run.Flight.AddClaim();
+            _network.Arrive(To, InTurn(jitter), run.Part(first, count), destination);
+        }
+    }
+
+    private void CarryOtherwise(in FlightSegments segment, Parting? parting, TimeSpan jitter, in Destination destination)
+    {
+        if (parting is not { } how)
+        {
+            return;
+        }
+
+        var carried = segment;
+        if (how.Corrupt)
+        {
+            Corrupted++;
+            carried = new FlightSegments(new Flight(segment.Span), 0, segment.Length, segment.SegmentBytes);
+            int bit = _random.Below(segment.Length * 8);
+            carried.Span[bit / 8] ^= (byte)(1 << (bit % 8));
+        }
+        else
+        {
+            carried.Flight.AddClaim();
+        }
+
+        if (how.Duplicate)
+        {
+            Duplicated++;
+            carried.Flight.AddClaim();
+            _network.Arrive(To, Earliest(jitter) + _random.UpTo(Model.ReorderHold), carried, destination);
+        }
+
+        if (how.Reorder)
+        {
+            Reordered++;
+            _network.Arrive(To, Earliest(jitter) + _random.UpTo(Model.ReorderHold), carried, destination);
+        }
+        else
+        {
+            _network.Arrive(To, InTurn(jitter), carried, destination);
+        }
+    }
+
+    private TimeSpan Earliest(TimeSpan jitter) => (_freeAt > _network.Now ? _freeAt : _network.Now) + Model.Delay + jitter;
+
+    private TimeSpan InTurn(TimeSpan jitter)
+    {
+        var arrival = Earliest(jitter);
+        return _lastArrival = arrival > _lastArrival ? arrival : _lastArrival;
+    }
+
+    private readonly record struct Parting(bool Corrupt, bool Reorder, bool Duplicate);
+}

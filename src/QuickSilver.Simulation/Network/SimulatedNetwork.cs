@@ -1,0 +1,247 @@
+namespace QuickSilver.Simulation.Network;
+
+// Says whether a datagram is to vanish on a link; for tests that must lose one certain packet.
+internal delegate bool DatagramFilter(SimulatedLink link, ReadOnlySpan<byte> datagram);
+
+// All links, groups and partitions.
+internal sealed class SimulatedNetwork
+{
+    /// <summary>How long a stream lives without hearing of its peer.</summary>
+    public static readonly TimeSpan StreamTimeout = TimeSpan.FromSeconds(15);
+
+    internal static readonly TimeSpan LoopbackDelay = TimeSpan.FromMicroseconds(5);
+
+    private readonly SimulatedCluster _cluster;
+    private readonly SeededRandom _random;
+    private readonly List<SimulatedLink?[]> _links = [];
+    private readonly Dictionary<ulong, List<SimulatedNode>> _groups = [];
+    private readonly Stack<Arrival> _spareArrivals = new();
+
+    internal SimulatedNetwork(SimulatedCluster cluster)
+    {
+        _cluster = cluster;
+        _random = SeededRandom.Derive(cluster.Options.Seed, purpose: 3, owner: 0);
+        Model = cluster.Options.Link;
+    }
+
+    /// <summary>How all links behave that have no model of their own.</summary>
+    public LinkModel Model { get; set; }
+
+    /// <summary>What Heal goes back to.</summary>
+    public LinkModel Baseline => _cluster.Options.Link;
+
+    public DatagramFilter? Filter { get; set; }
+
+    /// <summary>Datagrams that reached a node on which no port was open for them.</summary>
+    public long Undeliverable { get; private set; }
+
+    internal ulong Seed => _cluster.Options.Seed;
+
+    internal TimeSpan Now => _cluster.Time.Now;
+
+    internal VirtualTime Time => _cluster.Time;
+
+    internal SeededRandom Random => _random;
+
+    public SimulatedLink Link(int from, int to)
+    {
+        while (_links.Count <= from)
+        {
+            _links.Add([]);
+        }
+
+        if (_links[from].Length <= to)
+        {
+            var longer = _links[from];
+            Array.Resize(ref longer, Math.Max(to + 1, _cluster.Nodes.Count));
+            _links[from] = longer;
+        }
+
+        return _links[from][to] ??= new SimulatedLink(this, _cluster.Nodes[from], _cluster.Nodes[to]);
+    }
+
+    /// <summary>Cuts both directions between each node of one side and each of the other.</summary>
+    public void Partition(IReadOnlyList<int> side, IReadOnlyList<int> other)
+    {
+        Mute(side, other);
+        Mute(other, side);
+    }
+
+    /// <summary>Cuts one direction: what <paramref name="from"/> sends does not reach <paramref name="to"/>.</summary>
+    public void Mute(IReadOnlyList<int> from, IReadOnlyList<int> to)
+    {
+        foreach (int one in from)
+        {
+            foreach (int another in to)
+            {
+                if (one != another)
+                {
+                    Link(one, another).IsBlocked = true;
+                }
+            }
+        }
+    }
+
+    /// <summary>Ends all partitions; links behave as before them.</summary>
+    public void Reconnect()
+    {
+        foreach (var row in _links)
+        {
+            foreach (var link in row)
+            {
+                if (link is not null)
+                {
+                    link.IsBlocked = false;
+                }
+            }
+        }
+    }
+
+    /// <summary>Ends all partitions and sets every link back to the baseline.</summary>
+    public void Heal()
+    {
+        Reconnect();
+        Model = Baseline;
+        Filter = null;
+        foreach (var row in _links)
+        {
+            foreach (var link in row)
+            {
+                link?.SetModel(null);
+            }
+        }
+    }
+
+    /// <summary>Breaks every stream between two nodes, or of one node with all when they are the same; both sides are told.</summary>
+    public void BreakStreams(int one, int other)
+    {
+        foreach (var connection in _cluster.Nodes[one].Life?.Endpoints.Connections.ToArray() ?? [])
+        {
+            if (one == other || connection.Joins(_cluster.Nodes[one], _cluster.Nodes[other]))
+            {
+                connection.Break("the connection was broken");
+            }
+        }
+    }
+
+    /// <summary>The node that has this address, seen from another; null when none has.</summary>
+    internal SimulatedNode? Find(uint addressBits, SimulatedNode from)
+    {
+        if (Destination.IsLoopback(addressBits))
+        {
+            return from;
+        }
+
+        int number = (int)(addressBits & 0xFFFFFF) - 1;
+        return addressBits >> 24 == 10 && number >= 0 && number < _cluster.Nodes.Count ? _cluster.Nodes[number] : null;
+    }
+
+    internal void Join(in Destination group, SimulatedNode node)
+    {
+        if (!_groups.TryGetValue(group.Key, out var members))
+        {
+            _groups[group.Key] = members = [];
+        }
+
+        if (!members.Contains(node))
+        {
+            members.Add(node);
+        }
+    }
+
+    internal void Leave(in Destination group, SimulatedNode node)
+    {
+        if (_groups.TryGetValue(group.Key, out var members) && members.Remove(node) && members.Count == 0)
+        {
+            _groups.Remove(group.Key);
+        }
+    }
+
+    internal void Send(SimulatedNode from, ReadOnlySpan<byte> run, int segmentBytes, in Destination destination)
+    {
+        var segments = new FlightSegments(new Flight(run), 0, run.Length, segmentBytes);
+        if (!destination.IsGroup)
+        {
+            if (Find(destination.AddressBits, from) is { } target)
+            {
+                Link(from.Number, target.Number).Carry(segments, destination with { AddressBits = target.AddressBits });
+            }
+            else
+            {
+                Undeliverable += segments.Count;
+            }
+        }
+        else if (_groups.TryGetValue(destination.Key, out var members))
+        {
+            foreach (var member in members)
+            {
+                Link(from.Number, member.Number).Carry(segments, destination);
+            }
+        }
+
+        segments.Flight.Release();
+    }
+
+    internal void Arrive(SimulatedNode node, TimeSpan at, in FlightSegments segments, in Destination destination)
+    {
+        if (!_spareArrivals.TryPop(out var arrival))
+        {
+            arrival = new Arrival(this);
+        }
+
+        arrival.Set(node, segments, destination);
+        _cluster.Time.At(at, arrival);
+    }
+
+    internal bool Drops(SimulatedLink link, ReadOnlySpan<byte> datagram) => Filter is { } filter && filter(link, datagram);
+
+    internal void OnBlocked(SimulatedLink link)
+    {
+        int block = link.BlockNumber;
+        foreach (var node in new[] { link.From, link.To })
+        {
+            foreach (var connection in node.Life?.Endpoints.Connections ?? [])
+            {
+                if (connection.Joins(link.From, link.To))
+                {
+                    _cluster.After(StreamTimeout, () => BreakIfStillBlocked(link, block, connection));
+                }
+            }
+        }
+    }
+
+    private static void BreakIfStillBlocked(SimulatedLink link, int block, SimulatedConnection connection)
+    {
+        if (link.IsBlocked && link.BlockNumber == block)
+        {
+            connection.Break(SimulatedConnection.Timeout());
+        }
+    }
+
+    // At the destination's network card: a matter of the machine, so a paused process does not delay it.
+    private sealed class Arrival(SimulatedNetwork network) : VirtualEvent
+    {
+        private SimulatedNode? _node;
+        private FlightSegments _segments;
+        private Destination _destination;
+
+        internal void Set(SimulatedNode node, in FlightSegments segments, in Destination destination)
+        {
+            _node = node;
+            _segments = segments;
+            _destination = destination;
+        }
+
+        internal override void Fire()
+        {
+            if (_node!.Life is not { } life || !life.Endpoints.Receive(_segments, _destination))
+            {
+                network.Undeliverable += _segments.Count;
+            }
+
+            _segments.Flight.Release();
+            _segments = default;
+            network._spareArrivals.Push(this);
+        }
+    }
+}

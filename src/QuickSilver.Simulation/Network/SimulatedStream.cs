@@ -1,0 +1,182 @@
+using System.Net;
+using QuickSilver.Core.Transport;
+
+namespace QuickSilver.Simulation.Network;
+
+// One end of a connection. What the network brings is noted at once; the handler hears of it when the node's core thread
+// comes to it, all that has come until then in one go.
+internal sealed class SimulatedStream : IControlStream
+{
+    private const int MostUnconsumedBytes = 64 << 20;
+
+    private readonly SimulatedConnection _connection;
+    private readonly ByteQueue _received = new();
+    private readonly HandleEvent _handle;
+    private int _unreadBytes;
+    private bool _connectedToTell;
+    private bool _broken;
+    private bool _handleScheduled;
+    private string? _endReason;
+
+    internal SimulatedStream(SimulatedConnection connection, SimulatedEnvironment life, IPEndPoint remote)
+    {
+        _connection = connection;
+        Life = life;
+        RemoteEndPoint = remote;
+        _handle = new HandleEvent(this);
+    }
+
+    public IPEndPoint? RemoteEndPoint { get; }
+
+    public long PendingBytes => IsClosed ? 0 : Outgoing?.PendingBytes ?? 0;
+
+    internal SimulatedEnvironment Life { get; }
+
+    internal IControlStreamHandler? Handler { get; set; }
+
+    internal StreamPipe? Outgoing { get; set; }
+
+    internal StreamPipe? Incoming { get; set; }
+
+    internal bool IsClosed { get; private set; }
+
+    /// <summary>The systems have shaken hands, whether or not the handler has been told.</summary>
+    internal bool IsConnected { get; private set; }
+
+    public void Send(ReadOnlySpan<byte> bytes)
+    {
+        Life.Cluster.Time.CheckThread();
+        if (!IsClosed && !_broken)
+        {
+            Outgoing!.Send(bytes);
+        }
+    }
+
+    public void Close()
+    {
+        Life.Cluster.Time.CheckThread();
+        if (!IsClosed)
+        {
+            Shut();
+            Outgoing?.End("the peer closed the stream");
+        }
+    }
+
+    /// <summary>Closes without a word to either side.</summary>
+    internal void Shut()
+    {
+        IsClosed = true;
+        _received.Clear();
+        Life.Endpoints.Connections.Remove(_connection);
+    }
+
+    /// <summary>The network failed: what has not been read is lost.</summary>
+    internal void Fail(string reason)
+    {
+        if (!IsClosed && !_broken)
+        {
+            _broken = true;
+            _endReason = reason;
+            ScheduleHandling();
+        }
+    }
+
+    internal void MarkAccepted()
+    {
+        IsConnected = true;
+        Outgoing!.Tell(StreamItemKind.Connected, "");
+        Outgoing.Open();
+    }
+
+    internal void Arrived(StreamItem item)
+    {
+        if (IsClosed || _broken)
+        {
+            return;
+        }
+
+        switch (item.Kind)
+        {
+            case StreamItemKind.Connected:
+                _connectedToTell = true;
+                IsConnected = true;
+                break;
+            case StreamItemKind.Bytes:
+                _received.Append(item.Bytes);
+                _unreadBytes += item.Bytes.Length;
+                break;
+            case StreamItemKind.End:
+                _endReason = item.Reason;
+                break;
+        }
+
+        ScheduleHandling();
+    }
+
+    private void ScheduleHandling()
+    {
+        if (!_handleScheduled)
+        {
+            _handleScheduled = true;
+            Life.Cluster.Time.At(Life.Now, _handle);
+        }
+    }
+
+    private void Handle()
+    {
+        _handleScheduled = false;
+        if (_connectedToTell && !IsClosed && !_broken)
+        {
+            _connectedToTell = false;
+            Life.Trace(TraceKind.StreamEvent, 1);
+            Outgoing!.Open();
+            Handler!.OnConnected(this);
+        }
+
+        if (_unreadBytes > 0 && !IsClosed && !_broken)
+        {
+            Offer();
+        }
+
+        if (_endReason is { } reason && !IsClosed)
+        {
+            Shut();
+            Outgoing?.Cut();
+            Life.Trace(TraceKind.StreamEvent, 2);
+            Handler!.OnClosed(this, reason);
+        }
+    }
+
+    private void Offer()
+    {
+        int read = _unreadBytes;
+        _unreadBytes = 0;
+        var span = _received.Span;
+        Life.Trace(TraceKind.StreamBytes, TraceHash.Of(span[^read..]));
+        int consumed = Handler!.OnBytes(this, span);
+        if (consumed < 0 || consumed > span.Length)
+        {
+            throw new InvalidOperationException($"OnBytes answered that it consumed {consumed} of {span.Length} bytes.");
+        }
+
+        if (IsClosed)
+        {
+            return;
+        }
+
+        _received.Remove(consumed);
+        if (_received.Count > MostUnconsumedBytes)
+        {
+            throw new InvalidOperationException($"A handler leaves {_received.Count} bytes unconsumed: it should have closed the stream.");
+        }
+
+        Incoming!.OnRead(read);
+    }
+
+    private sealed class HandleEvent(SimulatedStream stream) : NodeEvent(stream.Life)
+    {
+        internal override TraceKind Kind => TraceKind.StreamEvent;
+
+        internal override void Execute() => stream.Handle();
+    }
+}

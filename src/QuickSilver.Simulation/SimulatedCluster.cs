@@ -1,0 +1,85 @@
+using QuickSilver.Simulation.Network;
+
+namespace QuickSilver.Simulation;
+
+// Many nodes, one thread, one order of events, one seed: the same seed gives the same run, byte for byte (I20).
+internal sealed class SimulatedCluster
+{
+    private readonly List<SimulatedNode> _nodes = [];
+
+    public SimulatedCluster(ulong seed)
+        : this(new SimulationOptions { Seed = seed })
+    {
+    }
+
+    public SimulatedCluster(SimulationOptions options)
+    {
+        Options = options;
+        Trace = new TraceHash(options.RecordTrace);
+        Network = new SimulatedNetwork(this);
+    }
+
+    public SimulationOptions Options { get; }
+
+    public VirtualTime Time { get; } = new();
+
+    public TraceHash Trace { get; }
+
+    public SimulatedNetwork Network { get; }
+
+    public IReadOnlyList<SimulatedNode> Nodes => _nodes;
+
+    public TimeSpan Now => Time.Now;
+
+    /// <summary>Called when a node was restarted, with its new environment in place, to build the protocol on it.</summary>
+    public Action<SimulatedNode>? NodeStarted { get; set; }
+
+    public SimulatedNode AddNode()
+    {
+        Time.CheckThread();
+        var node = new SimulatedNode(this, _nodes.Count);
+        _nodes.Add(node);
+        node.Start();
+        return node;
+    }
+
+    public IReadOnlyList<SimulatedNode> AddNodes(int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            AddNode();
+        }
+
+        return _nodes;
+    }
+
+    /// <summary>Does something at a point of virtual time, outside all nodes: part of the test, not of the tested.</summary>
+    public void At(TimeSpan due, Action action) => Time.At(due, new ActionEvent(action));
+
+    public void After(TimeSpan delay, Action action) => Time.After(delay, new ActionEvent(action));
+
+    public void Run(TimeSpan duration) => Time.RunTo(VirtualTime.Add(Time.Now, duration));
+
+    /// <summary>Runs until the condition holds, at most <paramref name="limit"/> from now; returns whether it held.</summary>
+    public bool RunUntil(Func<bool> condition, TimeSpan limit) => Time.RunUntil(condition, VirtualTime.Add(Time.Now, limit));
+
+    /// <summary>Throws when a living node holds packet memory; needs no tracker, but names the places when there is one.</summary>
+    public void AssertLeasesReturned()
+    {
+        foreach (var node in _nodes)
+        {
+            if (node.Life is not { } life)
+            {
+                continue;
+            }
+
+            life.Leases?.AssertAllReturned();
+            if (life.Buffers.LeasedBlocks > 0)
+            {
+                throw new InvalidOperationException($"Node {node.Number} still holds {life.Buffers.LeasedBlocks} blocks of packet memory.");
+            }
+        }
+    }
+
+    internal void TellStarted(SimulatedNode node) => NodeStarted?.Invoke(node);
+}

@@ -1,0 +1,300 @@
+using System.Net;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Requests;
+using QuickSilver.Core.Transport;
+using QuickSilver.Simulation.Network;
+
+namespace QuickSilver.Simulation;
+
+// One life of one node, seen from its protocol code: the same doors as on a machine, with virtual time and the simulated
+// network behind them. Everything that the core thread would do is an event that passes Admit: there a paused or busy
+// node makes it wait, in order, and a dead one never does it. After the end all doors are shut without complaint where
+// a dead process could not complain either.
+internal sealed class SimulatedEnvironment : INodeEnvironment
+{
+    private readonly SimulatedCluster _cluster;
+    private readonly VirtualTime _time;
+    private readonly SeededRandom _random;
+    private readonly Queue<NodeEvent> _held = new();
+    private readonly Stack<AlarmTicket> _spareTickets = new();
+    private readonly Stack<RequestEvent> _spareRequests = new();
+    private readonly WakeEvent _wake;
+    private TimeSpan _busyUntil;
+    private bool _waking;
+
+    internal SimulatedEnvironment(SimulatedCluster cluster, SimulatedNode node)
+    {
+        _cluster = cluster;
+        _time = cluster.Time;
+        Node = node;
+        _random = SeededRandom.Derive(cluster.Options.Seed, purpose: 1, ((ulong)(uint)node.Number << 32) | (uint)node.Lives);
+        Leases = cluster.Options.TrackLeases ? new LeaseTracker() : null;
+        Buffers = new SlabPool(cluster.Options.PoolBytes) { Tracker = Leases };
+        _wake = new WakeEvent(this);
+        Endpoints = new NodeEndpoints(this);
+    }
+
+    public SimulatedNode Node { get; }
+
+    public bool IsAlive { get; private set; } = true;
+
+    public TimeSpan Now => _time.Now;
+
+    public DateTimeOffset UtcNow => _cluster.Options.Epoch + _time.Now + Node.ClockStep;
+
+    public SlabPool Buffers { get; }
+
+    public LeaseTracker? Leases { get; }
+
+    public IPAddress LocalAddress => Node.Address;
+
+    internal NodeEndpoints Endpoints { get; }
+
+    internal SimulatedCluster Cluster => _cluster;
+
+    private bool CanRun => !Node.IsPaused && _time.Now >= _busyUntil;
+
+    public ulong NextRandom() => _random.Next();
+
+    public void Schedule(Alarm alarm, TimeSpan delay)
+    {
+        _time.CheckThread();
+        Detach(alarm);
+        if (!IsAlive)
+        {
+            return;
+        }
+
+        if (!_spareTickets.TryPop(out var ticket))
+        {
+            ticket = new AlarmTicket(this);
+        }
+
+        alarm.Due = VirtualTime.Add(_time.Now, delay);
+        ticket.Attach(alarm);
+        _time.At(alarm.Due, ticket);
+    }
+
+    public void Cancel(Alarm alarm)
+    {
+        _time.CheckThread();
+        Detach(alarm);
+    }
+
+    public void Post(Request request)
+    {
+        _time.CheckThread();
+        if (request.Next is not null)
+        {
+            throw new InvalidOperationException("This request is posted already and has not begun to execute.");
+        }
+
+        if (!IsAlive)
+        {
+            return;
+        }
+
+        if (!_spareRequests.TryPop(out var posted))
+        {
+            posted = new RequestEvent(this);
+        }
+
+        posted.Attach(request);
+        _time.At(_time.Now, posted);
+    }
+
+    public IDatagramPort OpenPort(DatagramPortOptions options, IDatagramReceiver receiver) => Endpoints.OpenPort(options, receiver);
+
+    public IControlListener Listen(IPEndPoint local, IControlAcceptor acceptor) => Endpoints.Listen(local, acceptor);
+
+    public IControlStream Connect(IPEndPoint remote, IControlStreamHandler handler)
+    {
+        _time.CheckThread();
+        return SimulatedConnection.Begin(this, remote, handler);
+    }
+
+    internal void Admit(NodeEvent what)
+    {
+        if (!IsAlive)
+        {
+            what.Discard();
+        }
+        else if (CanRun && _held.Count == 0)
+        {
+            Run(what);
+        }
+        else
+        {
+            _held.Enqueue(what);
+            ScheduleWake();
+        }
+    }
+
+    /// <summary>The core thread spent this long on what it is doing: what comes next waits.</summary>
+    internal void Spend(TimeSpan cost)
+    {
+        if (cost > TimeSpan.Zero)
+        {
+            _busyUntil = VirtualTime.Add(_busyUntil > _time.Now ? _busyUntil : _time.Now, cost);
+        }
+    }
+
+    internal void Wake() => ScheduleWake();
+
+    internal void Trace(TraceKind kind, ulong detail) => _cluster.Trace.Add(_time.Now, Node.Number, kind, detail);
+
+    internal void End(bool silently)
+    {
+        IsAlive = false;
+        while (_held.TryDequeue(out var what))
+        {
+            what.Discard();
+        }
+
+        Endpoints.CloseAll(silently);
+    }
+
+    private void Run(NodeEvent what)
+    {
+        try
+        {
+            what.Execute();
+        }
+        catch (Exception e) when (e is not SimulationException)
+        {
+            throw new SimulationException(
+                $"Node {Node.Number} (life {Node.Lives}) failed at {_time.Now} in {what.Kind} under seed {_cluster.Options.Seed}: {e.Message}", e);
+        }
+
+        Spend(Node.Model.CostPerEvent);
+    }
+
+    private void ScheduleWake()
+    {
+        if (_waking || _held.Count == 0 || Node.IsPaused || !IsAlive)
+        {
+            return;
+        }
+
+        _waking = true;
+        _time.At(_busyUntil, _wake);
+    }
+
+    private void RunHeld()
+    {
+        _waking = false;
+        while (IsAlive && CanRun && _held.TryDequeue(out var what))
+        {
+            Run(what);
+        }
+
+        ScheduleWake();
+    }
+
+    private void Detach(Alarm alarm)
+    {
+        switch (alarm.Queue)
+        {
+            case null:
+                return;
+            case AlarmTicket ticket when ticket.Life == this:
+                ticket.Detach();
+                return;
+            default:
+                throw new InvalidOperationException("This alarm is pending in another environment.");
+        }
+    }
+
+    private sealed class WakeEvent(SimulatedEnvironment life) : VirtualEvent
+    {
+        internal override void Fire() => life.RunHeld();
+    }
+
+    // An alarm's place in the queue of events. Setting the alarm anew leaves the old place behind, empty.
+    private sealed class AlarmTicket(SimulatedEnvironment life) : NodeEvent(life)
+    {
+        private Alarm? _alarm;
+        private bool _queued;
+
+        internal override bool IsStale => _alarm is null;
+
+        internal override TraceKind Kind => TraceKind.Alarm;
+
+        internal void Attach(Alarm alarm)
+        {
+            _alarm = alarm;
+            _queued = true;
+            alarm.Queue = this;
+        }
+
+        internal void Detach()
+        {
+            _alarm!.Queue = null;
+            _alarm = null;
+            if (_queued)
+            {
+                Life._time.NoteStale();
+            }
+        }
+
+        internal override void Fire()
+        {
+            _queued = false;
+            base.Fire();
+        }
+
+        internal override void Execute()
+        {
+            var alarm = _alarm;
+            Discard();
+            if (alarm is not null)
+            {
+                Life.Trace(TraceKind.Alarm, 0);
+                alarm.Fire();
+            }
+        }
+
+        internal override void Discard()
+        {
+            if (_alarm is not null)
+            {
+                _alarm.Queue = null;
+                _alarm = null;
+            }
+
+            _queued = false;
+            Life._spareTickets.Push(this);
+        }
+    }
+
+    private sealed class RequestEvent(SimulatedEnvironment life) : NodeEvent(life)
+    {
+        private Request? _request;
+
+        internal override TraceKind Kind => TraceKind.Request;
+
+        // A request that is its own successor is one that is posted: nothing else in virtual time needs the link.
+        internal void Attach(Request request)
+        {
+            _request = request;
+            request.Next = request;
+        }
+
+        internal override void Execute()
+        {
+            var request = _request!;
+            Discard();
+            Life.Trace(TraceKind.Request, 0);
+            request.Execute();
+        }
+
+        internal override void Discard()
+        {
+            _request!.Next = null;
+            _request = null;
+            Life._spareRequests.Push(this);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+using System.Net;
+
+namespace QuickSilver.Simulation;
+
+// One machine of the cluster: its place in the network stays, its lives come and go. A life is a SimulatedEnvironment;
+// a crash ends it, a restart begins the next one, which knows nothing of the last.
+internal sealed class SimulatedNode
+{
+    private readonly SimulatedCluster _cluster;
+    private SimulatedEnvironment? _life;
+    private TimeSpan _pausedUntil;
+
+    internal SimulatedNode(SimulatedCluster cluster, int number)
+    {
+        _cluster = cluster;
+        Number = number;
+        int host = number + 1;
+        Address = new IPAddress([10, (byte)(host >> 16), (byte)(host >> 8), (byte)host]);
+        AddressBits = 10u << 24 | (uint)host;
+    }
+
+    public int Number { get; }
+
+    public IPAddress Address { get; }
+
+    public NodeModel Model { get; } = new();
+
+    public bool IsUp => _life is not null;
+
+    public bool IsPaused { get; private set; }
+
+    /// <summary>True while the machine itself is gone, not only its process: then nothing answers for it.</summary>
+    public bool IsSilent { get; private set; }
+
+    /// <summary>How many lives it has had, the present one included.</summary>
+    public int Lives { get; private set; }
+
+    /// <summary>How far its wall clock is off (F8). Monotonic time is unaffected.</summary>
+    public TimeSpan ClockStep { get; set; }
+
+    public SimulatedEnvironment Environment =>
+        _life ?? throw new InvalidOperationException($"Node {Number} is down: it has no environment until it is restarted.");
+
+    internal SimulatedEnvironment? Life => _life;
+
+    internal uint AddressBits { get; }
+
+    /// <summary>Stops the core thread (F6) until Resume: what is due meanwhile happens late, what arrives waits in receive buffers.</summary>
+    public void Pause()
+    {
+        _cluster.Time.CheckThread();
+        if (!IsPaused)
+        {
+            IsPaused = true;
+            _cluster.Trace.Add(_cluster.Time.Now, Number, TraceKind.Pause, 0);
+        }
+
+        _pausedUntil = TimeSpan.MaxValue;
+    }
+
+    /// <summary>Pauses for a while; a pause that is already to last longer stays.</summary>
+    public void Pause(TimeSpan duration)
+    {
+        var until = VirtualTime.Add(_cluster.Time.Now, duration);
+        if (IsPaused && _pausedUntil >= until)
+        {
+            return;
+        }
+
+        Pause();
+        _pausedUntil = until;
+        _cluster.Time.At(until, new ActionEvent(() =>
+        {
+            if (_pausedUntil == until)
+            {
+                Resume();
+            }
+        }));
+    }
+
+    public void Resume()
+    {
+        _cluster.Time.CheckThread();
+        if (!IsPaused)
+        {
+            return;
+        }
+
+        IsPaused = false;
+        _pausedUntil = TimeSpan.Zero;
+        _cluster.Trace.Add(_cluster.Time.Now, Number, TraceKind.Resume, 0);
+        _life?.Wake();
+    }
+
+    /// <summary>
+    /// Ends the present life at once. Its peers' streams are reset, as a system does for a dead process; or, silently (power
+    /// lost), they hear nothing and find out by themselves.
+    /// </summary>
+    public void Crash(bool silently = false)
+    {
+        _cluster.Time.CheckThread();
+        if (_life is not { } life)
+        {
+            return;
+        }
+
+        _life = null;
+        IsSilent = silently;
+        IsPaused = false;
+        _pausedUntil = TimeSpan.Zero;
+        _cluster.Trace.Add(_cluster.Time.Now, Number, TraceKind.Crash, silently ? 1UL : 0);
+        life.End(silently);
+    }
+
+    /// <summary>Begins a new life and tells the cluster's NodeStarted, which builds the protocol on it anew.</summary>
+    public SimulatedEnvironment Restart()
+    {
+        if (IsUp)
+        {
+            throw new InvalidOperationException($"Node {Number} is up: crash it before restarting it.");
+        }
+
+        var life = Start();
+        _cluster.TellStarted(this);
+        return life;
+    }
+
+    internal SimulatedEnvironment Start()
+    {
+        IsSilent = false;
+        Lives++;
+        _life = new SimulatedEnvironment(_cluster, this);
+        _cluster.Trace.Add(_cluster.Time.Now, Number, TraceKind.Start, (ulong)Lives);
+        return _life;
+    }
+
+    public override string ToString() => $"node {Number} ({Address}, life {Lives}{(IsUp ? "" : ", down")}{(IsPaused ? ", paused" : "")})";
+}

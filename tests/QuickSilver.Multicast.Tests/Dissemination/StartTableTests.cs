@@ -1,0 +1,90 @@
+using QuickSilver.Multicast.Dissemination;
+
+namespace QuickSilver.Multicast.Tests.Dissemination;
+
+// I1, I8: a new subscriber begins exactly at the first message sent under its own or a later configuration.
+public sealed class StartTableTests
+{
+    [Fact]
+    public void A_subscription_begins_at_the_first_entry_not_older_than_itself()
+    {
+        var bytes = Encode((10, 1), (20, 50), (30, 80));
+
+        Assert.Equal(1, StartTable.FirstFor(bytes, 5));
+        Assert.Equal(50, StartTable.FirstFor(bytes, 11));
+        Assert.Equal(50, StartTable.FirstFor(bytes, 20));
+        Assert.Equal(80, StartTable.FirstFor(bytes, 21));
+    }
+
+    [Fact]
+    public void A_subscription_newer_than_the_table_is_not_answered() => Assert.Equal(0, StartTable.FirstFor(Encode((10, 1)), 11));
+
+    [Fact]
+    public void Pruning_keeps_the_last_settled_entry_and_all_newer_ones()
+    {
+        var table = new StartTable();
+        table.Add(10, 1);
+        table.Add(20, 50);
+        table.Add(30, 80);
+
+        table.Prune(25);
+        var bytes = Write(table);
+
+        Assert.Equal(2, bytes[0]);
+        Assert.Equal(50, StartTable.FirstFor(bytes, 20));
+    }
+
+    [Fact]
+    public void An_older_configuration_is_not_added_again()
+    {
+        var table = new StartTable();
+        table.Add(10, 1);
+        table.Add(10, 7);
+        table.Add(9, 7);
+
+        Assert.Equal(1, Write(table)[0]);
+    }
+
+    [Fact]
+    public void Only_the_newest_entries_go_on_the_wire()
+    {
+        var table = new StartTable();
+        for (int i = 1; i <= 100; i++)
+        {
+            table.Add(i, i * 10);
+        }
+
+        var bytes = Write(table);
+
+        Assert.Equal(StartTable.MaxEntries, bytes[0]);
+        Assert.Equal(1000, StartTable.FirstFor(bytes, 100));
+    }
+
+    [Fact]
+    public void Bytes_that_are_no_table_are_refused()
+    {
+        Assert.Equal(-1, StartTable.Measure([]));
+        Assert.Equal(-1, StartTable.Measure([1, 2, 3]));
+        Assert.Equal(-1, StartTable.Measure([200]));
+        Assert.Equal(1, StartTable.Measure([0]));
+    }
+
+    private static byte[] Encode(params (long Configuration, long First)[] entries)
+    {
+        var table = new StartTable();
+        foreach (var (configuration, first) in entries)
+        {
+            table.Add(configuration, first);
+        }
+
+        return Write(table);
+    }
+
+    private static byte[] Write(StartTable table)
+    {
+        var bytes = new byte[table.EncodedBytes];
+        table.Write(bytes);
+        Assert.Equal(bytes.Length, StartTable.Measure(bytes));
+        return bytes;
+    }
+}

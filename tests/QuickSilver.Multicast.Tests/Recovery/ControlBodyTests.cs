@@ -1,0 +1,139 @@
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Recovery;
+
+namespace QuickSilver.Multicast.Tests.Recovery;
+
+// The bodies of control packets: what is written is read back, and no bytes make a reader throw (T9, T10, T11, F18).
+public sealed class ControlBodyTests
+{
+    private static readonly PacketTemplate Template = new(1, 2, 3, 4, 5);
+    private static readonly NodeKey Origin = new(77, 8);
+
+    [Fact]
+    public void A_pull_names_the_stream_and_its_ranges()
+    {
+        var missing = new SequenceRanges(100);
+        missing.Add(3, 5);
+        missing.Add(9, 9);
+        missing.Add(20, 40);
+        var packet = new byte[PullRequest.MaxBytes];
+
+        int bytes = PullRequest.Write(packet, Template, Origin, missing, through: 30);
+
+        Assert.True(PullRequest.TryRead(new PacketHeader(packet.AsSpan(0, bytes)).Body, out var origin, out int count));
+        Assert.Equal(Origin, origin);
+        Assert.Equal(3, count);
+        Assert.Equal((3L, 5L), PullRequest.Range(new PacketHeader(packet).Body, 0));
+        Assert.Equal((20L, 30L), PullRequest.Range(new PacketHeader(packet).Body, 2));
+    }
+
+    [Fact]
+    public void A_pull_never_names_more_ranges_than_fit()
+    {
+        var missing = new SequenceRanges(1000);
+        for (int i = 0; i < 500; i++)
+        {
+            missing.Add(i * 3, i * 3);
+        }
+
+        var packet = new byte[PullRequest.MaxBytes];
+        int bytes = PullRequest.Write(packet, Template, Origin, missing, long.MaxValue - 1);
+
+        Assert.Equal(PullRequest.MaxBytes, bytes);
+    }
+
+    [Fact]
+    public void An_acknowledgement_is_read_back()
+    {
+        var packet = new byte[AggregateAck.Bytes];
+        var ack = new AggregateAck(10, 8, 3, 4096);
+
+        ack.Write(packet, Template);
+
+        Assert.True(AggregateAck.TryRead(new PacketHeader(packet).Body, out var read));
+        Assert.Equal(ack, read);
+    }
+
+    [Fact]
+    public void A_token_is_read_back_with_its_records()
+    {
+        var token = new Token { Round = 9, Leader = Origin, KernelDrops = 12, ReceiveBufferBytes = 1 << 20 };
+        for (ulong sender = 1; sender <= 5; sender++)
+        {
+            var record = token.Add(new NodeKey(sender, 1));
+            record.Stable = 1000;
+            record.HeldByAll = 1010;
+            record.ConsumedByAll = 990;
+            record.HeldByAny = 1200;
+            record.PreviousHeldByAny = 1100;
+            record.NeighbourContiguous = 1011;
+            record.IsGathering = true;
+            record.NeighbourGaps.Add(1012, 1020);
+            record.LackedByAll.Add(1030, 1030);
+        }
+
+        var packet = new byte[1472];
+        int bytes = token.Write(packet, Template, from: 0);
+        var read = new Token();
+
+        Assert.True(read.TryRead(new PacketHeader(packet.AsSpan(0, bytes)).Body));
+        Assert.Equal(5, read.Count);
+        Assert.Equal((9L, Origin, 12L, 1L << 20), (read.Round, read.Leader, read.KernelDrops, read.ReceiveBufferBytes));
+        var one = read.Find(new NodeKey(3, 1))!;
+        Assert.Equal((1000L, 1010L, 990L, 1200L, 1100L, 1011L),
+            (one.Stable, one.HeldByAll, one.ConsumedByAll, one.HeldByAny, one.PreviousHeldByAny, one.NeighbourContiguous));
+        Assert.True(one.IsGathering);
+        Assert.False(one.IsDecided);
+        Assert.True(one.NeighbourGaps.ContainsAll(1012, 1020));
+        Assert.True(one.LackedByAll.Contains(1030));
+    }
+
+    [Fact]
+    public void A_token_never_exceeds_one_datagram_and_rotates_what_does_not_fit()
+    {
+        var token = new Token();
+        for (ulong sender = 1; sender <= 200; sender++)
+        {
+            token.Add(new NodeKey(sender, 1));
+        }
+
+        var packet = new byte[1472];
+        var seen = new HashSet<NodeKey>();
+        for (int from = 0; from < 200; from += 10)
+        {
+            int bytes = token.Write(packet, Template, from);
+            Assert.InRange(bytes, PacketHeader.Bytes, packet.Length);
+            var read = new Token();
+            Assert.True(read.TryRead(new PacketHeader(packet.AsSpan(0, bytes)).Body));
+            for (int i = 0; i < read.Count; i++)
+            {
+                seen.Add(read[i].Sender);
+            }
+        }
+
+        Assert.Equal(200, seen.Count);
+    }
+
+    [Fact]
+    public void Random_bodies_never_throw()
+    {
+        var random = new Random(7);
+        var token = new Token();
+        for (int i = 0; i < 50_000; i++)
+        {
+            var body = new byte[random.Next(200)];
+            random.NextBytes(body);
+            token.TryRead(body);
+            AggregateAck.TryRead(body, out _);
+            if (PullRequest.TryRead(body, out _, out int count))
+            {
+                for (int r = 0; r < count; r++)
+                {
+                    var (first, last) = PullRequest.Range(body, r);
+                    Assert.True(first >= 0 && last >= first - 1);
+                }
+            }
+        }
+    }
+}

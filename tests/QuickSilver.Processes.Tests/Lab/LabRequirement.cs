@@ -1,0 +1,13 @@
+namespace QuickSilver.Processes.Tests.Lab;
+
+// Says why a machine cannot host the lab, and skips the test with that reason.
+internal static class LabRequirement
+{
+    public static void SkipUnlessMet()
+    {
+        Skip.IfNot(OperatingSystem.IsLinux(), "network namespaces exist on Linux only");
+        Skip.IfNot(Linux.EffectiveUser() == 0, "network namespaces and TAP devices need root");
+        Skip.IfNot(File.Exists("/dev/net/tun"), "/dev/net/tun is missing");
+        Skip.IfNot(IpCommand.IsInstalled, "the command `ip` of iproute2 is missing");
+    }
+}

@@ -1,0 +1,67 @@
+using QuickSilver.Processes.Tests.Lab;
+
+namespace QuickSilver.Processes.Tests.Scenarios;
+
+// N nodes behind an impaired switch, the membership service as a process of its own on node 1, and the tool as the only
+// way in: what a user with a shell would have.
+internal sealed class QsmCluster : IDisposable
+{
+    public const int ServicePort = 7411;
+    private readonly List<NodeProcess> _processes = [];
+
+    public QsmCluster(int nodes, ulong seed = 1, Impairment? impairment = null)
+    {
+        Network = NetworkNamespaces.Create(nodes);
+        try
+        {
+            Assert.True(File.Exists(QsmTool.Path), $"the tool is not built: {QsmTool.Path}");
+            Switch = new ImpairedSwitch(Network, seed);
+            Switch.SetAll(impairment ?? Impairment.None);
+            Start(1, "gms", "--listen", Service).WaitForErrors(e => e.LineCount > 0, "the service to listen");
+        }
+        catch
+        {
+            Dispose();
+            throw;
+        }
+    }
+
+    public NetworkNamespaces Network { get; }
+
+    public ImpairedSwitch Switch { get; } = null!;
+
+    public string Service => $"{Network.Address(1)}:{ServicePort}";
+
+    /// <summary>Starts the tool on a node; it ends at the latest with the cluster.</summary>
+    public NodeProcess Start(int node, params IEnumerable<string> arguments)
+    {
+        var process = NodeProcess.Start(Network, node, QsmTool.Path, arguments);
+        _processes.Add(process);
+        return process;
+    }
+
+    /// <summary>Starts a command that joins the cluster through the node's own interface.</summary>
+    public NodeProcess Join(int node, params IEnumerable<string> arguments) =>
+        Start(node, [.. arguments, "--gms", Service, "--interface", Network.Address(node).ToString()]);
+
+    public NodeProcess Subscribe(int node, params IEnumerable<string> topicsAndOptions)
+    {
+        var process = Join(node, ["sub", .. topicsAndOptions]);
+        WaitUntilReady(process);
+        return process;
+    }
+
+    public static void WaitUntilReady(NodeProcess process) =>
+        process.WaitForErrors(e => e.Lines().Contains("ready"), "it to be ready");
+
+    public void Dispose()
+    {
+        foreach (var process in _processes)
+        {
+            process.Dispose();
+        }
+
+        Switch?.Dispose();
+        Network.Dispose();
+    }
+}

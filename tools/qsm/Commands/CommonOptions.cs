@@ -1,0 +1,95 @@
+using System.CommandLine;
+using System.CommandLine.Parsing;
+using System.Net;
+using System.Net.Sockets;
+
+namespace QuickSilver.Tool.Commands;
+
+// The options that every command with a node understands, and what they mean for it.
+internal sealed class CommonOptions
+{
+    private readonly Option<string?> _gms = new("--gms")
+    {
+        Description = "The membership service. Without it the node looks for one on its network, and hosts one if there is none.",
+        HelpName = "HOST:PORT",
+    };
+
+    private readonly Option<IPAddress> _interface = new("--interface")
+    {
+        Description = "The IPv4 address of the network interface to use.",
+        HelpName = "ADDRESS",
+        CustomParser = ParseAddress,
+        DefaultValueFactory = _ => IPAddress.Loopback,
+    };
+
+    private readonly Option<string> _cluster = new("--cluster")
+    {
+        Description = "The cluster's name; nodes of different clusters never hear each other.",
+        HelpName = "NAME",
+        DefaultValueFactory = _ => "default",
+    };
+
+    private readonly Option<bool> _unicast = new("--unicast") { Description = "Send a copy to each member, where there is no multicast." };
+
+    private readonly Option<bool> _noOffload = new("--no-offload") { Description = "Send single datagrams, even if the system offers segmentation offload." };
+
+    private readonly Option<int?> _packetBytes = new("--packet-bytes")
+    {
+        Description = "Bytes of one datagram at most, header included.",
+        HelpName = "BYTES",
+    };
+
+    private readonly Option<bool> _verbose = new("--verbose", "-v") { Description = "Log everything, to standard error, not only warnings." };
+
+    public Command AddTo(Command command)
+    {
+        command.Add(_gms);
+        command.Add(_interface);
+        command.Add(_cluster);
+        command.Add(_unicast);
+        command.Add(_noOffload);
+        command.Add(_packetBytes);
+        command.Add(_verbose);
+        return command;
+    }
+
+    // The service itself sends no data: only its cluster's name and how much it says are its to choose.
+    public Command AddToService(Command command)
+    {
+        command.Add(_cluster);
+        command.Add(_verbose);
+        return command;
+    }
+
+    public bool IsVerbose(ParseResult parse) => parse.GetValue(_verbose);
+
+    public QuickSilverOptions Read(ParseResult parse)
+    {
+        var options = new QuickSilverOptions
+        {
+            MembershipService = parse.GetValue(_gms),
+            Cluster = parse.GetValue(_cluster)!,
+            Interface = parse.GetValue(_interface) ?? IPAddress.Loopback,
+            Dissemination = parse.GetValue(_unicast) ? Dissemination.Unicast : Dissemination.Multicast,
+            SegmentationOffload = !parse.GetValue(_noOffload),
+        };
+        if (parse.GetValue(_packetBytes) is int packetBytes)
+        {
+            options.PacketBytes = packetBytes;
+        }
+
+        return options;
+    }
+
+    private static IPAddress ParseAddress(ArgumentResult result)
+    {
+        string text = result.Tokens[^1].Value;
+        if (!IPAddress.TryParse(text, out IPAddress? address) || address.AddressFamily != AddressFamily.InterNetwork)
+        {
+            result.AddError($"--interface: '{text}' is not an IPv4 address.");
+            return IPAddress.Loopback;
+        }
+
+        return address;
+    }
+}

@@ -1,0 +1,103 @@
+using System.CommandLine;
+using System.CommandLine.Parsing;
+using System.Globalization;
+using System.Net;
+using System.Net.Sockets;
+using QuickSilver.Tool.Sessions;
+
+namespace QuickSilver.Tool.Commands;
+
+// The membership service alone, in a process of its own.
+internal static class GmsCommand
+{
+    private const int DefaultPort = 7400;
+
+    public static Command Create()
+    {
+        var common = new CommonOptions();
+        var listen = new Option<IPEndPoint>("--listen")
+        {
+            Description = "Where to listen. Port 0 takes a free one. Danger: whoever reaches it can join.",
+            HelpName = "HOST:PORT",
+            CustomParser = ParseEndPoint,
+            DefaultValueFactory = _ => new IPEndPoint(IPAddress.Loopback, DefaultPort),
+        };
+        var range = new Option<string?>("--multicast-range")
+        {
+            Description = "Where the regions' addresses are taken from.",
+            HelpName = "ADDRESS/PREFIX",
+        };
+        var command = common.AddToService(new Command("gms", "Run the membership service alone; says 'listening HOST:PORT' on standard error.")
+        {
+            listen, range,
+        });
+        command.SetAction(parse => Session.RunAsync(parse, common, session =>
+        {
+            ReadRange(parse.GetValue(range), session.Options);
+            return RunAsync(session, parse.GetValue(listen)!);
+        }));
+        return command;
+    }
+
+    private static async Task<int> RunAsync(Session session, IPEndPoint listen)
+    {
+        await using var service = await StandaloneService.StartAsync(listen, session.Options, session.Logs);
+        Terminal.Note($"listening {service.LocalEndPoint}");
+        try
+        {
+            await Task.Delay(Timeout.Infinite, session.Interrupted);
+        }
+        catch (OperationCanceledException) when (session.Interrupted.IsCancellationRequested)
+        {
+            // A service ends by a signal; that is its proper end.
+        }
+
+        return ExitCode.Ok;
+    }
+
+    private static IPEndPoint ParseEndPoint(ArgumentResult result)
+    {
+        string text = result.Tokens[^1].Value;
+        string host = text;
+        int port = DefaultPort;
+        int colon = text.LastIndexOf(':');
+        if (colon >= 0)
+        {
+            host = text[..colon];
+            if (!int.TryParse(text.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out port) || port > IPEndPoint.MaxPort)
+            {
+                port = -1;
+            }
+        }
+
+        IPAddress? address = host switch
+        {
+            "localhost" => IPAddress.Loopback,
+            "" or "*" => IPAddress.Any,
+            _ => IPAddress.TryParse(host, out IPAddress? parsed) && parsed.AddressFamily == AddressFamily.InterNetwork ? parsed : null,
+        };
+        if (address is null || port < 0)
+        {
+            result.AddError($"--listen: '{text}' is not an IPv4 address and port, such as 10.0.0.1:{DefaultPort}.");
+            return new IPEndPoint(IPAddress.Loopback, 0);
+        }
+
+        return new IPEndPoint(address, port);
+    }
+
+    private static void ReadRange(string? text, QuickSilverOptions options)
+    {
+        if (text is null)
+        {
+            return;
+        }
+
+        if (!IPNetwork.TryParse(text, out IPNetwork network))
+        {
+            throw new ToolException(ExitCode.Usage, $"--multicast-range: '{text}' is not a range, such as 239.192.0.0/14.");
+        }
+
+        options.MulticastBase = network.BaseAddress;
+        options.MulticastPrefix = network.PrefixLength;
+    }
+}

@@ -1,0 +1,54 @@
+using System.CommandLine;
+using QuickSilver.Tool.Perf;
+
+namespace QuickSilver.Tool.Commands;
+
+// The measuring commands, and the options that they share.
+internal static class PerfCommand
+{
+    public static Command Create() => new("perf", "Measure throughput, latency and losses between processes.")
+    {
+        PerfSendCommand.Create(),
+        PerfReceiveCommand.Create(),
+        PerfEchoCommand.Create(),
+        PerfPingCommand.Create(),
+    };
+
+    public static Argument<string> Topic() => new("TOPIC") { Description = "The topic to measure over; the same on both sides." };
+
+    public static Option<bool> Json() => new("--json") { Description = "Print one JSON object at the end, instead of a table." };
+
+    public static Option<int> Size(int defaultBytes) => new Option<int>("--size")
+    {
+        Description = "Bytes of a payload.",
+        HelpName = "BYTES",
+        DefaultValueFactory = _ => defaultBytes,
+    }.Within(PerfMessage.MinBytes, PerfMessage.MaxBytes);
+
+    public static Option<double> Seconds() => new Option<double>("--seconds")
+    {
+        Description = "How long to send.",
+        HelpName = "S",
+        DefaultValueFactory = _ => 10,
+    }.Within(0.1, 86_400);
+
+    public static Option<double?> Rate(string description)
+    {
+        var option = new Option<double?>("--rate") { Description = description, HelpName = "MSGS" };
+        option.Validators.Add(result =>
+        {
+            if (result.Tokens.Count > 0 && result.GetValueOrDefault<double?>() is not (> 0 and <= 1e9))
+            {
+                result.AddError("--rate: more than 0 and at most 1000000000 messages a second.");
+            }
+        });
+        return option;
+    }
+
+    public static Option<int> Topics() => new Option<int>("--topics")
+    {
+        Description = "How many topics to spread over, in turn: TOPIC/0, TOPIC/1 and so on.",
+        HelpName = "K",
+        DefaultValueFactory = _ => 1,
+    }.Within(1, 65_536);
+}

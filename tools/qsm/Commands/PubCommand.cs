@@ -1,0 +1,69 @@
+using System.CommandLine;
+using QuickSilver.Tool.Lines;
+using QuickSilver.Tool.Sessions;
+
+namespace QuickSilver.Tool.Commands;
+
+// Each line of standard input is a message, byte for byte; done when every subscriber holds them all.
+internal static class PubCommand
+{
+    // Longer than any repair takes on a network that works at all; a peer that is gone leaves the view long before.
+    private static readonly TimeSpan DrainLimit = TimeSpan.FromMinutes(5);
+
+    public static Command Create()
+    {
+        var common = new CommonOptions();
+        var topic = new Argument<string>("TOPIC") { Description = "The topic to publish to." };
+        var receivers = new Option<int>("--receivers")
+        {
+            Description = "Wait for so many subscribers before the first line.",
+            HelpName = "N",
+            DefaultValueFactory = _ => 1,
+        }.Within(1, 100_000);
+        var noWait = new Option<bool>("--no-wait") { Description = "Publish at once; what no one subscribes to is lost." };
+        var command = common.AddTo(new Command("pub", "Publish each line of standard input; exits 0 when all are stable.")
+        {
+            topic, receivers, noWait,
+        });
+        command.SetAction(parse => Session.RunAsync(parse, common, session =>
+            RunAsync(session, parse.GetValue(topic)!, parse.GetValue(noWait) ? 0 : parse.GetValue(receivers))));
+        return command;
+    }
+
+    private static async Task<int> RunAsync(Session session, string name, int receivers)
+    {
+        await using var node = await session.StartNodeAsync();
+        await using var topic = await session.OpenAsync(node, name, TopicAccess.Publish);
+        if (receivers > 0)
+        {
+            await session.WaitForSubscribersAsync(topic, receivers);
+        }
+
+        long count = 0;
+        try
+        {
+            await using var input = Console.OpenStandardInput();
+            await foreach (ReadOnlyMemory<byte> line in LineReader.ReadAsync(input, session.Interrupted))
+            {
+                await topic.PublishAsync(line, session.Interrupted);
+                count++;
+            }
+
+            Task<bool> drained = topic.DrainAsync(DrainLimit);
+            if (!await drained.WaitAsync(session.Interrupted))
+            {
+                Terminal.Error($"{count} messages sent, but not acknowledged by all within {DrainLimit.TotalMinutes} minutes");
+                return ExitCode.Failed;
+            }
+        }
+        catch (OperationCanceledException) when (session.Interrupted.IsCancellationRequested)
+        {
+            await topic.DrainAsync();
+            Terminal.Note($"{count} messages, interrupted");
+            return ExitCode.Interrupted;
+        }
+
+        Terminal.Note($"{count} messages, all stable");
+        return ExitCode.Ok;
+    }
+}

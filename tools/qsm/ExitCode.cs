@@ -1,0 +1,11 @@
+namespace QuickSilver.Tool;
+
+// What the shell is told. Scripts depend on these numbers: none is ever given another meaning.
+internal static class ExitCode
+{
+    public const int Ok = 0;
+    public const int Failed = 1;
+    public const int Usage = 2;
+    public const int Unreachable = 3;
+    public const int Interrupted = 130;
+}

@@ -1,0 +1,105 @@
+using System.CommandLine;
+using Microsoft.Extensions.Logging;
+using QuickSilver.Tool.Commands;
+using Serilog;
+using Serilog.Events;
+using Serilog.Extensions.Logging;
+using Serilog.Sinks.SystemConsole.Themes;
+
+namespace QuickSilver.Tool.Sessions;
+
+// One run of a command: its logs, its signals, its node, and the exit code that its end amounts to.
+internal sealed class Session : IDisposable
+{
+    private static readonly TimeSpan PatienceBeforeNote = TimeSpan.FromSeconds(1);
+
+    private readonly Interruption _interruption = new();
+    private readonly SerilogLoggerFactory _logs;
+    private readonly QuickSilverOptions _options;
+
+    private Session(QuickSilverOptions options, bool verbose)
+    {
+        _options = options;
+        _logs = new SerilogLoggerFactory(new LoggerConfiguration()
+            .MinimumLevel.Is(verbose ? LogEventLevel.Debug : LogEventLevel.Warning)
+            .WriteTo.Console(
+                outputTemplate: "{Timestamp:HH:mm:ss.fff} {Level:u3} {SourceContext}: {Message:lj}{NewLine}{Exception}",
+                standardErrorFromLevel: LogEventLevel.Verbose,
+                theme: Console.IsErrorRedirected ? ConsoleTheme.None : AnsiConsoleTheme.Literate)
+            .CreateLogger(), dispose: true);
+    }
+
+    public CancellationToken Interrupted => _interruption.Token;
+
+    public ILoggerFactory Logs => _logs;
+
+    public QuickSilverOptions Options => _options;
+
+    public static async Task<int> RunAsync(ParseResult parse, CommonOptions common, Func<Session, Task<int>> body)
+    {
+        using var session = new Session(common.Read(parse), common.IsVerbose(parse));
+        try
+        {
+            return await body(session);
+        }
+        catch (OperationCanceledException) when (session.Interrupted.IsCancellationRequested)
+        {
+            return ExitCode.Interrupted;
+        }
+        catch (ToolException exception)
+        {
+            Terminal.Error(exception.Message);
+            session.Logs.CreateLogger("qsm").LogDebug(exception, "The command failed");
+            return exception.ExitCode;
+        }
+        catch (Exception exception)
+        {
+            Terminal.Error(exception.Message);
+            session.Logs.CreateLogger("qsm").LogDebug(exception, "The command failed");
+            return ExitCode.Failed;
+        }
+    }
+
+    public async Task<QuickSilverNode> StartNodeAsync()
+    {
+        try
+        {
+            return await QuickSilverNode.StartAsync(_options, _logs, Interrupted);
+        }
+        catch (Exception exception) when (exception is not OperationCanceledException)
+        {
+            throw ToolException.OnStart(exception);
+        }
+    }
+
+    // Everything that the tool sends is bytes, so all its commands meet under one contract.
+    public async Task<ITopic<ReadOnlyMemory<byte>>> OpenAsync(QuickSilverNode node, string topic, TopicAccess access)
+    {
+        try
+        {
+            return await node.OpenTopicAsync<ReadOnlyMemory<byte>>(topic, new TopicOptions { Access = access }, Interrupted);
+        }
+        catch (Exception exception) when (exception is not OperationCanceledException)
+        {
+            throw ToolException.OnOpen(topic, exception);
+        }
+    }
+
+    // Says what it waits for when that takes more than a moment, so that a forgotten subscriber is no riddle.
+    public async Task WaitForSubscribersAsync(ITopic<ReadOnlyMemory<byte>> topic, int count)
+    {
+        Task arrived = topic.WaitForSubscribersAsync(count, Interrupted);
+        if (await Task.WhenAny(arrived, Task.Delay(PatienceBeforeNote, Interrupted)) != arrived)
+        {
+            Terminal.Note($"waiting for {count} subscriber{(count == 1 ? "" : "s")} of {topic.Name}");
+        }
+
+        await arrived;
+    }
+
+    public void Dispose()
+    {
+        _interruption.Dispose();
+        _logs.Dispose();
+    }
+}

@@ -1,0 +1,26 @@
+using System.Net.Sockets;
+
+namespace QuickSilver.Tool.Sessions;
+
+// A failure that already knows its exit code; its message is all that the user is shown.
+internal sealed class ToolException(int exitCode, string message, Exception? inner = null) : Exception(message, inner)
+{
+    public int ExitCode { get; } = exitCode;
+
+    // A node that cannot start was given a wrong option, cannot reach its service, or failed otherwise.
+    public static ToolException OnStart(Exception exception) => exception switch
+    {
+        ArgumentException => new(Tool.ExitCode.Usage, exception.Message, exception),
+        TimeoutException or SocketException => new(Tool.ExitCode.Unreachable, exception.Message, exception),
+        _ when exception.GetType().Name.Contains("Unreachable", StringComparison.Ordinal) =>
+            new(Tool.ExitCode.Unreachable, exception.Message, exception),
+        _ => new(Tool.ExitCode.Failed, exception.Message, exception),
+    };
+
+    // A topic that cannot be opened has a wrong name or another contract; a service that vanished in between is unreachable.
+    public static ToolException OnOpen(string topic, Exception exception) => exception switch
+    {
+        ContractMismatchException => new(Tool.ExitCode.Failed, $"{topic}: {exception.Message}", exception),
+        _ => new(OnStart(exception).ExitCode, $"{topic}: {exception.Message}", exception),
+    };
+}
