@@ -472,5 +472,13 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         }
     }
 
-    private void Forget(TopicReceiver receiver) => _topicReceivers.Remove((receiver.TopicId, receiver.IsReliable));
+    // The next subscription to the topic begins with a view of its own, never with the one this subscription had.
+    private void Forget(TopicReceiver receiver)
+    {
+        _topicReceivers.Remove((receiver.TopicId, receiver.IsReliable));
+        if (_topicViews.TryGetValue(receiver.TopicId, out var view))
+        {
+            _topicViews[receiver.TopicId] = view with { Subscribed = false };
+        }
+    }
 }

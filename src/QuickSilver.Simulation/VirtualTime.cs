@@ -4,8 +4,6 @@ namespace QuickSilver.Simulation;
 // instant fire in the order in which they were asked for and a run has exactly one history. One thread at a time.
 internal sealed class VirtualTime
 {
-    // More events than this without time moving on is an endless loop of zero delays, not a busy instant.
-    private const long MaxEventsPerInstant = 20_000_000;
     private const int CompactionFloor = 4096;
 
     private Entry[] _heap = new Entry[1024];
@@ -16,6 +14,9 @@ internal sealed class VirtualTime
     private int _threadId = System.Environment.CurrentManagedThreadId;
 
     public TimeSpan Now { get; private set; }
+
+    /// <summary>More events than this without time moving on are an endless loop of zero delays, not a busy instant.</summary>
+    public long MostEventsPerInstant { get; set; } = 20_000_000;
 
     public long EventsFired { get; private set; }
 
@@ -112,9 +113,9 @@ internal sealed class VirtualTime
                 Now = TimeSpan.FromTicks(_heap[0].DueTicks);
                 atThisInstant = 0;
             }
-            else if (++atThisInstant > MaxEventsPerInstant)
+            else if (++atThisInstant > MostEventsPerInstant)
             {
-                throw new SimulationException($"Time stands still at {Now}: {MaxEventsPerInstant} events without a delay.");
+                throw new SimulationException($"Time stands still at {Now}: {MostEventsPerInstant} events without a delay.");
             }
 
             FireFirst();

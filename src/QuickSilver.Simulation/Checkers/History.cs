@@ -1,0 +1,155 @@
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Simulation.Checkers;
+
+// What happened in a run, told as it happens and handed to each checker; nothing is kept here, so a run may be long.
+// Violations are collected (the first ones: the rest follow from them), and thrown at the end or, if asked, at once.
+internal sealed class History
+{
+    private const int MostViolationsKept = 20;
+
+    private readonly HistoryChecker[] _checkers;
+    private readonly List<Violation> _violations = [];
+    private bool _ended;
+
+    public History(params HistoryChecker[] checkers)
+    {
+        _checkers = checkers;
+        foreach (var checker in checkers)
+        {
+            checker.History = this;
+        }
+    }
+
+    public static History WithAllCheckers() => new(
+        new NoGapChecker(), new NoDuplicateChecker(), new NoPhantomChecker(), new OrderChecker(),
+        new ViewsChecker(), new IncarnationChecker(), new LivenessChecker());
+
+    public IReadOnlyList<Violation> Violations => _violations;
+
+    public long ViolationCount { get; private set; }
+
+    public long PublishedCount { get; private set; }
+
+    public long DeliveredCount { get; private set; }
+
+    public long GapCount { get; private set; }
+
+    /// <summary>Throws from within the run, at the very event that breaks an invariant.</summary>
+    public bool ThrowAtOnce { get; init; }
+
+    /// <summary>True when nothing is owed to any subscription: a condition to run until.</summary>
+    public bool IsComplete => _checkers.OfType<LivenessChecker>().All(checker => checker.FirstMissing() is null);
+
+    public void Published(TimeSpan at, MessageId message, ulong payloadHash)
+    {
+        PublishedCount++;
+        var published = new Published(at, message, payloadHash);
+        foreach (var checker in _checkers)
+        {
+            checker.On(published);
+        }
+    }
+
+    public void Delivered(TimeSpan at, Subscription subscription, MessageId message, ulong payloadHash)
+    {
+        DeliveredCount++;
+        var delivered = new Delivered(at, subscription, message, payloadHash);
+        foreach (var checker in _checkers)
+        {
+            checker.On(delivered);
+        }
+    }
+
+    public void Gap(TimeSpan at, Subscription subscription, NodeKey sender, long first, long last)
+    {
+        GapCount++;
+        var gap = new GapTold(at, subscription, sender, first, last);
+        foreach (var checker in _checkers)
+        {
+            checker.On(gap);
+        }
+    }
+
+    public void Subscribed(TimeSpan at, Subscription subscription)
+    {
+        foreach (var checker in _checkers)
+        {
+            checker.OnSubscribed(at, subscription);
+        }
+    }
+
+    public void Unsubscribed(TimeSpan at, Subscription subscription)
+    {
+        foreach (var checker in _checkers)
+        {
+            checker.OnUnsubscribed(at, subscription);
+        }
+    }
+
+    public void Stopped(TimeSpan at, int node, NodeKey life)
+    {
+        foreach (var checker in _checkers)
+        {
+            checker.OnStopped(at, node, life);
+        }
+    }
+
+    public void Configured(TimeSpan at, int node, NodeKey life, ConfigurationChange change)
+    {
+        var configured = new Configured(at, node, life, change.Number);
+        foreach (var checker in _checkers)
+        {
+            checker.On(configured);
+            foreach (var region in change.Regions)
+            {
+                checker.On(new RegionSeen(at, node, life, region.RegionId, region.Number, HashOf(region)));
+            }
+        }
+    }
+
+    /// <summary>Ends the history and throws when any invariant was broken.</summary>
+    public void AssertHolds()
+    {
+        if (!_ended)
+        {
+            _ended = true;
+            foreach (var checker in _checkers)
+            {
+                checker.OnEnd();
+            }
+        }
+
+        if (ViolationCount > 0)
+        {
+            throw new InvariantException($"{ViolationCount} violations:\n{string.Join('\n', _violations)}");
+        }
+    }
+
+    internal void Report(Violation violation)
+    {
+        ViolationCount++;
+        if (_violations.Count < MostViolationsKept)
+        {
+            _violations.Add(violation);
+        }
+
+        if (ThrowAtOnce)
+        {
+            throw new InvariantException(violation.ToString());
+        }
+    }
+
+    private static ulong HashOf(RegionView region)
+    {
+        ulong hash = (ulong)region.Members.Length;
+        foreach (var member in region.Members)
+        {
+            hash = unchecked((((hash ^ member.Id) * 1099511628211) ^ member.Incarnation) * 1099511628211);
+        }
+
+        return hash;
+    }
+}
+
+internal sealed class InvariantException(string message) : Exception(message);

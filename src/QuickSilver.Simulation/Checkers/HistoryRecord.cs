@@ -1,0 +1,83 @@
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Simulation.Checkers;
+
+// One message: its sender's life, its topic, and its number there.
+internal readonly record struct MessageId(NodeKey Sender, ulong Topic, long Sequence)
+{
+    public override string ToString() => $"message {Sequence} of topic {Topic:x16} from {Sender}";
+}
+
+// One endpoint that receives: Number is unique in the history, also across restarts of its node.
+internal readonly record struct Subscription(long Number, int Node, ulong Topic)
+{
+    public override string ToString() => $"subscription {Number} at node {Node}";
+}
+
+internal readonly record struct Published(TimeSpan At, MessageId Message, ulong PayloadHash);
+
+internal readonly record struct Delivered(TimeSpan At, Subscription Subscription, MessageId Message, ulong PayloadHash);
+
+// The subscriber was told that it will not get these numbers, ends included.
+internal readonly record struct GapTold(TimeSpan At, Subscription Subscription, NodeKey Sender, long First, long Last);
+
+// A node's life applied a configuration of the membership service.
+internal readonly record struct Configured(TimeSpan At, int Node, NodeKey Life, long Number);
+
+// A node's life was told a region's view. MembersHash: of the members' keys in their order.
+internal readonly record struct RegionSeen(TimeSpan At, int Node, NodeKey Life, ulong RegionId, uint Number, ulong MembersHash);
+
+// One invariant, checked as the history happens. A violation is a sentence that names the ids.
+internal abstract class HistoryChecker
+{
+    /// <summary>The invariant's id in the test plan.</summary>
+    public abstract string Invariant { get; }
+
+    internal History? History { get; set; }
+
+    public virtual void On(in Published published)
+    {
+    }
+
+    public virtual void On(in Delivered delivered)
+    {
+    }
+
+    public virtual void On(in GapTold gap)
+    {
+    }
+
+    /// <summary>From now on the subscription is owed all that is published to its topic.</summary>
+    public virtual void OnSubscribed(TimeSpan at, Subscription subscription)
+    {
+    }
+
+    public virtual void OnUnsubscribed(TimeSpan at, Subscription subscription)
+    {
+    }
+
+    /// <summary>A node's life ended (crash or stop): what it sent is promised to nobody any more, and it is owed nothing.</summary>
+    public virtual void OnStopped(TimeSpan at, int node, NodeKey life)
+    {
+    }
+
+    public virtual void On(in Configured configured)
+    {
+    }
+
+    public virtual void On(in RegionSeen seen)
+    {
+    }
+
+    /// <summary>The history ends: what had to happen by now must have.</summary>
+    public virtual void OnEnd()
+    {
+    }
+
+    protected void Violate(TimeSpan at, string sentence) => History!.Report(new Violation(Invariant, at, sentence));
+}
+
+internal readonly record struct Violation(string Invariant, TimeSpan At, string Sentence)
+{
+    public override string ToString() => $"{Invariant} at {At:c}: {Sentence}";
+}

@@ -1,0 +1,189 @@
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Simulation.Checkers;
+
+// I19: at the end of a history (faults long stopped) every subscription that is still open, at a node that still lives,
+// has all that senders which still live published to its topic since it subscribed. Tell Subscribed when the service says
+// that the subscription's configuration is settled: before, a sender may rightly still use the view without it. What a
+// subscription was given earlier it is also owed the sequel of.
+internal sealed class LivenessChecker : HistoryChecker
+{
+    private readonly Dictionary<ulong, List<SenderLog>> _logsByTopic = [];
+    private readonly Dictionary<(ulong Topic, NodeKey Sender), SenderLog> _logs = [];
+    private readonly List<Open> _open = [];
+    private readonly Dictionary<long, Open> _openByNumber = [];
+    private TimeSpan _last;
+
+    public override string Invariant => "I19";
+
+    /// <summary>True: a gap notice excuses (best effort, or senders and regions that may be lost). False: only delivery counts.</summary>
+    public bool GapsExcuse { get; init; }
+
+    public override void On(in Published published)
+    {
+        _last = published.At;
+        var message = published.Message;
+        if (!_logs.TryGetValue((message.Topic, message.Sender), out var log))
+        {
+            _logs[(message.Topic, message.Sender)] = log = new SenderLog(message.Sender);
+            if (!_logsByTopic.TryGetValue(message.Topic, out var logs))
+            {
+                _logsByTopic[message.Topic] = logs = [];
+            }
+
+            logs.Add(log);
+        }
+
+        log.Entries.Add((published.At, message.Sequence));
+    }
+
+    public override void On(in Delivered delivered)
+    {
+        _last = delivered.At;
+        if (_openByNumber.TryGetValue(delivered.Subscription.Number, out var open))
+        {
+            open.Of(delivered.Message.Sender).Add(delivered.Message.Sequence);
+        }
+    }
+
+    public override void On(in GapTold gap)
+    {
+        if (GapsExcuse && gap.First <= gap.Last && _openByNumber.TryGetValue(gap.Subscription.Number, out var open))
+        {
+            open.Of(gap.Sender).Add(gap.First, gap.Last);
+        }
+    }
+
+    public override void OnSubscribed(TimeSpan at, Subscription subscription)
+    {
+        var open = new Open(subscription, at);
+        _open.Add(open);
+        _openByNumber.Add(subscription.Number, open);
+    }
+
+    public override void OnUnsubscribed(TimeSpan at, Subscription subscription)
+    {
+        if (_openByNumber.Remove(subscription.Number, out var open))
+        {
+            _open.Remove(open);
+        }
+    }
+
+    public override void OnStopped(TimeSpan at, int node, NodeKey life)
+    {
+        foreach (var open in _open.Where(open => open.Subscription.Node == node).ToArray())
+        {
+            OnUnsubscribed(at, open.Subscription);
+        }
+
+        foreach (var log in _logs.Values)
+        {
+            log.Stopped |= log.Sender == life;
+        }
+    }
+
+    public override void OnEnd()
+    {
+        foreach (var open in _open)
+        {
+            if (FirstMissing(open) is { } message)
+            {
+                Violate(_last, $"{open.Subscription} never got {message}, which was published while it was subscribed.");
+            }
+        }
+    }
+
+    /// <summary>What some subscription is still owed, or null.</summary>
+    public (Subscription Subscription, MessageId Message)? FirstMissing()
+    {
+        foreach (var open in _open)
+        {
+            if (FirstMissing(open) is { } message)
+            {
+                return (open.Subscription, message);
+            }
+        }
+
+        return null;
+    }
+
+    private MessageId? FirstMissing(Open open)
+    {
+        if (!_logsByTopic.TryGetValue(open.Subscription.Topic, out var logs))
+        {
+            return null;
+        }
+
+        foreach (var log in logs)
+        {
+            if (!log.Stopped && log.FirstMissing(open) is { } number)
+            {
+                return new MessageId(log.Sender, open.Subscription.Topic, number);
+            }
+        }
+
+        return null;
+    }
+
+    private sealed class Open(Subscription subscription, TimeSpan at)
+    {
+        private readonly Dictionary<NodeKey, NumberRanges> _given = [];
+
+        public Subscription Subscription { get; } = subscription;
+
+        public TimeSpan At { get; } = at;
+
+        public NumberRanges Of(NodeKey sender)
+        {
+            if (!_given.TryGetValue(sender, out var ranges))
+            {
+                _given[sender] = ranges = new NumberRanges();
+            }
+
+            return ranges;
+        }
+    }
+
+    // What one life of a node published to one topic; entries ascend in time and number.
+    private sealed class SenderLog(NodeKey sender)
+    {
+        public NodeKey Sender { get; } = sender;
+
+        public List<(TimeSpan At, long Sequence)> Entries { get; } = [];
+
+        public bool Stopped { get; set; }
+
+        public long? FirstMissing(Open open)
+        {
+            var given = open.Of(Sender);
+            long first = FirstSince(open.At);
+            if (!given.IsEmpty)
+            {
+                first = Math.Min(first, given.Least);
+            }
+
+            long missing = first == long.MaxValue ? first : given.FirstMissing(first);
+            return missing <= Entries[^1].Sequence ? missing : null;
+        }
+
+        private long FirstSince(TimeSpan at)
+        {
+            int low = 0;
+            int high = Entries.Count;
+            while (low < high)
+            {
+                int middle = (low + high) / 2;
+                if (Entries[middle].At > at)
+                {
+                    high = middle;
+                }
+                else
+                {
+                    low = middle + 1;
+                }
+            }
+
+            return low < Entries.Count ? Entries[low].Sequence : long.MaxValue;
+        }
+    }
+}

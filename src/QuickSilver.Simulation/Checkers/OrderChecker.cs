@@ -1,0 +1,23 @@
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Simulation.Checkers;
+
+// I4: a subscription is given a sender's messages in the order of their numbers.
+internal sealed class OrderChecker : HistoryChecker
+{
+    private readonly Dictionary<(long Subscription, NodeKey Sender), long> _last = [];
+
+    public override string Invariant => "I4";
+
+    public override void On(in Delivered delivered)
+    {
+        var key = (delivered.Subscription.Number, delivered.Message.Sender);
+        long number = delivered.Message.Sequence;
+        if (_last.TryGetValue(key, out long last) && number < last)
+        {
+            Violate(delivered.At, $"{delivered.Subscription} was given {delivered.Message} after {last}.");
+        }
+
+        _last[key] = Math.Max(number, last);
+    }
+}

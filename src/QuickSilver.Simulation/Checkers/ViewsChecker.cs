@@ -1,0 +1,40 @@
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Simulation.Checkers;
+
+// I7: one line of views. A life of a node never goes back to an older configuration or region view, nor takes one twice,
+// and two nodes that are told the same view of a region are told the same members.
+internal sealed class ViewsChecker : HistoryChecker
+{
+    private readonly Dictionary<NodeKey, long> _configurations = [];
+    private readonly Dictionary<(NodeKey Life, ulong Region), uint> _regions = [];
+    private readonly Dictionary<(ulong Region, uint Number), (ulong MembersHash, NodeKey Life)> _members = [];
+
+    public override string Invariant => "I7";
+
+    public override void On(in Configured configured)
+    {
+        if (_configurations.TryGetValue(configured.Life, out long last) && configured.Number <= last)
+        {
+            Violate(configured.At, $"Node {configured.Node} ({configured.Life}) went from configuration {last} to {configured.Number}.");
+        }
+
+        _configurations[configured.Life] = Math.Max(configured.Number, last);
+    }
+
+    public override void On(in RegionSeen seen)
+    {
+        // A snapshot tells again what is in force: the same number is no step back.
+        if (_regions.TryGetValue((seen.Life, seen.RegionId), out uint last) && seen.Number < last)
+        {
+            Violate(seen.At, $"Node {seen.Node} ({seen.Life}) went from view {last} of region {seen.RegionId:x} to {seen.Number}.");
+        }
+
+        _regions[(seen.Life, seen.RegionId)] = Math.Max(seen.Number, last);
+        if (!_members.TryAdd((seen.RegionId, seen.Number), (seen.MembersHash, seen.Life))
+            && _members[(seen.RegionId, seen.Number)] is var known && known.MembersHash != seen.MembersHash)
+        {
+            Violate(seen.At, $"Node {seen.Node} ({seen.Life}) sees other members in view {seen.Number} of region {seen.RegionId:x} than {known.Life} does.");
+        }
+    }
+}
