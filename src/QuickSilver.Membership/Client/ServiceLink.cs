@@ -1,5 +1,4 @@
 using System.Net;
-using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
