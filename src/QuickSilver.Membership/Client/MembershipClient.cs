@@ -29,6 +29,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     private long _confirmed;
     private bool _isResyncing;
     private bool _isOver;
+    private bool _toldReachable;
     private Action? _left;
 
     public MembershipClient(INodeEnvironment environment, MembershipClientOptions options, IMembershipObserver observer, ILogger logger)
@@ -168,7 +169,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
             return;
         }
 
-        _observer.OnServiceReachable(false);
+        TellReachable(false);
     }
 
     void IServiceLinkOwner.OnHeartbeatDue() => _link.Send(new HeartbeatMessage(_known));
@@ -183,6 +184,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
             case ControlMessageKind.Refused when RefusedMessage.TryRead(body, out var refused):
                 LastRefusal = refused.Reason;
                 _logger.Refused(refused.Reason);
+                _link.GoTo(null);
                 return true;
             case ControlMessageKind.Configuration when ConfigurationMessage.Read(body) is { } part:
                 return OnConfigurationPart(part);
@@ -214,7 +216,16 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         _service = welcome.Service;
         LastRefusal = null;
         _link.OnWelcome();
-        _observer.OnServiceReachable(true);
+        TellReachable(true);
+    }
+
+    private void TellReachable(bool isReachable)
+    {
+        if (_toldReachable != isReachable)
+        {
+            _toldReachable = isReachable;
+            _observer.OnServiceReachable(isReachable);
+        }
     }
 
     private bool OnConfigurationPart(ConfigurationMessage part)

@@ -221,12 +221,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
     void IControlRequests.OnConfirm(Member member, long configuration)
     {
         Hear(member);
-        if (configuration > member.Confirmed && configuration <= _numbers.Current)
-        {
-            member.Confirmed = configuration;
-            member.Backlog.Trim(configuration);
-            _settlement.Consider();
-        }
+        Confirm(member, configuration);
     }
 
     void IControlRequests.OnHeartbeat(Member member, long known)
@@ -340,6 +335,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         Counters.NodesResumed++;
         Log.NodeResumed(member.Key);
         _publisher.Replay(member, join.Known, _numbers.Current, _members);
+        Confirm(member, join.Confirmed);
         _settlement.Tell(member);
         MarkChanged();
     }
@@ -357,6 +353,16 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         foreach (var topic in topics)
         {
             _topics.Set(member, topic, isRegistration: true);
+        }
+    }
+
+    private void Confirm(Member member, long configuration)
+    {
+        if (configuration > member.Confirmed && configuration <= _numbers.Current)
+        {
+            member.Confirmed = configuration;
+            member.Backlog.Trim(configuration);
+            _settlement.Consider();
         }
     }
 
