@@ -13,7 +13,7 @@ internal interface IFeed
     /// <see cref="PullContext.ItemsAllowed"/> says. It returns whether it has more. If so it stays in line, else its intent
     /// is withdrawn and it registers again when there is something. A feed whose next item needs more room than is left
     /// writes nothing and returns true; it keeps its turn. One that writes nothing into an untouched context is withdrawn
-    /// whatever it returns, since pulling it again would spin.
+    /// whatever it returns and even if it registered meanwhile, since pulling it again would spin.
     /// </summary>
     bool Pull(ref PullContext context);
 }

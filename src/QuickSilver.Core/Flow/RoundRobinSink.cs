@@ -112,12 +112,7 @@ internal sealed class RoundRobinSink : ISink, IFeed
         }
 
         bool keepsTurn = hasMore && !wrote && !wasUntouched;
-        if (hasMore && (wrote || keepsTurn) && link.Sink is null)
-        {
-            link.Sink = this;
-            Append(link);
-        }
-
+        Requeue(link, staysInLine: hasMore && (wrote || keepsTurn), wrote);
         if (keepsTurn && ReferenceEquals(link.Sink, this))
         {
             // The end of a ring is just before its head: moving the head there puts the feed first again.
@@ -125,6 +120,21 @@ internal sealed class RoundRobinSink : ISink, IFeed
         }
 
         return !keepsTurn;
+    }
+
+    private void Requeue(FeedLink link, bool staysInLine, bool wrote)
+    {
+        if (staysInLine && link.Sink is null)
+        {
+            link.Sink = this;
+            Append(link);
+        }
+        else if (!staysInLine && !wrote && ReferenceEquals(link.Sink, this))
+        {
+            // It registered from within its turn and had nothing all the same; its next turn would be no other.
+            Take(link);
+            link.Sink = null;
+        }
     }
 
     private bool IsAdmitted(TimeSpan now)

@@ -13,6 +13,9 @@ public struct RepeatedBuilder<T>
     private T[]? _items;
     private int _count;
 
+    /// <summary>Whether the next element needs room to be made.</summary>
+    public readonly bool IsFull => _items is null || _count == _items.Length;
+
     /// <summary>Makes room for so many more.</summary>
     public void Reserve(int more)
     {
@@ -30,7 +33,7 @@ public struct RepeatedBuilder<T>
     /// <summary>Adds an element.</summary>
     public void Add(T item)
     {
-        if (_items is null || _count == _items.Length)
+        if (IsFull)
         {
             Reserve(1);
         }

@@ -72,7 +72,10 @@ internal sealed class RegionReceiver
         var stream = FindOrAdd(sender, reliable);
         stream.OnAnnounced(highest, final);
         NoteGap(stream);
-        Ring.OnActivity(urgent: true);
+        if (reliable)
+        {
+            Ring.OnAnnounce(sender);
+        }
     }
 
     public void NoteGap(InboundStream stream)

@@ -56,18 +56,22 @@ internal sealed class TokenRing
 
     private bool IsLeader => _region.Live.Count > 0 && _region.Live[0] == _context.Self;
 
-    public void OnActivity(bool urgent = false)
+    public void OnActivity()
     {
-        if (!IsLeader || _underWay)
-        {
-            return;
-        }
-
-        if (_waitsIdle || !_timer.IsPending)
+        if (IsLeader && !_underWay && (_waitsIdle || !_timer.IsPending))
         {
             _waitsIdle = false;
-            _context.Environment.Schedule(_timer, urgent ? TimeSpan.Zero : _context.Options.TokenIntervalActive);
+            _context.Environment.Schedule(_timer, _context.Options.TokenIntervalActive);
         }
+    }
+
+    /// <summary>A sender that announces is not acknowledged yet: perhaps the acknowledgement was lost, so it is told again.</summary>
+    public void OnAnnounce(NodeKey sender)
+    {
+        var result = Result(sender);
+        result.QuietRounds = 0;
+        result.LastAck = default;
+        OnActivity();
     }
 
     public void OnMembersChanged()

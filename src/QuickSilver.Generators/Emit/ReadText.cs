@@ -1,0 +1,154 @@
+using QuickSilver.Generators.Model;
+
+namespace QuickSilver.Generators.Emit;
+
+// The body of ReadFrom: a local per member, a case per tag, and the construction at the end.
+internal sealed class ReadText(CodeText code, CodecNames names)
+{
+    public void Body(ContractModel contract)
+    {
+        foreach (var member in contract.Members)
+        {
+            Declare(member);
+        }
+
+        code.Open("while (reader.TryReadTag(out uint tag))").Open("switch (tag)");
+        foreach (var member in contract.Members)
+        {
+            Cases(member);
+        }
+
+        code.Line("default:").Line("    reader.Skip(tag);").Line("    break;").Close().Close().Line();
+        Construct(contract);
+    }
+
+    private static string Local(MemberModel member) => "v" + member.Number;
+
+    private static string List(MemberModel member) => $"global::System.Collections.Generic.List<{member.Value.TypeName}>";
+
+    private static string Dictionary(MemberModel member) =>
+        $"global::System.Collections.Generic.Dictionary<{member.Key!.TypeName}, {member.Value.TypeName}>";
+
+    private void Declare(MemberModel member)
+    {
+        string local = Local(member);
+        bool nullable = member.Optional || member.Value is { IsMessage: true, IsReference: true };
+        code.Line(member.Shape switch
+        {
+            MemberShape.Single when nullable => $"{member.Value.TypeName}? {local} = null;",
+            MemberShape.Single => $"{member.Value.TypeName} {local} = {member.Value.Default()};",
+            MemberShape.List => $"{List(member)}? {local} = null;",
+            MemberShape.Map => $"{Dictionary(member)}? {local} = null;",
+            _ => $"{ValueCode.Runtime}RepeatedBuilder<{member.Value.TypeName}> {local} = default;",
+        });
+    }
+
+    private void Cases(MemberModel member)
+    {
+        switch (member.Shape)
+        {
+            case MemberShape.Single:
+                Case(ValueCode.Tag(member.Number, member.Value));
+                code.Line($"    {Local(member)} = {member.Value.Read("reader", names)};").Line("    break;");
+                break;
+            case MemberShape.Map:
+                MapCase(member);
+                break;
+            default:
+                RepeatedCases(member);
+                break;
+        }
+    }
+
+    private void Case(uint tag) => code.Line($"case {tag}:");
+
+    private void RepeatedCases(MemberModel member)
+    {
+        string local = Local(member);
+        if (member.Value.IsPackable)
+        {
+            string packed = "packed" + member.Number;
+            string count = member.Value.Width > 1 ? $"{packed}.CountFixed({member.Value.Width})" : $"{packed}.CountVarints()";
+            Case(ValueCode.LengthTag(member.Number));
+            code.Open("").Line($"{ValueCode.Runtime}ProtobufReader {packed} = reader.ReadPacked();");
+            Reserve(member, count);
+            code.Open($"while (!{packed}.IsAtEnd)").Line($"{local}.Add({member.Value.Read(packed, names)});").Close();
+            code.Line().Line("break;").Close();
+        }
+
+        uint tag = ValueCode.Tag(member.Number, member.Value);
+        Case(tag);
+        code.Open("");
+        Reserve(member, $"reader.CountRepeats(tag)");
+        code.Line($"{local}.Add({member.Value.Read("reader", names)});").Line("break;").Close();
+    }
+
+    // A run of the same field is counted at its first element; those after it find room.
+    private void Reserve(MemberModel member, string count)
+    {
+        string local = Local(member);
+        if (member.Shape == MemberShape.List)
+        {
+            code.Open($"if ({local} is null)").Line($"{local} = new {List(member)}({count});").Close().Line();
+        }
+        else
+        {
+            code.Open($"if ({local}.IsFull)").Line($"{local}.Reserve({count});").Close().Line();
+        }
+    }
+
+    private void MapCase(MemberModel member)
+    {
+        var (key, value) = (member.Key!, member.Value);
+        string entry = "entry" + member.Number;
+        string keyLocal = "k" + member.Number;
+        string valueLocal = "e" + member.Number;
+        string entryTag = "tag" + member.Number;
+        Case(ValueCode.LengthTag(member.Number));
+        code.Open("").Line($"{ValueCode.Runtime}ProtobufReader {entry} = reader.ReadPacked();");
+        code.Line($"{key.TypeName} {keyLocal} = {key.Default()};");
+        code.Line(value.IsMessage ? $"{value.TypeName}? {valueLocal} = null;" : $"{value.TypeName} {valueLocal} = {value.Default()};");
+        code.Open($"while ({entry}.TryReadTag(out uint {entryTag}))").Open($"switch ({entryTag})");
+        Case(ValueCode.Tag(1, key));
+        code.Line($"    {keyLocal} = {key.Read(entry, names)};").Line("    break;");
+        Case(ValueCode.Tag(2, value));
+        code.Line($"    {valueLocal} = {value.Read(entry, names)};").Line("    break;");
+        code.Line("default:").Line($"    {entry}.Skip({entryTag});").Line("    break;").Close().Close().Line();
+        string given = value.IsMessage ? $"{valueLocal} ?? {names.Qualified(value)}.ReadFrom(default)" : valueLocal;
+        code.Line($"{Local(member)} ??= new {Dictionary(member)}();");
+        code.Line($"{Local(member)}[{keyLocal}] = {given};").Line("break;").Close();
+    }
+
+    private void Construct(ContractModel contract)
+    {
+        string arguments = string.Join(", ", contract.Arguments.Select(index => Result(contract.Members[index])));
+        string made = $"new {contract.TypeName}({arguments})";
+        if (contract.Initializers.Count == 0)
+        {
+            code.Line($"return {made};");
+            return;
+        }
+
+        code.Open($"return {made}");
+        foreach (int index in contract.Initializers)
+        {
+            code.Line($"{contract.Members[index].Identifier} = {Result(contract.Members[index])},");
+        }
+
+        code.CloseStatement();
+    }
+
+    private static string Result(MemberModel member)
+    {
+        string local = Local(member);
+        return member.Shape switch
+        {
+            // A message that did not come is null, as in every protobuf library, even where the member says that it cannot be.
+            MemberShape.Single => !member.Optional && member.Value is { IsMessage: true, IsReference: true } ? local + "!" : local,
+            MemberShape.List => member.Optional ? local : $"{local} ?? new {List(member)}()",
+            MemberShape.Map => member.Optional ? local : $"{local} ?? new {Dictionary(member)}()",
+            MemberShape.ImmutableArray => $"{local}.ToImmutableArray()",
+            _ => member.Optional ? $"{local}.ToArrayOrNull()" : $"{local}.ToArray()",
+        };
+    }
+}

@@ -1,0 +1,174 @@
+using QuickSilver.Generators.Model;
+
+namespace QuickSilver.Generators.Emit;
+
+// The bodies of Measure and WriteTo: one walk over the members, told twice so that the two cannot differ in what they leave out.
+internal sealed class WriteText(CodeText code, CodecNames names, bool measures)
+{
+    public void Member(MemberModel member)
+    {
+        string local = "m" + member.Number;
+        string access = "value." + member.Identifier;
+        switch (member.Shape)
+        {
+            case MemberShape.Single:
+                Single(member, local, access);
+                break;
+            case MemberShape.Map:
+                Map(member, local, access);
+                break;
+            default:
+                Repeated(member, local, access);
+                break;
+        }
+    }
+
+    private void Single(MemberModel member, string local, string access)
+    {
+        var value = member.Value;
+        if (member.Optional)
+        {
+            code.Open($"if ({access} is {{ }} {local})");
+            Field(member.Number, value, local);
+            code.Close();
+            return;
+        }
+
+        bool always = member.AlwaysWritten && !value.IsMessage;
+        string guarded = always && value.IsReference ? $"{access} ?? {value.Default()}" : access;
+        code.Line($"{value.TypeName} {local} = {guarded};");
+        Guarded(always ? null : value.IsNotDefault(local), member.Number, value, local);
+    }
+
+    private void Repeated(MemberModel member, string local, string access)
+    {
+        var value = member.Value;
+        string span = $"global::System.ReadOnlySpan<{value.TypeName}>";
+        bool indexed = member.Shape == MemberShape.ReadOnlyList;
+        string count = indexed ? $"{local}.Count" : $"{local}.Length";
+        code.Line(member.Shape switch
+        {
+            MemberShape.List => $"{span} {local} = global::System.Runtime.InteropServices.CollectionsMarshal.AsSpan({access});",
+            MemberShape.ImmutableArray => $"{span} {local} = {access}.AsSpan();",
+            MemberShape.Array => $"{span} {local} = {access};",
+            _ => $"global::System.Collections.Generic.IReadOnlyList<{value.TypeName}>? {local} = {access};",
+        });
+        string element = "e" + member.Number;
+        if (value.IsPackable)
+        {
+            code.Open(indexed ? $"if ({local} is {{ Count: > 0 }})" : $"if (!{local}.IsEmpty)");
+            Packed(member, local, element, count);
+            code.Close();
+            return;
+        }
+
+        if (indexed)
+        {
+            code.Open($"for (int i = 0; i < ({local}?.Count ?? 0); i++)").Line($"{value.TypeName} {element} = {local}![i];");
+        }
+        else
+        {
+            code.Open($"foreach ({value.TypeName} {element} in {local})");
+        }
+
+        RefuseNull(value, element, member);
+        Field(member.Number, value, element);
+        code.Close();
+    }
+
+    private void Packed(MemberModel member, string local, string element, string count)
+    {
+        var value = member.Value;
+        string length = "l" + member.Number;
+        int tagSize = ValueCode.TagSize(member.Number);
+        if (measures && value.Width > 0)
+        {
+            code.Line($"size += {tagSize} + {ValueCode.Runtime}ProtobufSize.LengthDelimited({count} * {value.Width});");
+            return;
+        }
+
+        code.Line(measures ? $"int {length} = 0;" : $"writer.WriteTag({ValueCode.LengthTag(member.Number)});");
+        if (!measures)
+        {
+            code.Line($"int {length} = writer.BeginLength();");
+        }
+
+        if (member.Shape == MemberShape.ReadOnlyList)
+        {
+            code.Open($"for (int i = 0; i < {count}; i++)").Line($"{value.TypeName} {element} = {local}[i];");
+        }
+        else
+        {
+            code.Open($"foreach ({value.TypeName} {element} in {local})");
+        }
+
+        code.Line(measures ? $"{length} += {value.Size(element, names)};" : value.Write(element, names)).Close();
+        code.Line(measures
+            ? $"size += {tagSize} + {ValueCode.Runtime}ProtobufSize.LengthDelimited({length});"
+            : $"writer.EndLength({length});");
+    }
+
+    private void Map(MemberModel member, string local, string access)
+    {
+        var (key, value) = (member.Key!, member.Value);
+        string pair = "p" + member.Number;
+        string length = "l" + member.Number;
+        string keyLocal = "k" + member.Number;
+        string valueLocal = "e" + member.Number;
+        code.Line($"global::System.Collections.Generic.Dictionary<{key.TypeName}, {value.TypeName}>? {local} = {access};");
+        code.Open($"if ({local} is not null)");
+        code.Open($"foreach (global::System.Collections.Generic.KeyValuePair<{key.TypeName}, {value.TypeName}> {pair} in {local})");
+        code.Line($"{key.TypeName} {keyLocal} = {pair}.Key;").Line($"{value.TypeName} {valueLocal} = {pair}.Value;");
+        RefuseNull(value, valueLocal, member);
+        if (measures)
+        {
+            code.Line($"int {length} = 0;");
+            Guarded(key.IsNotDefaultInEntry(keyLocal), 1, key, keyLocal, length);
+            Guarded(value.IsNotDefaultInEntry(valueLocal), 2, value, valueLocal, length);
+            code.Line($"size += {ValueCode.TagSize(member.Number)} + {ValueCode.Runtime}ProtobufSize.LengthDelimited({length});");
+        }
+        else
+        {
+            code.Line($"writer.WriteTag({ValueCode.LengthTag(member.Number)});").Line($"int {length} = writer.BeginLength();");
+            Guarded(key.IsNotDefaultInEntry(keyLocal), 1, key, keyLocal);
+            Guarded(value.IsNotDefaultInEntry(valueLocal), 2, value, valueLocal);
+            code.Line($"writer.EndLength({length});");
+        }
+
+        code.Close().Close();
+    }
+
+    private void Guarded(string? condition, int number, ValueModel value, string x, string into = "size")
+    {
+        if (condition is not null)
+        {
+            code.Open($"if ({condition})");
+        }
+
+        Field(number, value, x, into);
+        if (condition is not null)
+        {
+            code.Close();
+        }
+    }
+
+    private void Field(int number, ValueModel value, string x, string into = "size")
+    {
+        if (measures)
+        {
+            code.Line($"{into} += {ValueCode.TagSize(number)} + {value.Size(x, names)};");
+        }
+        else
+        {
+            code.Line($"writer.WriteTag({ValueCode.Tag(number, value)});").Line(value.Write(x, names));
+        }
+    }
+
+    private void RefuseNull(ValueModel value, string x, MemberModel member)
+    {
+        if (value.IsReference)
+        {
+            code.Open($"if ({x} is null)").Line($"{ValueCode.Runtime}ProtobufLimits.ThrowNullElement(\"{member.DisplayName}\");").Close();
+        }
+    }
+}

@@ -1,0 +1,33 @@
+using Microsoft.CodeAnalysis;
+
+namespace QuickSilver.Generators.Reading;
+
+// The names that mean something to the generator.
+internal static class KnownTypes
+{
+    public const string DataContract = "System.Runtime.Serialization.DataContractAttribute";
+    public const string DataMember = "System.Runtime.Serialization.DataMemberAttribute";
+    public const string SetsRequiredMembers = "System.Diagnostics.CodeAnalysis.SetsRequiredMembersAttribute";
+    public const string Codec = "QuickSilver.Core.Serialization.IPayloadCodec`1";
+
+    public const string List = "System.Collections.Generic.List<T>";
+    public const string ReadOnlyList = "System.Collections.Generic.IReadOnlyList<T>";
+    public const string ImmutableArray = "System.Collections.Immutable.ImmutableArray<T>";
+    public const string Dictionary = "System.Collections.Generic.Dictionary<TKey, TValue>";
+    public const string ReadOnlyMemory = "System.ReadOnlyMemory<T>";
+    public const string Guid = "System.Guid";
+    public const string TimeSpan = "System.TimeSpan";
+    public const string DateTimeOffset = "System.DateTimeOffset";
+
+    public static AttributeData? Attribute(this ISymbol symbol, string name) =>
+        symbol.GetAttributes().FirstOrDefault(attribute => attribute.AttributeClass?.ToDisplayString() == name);
+
+    public static object? Argument(this AttributeData attribute, string name) =>
+        attribute.NamedArguments.FirstOrDefault(argument => argument.Key == name).Value.Value;
+
+    public static string Qualified(this ITypeSymbol type) =>
+        type.WithNullableAnnotation(NullableAnnotation.None).ToDisplayString(SymbolDisplayFormat.FullyQualifiedFormat);
+
+    public static bool IsContract(this ITypeSymbol type) =>
+        type.TypeKind is TypeKind.Class or TypeKind.Struct && type.Attribute(DataContract) is not null;
+}

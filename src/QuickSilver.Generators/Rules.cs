@@ -1,0 +1,64 @@
+using Microsoft.CodeAnalysis;
+
+namespace QuickSilver.Generators;
+
+// Each rule has its page under docs/rules.
+internal static class Rules
+{
+    private const string Category = "QuickSilver.Serialization";
+
+    public static readonly DiagnosticDescriptor UnsupportedMemberType = Rule(
+        "QS0001",
+        "A member's type cannot be serialized",
+        "'{0}.{1}' has the type '{2}', which cannot be serialized: {3}");
+
+    public static readonly DiagnosticDescriptor MissingOrder = Rule(
+        "QS0002",
+        "A data member has no field number",
+        "'{0}.{1}' has no field number: write [DataMember(Order = n)], with a number of its own that never changes");
+
+    public static readonly DiagnosticDescriptor DuplicateOrder = Rule(
+        "QS0003",
+        "Two data members have the same field number",
+        "'{0}.{1}' has the field number {2}, as '{0}.{3}' has: give it another one that was never used in this type");
+
+    public static readonly DiagnosticDescriptor OrderOutOfRange = Rule(
+        "QS0004",
+        "A field number is out of range",
+        "'{0}.{1}' has the field number {2}: take one from 1 to 536870911 outside 19000 to 19999, which protobuf reserves");
+
+    public static readonly DiagnosticDescriptor InaccessibleContract = Rule(
+        "QS0005",
+        "A contract type is not accessible",
+        "'{0}' is not accessible to generated code: make it and the types around it internal or public, and not file-local");
+
+    public static readonly DiagnosticDescriptor NoUsableConstructor = Rule(
+        "QS0006",
+        "A contract type cannot be constructed",
+        "'{0}' cannot be constructed: {1}");
+
+    public static readonly DiagnosticDescriptor OpenGenericContract = Rule(
+        "QS0007",
+        "A contract type is generic",
+        "'{0}' is generic and has no one schema: write a [DataContract] type for each kind of '{0}' that you send");
+
+    public static readonly DiagnosticDescriptor ContractInheritance = Rule(
+        "QS0008",
+        "A contract type inherits from another type",
+        "'{0}' inherits from '{1}', whose state would be lost: hold a '{1}' in a [DataMember] instead, or move its members here");
+
+    public static readonly DiagnosticDescriptor UnusableMember = Rule(
+        "QS0009",
+        "A data member cannot be read or set",
+        "'{0}.{1}' {2}");
+
+    private static DiagnosticDescriptor Rule(string id, string title, string message) =>
+        new(
+            id,
+            title,
+            message,
+            Category,
+            DiagnosticSeverity.Error,
+            isEnabledByDefault: true,
+            description: $"docs/rules/{id}.md shows what is flagged, what to write instead, and why.");
+}

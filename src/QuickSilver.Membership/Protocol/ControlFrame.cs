@@ -1,0 +1,74 @@
+using System.Buffers.Binary;
+
+namespace QuickSilver.Membership.Protocol;
+
+internal enum FrameOutcome
+{
+    // The frame is not there whole yet.
+    Incomplete,
+    Complete,
+    // Its length is over the cap or it holds no message: the stream has lost its meaning.
+    Garbage,
+}
+
+// A control stream is a row of frames: four bytes of length (little-endian), then a protobuf envelope with one field,
+// whose number is the message's kind and whose value is the message.
+internal static class ControlFrame
+{
+    public const int PrefixBytes = 4;
+
+    // A client's largest message is a topic with its contract; a service's a part of a configuration, which it cuts at
+    // a fraction of its cap.
+    public const int MaxFromClientBytes = 256 * 1024;
+    public const int MaxFromServiceBytes = 4 * 1024 * 1024;
+
+    // Reasons and refusals are sentences; the longest names a topic and two types.
+    public const int MaxReasonBytes = 16 * 1024;
+
+    public const int ProtocolVersion = 1;
+
+    /// <summary>Appends one framed message.</summary>
+    public static void Append<T>(ProtoWriter writer, in T message)
+        where T : IControlMessage
+    {
+        int frame = writer.BeginFrame();
+        int envelope = writer.Begin(T.Kind);
+        message.Write(writer);
+        writer.End(envelope);
+        writer.EndFrame(frame);
+    }
+
+    /// <summary>Cuts the first frame off <paramref name="bytes"/>: its message's kind and body, and how long it was in all.</summary>
+    public static FrameOutcome TryCut(ReadOnlySpan<byte> bytes, int maxBytes, out int kind, out ReadOnlySpan<byte> body, out int frameBytes)
+    {
+        kind = 0;
+        body = default;
+        frameBytes = 0;
+        if (bytes.Length < PrefixBytes)
+        {
+            return FrameOutcome.Incomplete;
+        }
+
+        uint length = BinaryPrimitives.ReadUInt32LittleEndian(bytes);
+        if (length == 0 || length > (uint)maxBytes)
+        {
+            return FrameOutcome.Garbage;
+        }
+
+        if (bytes.Length - PrefixBytes < length)
+        {
+            return FrameOutcome.Incomplete;
+        }
+
+        frameBytes = PrefixBytes + (int)length;
+        var reader = new ProtoReader(bytes[PrefixBytes..frameBytes]);
+        if (!reader.Next())
+        {
+            return FrameOutcome.Garbage;
+        }
+
+        kind = reader.Field;
+        body = reader.Bytes();
+        return reader.Failed ? FrameOutcome.Garbage : FrameOutcome.Complete;
+    }
+}

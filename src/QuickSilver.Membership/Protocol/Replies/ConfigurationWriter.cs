@@ -1,0 +1,77 @@
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Protocol.Replies;
+
+// Writes a configuration change as one or more framed parts into a writer, cutting where a part has grown large.
+internal sealed class ConfigurationWriter(ProtoWriter writer, int maxPartBytes = ConfigurationWriter.DefaultPartBytes)
+{
+    // Far below the frame's cap, so that no single item (a region of thousands of members) takes a part over it.
+    private const int DefaultPartBytes = 512 * 1024;
+
+    private int _frame;
+    private int _envelope;
+    private int _part;
+    private ConfigurationHeader _header;
+
+    public void Begin(in ConfigurationHeader header)
+    {
+        _header = header;
+        _part = 0;
+        BeginPart();
+    }
+
+    public void Add(NodeInfo joined)
+    {
+        MakeRoom();
+        ViewFields.WriteInfo(writer, 7, joined);
+    }
+
+    public void Add(NodeKey removed)
+    {
+        MakeRoom();
+        ViewFields.WriteNode(writer, 8, removed);
+    }
+
+    public void Add(RegionView region)
+    {
+        MakeRoom();
+        ViewFields.WriteRegion(writer, 9, region);
+    }
+
+    public void Add(TopicView topic)
+    {
+        MakeRoom();
+        ViewFields.WriteTopic(writer, 10, topic);
+    }
+
+    public void End() => EndPart(isLast: true);
+
+    private void MakeRoom()
+    {
+        if (writer.Length - _frame >= maxPartBytes)
+        {
+            EndPart(isLast: false);
+            BeginPart();
+        }
+    }
+
+    private void BeginPart()
+    {
+        _frame = writer.BeginFrame();
+        _envelope = writer.Begin(ConfigurationMessage.Kind);
+        writer.Int64(1, _header.Number);
+        writer.Int64(2, _header.Previous);
+        writer.Bool(3, _header.IsSnapshot);
+        writer.UInt64(4, (ulong)_part++);
+        writer.UInt64(6, _header.LastRequest);
+    }
+
+    private void EndPart(bool isLast)
+    {
+        writer.Bool(5, isLast);
+        writer.End(_envelope);
+        writer.EndFrame(_frame);
+    }
+}
+
+internal readonly record struct ConfigurationHeader(long Number, long Previous, bool IsSnapshot, ulong LastRequest);

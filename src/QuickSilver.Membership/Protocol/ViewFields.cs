@@ -1,0 +1,198 @@
+using System.Collections.Immutable;
+using System.Net;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Protocol;
+
+// How nodes and views are written inside messages.
+internal static class ViewFields
+{
+    // A topic cannot lie in more regions than there are nodes; a larger list is no view.
+    private const int MaxRegionsPerTopic = 1 << 16;
+
+    public static void WriteNode(ProtoWriter writer, int field, NodeKey key)
+    {
+        int start = writer.Begin(field);
+        writer.Fixed64(1, key.Id);
+        writer.UInt64(2, key.Incarnation);
+        writer.End(start);
+    }
+
+    public static NodeKey ReadNode(ref ProtoReader outer)
+    {
+        var reader = outer.Message();
+        ulong id = 0;
+        uint incarnation = 0;
+        while (reader.Next())
+        {
+            switch (reader.Field)
+            {
+                case 1: id = reader.Fixed64(); break;
+                case 2: incarnation = reader.UInt32(); break;
+                default: reader.Skip(); break;
+            }
+        }
+
+        outer.FailIf(reader.Failed);
+        return new NodeKey(id, incarnation);
+    }
+
+    public static void WriteEndPoint(ProtoWriter writer, int field, IPEndPoint endPoint)
+    {
+        int start = writer.Begin(field);
+        Span<byte> address = stackalloc byte[16];
+        endPoint.Address.TryWriteBytes(address, out int length);
+        writer.Bytes(1, address[..length]);
+        writer.UInt64(2, (ulong)endPoint.Port);
+        writer.End(start);
+    }
+
+    public static IPEndPoint ReadEndPoint(ref ProtoReader outer)
+    {
+        var reader = outer.Message();
+        var address = IPAddress.None;
+        int port = 0;
+        while (reader.Next())
+        {
+            switch (reader.Field)
+            {
+                case 1: address = reader.Address(); break;
+                case 2: port = reader.Int32(IPEndPoint.MaxPort); break;
+                default: reader.Skip(); break;
+            }
+        }
+
+        outer.FailIf(reader.Failed);
+        return new IPEndPoint(address, port);
+    }
+
+    public static void WriteInfo(ProtoWriter writer, int field, NodeInfo info)
+    {
+        int start = writer.Begin(field);
+        WriteNode(writer, 1, info.Key);
+        WriteEndPoint(writer, 2, info.EndPoint);
+        writer.Int64(3, info.JoinOrder);
+        writer.End(start);
+    }
+
+    public static NodeInfo ReadInfo(ref ProtoReader outer)
+    {
+        var reader = outer.Message();
+        NodeKey key = default;
+        IPEndPoint? endPoint = null;
+        long joinOrder = 0;
+        while (reader.Next())
+        {
+            switch (reader.Field)
+            {
+                case 1: key = ReadNode(ref reader); break;
+                case 2: endPoint = ReadEndPoint(ref reader); break;
+                case 3: joinOrder = reader.Int64(); break;
+                default: reader.Skip(); break;
+            }
+        }
+
+        outer.FailIf(reader.Failed);
+        if (endPoint is null)
+        {
+            outer.Fail();
+        }
+
+        return new NodeInfo(key, endPoint ?? new IPEndPoint(IPAddress.None, 0), joinOrder);
+    }
+
+    public static void WriteRegion(ProtoWriter writer, int field, RegionView view)
+    {
+        int start = writer.Begin(field);
+        writer.Fixed64(1, view.RegionId);
+        writer.UInt64(2, view.Number);
+        writer.Int64(3, view.Configuration);
+        WriteEndPoint(writer, 4, view.Group);
+        foreach (var member in view.Members)
+        {
+            WriteNode(writer, 5, member);
+        }
+
+        writer.End(start);
+    }
+
+    public static RegionView ReadRegion(ref ProtoReader outer)
+    {
+        var reader = outer.Message();
+        ulong id = 0;
+        uint number = 0;
+        long configuration = 0;
+        IPEndPoint? group = null;
+        var members = ImmutableArray.CreateBuilder<NodeKey>();
+        while (reader.Next())
+        {
+            switch (reader.Field)
+            {
+                case 1: id = reader.Fixed64(); break;
+                case 2: number = reader.UInt32(); break;
+                case 3: configuration = reader.Int64(); break;
+                case 4: group = ReadEndPoint(ref reader); break;
+                case 5: members.Add(ReadNode(ref reader)); break;
+                default: reader.Skip(); break;
+            }
+        }
+
+        outer.FailIf(reader.Failed);
+        if (group is null)
+        {
+            outer.Fail();
+        }
+
+        return new RegionView
+        {
+            RegionId = id,
+            Number = number,
+            Configuration = configuration,
+            Group = group ?? new IPEndPoint(IPAddress.None, 0),
+            Members = members.DrainToImmutable(),
+        };
+    }
+
+    public static void WriteTopic(ProtoWriter writer, int field, TopicView view)
+    {
+        int start = writer.Begin(field);
+        writer.Fixed64(1, view.TopicId);
+        writer.Int64(2, view.Configuration);
+        writer.PackedFixed64(3, view.Regions.AsSpan());
+        writer.Bool(4, view.Subscribed);
+        writer.UInt64(5, (ulong)view.Subscribers);
+        writer.End(start);
+    }
+
+    public static TopicView ReadTopic(ref ProtoReader outer)
+    {
+        var reader = outer.Message();
+        ulong id = 0;
+        long configuration = 0;
+        ulong[] regions = [];
+        bool subscribed = false;
+        int subscribers = 0;
+        while (reader.Next())
+        {
+            switch (reader.Field)
+            {
+                case 1: id = reader.Fixed64(); break;
+                case 2: configuration = reader.Int64(); break;
+                case 3: regions = reader.PackedFixed64(MaxRegionsPerTopic); break;
+                case 4: subscribed = reader.Bool(); break;
+                case 5: subscribers = reader.Int32(int.MaxValue); break;
+                default: reader.Skip(); break;
+            }
+        }
+
+        outer.FailIf(reader.Failed);
+        return new TopicView
+        {
+            TopicId = id,
+            Configuration = configuration,
+            Regions = [.. regions],
+            Subscribed = subscribed,
+            Subscribers = subscribers,
+        };
+    }
+}

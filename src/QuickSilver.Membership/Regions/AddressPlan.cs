@@ -1,0 +1,117 @@
+using System.Buffers.Binary;
+using System.Net;
+using System.Net.Sockets;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Regions;
+
+// Gives every live region a multicast address and port of its own from a range. Where a region's search begins is drawn
+// from the cluster's name and the region's id, so two clusters on one network seldom meet, nor do two services one after
+// the other. An address given back rests until every node has settled past the region's end: until then somebody may
+// still send to it. When the range is used up, an address is shared, with another port, which keeps streams apart still.
+internal sealed class AddressPlan
+{
+    public const int FirstPort = 10_000;
+    private const int Ports = 50_001;
+    // A node that never settles must not make the table grow for ever: beyond this the oldest is free again.
+    private const int MaxResting = 65_536;
+
+    private readonly uint _base;
+    private readonly uint _size;
+    private readonly ulong _clusterHash;
+    private readonly Dictionary<uint, int> _claims = [];
+    private readonly HashSet<(uint Slot, int Port)> _endPoints = [];
+    private readonly Queue<(IPEndPoint Group, long Configuration)> _resting = new();
+
+    public AddressPlan(string cluster, IPAddress rangeBase, int prefixLength)
+    {
+        if (rangeBase.AddressFamily != AddressFamily.InterNetwork || prefixLength is < 8 or > 30)
+        {
+            throw new ArgumentException($"The multicast range {rangeBase}/{prefixLength} must be IPv4 with a prefix of 8 to 30.");
+        }
+
+        _size = 1u << (32 - prefixLength);
+        _base = ToNumber(rangeBase) & ~(_size - 1);
+        _clusterHash = TopicId.Of(cluster);
+        if (_base >> 28 != 0xE)
+        {
+            throw new ArgumentException($"The multicast range {rangeBase}/{prefixLength} must lie in 224.0.0.0/4.");
+        }
+    }
+
+    /// <summary>Addresses in use or resting.</summary>
+    public int Claimed => _endPoints.Count;
+
+    /// <summary>Addresses that had to be shared because the range was used up.</summary>
+    public long Shared { get; private set; }
+
+    public IPEndPoint Take(ulong regionId)
+    {
+        ulong hash = TopicSetKey.OfTopic(_clusterHash ^ regionId).High;
+        uint slot = (uint)hash & (_size - 1);
+        int port = (int)((hash >> 32) % Ports);
+        if (_claims.Count < _size)
+        {
+            while (_claims.ContainsKey(slot))
+            {
+                slot = (slot + 1) & (_size - 1);
+            }
+        }
+        else
+        {
+            Shared++;
+            while (_endPoints.Contains((slot, port)))
+            {
+                port = (port + 1) % Ports;
+            }
+        }
+
+        _claims[slot] = _claims.GetValueOrDefault(slot) + 1;
+        _endPoints.Add((slot, port));
+        return new IPEndPoint(ToAddress(_base + slot), FirstPort + port);
+    }
+
+    /// <summary>The region has no members from this configuration on.</summary>
+    public void Release(IPEndPoint group, long configuration)
+    {
+        _resting.Enqueue((group, configuration));
+        if (_resting.Count > MaxResting)
+        {
+            FreeOldest();
+        }
+    }
+
+    /// <summary>Every node has settled up to this configuration.</summary>
+    public void Settle(long configuration)
+    {
+        while (_resting.TryPeek(out var oldest) && oldest.Configuration <= configuration)
+        {
+            FreeOldest();
+        }
+    }
+
+    private void FreeOldest()
+    {
+        var group = _resting.Dequeue().Group;
+        uint slot = ToNumber(group.Address) - _base;
+        _endPoints.Remove((slot, group.Port - FirstPort));
+        if (--_claims[slot] == 0)
+        {
+            _claims.Remove(slot);
+        }
+    }
+
+    private static uint ToNumber(IPAddress address)
+    {
+        Span<byte> bytes = stackalloc byte[4];
+        address.TryWriteBytes(bytes, out _);
+        return BinaryPrimitives.ReadUInt32BigEndian(bytes);
+    }
+
+    private static IPAddress ToAddress(uint number)
+    {
+        Span<byte> bytes = stackalloc byte[4];
+        BinaryPrimitives.WriteUInt32BigEndian(bytes, number);
+        return new IPAddress(bytes);
+    }
+}

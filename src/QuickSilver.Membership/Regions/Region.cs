@@ -1,0 +1,121 @@
+using System.Net;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Regions;
+
+// The nodes that subscribe to exactly the same topics. Its id and address outlive a change of its topics when all its
+// members made the same change; every change gives it a view with a new number.
+internal sealed class Region(TopicSetKey setKey, MappedTopic[] topics)
+{
+    public ulong Id { get; private set; }
+
+    public uint Number { get; private set; }
+
+    public IPEndPoint? Group { get; private set; }
+
+    public TopicSetKey SetKey { get; private set; } = setKey;
+
+    /// <summary>In ascending order of their ids.</summary>
+    public MappedTopic[] Topics { get; private set; } = topics;
+
+    /// <summary>In ascending order of their keys.</summary>
+    public List<MappedNode> Members { get; } = [];
+
+    public RegionView? View { get; private set; }
+
+    // While a configuration is made: who comes, who goes, and the topics before it changed them.
+    public bool IsChanging { get; private set; }
+    public List<MappedNode> Arriving { get; } = [];
+    public List<MappedNode> Leaving { get; } = [];
+    public MappedTopic[]? TopicsBefore { get; private set; }
+
+    public bool IsForming => Group is null;
+
+    public bool Contains(ulong topicId)
+    {
+        int low = 0, high = Topics.Length - 1;
+        while (low <= high)
+        {
+            int middle = (low + high) >>> 1;
+            if (Topics[middle].Id == topicId)
+            {
+                return true;
+            }
+
+            if (Topics[middle].Id < topicId)
+            {
+                low = middle + 1;
+            }
+            else
+            {
+                high = middle - 1;
+            }
+        }
+
+        return false;
+    }
+
+    public bool HasSameTopics(TopicSet set)
+    {
+        if (set.Count != Topics.Length)
+        {
+            return false;
+        }
+
+        foreach (var topic in Topics)
+        {
+            if (!set.Contains(topic.Id))
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>True the first time in a configuration.</summary>
+    public bool BeginChange()
+    {
+        bool first = !IsChanging;
+        IsChanging = true;
+        return first;
+    }
+
+    public void Establish(ulong id, IPEndPoint group)
+    {
+        Id = id;
+        Group = group;
+    }
+
+    /// <summary>Takes the place of a region that was forming: its topics become this one's.</summary>
+    public void TakeOver(Region forming)
+    {
+        TopicsBefore = Topics;
+        Topics = forming.Topics;
+        SetKey = forming.SetKey;
+    }
+
+    /// <summary>Makes the next view out of who comes and goes.</summary>
+    public void MakeView(long configuration)
+    {
+        Members.RemoveAll(member => member.Region != this);
+        Members.AddRange(Arriving);
+        Members.Sort((a, b) => a.Key.CompareTo(b.Key));
+        View = new RegionView
+        {
+            RegionId = Id,
+            Number = ++Number,
+            Configuration = configuration,
+            Group = Group!,
+            Members = [.. Members.Select(member => member.Key)],
+        };
+    }
+
+    public void EndChange()
+    {
+        IsChanging = false;
+        Arriving.Clear();
+        Leaving.Clear();
+        TopicsBefore = null;
+    }
+}

@@ -1,0 +1,147 @@
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Service;
+
+// Decides who is dead.
+//
+// Intuition: a node that says nothing for many heartbeats is gone; one that its ring neighbours miss too is gone sooner,
+// since two independent paths agree. A stream that closed without a farewell means that the process ended, or that the
+// connection broke and the node is about to come back: it is given a short grace.
+//
+// Application: Heard for every message of a node, Suspect for a neighbour's report, Disconnected when its stream closes;
+// Collect from a steady check gives those to remove, each with a reason.
+//
+// What goes wrong: when the service itself stands still (a pause of the collector, a stopped machine) everybody seems
+// silent. Collect knows when it should have been called, and takes its own lateness off everyone's silence. Two reports
+// from the same node are one; reports grow stale. Who hears nobody suspects everybody: that is why a single reporter
+// needs the target's silence as a witness.
+internal sealed class FailureDetector(FailureDetectorOptions options)
+{
+    private const int ReportersToRemove = 2;
+    private const int MissedWithOneReporter = 3;
+    // In a region of two there is no second neighbour who could report.
+    private const int MissedWithOnlyNeighbour = 2;
+
+    private readonly Dictionary<NodeKey, Watch> _watches = [];
+    private readonly List<NodeKey> _order = [];
+    private TimeSpan _expectedCheck = TimeSpan.Zero;
+    private bool _hasChecked;
+
+    private sealed class Watch
+    {
+        public TimeSpan LastHeard;
+        public TimeSpan? DisconnectedAt;
+        public readonly List<(NodeKey Reporter, TimeSpan At)> Reports = [];
+    }
+
+    public TimeSpan CheckInterval { get; } = options.HeartbeatInterval / 4;
+
+    public void Track(NodeKey node, TimeSpan now)
+    {
+        _watches[node] = new Watch { LastHeard = now };
+        _order.Add(node);
+    }
+
+    public void Forget(NodeKey node)
+    {
+        if (_watches.Remove(node))
+        {
+            _order.Remove(node);
+        }
+
+        foreach (var watch in _watches.Values)
+        {
+            watch.Reports.RemoveAll(report => report.Reporter == node);
+        }
+    }
+
+    public void Heard(NodeKey node, TimeSpan now)
+    {
+        if (_watches.TryGetValue(node, out var watch))
+        {
+            watch.LastHeard = now;
+            watch.DisconnectedAt = null;
+        }
+    }
+
+    public void Disconnected(NodeKey node, TimeSpan now)
+    {
+        if (_watches.TryGetValue(node, out var watch))
+        {
+            watch.DisconnectedAt = now;
+        }
+    }
+
+    public void Suspect(NodeKey node, NodeKey reporter, TimeSpan now)
+    {
+        if (node != reporter && _watches.TryGetValue(node, out var watch) && _watches.ContainsKey(reporter))
+        {
+            watch.Reports.RemoveAll(report => report.Reporter == reporter);
+            watch.Reports.Add((reporter, now));
+        }
+    }
+
+    /// <summary>Adds the nodes to remove now; <paramref name="regionSizeOf"/> says how many members a node's region has.</summary>
+    public void Collect(TimeSpan now, Func<NodeKey, int> regionSizeOf, List<(NodeKey Node, string Reason)> dead)
+    {
+        if (_hasChecked && now > _expectedCheck + options.HeartbeatInterval)
+        {
+            Forgive(now - _expectedCheck);
+        }
+
+        _hasChecked = true;
+        _expectedCheck = now + CheckInterval;
+        foreach (var node in _order)
+        {
+            if (Verdict(node, _watches[node], now, regionSizeOf) is { } reason)
+            {
+                dead.Add((node, reason));
+            }
+        }
+    }
+
+    private string? Verdict(NodeKey node, Watch watch, TimeSpan now, Func<NodeKey, int> regionSizeOf)
+    {
+        watch.Reports.RemoveAll(report => now - report.At > options.Silence);
+        var silence = now - watch.LastHeard;
+        int missed = (int)(silence / options.HeartbeatInterval);
+        if (missed >= options.HeartbeatsMissed)
+        {
+            return $"it missed {missed} heartbeats of {options.HeartbeatInterval.TotalMilliseconds:0} ms";
+        }
+
+        if (watch.DisconnectedAt is { } since && now - since >= options.ReconnectGrace)
+        {
+            return "its connection closed and it did not come back";
+        }
+
+        if (watch.Reports.Count >= ReportersToRemove)
+        {
+            return $"{watch.Reports.Count} neighbours do not hear it";
+        }
+
+        int enough = regionSizeOf(node) == 2 ? MissedWithOnlyNeighbour : MissedWithOneReporter;
+        return watch.Reports.Count == 1 && missed >= enough
+            ? $"a neighbour does not hear it and it missed {missed} heartbeats"
+            : null;
+    }
+
+    private void Forgive(TimeSpan lateness)
+    {
+        foreach (var watch in _watches.Values)
+        {
+            watch.LastHeard += lateness;
+            watch.DisconnectedAt += lateness;
+            watch.Reports.Clear();
+        }
+    }
+}
+
+internal sealed record FailureDetectorOptions
+{
+    public TimeSpan HeartbeatInterval { get; init; } = TimeSpan.FromSeconds(1);
+    public int HeartbeatsMissed { get; init; } = 10;
+    public TimeSpan ReconnectGrace { get; init; } = TimeSpan.FromSeconds(2);
+
+    public TimeSpan Silence => HeartbeatInterval * HeartbeatsMissed;
+}

@@ -1,0 +1,77 @@
+using System.Diagnostics.CodeAnalysis;
+using ProtoBuf;
+using QuickSilver.Core.Serialization;
+
+namespace QuickSilver.ProtobufNet;
+
+/// <summary>
+/// Carries types by protobuf-net, for those whose users have annotated them for it already. It reads the same
+/// <c>[DataContract]</c> attributes as QuickSilver's generated codecs and exchanges the same messages with them. It works by
+/// reflection and emitted code: not for trimmed or ahead-of-time compiled programs, and not without allocation.
+/// </summary>
+/// <typeparam name="T">A type that protobuf-net can serialize.</typeparam>
+[RequiresUnreferencedCode("protobuf-net finds members by reflection. Use a [DataContract] type with a generated codec instead.")]
+[RequiresDynamicCode("protobuf-net emits code at run time. Use a [DataContract] type with a generated codec instead.")]
+public sealed class ProtobufNetCodec<T> : IPayloadCodec<T>
+{
+    /// <summary>Makes a codec with the schema that the type's attributes tell.</summary>
+    public ProtobufNetCodec()
+        : this(ProtobufNetSchema.Of(typeof(T)))
+    {
+    }
+
+    /// <summary>Makes a codec with a schema of one's own, for types that protobuf-net knows without attributes.</summary>
+    public ProtobufNetCodec(PayloadSchema schema)
+    {
+        ArgumentNullException.ThrowIfNull(schema);
+        Schema = schema;
+    }
+
+    /// <inheritdoc/>
+    public PayloadSchema Schema { get; }
+
+    /// <inheritdoc/>
+    public int GetSize(in T value)
+    {
+        var scratch = Serialize(value);
+        int size = scratch.Written.Length;
+        scratch.Return();
+        return size;
+    }
+
+    /// <inheritdoc/>
+    public int Write(in T value, Span<byte> destination)
+    {
+        var scratch = Serialize(value);
+        int size = scratch.Written.Length;
+        scratch.Written.CopyTo(destination);
+        scratch.Return();
+        return size;
+    }
+
+    /// <inheritdoc/>
+    public T Read(ReadOnlySpan<byte> source)
+    {
+        try
+        {
+            return Serializer.Deserialize<T>(source);
+        }
+        catch (Exception error) when (IsAboutTheBytes(error))
+        {
+            throw new PayloadFormatException($"protobuf-net cannot read these bytes as {typeof(T)}: {error.Message}", error);
+        }
+    }
+
+    private static ScratchWriter Serialize(T value)
+    {
+        ArgumentNullException.ThrowIfNull(value);
+        var scratch = ScratchWriter.Take();
+        Serializer.Serialize(scratch, value);
+        return scratch;
+    }
+
+    // protobuf-net throws a dozen types at malformed bytes; what it throws at a broken installation is not about them.
+    private static bool IsAboutTheBytes(Exception error) =>
+        error is not (OutOfMemoryException or TypeLoadException or FileNotFoundException or FileLoadException or BadImageFormatException
+            or MissingMemberException or TypeInitializationException);
+}

@@ -1,0 +1,169 @@
+using System.Collections;
+using System.Collections.Immutable;
+using System.Diagnostics.CodeAnalysis;
+using System.Globalization;
+using System.Reflection;
+using QuickSilver.Core.Serialization;
+
+namespace QuickSilver.ProtobufNet;
+
+// The schema that a type's attributes tell, in the words that generated codecs use, so that the two match. It knows
+// [DataContract] with [DataMember(Order)], and [ProtoContract] with [ProtoMember], which it takes by name.
+[RequiresUnreferencedCode("Members are found by reflection.")]
+internal sealed class ProtobufNetSchema
+{
+    private const string DataContract = "System.Runtime.Serialization.DataContractAttribute";
+    private const string DataMember = "System.Runtime.Serialization.DataMemberAttribute";
+    private const string ProtoContract = "ProtoBuf.ProtoContractAttribute";
+    private const string ProtoMember = "ProtoBuf.ProtoMemberAttribute";
+
+    private static readonly Dictionary<Type, string> s_words = new()
+    {
+        [typeof(int)] = "int32",
+        [typeof(long)] = "int64",
+        [typeof(uint)] = "uint32",
+        [typeof(ulong)] = "uint64",
+        [typeof(short)] = "int32",
+        [typeof(ushort)] = "uint32",
+        [typeof(byte)] = "uint32",
+        [typeof(sbyte)] = "int32",
+        [typeof(char)] = "uint32",
+        [typeof(bool)] = "bool",
+        [typeof(float)] = "float",
+        [typeof(double)] = "double",
+        [typeof(string)] = "string",
+        [typeof(byte[])] = "bytes",
+        [typeof(ReadOnlyMemory<byte>)] = "bytes",
+        [typeof(Memory<byte>)] = "bytes",
+        [typeof(ArraySegment<byte>)] = "bytes",
+        [typeof(decimal)] = "bcl.Decimal",
+        [typeof(Guid)] = "bcl.Guid",
+        [typeof(DateTime)] = "bcl.DateTime",
+        [typeof(DateTimeOffset)] = "bcl.DateTimeOffset",
+        [typeof(TimeSpan)] = "bcl.TimeSpan",
+    };
+
+    private readonly ImmutableArray<PayloadField>.Builder _fields = ImmutableArray.CreateBuilder<PayloadField>();
+    private readonly HashSet<Type> _path = [];
+
+    public static PayloadSchema Of(Type type)
+    {
+        var schema = new ProtobufNetSchema();
+        schema.Add(type, "");
+        string name = GivenName(type) ?? type.FullName?.Replace('+', '.') ?? type.Name;
+        return new PayloadSchema(name, PayloadSchema.MessageKind, schema._fields.ToImmutable());
+    }
+
+    private void Add(Type type, string prefix)
+    {
+        _path.Add(type);
+        foreach (var (number, name, memberType) in MembersOf(type))
+        {
+            if (_fields.Count == PayloadSchema.MaxFields)
+            {
+                break;
+            }
+
+            var (word, held) = WordOf(memberType);
+            _fields.Add(new PayloadField(number, prefix + name, word));
+            if (held is not null && !_path.Contains(held))
+            {
+                Add(held, prefix + name + ".");
+            }
+        }
+
+        _path.Remove(type);
+    }
+
+    private static IEnumerable<(int Number, string Name, Type Type)> MembersOf(Type type)
+    {
+        const BindingFlags All = BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic;
+        var members = new List<(int Number, string Name, Type Type)>();
+        foreach (var member in type.GetMembers(All))
+        {
+            var memberType = member switch
+            {
+                PropertyInfo property => property.PropertyType,
+                FieldInfo field => field.FieldType,
+                _ => null,
+            };
+            if (memberType is not null && NumberOf(member) is { } numbered)
+            {
+                members.Add((numbered.Number, numbered.Name ?? member.Name, memberType));
+            }
+        }
+
+        return members.OrderBy(member => member.Number);
+    }
+
+    private static (int Number, string? Name)? NumberOf(MemberInfo member)
+    {
+        foreach (var attribute in member.CustomAttributes)
+        {
+            string? kind = attribute.AttributeType.FullName;
+            object? number = kind switch
+            {
+                DataMember => Argument(attribute, "Order"),
+                ProtoMember => attribute.ConstructorArguments.FirstOrDefault().Value,
+                _ => null,
+            };
+            if (number is not null)
+            {
+                return (Convert.ToInt32(number, CultureInfo.InvariantCulture), Argument(attribute, "Name") as string);
+            }
+        }
+
+        return null;
+    }
+
+    // The word of a member's type, and the message type that it holds, if it does.
+    private static (string Word, Type? Held) WordOf(Type type)
+    {
+        type = Nullable.GetUnderlyingType(type) ?? type;
+        if (type.IsEnum)
+        {
+            return WordOf(Enum.GetUnderlyingType(type));
+        }
+
+        if (s_words.TryGetValue(type, out var word))
+        {
+            return (word, null);
+        }
+
+        if (ElementOf(type) is not { } element)
+        {
+            return (GivenName(type) ?? type.Name, type);
+        }
+
+        if (element.IsGenericType && element.GetGenericTypeDefinition() == typeof(KeyValuePair<,>))
+        {
+            var arguments = element.GetGenericArguments();
+            var (valueWord, valueHeld) = WordOf(arguments[1]);
+            return ($"map<{WordOf(arguments[0]).Word}, {valueWord}>", valueHeld);
+        }
+
+        var (elementWord, held) = WordOf(element);
+        return ($"repeated {elementWord}", held);
+    }
+
+    private static Type? ElementOf(Type type)
+    {
+        if (!typeof(IEnumerable).IsAssignableFrom(type))
+        {
+            return null;
+        }
+
+        return type.GetInterfaces().Append(type)
+            .FirstOrDefault(face => face.IsGenericType && face.GetGenericTypeDefinition() == typeof(IEnumerable<>))
+            ?.GetGenericArguments()[0];
+    }
+
+    private static string? GivenName(Type type) =>
+        type.CustomAttributes
+            .Where(attribute => attribute.AttributeType.FullName is DataContract or ProtoContract)
+            .Select(attribute => Argument(attribute, "Name") as string)
+            .FirstOrDefault(name => name is not null);
+
+    private static object? Argument(CustomAttributeData attribute, string name) =>
+        attribute.NamedArguments.FirstOrDefault(argument => argument.MemberName == name).TypedValue.Value;
+}

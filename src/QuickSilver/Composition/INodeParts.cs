@@ -1,0 +1,53 @@
+using QuickSilver.Core.Environment;
+using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast;
+
+namespace QuickSilver.Composition;
+
+// What stands below a node: its environment, its membership and its multicast, put together elsewhere. The machine's
+// composition and the tests' differ here and nowhere else.
+internal interface INodeParts
+{
+    INodeEnvironment Environment { get; }
+
+    /// <summary>Valid from Begin on; core thread only.</summary>
+    IMembership Membership { get; }
+
+    /// <summary>Valid from Begin on; core thread only.</summary>
+    IMulticast Multicast { get; }
+
+    /// <summary>
+    /// The clock outside the core thread. It bounds the calls that must come back even when a handler blocks the core
+    /// thread, and judges whether the core thread turns; nothing that a protocol does depends on it.
+    /// </summary>
+    TimeProvider OutsideTime { get; }
+
+    /// <summary>
+    /// Begins to look for the membership service. The observer is told of each configuration after multicast has applied it.
+    /// Called once, on the core thread. May throw when the system refuses a port.
+    /// </summary>
+    void Begin(IMembershipObserver observer);
+
+    /// <summary>The last view of a topic that multicast applied. Core thread only.</summary>
+    TopicView? ViewOf(ulong topicId);
+
+    /// <summary>The counters of the layers below, from any thread.</summary>
+    PartsCounters ReadCounters();
+
+    /// <summary>Closes multicast and membership, ends the core thread and frees its sockets. From any thread, once.</summary>
+    Task StopAsync();
+}
+
+// What the layers below have counted, as the public counters name it.
+internal readonly record struct PartsCounters
+{
+    public long PacketsSent { get; init; }
+    public long PacketsReceived { get; init; }
+    public long PacketsDropped { get; init; }
+    public long Repairs { get; init; }
+    public long KernelDrops { get; init; }
+    public long UnackedBytes { get; init; }
+    public long Regions { get; init; }
+    public bool IsSegmented { get; init; }
+}

@@ -1,0 +1,113 @@
+using System.Runtime.InteropServices;
+
+namespace QuickSilver.Endpoints;
+
+// The gap notices that a reader was not yet told, each with the position in the stream of messages before which it belongs,
+// in order of position. Adjoining ranges of one sender are one notice, so there are at most a few per sender, however many
+// messages were dropped. Not thread-safe: the ring's lock guards it.
+internal sealed class GapLine
+{
+    // Past this many notices, dropped ranges of one sender are joined whatever lies between: all of it is missing too.
+    private const int ManyNotices = 1024;
+
+    private readonly List<Entry> _notices = [];
+    private int _first;
+
+    public bool IsEmpty => _first == _notices.Count;
+
+    /// <summary>A gap that comes after all that is in the stream, which ends before <paramref name="position"/>.</summary>
+    public void Append(long position, in GapNotice gap)
+    {
+        var notices = CollectionsMarshal.AsSpan(_notices);
+        for (int i = notices.Length - 1; i >= _first && notices[i].Position == position; i--)
+        {
+            if (TryJoin(ref notices[i].Gap, gap, joinApart: false))
+            {
+                return;
+            }
+        }
+
+        Insert(_notices.Count, position, gap);
+    }
+
+    /// <summary>The message at <paramref name="head"/>, the stream's oldest, was dropped: its gap precedes all that is left.</summary>
+    public void Drop(long head, in GapNotice gap)
+    {
+        var notices = CollectionsMarshal.AsSpan(_notices);
+        int end = _first;
+        while (end < notices.Length && notices[end].Position <= head)
+        {
+            end++;
+        }
+
+        bool many = end - _first >= ManyNotices;
+        for (int i = end - 1; i >= _first; i--)
+        {
+            if (TryJoin(ref notices[i].Gap, gap, many))
+            {
+                return;
+            }
+        }
+
+        Insert(end, head, gap);
+    }
+
+    /// <summary>The next notice that belongs before the message at <paramref name="position"/>.</summary>
+    public bool TryTake(long position, out GapNotice gap)
+    {
+        if (IsEmpty || _notices[_first].Position > position)
+        {
+            gap = default;
+            return false;
+        }
+
+        gap = _notices[_first++].Gap;
+        if (_first == _notices.Count)
+        {
+            Clear();
+        }
+
+        return true;
+    }
+
+    public void Clear()
+    {
+        _notices.Clear();
+        _first = 0;
+    }
+
+    private void Insert(int at, long position, in GapNotice gap)
+    {
+        if (_first > 64 && _first > _notices.Count / 2)
+        {
+            _notices.RemoveRange(0, _first);
+            at -= _first;
+            _first = 0;
+        }
+
+        _notices.Insert(at, new Entry { Position = position, Gap = gap });
+    }
+
+    private static bool TryJoin(ref GapNotice known, in GapNotice gap, bool joinApart)
+    {
+        if (known.Sender != gap.Sender)
+        {
+            return false;
+        }
+
+        bool adjoins = known.Last + 1 == gap.First && known.Reason == gap.Reason;
+        if (adjoins || (joinApart && known.Last < gap.First))
+        {
+            known = known with { Last = gap.Last };
+            return true;
+        }
+
+        return false;
+    }
+
+    private struct Entry
+    {
+        public long Position;
+        public GapNotice Gap;
+    }
+}

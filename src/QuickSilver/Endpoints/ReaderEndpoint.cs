@@ -1,0 +1,127 @@
+using System.Runtime.CompilerServices;
+using System.Threading.Tasks.Sources;
+
+namespace QuickSilver.Endpoints;
+
+// The stream that a reader walks. Making one costs nothing yet; walking it takes the endpoint's one reader's place.
+internal sealed class ReaderEndpoint<T>(ReaderRing<T> ring, CancellationToken cancellationToken, Action<GapNotice>? onGap)
+    : IAsyncEnumerable<Message<T>>
+{
+    public IAsyncEnumerator<Message<T>> GetAsyncEnumerator(CancellationToken token = default)
+    {
+        if (!ring.TryAttach())
+        {
+            throw new InvalidOperationException("The topic is being read already: an endpoint has one reader at a time. Open another endpoint.");
+        }
+
+        return new Enumerator(ring, cancellationToken, token, onGap);
+    }
+
+    // Its own value task source for the wait, so that a reader allocates nothing per message, whether it waits or not.
+    private sealed class Enumerator : IAsyncEnumerator<Message<T>>, IValueTaskSource, IRingWaiter
+    {
+        private readonly ReaderRing<T> _ring;
+        private readonly Action<GapNotice>? _onGap;
+        private readonly CancellationToken _first;
+        private readonly CancellationToken _second;
+        private readonly CancellationTokenRegistration _firstRegistration;
+        private readonly CancellationTokenRegistration _secondRegistration;
+        private ManualResetValueTaskSourceCore<bool> _core = new() { RunContinuationsAsynchronously = true };
+        private Message<T> _current;
+        private bool _isDisposed;
+
+        public Enumerator(ReaderRing<T> ring, CancellationToken first, CancellationToken second, Action<GapNotice>? onGap)
+        {
+            _ring = ring;
+            _onGap = onGap;
+            _first = first;
+            _second = second == first ? default : second;
+            _firstRegistration = _first.UnsafeRegister(static state => ((Enumerator)state!).OnCancelled(), this);
+            _secondRegistration = _second.UnsafeRegister(static state => ((Enumerator)state!).OnCancelled(), this);
+        }
+
+        public Message<T> Current => _current;
+
+        public ValueTask<bool> MoveNextAsync()
+        {
+            if (_first.IsCancellationRequested || _second.IsCancellationRequested)
+            {
+                return ValueTask.FromCanceled<bool>(_first.IsCancellationRequested ? _first : _second);
+            }
+
+            // The source is made ready before the ring may know of it: a wake may come at once.
+            _core.Reset();
+            var step = _ring.Take(this, out _current, out var gap);
+            return step == RingTake.Message ? new ValueTask<bool>(true) : MoveNextSlowAsync(step, gap);
+        }
+
+        public ValueTask DisposeAsync()
+        {
+            if (!_isDisposed)
+            {
+                _isDisposed = true;
+                _firstRegistration.Dispose();
+                _secondRegistration.Dispose();
+                _ring.Detach();
+            }
+
+            return ValueTask.CompletedTask;
+        }
+
+        public void Wake() => _core.SetResult(true);
+
+        void IValueTaskSource.GetResult(short token) => _core.GetResult(token);
+
+        ValueTaskSourceStatus IValueTaskSource.GetStatus(short token) => _core.GetStatus(token);
+
+        void IValueTaskSource.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
+            _core.OnCompleted(continuation, state, token, flags);
+
+        // Awaits in the caller's context, so that gap notices are told where messages are read.
+        [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+        private async ValueTask<bool> MoveNextSlowAsync(RingTake step, GapNotice gap)
+        {
+            while (true)
+            {
+                switch (step)
+                {
+                    case RingTake.Message:
+                        return true;
+                    case RingTake.Ended:
+                        return false;
+                    case RingTake.Gap:
+                        _onGap?.Invoke(gap);
+                        break;
+                    default:
+                        await AwaitWake();
+                        _first.ThrowIfCancellationRequested();
+                        _second.ThrowIfCancellationRequested();
+                        break;
+                }
+
+                _core.Reset();
+                step = _ring.Take(this, out _current, out gap);
+            }
+        }
+
+        private ValueTask AwaitWake()
+        {
+            var wake = new ValueTask(this, _core.Version);
+            // A cancellation before the ring knew of this wait could not take it back: look again.
+            if (_first.IsCancellationRequested || _second.IsCancellationRequested)
+            {
+                OnCancelled();
+            }
+
+            return wake;
+        }
+
+        private void OnCancelled()
+        {
+            if (_ring.TryCancelWait(this))
+            {
+                Wake();
+            }
+        }
+    }
+}

@@ -1,0 +1,284 @@
+using System.Runtime.CompilerServices;
+using QuickSilver.Multicast;
+using QuickSilver.Publishing;
+
+namespace QuickSilver.Endpoints;
+
+// The typed endpoint, publishing half, and the three verbs: drain waits for what was accepted, cancel drops it, dispose
+// drains for a moment and leaves. Each comes back within its limit even when a handler blocks the core thread.
+internal sealed partial class TopicEndpoint<T>
+{
+    private static readonly TimeSpan DrainLimit = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan DisposeDrainLimit = TimeSpan.FromMilliseconds(500);
+    private static readonly TimeSpan DisposeLeaveLimit = TimeSpan.FromMilliseconds(250);
+
+    private readonly Lock _feedsLock = new();
+    private readonly List<AttachedFeed> _feeds = [];
+    private volatile bool _hasPublished;
+    private Task? _disposal;
+
+    public ValueTask PublishAsync(T value, CancellationToken cancellationToken = default)
+    {
+        if (cancellationToken.IsCancellationRequested)
+        {
+            return ValueTask.FromCanceled(cancellationToken);
+        }
+
+        var request = Encode(value);
+        return Topic.Publisher.Gate.TryEnter(request) ? default : WaitForRoom(request, cancellationToken);
+    }
+
+    public ValueTask PublishAsync(T value, PublishCompletion completion, CancellationToken cancellationToken = default)
+    {
+        if (completion == PublishCompletion.Accepted)
+        {
+            return PublishAsync(value, cancellationToken);
+        }
+
+        if (cancellationToken.IsCancellationRequested)
+        {
+            return ValueTask.FromCanceled(cancellationToken);
+        }
+
+        var request = Encode(value);
+        var stable = new StableCompletion(Topic.Latency);
+        request.Stable = stable;
+        return Topic.Publisher.Gate.TryEnter(request)
+            ? new ValueTask(stable.WaitAsync(cancellationToken, Topic.Node.Ended))
+            : new ValueTask(WaitForRoomAndStableAsync(request, stable, cancellationToken));
+    }
+
+    public IAttachedFeed AttachFeed(FeedCallback<T> feed)
+    {
+        ArgumentNullException.ThrowIfNull(feed);
+        CheckPublishes();
+        var attached = new AttachedFeed<T>(Topic, _codec, feed);
+        lock (_feedsLock)
+        {
+            CheckPublishes();
+            _feeds.RemoveAll(static old => old.IsDisposed);
+            _feeds.Add(attached);
+        }
+
+        _hasPublished = true;
+        attached.Attach();
+        return attached;
+    }
+
+    public override Task<bool> DrainAsync(TimeSpan? limit = null)
+    {
+        var within = limit ?? DrainLimit;
+        if (within < TimeSpan.Zero || within > TimeSpan.FromDays(1))
+        {
+            throw new ArgumentOutOfRangeException(nameof(limit), limit, "A drain takes between no time and a day.");
+        }
+
+        if (State == EndpointState.Disposed)
+        {
+            throw new ObjectDisposedException($"The topic \"{Name}\"");
+        }
+
+        TryAdvance(EndpointState.Draining);
+        return State == EndpointState.Draining ? DrainWithinAsync(within) : Task.FromResult(false);
+    }
+
+    public void Cancel()
+    {
+        if (TryAdvance(EndpointState.Cancelled))
+        {
+            Stop(new OperationCanceledException($"This endpoint of the topic \"{Name}\" was cancelled."), readerError: null);
+        }
+    }
+
+    public override void OnNodeFailed(Exception reason)
+    {
+        if (TryAdvance(EndpointState.Failed))
+        {
+            Stop(reason, reason);
+        }
+    }
+
+    public override ValueTask DisposeAsync()
+    {
+        var disposal = Volatile.Read(ref _disposal);
+        if (disposal is null)
+        {
+            var begun = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            disposal = Interlocked.CompareExchange(ref _disposal, begun.Task, null);
+            if (disposal is null)
+            {
+                _ = DisposeOnceAsync(begun);
+                disposal = begun.Task;
+            }
+        }
+
+        return new ValueTask(disposal);
+    }
+
+    private PublishRequest Encode(T value)
+    {
+        CheckPublishes();
+        int size = _codec.GetSize(value);
+        if (size > MulticastOptions.MaxMessageBytes)
+        {
+            throw new MessageTooLargeException(size, MulticastOptions.MaxMessageBytes);
+        }
+
+        var request = Topic.Node.Requests.Rent();
+        try
+        {
+            request.SetLength(_codec.Write(value, request.Prepare(size)));
+        }
+        catch
+        {
+            request.Recycle();
+            throw;
+        }
+
+        request.Origin = this;
+        request.Charge = size + PublishBudget.MessageOverhead;
+        _hasPublished = true;
+        return request;
+    }
+
+    // No room: the only place of the publish path that takes a lock. Allocates nothing when there is no token to watch.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private ValueTask WaitForRoom(PublishRequest request, CancellationToken cancellationToken)
+    {
+        var gate = Topic.Publisher.Gate;
+        var wait = cancellationToken.CanBeCanceled ? new PublishWait(pool: null) : Topic.Node.Requests.RentWait();
+        wait.Gate = gate;
+        wait.Request = request;
+        request.Wait = wait;
+        var task = wait.Task;
+        if (gate.EnterOrQueue(request))
+        {
+            // Entered after all; the wait was never seen by anyone, and completing it gives it back when it is awaited.
+            wait.Complete();
+            return task;
+        }
+
+        Interlocked.Increment(ref Topic.Node.Tally.PublishWaits);
+        wait.WatchFor(cancellationToken);
+        // An endpoint that was cancelled just before the request joined the line has nobody else to end its waiting.
+        if (DropReason is { } reason)
+        {
+            gate.FailLine(this, reason);
+        }
+
+        return task;
+    }
+
+    private async Task WaitForRoomAndStableAsync(PublishRequest request, StableCompletion stable, CancellationToken cancellationToken)
+    {
+        await WaitForRoom(request, cancellationToken).ConfigureAwait(false);
+        await stable.WaitAsync(cancellationToken, Topic.Node.Ended).ConfigureAwait(false);
+    }
+
+    private async Task<bool> DrainWithinAsync(TimeSpan within)
+    {
+        EndFeeds();
+        if (!Publishes || !_hasPublished)
+        {
+            return true;
+        }
+
+        // The marker takes its place in the line or the queue like any message, so all that was accepted before it is sent.
+        var drained = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var marker = Topic.Node.Requests.Rent();
+        marker.Prepare(0);
+        marker.Origin = this;
+        marker.Charge = 0;
+        marker.Marker = () => Topic.Publisher.WhenStable(() => drained.TrySetResult(DropReason is null));
+        if (!Topic.Publisher.Gate.TryEnter(marker))
+        {
+            Topic.Publisher.Gate.EnterOrQueue(marker);
+        }
+
+        return await Within(drained.Task, within).ConfigureAwait(false);
+    }
+
+    private async Task<bool> Within(Task<bool> task, TimeSpan limit)
+    {
+        try
+        {
+            return await task.WaitAsync(limit, Topic.Node.OutsideTime).ConfigureAwait(false);
+        }
+        catch (TimeoutException)
+        {
+            return false;
+        }
+    }
+
+    private async Task DisposeOnceAsync(TaskCompletionSource done)
+    {
+        var before = State;
+        TryAdvance(EndpointState.Disposed);
+        if (before is EndpointState.Open or EndpointState.Draining)
+        {
+            await DrainWithinAsync(DisposeDrainLimit).ConfigureAwait(false);
+        }
+
+        Stop(new ObjectDisposedException($"The topic \"{Name}\""), readerError: null);
+        var left = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+        Topic.Node.Run(() =>
+        {
+            Topic.Leave(this);
+            left.TrySetResult(true);
+        });
+        await Within(left.Task, DisposeLeaveLimit).ConfigureAwait(false);
+        done.SetResult();
+    }
+
+    // Ends everything this endpoint does, from any thread: first what outsiders wait for, then, on the core thread, the rest.
+    private void Stop(Exception reason, Exception? readerError)
+    {
+        DropQueued(reason);
+        // Only cancelling takes from the reader what it has not read yet.
+        _ring?.End(readerError, discard: State == EndpointState.Cancelled);
+        lock (_handlersLock)
+        {
+            Volatile.Write(ref _handlers, []);
+        }
+
+        EndFeeds();
+        Topic.Publisher.Gate.FailLine(this, reason);
+        Topic.Node.Run(() =>
+        {
+            Unstable.FailAll(reason);
+            Topic.OnEndpointEnded(this, reason);
+        });
+    }
+
+    private void EndFeeds()
+    {
+        lock (_feedsLock)
+        {
+            foreach (var feed in _feeds)
+            {
+                feed.Dispose();
+            }
+
+            _feeds.Clear();
+        }
+    }
+
+    private void CheckPublishes()
+    {
+        if (!Publishes)
+        {
+            throw new InvalidOperationException(
+                $"This endpoint of the topic \"{Name}\" was opened with TopicAccess.Subscribe: it does not publish. Open it with Publish.");
+        }
+
+        if (State == EndpointState.Draining)
+        {
+            throw new InvalidOperationException($"This endpoint of the topic \"{Name}\" drains: it takes no more to publish.");
+        }
+
+        if (State != EndpointState.Open)
+        {
+            CheckUsable();
+        }
+    }
+}

@@ -1,0 +1,186 @@
+using System.Runtime.CompilerServices;
+using QuickSilver.Core.Serialization;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast;
+using QuickSilver.Topics;
+
+namespace QuickSilver.Endpoints;
+
+// The typed endpoint, receiving half (the publishing half and the three verbs are in TopicEndpoint.Publishing.cs): decodes
+// each message once and hands it to the handlers, in the order they were attached, and then to the reader's buffer.
+internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
+{
+    // Scratch memory for handlers of bytes; a larger message gets memory of its own.
+    private const int MaxScratchBytes = 64 << 10;
+
+    private readonly IPayloadCodec<T> _codec;
+    private readonly ReaderRing<T>? _ring;
+    private readonly Lock _handlersLock = new();
+    private HandlerEndpoint<T>[] _handlers = [];
+    private byte[] _scratch = [];
+
+    public TopicEndpoint(TopicCore topic, IPayloadCodec<T> codec, TopicOptions options)
+        : base(topic.Name, options.Access)
+    {
+        Topic = topic;
+        _codec = codec;
+        if (Subscribes)
+        {
+            _ring = new ReaderRing<T>(options.ReaderCapacity, options.SlowReader) { OnRoom = topic.Resume };
+        }
+    }
+
+    public TopicCore Topic { get; }
+
+    public int Subscribers => Topic.Subscribers;
+
+    // Bytes as they are, by the library's own codec: they need no decoding, only a place.
+    private bool IsBytes => typeof(T) == typeof(ReadOnlyMemory<byte>) && _codec is MemoryCodec;
+
+    public IDisposable Handle(MessageHandler<T> handler, Action<GapNotice>? onGap = null)
+    {
+        ArgumentNullException.ThrowIfNull(handler);
+        CheckSubscribes();
+        var added = new HandlerEndpoint<T>(handler, onGap, this);
+        lock (_handlersLock)
+        {
+            CheckUsable();
+            Volatile.Write(ref _handlers, [.. _handlers, added]);
+        }
+
+        // Who handles does not read, until it does: buffering for no one would cost a copy of every message.
+        _ring!.SwitchOff();
+        return added;
+    }
+
+    public IAsyncEnumerable<Message<T>> ReadAllAsync(CancellationToken cancellationToken = default, Action<GapNotice>? onGap = null)
+    {
+        CheckSubscribes();
+        return new ReaderEndpoint<T>(_ring!, cancellationToken, onGap);
+    }
+
+    public Task WaitForSubscribersAsync(int count, CancellationToken cancellationToken = default)
+    {
+        CheckUsable();
+        return Topic.WaitForSubscribersAsync(this, count, cancellationToken);
+    }
+
+    public override bool CanAccept(int payloadBytes) => _ring is null || _ring.CanAccept(payloadBytes);
+
+    public override void Accept(in DeliveredMessage message)
+    {
+        if (_ring is null || State >= EndpointState.Cancelled)
+        {
+            return;
+        }
+
+        var sender = ToSender(message.Sender);
+        if (IsBytes)
+        {
+            AcceptBytes(message, sender);
+            return;
+        }
+
+        T value;
+        try
+        {
+            value = _codec.Read(message.Payload);
+        }
+        catch (Exception exception)
+        {
+            Topic.OnDecodeFault(exception, sender, message.Sequence);
+            Tell(new GapNotice(sender, message.Sequence, message.Sequence, "the payload could not be decoded"));
+            return;
+        }
+
+        var decoded = new Message<T>(value, sender, message.Sequence);
+        foreach (var handler in Volatile.Read(ref _handlers))
+        {
+            handler.Deliver(decoded);
+        }
+
+        Topic.Node.Tally.ReaderDrops += _ring.Add(decoded, message.Payload.Length);
+    }
+
+    public override void AcceptGap(in TopicGap gap) => Tell(new GapNotice(ToSender(gap.Sender), gap.First, gap.Last, gap.Reason));
+
+    internal void Detach(HandlerEndpoint<T> handler)
+    {
+        lock (_handlersLock)
+        {
+            Volatile.Write(ref _handlers, [.. _handlers.Where(other => !ReferenceEquals(other, handler))]);
+        }
+    }
+
+    internal void OnHandlerFault(Exception exception, SenderId sender, long sequence) => Topic.OnHandlerFault(exception, sender, sequence);
+
+    private static SenderId ToSender(NodeKey key) => new(key.Id, key.Incarnation);
+
+    private void AcceptBytes(in DeliveredMessage message, SenderId sender)
+    {
+        var handlers = Volatile.Read(ref _handlers);
+        if (handlers.Length > 0)
+        {
+            var copy = CopyToScratch(message.Payload);
+            var borrowed = new Message<T>(Unsafe.As<ReadOnlyMemory<byte>, T>(ref copy), sender, message.Sequence);
+            foreach (var handler in handlers)
+            {
+                handler.Deliver(borrowed);
+            }
+        }
+
+        Topic.Node.Tally.ReaderDrops += _ring!.AddBytes(message.Payload, sender, message.Sequence);
+    }
+
+    private ReadOnlyMemory<byte> CopyToScratch(ReadOnlySpan<byte> payload)
+    {
+        if (payload.Length > MaxScratchBytes)
+        {
+            return payload.ToArray();
+        }
+
+        if (payload.Length > _scratch.Length)
+        {
+            _scratch = GC.AllocateUninitializedArray<byte>((int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)Math.Max(payload.Length, 256)));
+        }
+
+        payload.CopyTo(_scratch);
+        return _scratch.AsMemory(0, payload.Length);
+    }
+
+    private void Tell(in GapNotice gap)
+    {
+        foreach (var handler in Volatile.Read(ref _handlers))
+        {
+            handler.Tell(gap);
+        }
+
+        _ring?.AddGap(gap);
+    }
+
+    private void CheckSubscribes()
+    {
+        if (!Subscribes)
+        {
+            throw new InvalidOperationException(
+                $"This endpoint of the topic \"{Name}\" was opened with TopicAccess.Publish: nothing is delivered to it. Open it with Subscribe.");
+        }
+
+        CheckUsable();
+    }
+
+    private void CheckUsable()
+    {
+        switch (State)
+        {
+            case EndpointState.Open or EndpointState.Draining:
+                return;
+            case EndpointState.Cancelled:
+                throw new InvalidOperationException($"This endpoint of the topic \"{Name}\" was cancelled.");
+            case EndpointState.Failed:
+                throw DropReason ?? new InvalidOperationException($"The node of the topic \"{Name}\" has failed.");
+            default:
+                throw new ObjectDisposedException($"The topic \"{Name}\"");
+        }
+    }
+}

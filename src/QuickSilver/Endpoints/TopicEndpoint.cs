@@ -1,0 +1,75 @@
+using QuickSilver.Multicast;
+using QuickSilver.Publishing;
+
+namespace QuickSilver.Endpoints;
+
+internal enum EndpointState
+{
+    Open = 0,
+    // Takes no more to publish; what was accepted goes on.
+    Draining = 1,
+    Cancelled = 2,
+    // The node was expelled.
+    Failed = 3,
+    Disposed = 4,
+}
+
+// One endpoint as the core thread sees it, whatever its payload type.
+internal abstract class TopicEndpoint(string name, TopicAccess access)
+{
+    private int _state;
+    private Exception? _dropReason;
+
+    public string Name { get; } = name;
+
+    public TopicAccess Access { get; } = access;
+
+    public bool Publishes => (Access & TopicAccess.Publish) != 0;
+
+    public bool Subscribes => (Access & TopicAccess.Subscribe) != 0;
+
+    public EndpointState State => (EndpointState)Volatile.Read(ref _state);
+
+    /// <summary>Set when what this endpoint has queued is to be dropped, not sent.</summary>
+    public Exception? DropReason => Volatile.Read(ref _dropReason);
+
+    /// <summary>Sent and not yet stable, of those publishes that wait for it. Core thread only.</summary>
+    public StableList Unstable { get; } = new();
+
+    /// <summary>Core thread: whether every consumer of this endpoint has room for a message of this size.</summary>
+    public abstract bool CanAccept(int payloadBytes);
+
+    /// <summary>Core thread: hands a message to this endpoint's consumers. Throws nothing.</summary>
+    public abstract void Accept(in DeliveredMessage message);
+
+    /// <summary>Core thread: tells this endpoint's consumers of a gap. Throws nothing.</summary>
+    public abstract void AcceptGap(in TopicGap gap);
+
+    /// <summary>The node can go on no longer. Core thread.</summary>
+    public abstract void OnNodeFailed(Exception reason);
+
+    /// <summary>From any thread, as <see cref="ITopic{T}.DrainAsync"/>.</summary>
+    public abstract Task<bool> DrainAsync(TimeSpan? limit = null);
+
+    public abstract ValueTask DisposeAsync();
+
+    /// <summary>States only go forward; false when this or a later one was reached already.</summary>
+    protected bool TryAdvance(EndpointState to)
+    {
+        int seen = Volatile.Read(ref _state);
+        while (seen < (int)to)
+        {
+            int found = Interlocked.CompareExchange(ref _state, (int)to, seen);
+            if (found == seen)
+            {
+                return true;
+            }
+
+            seen = found;
+        }
+
+        return false;
+    }
+
+    protected void DropQueued(Exception reason) => Interlocked.CompareExchange(ref _dropReason, reason, null);
+}

@@ -1,0 +1,326 @@
+using Microsoft.Extensions.Logging;
+using QuickSilver.Composition;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Requests;
+using QuickSilver.Diagnostics;
+using QuickSilver.Endpoints;
+using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast;
+using QuickSilver.Publishing;
+using QuickSilver.Topics;
+
+namespace QuickSilver.Nodes;
+
+// A node's inside: its topics by number, and what the membership service says of them. Core thread only, where nothing
+// else is said.
+internal sealed class NodeCore : IMembershipObserver
+{
+    private static readonly TimeSpan PulseInterval = TimeSpan.FromMilliseconds(500);
+    // A core thread that has not turned for this long is taken for blocked.
+    private static readonly TimeSpan PulseLimit = TimeSpan.FromSeconds(3);
+
+    private readonly INodeParts _parts;
+    private readonly QuickSilverOptions _options;
+    private readonly Dictionary<ulong, TopicCore> _byId = [];
+    // The same in the order of opening: what is done to all is done in an order that no hash decides.
+    private readonly List<TopicCore> _topics = [];
+    private readonly TaskCompletionSource _joined = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly Alarm _pulse;
+    private long _lastPulse;
+    private int _state = (int)NodeState.Starting;
+    private readonly CancellationTokenSource _ended = new();
+    private bool _hasBegun;
+    private volatile bool _isReachable;
+    private volatile string? _expulsion;
+    private int _openTopics;
+
+    public NodeCore(INodeParts parts, QuickSilverOptions options, ILoggerFactory logs)
+    {
+        _parts = parts;
+        _options = options;
+        Environment = parts.Environment;
+        OutsideTime = parts.OutsideTime;
+        Log = logs.CreateLogger("QuickSilver");
+        PublishBudget = new PublishBudget(options.PublishQueueBytes);
+        Requests = new PublishRequestPool(options.PublishQueueBytes);
+        Meter = new NodeMeter(options.Cluster, ReadCounters);
+        _lastPulse = OutsideTime.GetTimestamp();
+        _pulse = new Alarm(OnPulse);
+    }
+
+    public INodeEnvironment Environment { get; }
+
+    public TimeProvider OutsideTime { get; }
+
+    public ILogger Log { get; }
+
+    public NodeTally Tally { get; } = new();
+
+    public PublishBudget PublishBudget { get; }
+
+    public PublishRequestPool Requests { get; }
+
+    public NodeMeter Meter { get; }
+
+    public IMembership Membership => _parts.Membership;
+
+    public IMulticast Multicast => _parts.Multicast;
+
+    /// <summary>From any thread, once joined.</summary>
+    public SenderId Self { get; private set; }
+
+    /// <summary>From any thread: completes when the node has joined, and fails when it cannot.</summary>
+    public Task Joined => _joined.Task;
+
+    /// <summary>From any thread.</summary>
+    public NodeState State => (NodeState)Volatile.Read(ref _state);
+
+    /// <summary>From any thread: cancelled when the core thread runs no more.</summary>
+    public CancellationToken Ended => _ended.Token;
+
+    /// <summary>From any thread: does this on the core thread, after what was handed to it before.</summary>
+    public void Run(Action action) => Environment.Post(new ActionRequest(action));
+
+    public void Begin() => Run(() =>
+    {
+        try
+        {
+            OnPulse();
+            _parts.Begin(this);
+            _hasBegun = true;
+        }
+        catch (Exception exception)
+        {
+            _joined.TrySetException(exception);
+        }
+    });
+
+    /// <summary>The open topic of this name, or a new one with this contract.</summary>
+    public TopicCore GetOrAdd(string name, ContractDescription contract)
+    {
+        if (_expulsion is { } reason)
+        {
+            throw new NodeExpelledException(reason);
+        }
+
+        ObjectDisposedException.ThrowIf(State == NodeState.Stopped, typeof(QuickSilverNode));
+        ulong id = TopicId.Of(name);
+        if (_byId.TryGetValue(id, out var topic))
+        {
+            return topic.Name == name
+                ? topic
+                : throw new ContractMismatchException($"The topics \"{name}\" and \"{topic.Name}\" have the same number; rename one of them.");
+        }
+
+        topic = new TopicCore(this, name, id, contract);
+        _byId.Add(id, topic);
+        _topics.Add(topic);
+        Volatile.Write(ref _openTopics, _topics.Count);
+        return topic;
+    }
+
+    public void Forget(TopicCore topic)
+    {
+        _byId.Remove(topic.Id);
+        _topics.Remove(topic);
+        Volatile.Write(ref _openTopics, _topics.Count);
+    }
+
+    public TopicView? ViewOf(ulong topicId) => _parts.ViewOf(topicId);
+
+    public List<TopicEndpoint> OpenEndpoints()
+    {
+        var endpoints = new List<TopicEndpoint>();
+        foreach (var topic in _topics)
+        {
+            endpoints.AddRange(topic.Endpoints);
+        }
+
+        return endpoints;
+    }
+
+    public void OnConfiguration(ConfigurationChange change)
+    {
+        OnJoined();
+        foreach (var view in change.Topics)
+        {
+            if (_byId.TryGetValue(view.TopicId, out var topic))
+            {
+                topic.OnView(view);
+            }
+        }
+    }
+
+    public void OnSettled(long configuration)
+    {
+    }
+
+    public void OnExpelled(string reason)
+    {
+        if (!TryAdvance(NodeState.Expelled))
+        {
+            return;
+        }
+
+        _expulsion = reason;
+        _isReachable = false;
+        FaceLog.Expelled(Log, reason);
+        var failure = new NodeExpelledException(reason);
+        _joined.TrySetException(failure);
+        foreach (var topic in _topics.ToArray())
+        {
+            topic.OnNodeFailed(failure);
+        }
+    }
+
+    public void OnServiceReachable(bool reachable)
+    {
+        bool wasJoined = State == NodeState.Running;
+        _isReachable = reachable;
+        if (reachable)
+        {
+            OnJoined();
+        }
+
+        if (wasJoined && reachable)
+        {
+            FaceLog.ServiceBack(Log);
+        }
+        else if (wasJoined)
+        {
+            FaceLog.ServiceLost(Log);
+        }
+    }
+
+    /// <summary>From any thread: nothing is opened any more.</summary>
+    public bool TryStop() => TryAdvance(NodeState.Stopped);
+
+    /// <summary>Core thread: the last thing a node does before its parts are stopped.</summary>
+    public void Leave(Action completed)
+    {
+        Environment.Cancel(_pulse);
+        foreach (var topic in _topics.ToArray())
+        {
+            topic.OnNodeFailed(new ObjectDisposedException(nameof(QuickSilverNode)));
+        }
+
+        if (_hasBegun)
+        {
+            Membership.Leave(completed);
+        }
+        else
+        {
+            completed();
+        }
+    }
+
+    /// <summary>From any thread: waits for what the core thread will complete, unless it has ended.</summary>
+    public async Task UntilEndedAsync(Task task, CancellationToken cancellationToken)
+    {
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, Ended);
+        try
+        {
+            await task.WaitAsync(either.Token).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException) when (Ended.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
+        {
+            throw new ObjectDisposedException(nameof(QuickSilverNode));
+        }
+        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
+        {
+            throw new OperationCanceledException(cancellationToken);
+        }
+    }
+
+    /// <summary>From any thread: the core thread runs no more, whoever still waits is told.</summary>
+    public void End()
+    {
+        Meter.Dispose();
+        _ended.Cancel();
+    }
+
+    public NodeStatus ReadStatus()
+    {
+        var state = State;
+        bool isLive = state != NodeState.Stopped
+            && OutsideTime.GetElapsedTime(Volatile.Read(ref _lastPulse)) <= PulseLimit;
+        string? reason = state switch
+        {
+            NodeState.Stopped => "The node was disposed.",
+            NodeState.Expelled => $"The membership service removed this node: {_expulsion}.",
+            _ when !isLive => $"The core thread has not turned for {PulseLimit.TotalSeconds:0} s: a handler or a feed blocks it.",
+            NodeState.Starting => "The node has not joined yet: it looks for a membership service.",
+            _ when !_isReachable => "The membership service is out of reach; data flows on in the last views.",
+            _ => null,
+        };
+        return new NodeStatus(state, isLive, reason is null, Volatile.Read(ref _openTopics), reason);
+    }
+
+    public NodeCounters ReadCounters()
+    {
+        var below = _parts.ReadCounters();
+        return new NodeCounters
+        {
+            Published = Volatile.Read(ref Tally.Published),
+            PublishedBytes = Volatile.Read(ref Tally.PublishedBytes),
+            PublishWaits = Volatile.Read(ref Tally.PublishWaits),
+            PublishQueueBytes = PublishBudget.Used,
+            Delivered = Volatile.Read(ref Tally.Delivered),
+            DeliveredBytes = Volatile.Read(ref Tally.DeliveredBytes),
+            Gaps = Volatile.Read(ref Tally.Gaps),
+            ReaderDrops = Volatile.Read(ref Tally.ReaderDrops),
+            HandlerFaults = Volatile.Read(ref Tally.HandlerFaults),
+            FeedFaults = Volatile.Read(ref Tally.FeedFaults),
+            DecodeFaults = Volatile.Read(ref Tally.DecodeFaults),
+            PacketsSent = below.PacketsSent,
+            PacketsReceived = below.PacketsReceived,
+            PacketsDropped = below.PacketsDropped,
+            Repairs = below.Repairs,
+            KernelDrops = below.KernelDrops,
+            UnackedBytes = below.UnackedBytes,
+            Regions = below.Regions,
+            DatagramPath = below.IsSegmented ? "gso" : "single",
+        };
+    }
+
+    private void OnJoined()
+    {
+        if (!TryAdvance(NodeState.Running))
+        {
+            return;
+        }
+
+        _isReachable = Membership.IsReachable;
+        Self = new SenderId(Membership.Self.Id, Membership.Self.Incarnation);
+        FaceLog.Joined(Log, Self, _options.Cluster);
+        _joined.TrySetResult();
+    }
+
+    private bool TryAdvance(NodeState to)
+    {
+        int seen = Volatile.Read(ref _state);
+        while (seen < (int)to)
+        {
+            int found = Interlocked.CompareExchange(ref _state, (int)to, seen);
+            if (found == seen)
+            {
+                return true;
+            }
+
+            seen = found;
+        }
+
+        return false;
+    }
+
+    private void OnPulse()
+    {
+        Volatile.Write(ref _lastPulse, OutsideTime.GetTimestamp());
+        if (State != NodeState.Stopped)
+        {
+            Environment.Schedule(_pulse, PulseInterval);
+        }
+    }
+}

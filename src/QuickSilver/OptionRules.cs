@@ -1,0 +1,159 @@
+using System.Globalization;
+using System.Net;
+using System.Net.Sockets;
+
+namespace QuickSilver;
+
+// What each option may be, in one place: the node asks at start and the host when it binds. Every failure is a whole
+// sentence with the option, its value and its range, so that whoever reads a log need not look anything up.
+internal static class OptionRules
+{
+    private const long KiB = 1L << 10;
+    private const long MiB = 1L << 20;
+    private const long GiB = 1L << 30;
+    private const int MaxClusterCharacters = 64;
+    private const int MaxReaderCapacity = 1 << 20;
+
+    public static void Check(QuickSilverOptions options) => ThrowIfAny(Failures(options));
+
+    public static void Check(TopicOptions options) => ThrowIfAny(Failures(options));
+
+    public static IReadOnlyList<string> Failures(QuickSilverOptions options)
+    {
+        var failures = new List<string>();
+        CheckService(options.MembershipService, failures);
+        if (options.Cluster is null || options.Cluster.Length is < 1 or > MaxClusterCharacters || HasControl(options.Cluster))
+        {
+            Add(failures, nameof(options.Cluster), Quote(options.Cluster), $"1 to {MaxClusterCharacters} characters, none of them a control character");
+        }
+
+        if (options.Interface is not { AddressFamily: AddressFamily.InterNetwork } address || address.Equals(IPAddress.Any) || IsMulticast(address))
+        {
+            Add(failures, nameof(options.Interface), options.Interface, "the IPv4 address of one of this machine's interfaces, such as 127.0.0.1");
+        }
+
+        Within(failures, nameof(options.DiscoveryPort), options.DiscoveryPort, 1, IPEndPoint.MaxPort);
+        if (!Enum.IsDefined(options.Dissemination))
+        {
+            Add(failures, nameof(options.Dissemination), (int)options.Dissemination, "Multicast or Unicast");
+        }
+
+        CheckRange(options, failures);
+        Within(failures, nameof(options.PacketBytes), options.PacketBytes, 576, 65_507);
+        Within(failures, nameof(options.RetentionBytes), options.RetentionBytes, MiB, 4 * GiB);
+        Within(failures, nameof(options.PublishQueueBytes), options.PublishQueueBytes, 64 * KiB, GiB);
+        Within(failures, nameof(options.BufferBytes), options.BufferBytes, 16 * MiB, 16 * GiB);
+        Within(failures, nameof(options.ReceiveBufferBytes), options.ReceiveBufferBytes, 64 * KiB, GiB);
+        Within(failures, nameof(options.HeartbeatInterval), options.HeartbeatInterval, TimeSpan.FromMilliseconds(50), TimeSpan.FromMinutes(1));
+        Within(failures, nameof(options.HeartbeatsMissed), options.HeartbeatsMissed, 2, 100);
+        Within(failures, nameof(options.StartTimeout), options.StartTimeout, TimeSpan.FromMilliseconds(100), TimeSpan.FromMinutes(10));
+        return failures;
+    }
+
+    public static IReadOnlyList<string> Failures(TopicOptions options)
+    {
+        var failures = new List<string>();
+        if (!Enum.IsDefined(options.Guarantee))
+        {
+            Add(failures, nameof(options.Guarantee), (int)options.Guarantee, "Reliable or BestEffort");
+        }
+
+        if (options.Access is not (TopicAccess.Publish or TopicAccess.Subscribe or TopicAccess.PublishAndSubscribe))
+        {
+            Add(failures, nameof(options.Access), (int)options.Access, "Publish, Subscribe or PublishAndSubscribe");
+        }
+
+        Within(failures, nameof(options.ReaderCapacity), options.ReaderCapacity, 1, MaxReaderCapacity);
+        if (!Enum.IsDefined(options.SlowReader))
+        {
+            Add(failures, nameof(options.SlowReader), (int)options.SlowReader, "Wait, DropOldest or DropNewest");
+        }
+
+        return failures;
+    }
+
+    private static void CheckService(string? service, List<string> failures)
+    {
+        if (service is null)
+        {
+            return;
+        }
+
+        int colon = service.LastIndexOf(':');
+        bool isEndPoint = colon > 0
+            && !service.AsSpan(0, colon).ContainsAny(" \t\r\n:/")
+            && int.TryParse(service.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out int port)
+            && port is >= 1 and <= IPEndPoint.MaxPort;
+        if (!isEndPoint)
+        {
+            Add(failures, nameof(QuickSilverOptions.MembershipService), Quote(service), "\"host:port\" with a port of 1 to 65535, or nothing for embedded membership");
+        }
+    }
+
+    private static void CheckRange(QuickSilverOptions options, List<string> failures)
+    {
+        bool isPrefix = options.MulticastPrefix is >= 8 and <= 30;
+        Within(failures, nameof(options.MulticastPrefix), options.MulticastPrefix, 8, 30);
+        if (options.MulticastBase is not { AddressFamily: AddressFamily.InterNetwork } first || !IsMulticast(first))
+        {
+            Add(failures, nameof(options.MulticastBase), options.MulticastBase, "an IPv4 multicast address, 224.0.1.0 to 239.255.255.255");
+        }
+        else if (isPrefix && (ToNumber(first) & (uint.MaxValue >> options.MulticastPrefix)) != 0)
+        {
+            Add(failures, nameof(options.MulticastBase), first, $"the first address of a range of prefix /{options.MulticastPrefix}");
+        }
+    }
+
+    // 224.0.0.0/24 is kept for protocols of the local link and never leaves to a region.
+    private static bool IsMulticast(IPAddress address) => address.AddressFamily == AddressFamily.InterNetwork
+        && ToNumber(address) is >= 0xE000_0100 and <= 0xEFFF_FFFF;
+
+    private static uint ToNumber(IPAddress address)
+    {
+        Span<byte> bytes = stackalloc byte[4];
+        address.TryWriteBytes(bytes, out _);
+        return System.Buffers.Binary.BinaryPrimitives.ReadUInt32BigEndian(bytes);
+    }
+
+    private static bool HasControl(string text)
+    {
+        foreach (char c in text)
+        {
+            if (char.IsControl(c))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private static void Within<T>(List<string> failures, string option, T value, T least, T most)
+        where T : IComparable<T>
+    {
+        if (value.CompareTo(least) < 0 || value.CompareTo(most) > 0)
+        {
+            Add(failures, option, Show(value), $"{Show(least)} to {Show(most)}");
+        }
+    }
+
+    private static string Show<T>(T value) => value switch
+    {
+        long or int => ((IFormattable)value).ToString("N0", CultureInfo.InvariantCulture),
+        TimeSpan span => span.ToString("c", CultureInfo.InvariantCulture),
+        _ => value?.ToString() ?? "nothing",
+    };
+
+    private static string Quote(string? text) => text is null ? "nothing" : $"\"{text}\"";
+
+    private static void Add(List<string> failures, string option, object? value, string allowed) =>
+        failures.Add($"The option {option} is {value ?? "nothing"}; allowed is {allowed}.");
+
+    private static void ThrowIfAny(IReadOnlyList<string> failures)
+    {
+        if (failures.Count > 0)
+        {
+            throw new QuickSilverOptionsException(failures);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Requests;
+
+namespace QuickSilver.Publishing;
+
+// Where publishers of one topic, on any thread, meet the core thread: an inbox, the bound on what waits, and the line of
+// those who found no room.
+//
+// The inbox is a stack that producers push with one compare-and-swap and the core thread takes whole with one exchange and
+// turns round. Who pushes on an empty inbox wakes the core thread, and only that one: a thousand publishes cost one wake.
+// Only the drain takes from the inbox, so its request is posted at most once.
+//
+// Room: a message may enter when topic and node have room, or when the topic has nothing queued at all. The second keeps
+// every topic alive when others fill the node's budget, lets a message larger than the budget through, and means that a
+// topic's line moves by that topic's own departures alone: nobody else need wake it. The line is served when half the
+// topic's room is free, so that a publisher which waits once then runs for thousands of messages.
+//
+// No wake is lost: a publisher enters the line, then (after a fence) looks at what is used; the core thread takes off what
+// it used, then (after a fence) looks for a line. A reservation that fails inflates the count for a moment, but whoever
+// fails then enters the line and looks itself.
+internal sealed class PublishGate
+{
+    private readonly INodeEnvironment _environment;
+    private readonly PublishBudget _budget;
+    private readonly Request _drain;
+    private readonly Lock _lineLock = new();
+    private PublishRequest? _inbox;
+    private long _used;
+    private bool _hasLine;
+    private PublishRequest? _lineHead;
+    private PublishRequest? _lineTail;
+
+    /// <param name="environment">The node's.</param>
+    /// <param name="budget">The node's.</param>
+    /// <param name="onInbox">Called on the core thread when the inbox was filled: it must call TakeInbox, once.</param>
+    public PublishGate(INodeEnvironment environment, PublishBudget budget, Action onInbox)
+    {
+        _environment = environment;
+        _budget = budget;
+        _drain = new ActionRequest(onInbox);
+    }
+
+    public long UsedBytes => Volatile.Read(ref _used);
+
+    public bool HasLine => Volatile.Read(ref _hasLine);
+
+    /// <summary>From any thread: true when the request is on its way. Allocates nothing, takes no lock.</summary>
+    public bool TryEnter(PublishRequest request)
+    {
+        if (Volatile.Read(ref _hasLine) || !TryReserve(request.Charge))
+        {
+            return false;
+        }
+
+        Push(request);
+        return true;
+    }
+
+    /// <summary>From any thread, after TryEnter said no: joins the line. True when there was room after all.</summary>
+    public bool EnterOrQueue(PublishRequest request)
+    {
+        lock (_lineLock)
+        {
+            if (_lineHead is null && TryReserve(request.Charge))
+            {
+                Push(request);
+                return true;
+            }
+
+            request.Next = null;
+            request.Previous = _lineTail;
+            if (_lineTail is null)
+            {
+                _lineHead = request;
+            }
+            else
+            {
+                _lineTail.Next = request;
+            }
+
+            _lineTail = request;
+            Volatile.Write(ref _hasLine, true);
+            Interlocked.MemoryBarrier();
+            ServeLine();
+            return false;
+        }
+    }
+
+    /// <summary>Core thread: all that came, oldest first, linked by Next.</summary>
+    public PublishRequest? TakeInbox()
+    {
+        var newest = Interlocked.Exchange(ref _inbox, null);
+        PublishRequest? oldest = null;
+        while (newest is not null)
+        {
+            var next = newest.Next;
+            newest.Next = oldest;
+            oldest = newest;
+            newest = next;
+        }
+
+        return oldest;
+    }
+
+    /// <summary>Core thread: so much has left the queue.</summary>
+    public void Release(long charge)
+    {
+        _budget.Add(-charge);
+        Interlocked.Add(ref _used, -charge);
+        if (Volatile.Read(ref _hasLine))
+        {
+            lock (_lineLock)
+            {
+                ServeLine();
+            }
+        }
+    }
+
+    /// <summary>A cancellation: takes a waiting request back, if the line still has it.</summary>
+    public void Withdraw(PublishWait wait, CancellationToken token)
+    {
+        PublishRequest? request;
+        lock (_lineLock)
+        {
+            request = wait.Request;
+            if (request is null)
+            {
+                return;
+            }
+
+            wait.Request = null;
+            Unlink(request);
+            // Whoever stood behind a large message may fit now.
+            ServeLine();
+        }
+
+        request.Recycle();
+        wait.Fail(new OperationCanceledException(token));
+    }
+
+    /// <summary>Ends the waiting of one endpoint's publishers, or of all (null).</summary>
+    public void FailLine(Endpoints.TopicEndpoint? origin, Exception reason)
+    {
+        lock (_lineLock)
+        {
+            for (var request = _lineHead; request is not null;)
+            {
+                var next = request.Next;
+                if (request.Marker is null && (origin is null || ReferenceEquals(request.Origin, origin)))
+                {
+                    Unlink(request);
+                    if (request.Wait is { } wait)
+                    {
+                        wait.Request = null;
+                        wait.Fail(reason);
+                    }
+
+                    request.Recycle();
+                }
+
+                request = next;
+            }
+
+            ServeLine();
+        }
+    }
+
+    private bool TryReserve(long charge)
+    {
+        long topic = Interlocked.Add(ref _used, charge);
+        long node = _budget.Add(charge);
+        if (topic == charge || (topic <= _budget.TopicLimit && node <= _budget.Limit))
+        {
+            return true;
+        }
+
+        _budget.Add(-charge);
+        Interlocked.Add(ref _used, -charge);
+        return false;
+    }
+
+    private void Push(PublishRequest request)
+    {
+        var seen = Volatile.Read(ref _inbox);
+        while (true)
+        {
+            request.Next = seen;
+            var found = Interlocked.CompareExchange(ref _inbox, request, seen);
+            if (ReferenceEquals(found, seen))
+            {
+                break;
+            }
+
+            seen = found;
+        }
+
+        if (seen is null)
+        {
+            _environment.Post(_drain);
+        }
+    }
+
+    private void ServeLine()
+    {
+        long used = Volatile.Read(ref _used);
+        bool mayServe = used == 0 || (used <= _budget.TopicLimit / 2 && _budget.Used <= _budget.Limit / 4 * 3);
+        while (mayServe && _lineHead is { } request && TryReserve(request.Charge))
+        {
+            Unlink(request);
+            var wait = request.Wait;
+            request.Wait = null;
+            // From here on the core thread owns the request, and the wait its publisher.
+            Push(request);
+            if (wait is not null)
+            {
+                wait.Request = null;
+                wait.Complete();
+            }
+        }
+
+        Volatile.Write(ref _hasLine, _lineHead is not null);
+    }
+
+    private void Unlink(PublishRequest request)
+    {
+        if (request.Previous is { } previous)
+        {
+            previous.Next = request.Next;
+        }
+        else
+        {
+            _lineHead = request.Next;
+        }
+
+        if (request.Next is { } next)
+        {
+            next.Previous = request.Previous;
+        }
+        else
+        {
+            _lineTail = request.Previous;
+        }
+
+        request.Next = null;
+        request.Previous = null;
+    }
+}

@@ -1,0 +1,76 @@
+using System.Collections.Concurrent;
+
+namespace QuickSilver.Publishing;
+
+// The node's publish requests: rented by publishers, returned by the core thread. Bounded twice: in requests kept, and in
+// the bytes of their own buffers, of which there are never more than two queues' worth, however message sizes mix.
+internal sealed class PublishRequestPool(long publishQueueBytes)
+{
+    private const int MaxKept = 1 << 14;
+
+    // A ring of slots once it has grown to what is in flight; it allocates nothing in the steady state.
+    private readonly ConcurrentQueue<PublishRequest> _free = new();
+    private readonly ConcurrentQueue<PublishWait> _freeWaits = new();
+    private readonly long _maxOwnBytes = 2 * publishQueueBytes;
+    private long _ownBytes;
+    private int _kept;
+    private int _keptWaits;
+
+    public long OwnBytes => Volatile.Read(ref _ownBytes);
+
+    public PublishRequest Rent()
+    {
+        if (_free.TryDequeue(out var request))
+        {
+            Interlocked.Decrement(ref _kept);
+            return request;
+        }
+
+        return new PublishRequest(this);
+    }
+
+    public PublishWait RentWait()
+    {
+        if (_freeWaits.TryDequeue(out var wait))
+        {
+            Interlocked.Decrement(ref _keptWaits);
+            return wait;
+        }
+
+        return new PublishWait(this);
+    }
+
+    internal void Return(PublishRequest request)
+    {
+        if (Interlocked.Increment(ref _kept) <= MaxKept)
+        {
+            _free.Enqueue(request);
+            return;
+        }
+
+        Interlocked.Decrement(ref _kept);
+        Interlocked.Add(ref _ownBytes, -request.OwnBytes);
+    }
+
+    internal void Return(PublishWait wait)
+    {
+        if (Interlocked.Increment(ref _keptWaits) <= MaxKept)
+        {
+            _freeWaits.Enqueue(wait);
+            return;
+        }
+
+        Interlocked.Decrement(ref _keptWaits);
+    }
+
+    internal bool TryGrow(int bytes)
+    {
+        if (Interlocked.Add(ref _ownBytes, bytes) <= _maxOwnBytes)
+        {
+            return true;
+        }
+
+        Interlocked.Add(ref _ownBytes, -bytes);
+        return false;
+    }
+}

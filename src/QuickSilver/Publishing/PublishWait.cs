@@ -1,0 +1,54 @@
+using System.Threading.Tasks.Sources;
+
+namespace QuickSilver.Publishing;
+
+// A publisher that waits for room. Pooled when its call carries no cancellation token: then exactly one party completes
+// it and exactly one await consumes it. With a token it is used once, because a cancellation that is already under way
+// would otherwise hit the wait's next user.
+internal sealed class PublishWait(PublishRequestPool? pool) : IValueTaskSource
+{
+    private ManualResetValueTaskSourceCore<bool> _core = new() { RunContinuationsAsynchronously = true };
+    private CancellationTokenRegistration _registration;
+
+    public ValueTask Task => new(this, _core.Version);
+
+    /// <summary>The gate whose line holds the request, and the request; read by a cancellation under the gate's lock.</summary>
+    public PublishGate? Gate { get; set; }
+
+    public PublishRequest? Request { get; set; }
+
+    public void WatchFor(CancellationToken cancellationToken) =>
+        _registration = cancellationToken.UnsafeRegister(
+            static (state, token) => ((PublishWait)state!).OnCancelled(token), this);
+
+    /// <summary>By whoever took the request out of the line, outside or inside the gate's lock: continuations run elsewhere.</summary>
+    public void Complete() => _core.SetResult(true);
+
+    public void Fail(Exception exception) => _core.SetException(exception);
+
+    void IValueTaskSource.GetResult(short token)
+    {
+        try
+        {
+            _core.GetResult(token);
+        }
+        finally
+        {
+            _registration.Dispose();
+            if (pool is not null)
+            {
+                Gate = null;
+                Request = null;
+                _core.Reset();
+                pool.Return(this);
+            }
+        }
+    }
+
+    ValueTaskSourceStatus IValueTaskSource.GetStatus(short token) => _core.GetStatus(token);
+
+    void IValueTaskSource.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
+        _core.OnCompleted(continuation, state, token, flags);
+
+    private void OnCancelled(CancellationToken token) => Gate!.Withdraw(this, token);
+}

@@ -1,0 +1,108 @@
+using QuickSilver.Multicast;
+
+namespace QuickSilver.Publishing;
+
+// A publish call that completes when all hold the message. One object per call: whoever waits for a round trip through a
+// whole region can afford it.
+internal sealed class StableCompletion : TaskCompletionSource, IStabilityObserver
+{
+    private readonly LatencyProbe _latency;
+    private TimeSpan _takenAt;
+
+    public StableCompletion(LatencyProbe latency)
+        : base(TaskCreationOptions.RunContinuationsAsynchronously)
+    {
+        _latency = latency;
+    }
+
+    // The endpoint's list of those not yet stable; core thread only.
+    internal StableCompletion? Next { get; set; }
+    internal StableCompletion? Previous { get; set; }
+    internal StableList? List { get; set; }
+
+    /// <summary>Ended before it was sent: the message is not sent at all.</summary>
+    public bool IsWithdrawn => Task.IsCompleted;
+
+    /// <summary>Waits until the caller gives up, or the node has ended and nobody is left to tell.</summary>
+    public async Task WaitAsync(CancellationToken cancellationToken, CancellationToken ended)
+    {
+        using var givenUp = cancellationToken.UnsafeRegister(static (state, token) => ((StableCompletion)state!).TrySetCanceled(token), this);
+        using var over = ended.UnsafeRegister(
+            static state => ((StableCompletion)state!).TrySetException(new ObjectDisposedException(nameof(QuickSilverNode))), this);
+        await Task.ConfigureAwait(false);
+    }
+
+    public void Begin(TimeSpan now) => _takenAt = now;
+
+    public void OnStable(long sequence)
+    {
+        List?.Remove(this);
+        _latency.Record(_takenAt);
+        TrySetResult();
+    }
+
+    public void OnAbandoned(long sequence, string reason) =>
+        Fail(new InvalidOperationException($"Message {sequence} cannot become stable any more: {reason}."));
+
+    public void Fail(Exception exception)
+    {
+        List?.Remove(this);
+        if (exception is OperationCanceledException)
+        {
+            TrySetCanceled();
+        }
+        else
+        {
+            TrySetException(exception);
+        }
+    }
+}
+
+// Those of one endpoint that were sent and are not yet stable. Core thread only.
+internal sealed class StableList
+{
+    private StableCompletion? _first;
+
+    public bool IsEmpty => _first is null;
+
+    public void Add(StableCompletion completion)
+    {
+        completion.List = this;
+        completion.Next = _first;
+        if (_first is not null)
+        {
+            _first.Previous = completion;
+        }
+
+        _first = completion;
+    }
+
+    public void Remove(StableCompletion completion)
+    {
+        if (completion.Previous is { } previous)
+        {
+            previous.Next = completion.Next;
+        }
+        else
+        {
+            _first = completion.Next;
+        }
+
+        if (completion.Next is { } next)
+        {
+            next.Previous = completion.Previous;
+        }
+
+        completion.List = null;
+        completion.Next = null;
+        completion.Previous = null;
+    }
+
+    public void FailAll(Exception exception)
+    {
+        while (_first is { } completion)
+        {
+            completion.Fail(exception);
+        }
+    }
+}

@@ -1,0 +1,242 @@
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+using QuickSilver.Composition;
+using QuickSilver.Core.Serialization;
+using QuickSilver.Diagnostics;
+using QuickSilver.Endpoints;
+using QuickSilver.Nodes;
+using QuickSilver.Topics;
+
+namespace QuickSilver;
+
+/// <summary>
+/// A member of a cluster: opens topics, and carries their messages on one core thread of its own. Thread-safe. Several
+/// nodes can live in one process.
+/// </summary>
+public sealed class QuickSilverNode : IAsyncDisposable
+{
+    private static readonly TimeSpan DrainLimit = TimeSpan.FromSeconds(1);
+    // Together they stay within the second that disposing may take.
+    private static readonly TimeSpan EndpointsLimit = TimeSpan.FromMilliseconds(550);
+    private static readonly TimeSpan LeaveLimit = TimeSpan.FromMilliseconds(200);
+    private static readonly TimeSpan StopLimit = TimeSpan.FromMilliseconds(200);
+
+    private readonly INodeParts _parts;
+    private readonly NodeCore _core;
+    private Task? _disposal;
+
+    private QuickSilverNode(INodeParts parts, NodeCore core)
+    {
+        _parts = parts;
+        _core = core;
+    }
+
+    /// <summary>This life of this node, as the receivers of its messages see it.</summary>
+    public SenderId Id => _core.Self;
+
+    /// <summary>How the node is now. Cheap; from any thread.</summary>
+    public NodeStatus Status => _core.ReadStatus();
+
+    /// <summary>Starts a node and joins its cluster.</summary>
+    /// <param name="options">Null: embedded membership on the loopback interface.</param>
+    /// <param name="logs">Where to log; null: nowhere.</param>
+    /// <param name="cancellationToken">Gives up the start.</param>
+    /// <exception cref="QuickSilverOptionsException">An option is wrong; the message names it, its value and its range.</exception>
+    /// <exception cref="MembershipUnreachableException">No membership service within <see cref="QuickSilverOptions.StartTimeout"/>.</exception>
+    public static Task<QuickSilverNode> StartAsync(
+        QuickSilverOptions? options = null, ILoggerFactory? logs = null, CancellationToken cancellationToken = default)
+    {
+        // A copy: what the caller changes afterwards was not checked.
+        var checkedOptions = (options ?? new QuickSilverOptions()) with { };
+        OptionRules.Check(checkedOptions);
+        logs ??= NullLoggerFactory.Instance;
+        cancellationToken.ThrowIfCancellationRequested();
+        return StartAsync(NodeComposition.ForMachine(checkedOptions, logs), checkedOptions, logs, cancellationToken);
+    }
+
+    /// <summary>Opens a topic whose payload type has a codec: bytes, string, or a <c>[DataContract]</c> type of this project.</summary>
+    /// <exception cref="ArgumentException">The name is not 1 to 255 characters without control characters.</exception>
+    /// <exception cref="QuickSilverOptionsException">An option is wrong.</exception>
+    /// <exception cref="NotSupportedException">The type has no codec.</exception>
+    /// <exception cref="ContractMismatchException">The topic is open elsewhere under another contract.</exception>
+    /// <remarks>
+    /// Completes when the membership service has granted the access and, for a subscriber, when it is in a view of the
+    /// topic: what others publish once they know of that view is delivered here.
+    /// </remarks>
+    public Task<ITopic<T>> OpenTopicAsync<T>(string name, TopicOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        if (!GeneratedCodecs.TryGet<T>(out var codec))
+        {
+            throw new NotSupportedException(
+                $"{typeof(T)} has no codec. Mark it with [DataContract] and its members with [DataMember(Order = n)], so that the source "
+                + "generator writes one, or pass an IPayloadCodec to OpenTopicAsync.");
+        }
+
+        return OpenTopicAsync(name, codec, options, cancellationToken);
+    }
+
+    /// <summary>Opens a topic whose payloads this codec carries.</summary>
+    /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
+    public Task<ITopic<T>> OpenTopicAsync<T>(
+        string name, IPayloadCodec<T> codec, TopicOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        TopicName.Check(name);
+        ArgumentNullException.ThrowIfNull(codec);
+        options ??= new TopicOptions();
+        OptionRules.Check(options);
+        ObjectDisposedException.ThrowIf(_core.State == NodeState.Stopped, this);
+        return OpenAsync(name, codec, options, cancellationToken);
+    }
+
+    /// <summary>What the node has counted since it started.</summary>
+    public NodeCounters GetCounters() => _core.ReadCounters();
+
+    /// <summary>
+    /// Drains all topics: they take no more to publish, and this completes when all that was accepted is stable. Ends within
+    /// <paramref name="limit"/> (one second by default) with false when peers did not acknowledge in time.
+    /// </summary>
+    public async Task<bool> DrainAsync(TimeSpan? limit = null)
+    {
+        var within = limit ?? DrainLimit;
+        long begun = _core.OutsideTime.GetTimestamp();
+        if (await EndpointsAsync(within).ConfigureAwait(false) is not { } endpoints)
+        {
+            return false;
+        }
+
+        var left = within - _core.OutsideTime.GetElapsedTime(begun);
+        left = left < TimeSpan.Zero ? TimeSpan.Zero : left;
+        bool[] drained = await Task.WhenAll(endpoints.Select(endpoint => endpoint.DrainAsync(left))).ConfigureAwait(false);
+        return drained.All(static done => done);
+    }
+
+    /// <summary>
+    /// Closes all topics, giving what was accepted up to half a second to become stable, leaves the cluster and stops, all
+    /// within a second. To wait longer, <see cref="DrainAsync"/> first.
+    /// </summary>
+    public ValueTask DisposeAsync()
+    {
+        var disposal = Volatile.Read(ref _disposal);
+        if (disposal is null)
+        {
+            var begun = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            disposal = Interlocked.CompareExchange(ref _disposal, begun.Task, null);
+            if (disposal is null)
+            {
+                _ = DisposeOnceAsync(begun);
+                disposal = begun.Task;
+            }
+        }
+
+        return new ValueTask(disposal);
+    }
+
+    /// <summary>Starts a node on parts put together elsewhere: the machine's, the simulator's or a test's.</summary>
+    internal static async Task<QuickSilverNode> StartAsync(
+        INodeParts parts, QuickSilverOptions options, ILoggerFactory logs, CancellationToken cancellationToken)
+    {
+        var core = new NodeCore(parts, options, logs);
+        var node = new QuickSilverNode(parts, core);
+        core.Begin();
+        try
+        {
+            await core.Joined.WaitAsync(options.StartTimeout, parts.OutsideTime, cancellationToken).ConfigureAwait(false);
+            return node;
+        }
+        catch (TimeoutException exception)
+        {
+            string where = options.MembershipService is { } service
+                ? $"the service at {service} did not answer"
+                : $"none was found on {options.Interface} (discovery port {options.DiscoveryPort}), and none could be hosted";
+            FaceLog.StartFailed(core.Log, options.StartTimeout, where);
+            await node.DisposeAsync().ConfigureAwait(false);
+            throw new MembershipUnreachableException($"No membership service within {options.StartTimeout}: {where}.", exception);
+        }
+        catch
+        {
+            await node.DisposeAsync().ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    private async Task<ITopic<T>> OpenAsync<T>(string name, IPayloadCodec<T> codec, TopicOptions options, CancellationToken cancellationToken)
+    {
+        var contract = TopicContract.Describe(codec.Schema, options);
+        var created = new TaskCompletionSource<(TopicOpening, TopicEndpoint<T>)>(TaskCreationOptions.RunContinuationsAsynchronously);
+        _core.Run(() =>
+        {
+            try
+            {
+                var endpoint = new TopicEndpoint<T>(_core.GetOrAdd(name, contract), codec, options);
+                var asked = new TopicOpening(endpoint.Topic, endpoint, contract);
+                created.SetResult((asked, endpoint));
+                asked.Begin();
+            }
+            catch (Exception exception)
+            {
+                created.TrySetException(exception);
+            }
+        });
+        await _core.UntilEndedAsync(created.Task, CancellationToken.None).ConfigureAwait(false);
+        var (opening, topic) = await created.Task.ConfigureAwait(false);
+        try
+        {
+            await _core.UntilEndedAsync(opening.Done, cancellationToken).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException)
+        {
+            // The endpoint may have been granted meanwhile; nobody will ever hold it.
+            _core.Run(() => opening.Topic.Abandon(opening));
+            throw;
+        }
+
+        return topic;
+    }
+
+    // Null when the core thread did not answer in time.
+    private async Task<List<TopicEndpoint>?> EndpointsAsync(TimeSpan limit)
+    {
+        var listed = new TaskCompletionSource<List<TopicEndpoint>>(TaskCreationOptions.RunContinuationsAsynchronously);
+        _core.Run(() => listed.SetResult(_core.OpenEndpoints()));
+        return await Within(listed.Task, limit).ConfigureAwait(false) ? await listed.Task.ConfigureAwait(false) : null;
+    }
+
+    private async Task DisposeOnceAsync(TaskCompletionSource done)
+    {
+        _core.TryStop();
+        long begun = _core.OutsideTime.GetTimestamp();
+        bool inOrder = false;
+        if (await EndpointsAsync(EndpointsLimit).ConfigureAwait(false) is { } endpoints)
+        {
+            var left = EndpointsLimit - _core.OutsideTime.GetElapsedTime(begun);
+            var closing = Task.WhenAll(endpoints.Select(static endpoint => endpoint.DisposeAsync().AsTask()));
+            await Within(closing, left < TimeSpan.Zero ? TimeSpan.Zero : left).ConfigureAwait(false);
+            var departed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            _core.Run(() => _core.Leave(departed.SetResult));
+            inOrder = await Within(departed.Task, LeaveLimit).ConfigureAwait(false);
+        }
+
+        inOrder &= await Within(_parts.StopAsync(), StopLimit).ConfigureAwait(false);
+        _core.End();
+        if (!inOrder)
+        {
+            FaceLog.StopTimedOut(_core.Log);
+        }
+
+        FaceLog.Stopped(_core.Log, _core.Tally.Published, _core.Tally.Delivered);
+        done.SetResult();
+    }
+
+    private async Task<bool> Within(Task task, TimeSpan limit)
+    {
+        try
+        {
+            await task.WaitAsync(limit, _core.OutsideTime).ConfigureAwait(false);
+            return true;
+        }
+        catch (TimeoutException)
+        {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,327 @@
+using QuickSilver.Diagnostics;
+using QuickSilver.Endpoints;
+using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast;
+using QuickSilver.Nodes;
+using QuickSilver.Publishing;
+
+namespace QuickSilver.Topics;
+
+// One topic of one node, shared by all its endpoints: the union of their access is what the membership service is asked
+// for, and one sender and one receiver serve them all. Core thread only, where nothing else is said.
+internal sealed class TopicCore : ITopicSink
+{
+    private readonly ContractDescription _contract;
+    private readonly List<TopicOpening> _openings = [];
+    private readonly List<TopicEndpoint> _endpoints = [];
+    private readonly SubscriberWaits _waits = new();
+    private readonly SignalRequest _resume;
+    // Of _endpoints and _openings those that subscribe: an opening one takes messages from the first view on.
+    private TopicEndpoint[] _subscribers = [];
+    private ITopicReceiver? _receiver;
+    private TopicRole _granted;
+    private bool _isAsking;
+    private bool _isClosed;
+    private bool _isSubscribedInView;
+    private int _subscriberCount;
+
+    public TopicCore(NodeCore node, string name, ulong id, ContractDescription contract)
+    {
+        Node = node;
+        Name = name;
+        Id = id;
+        _contract = contract;
+        Latency = new LatencyProbe(node.Environment, node.Meter.PublishToStable);
+        Publisher = new TopicPublisher(node.Environment, node.Tally, node.PublishBudget, Latency);
+        _resume = new SignalRequest(node.Environment, () => _receiver?.Resume());
+    }
+
+    public NodeCore Node { get; }
+
+    public string Name { get; }
+
+    public ulong Id { get; }
+
+    public TopicPublisher Publisher { get; }
+
+    public LatencyProbe Latency { get; }
+
+    public IReadOnlyList<TopicEndpoint> Endpoints => _endpoints;
+
+    private bool IsReliable => _contract.Guarantee == nameof(Guarantee.Reliable);
+
+    /// <summary>From any thread: subscribers in the last view.</summary>
+    public int Subscribers => Volatile.Read(ref _subscriberCount);
+
+    public void Join(TopicOpening opening)
+    {
+        if (TopicContract.Difference(Name, _contract, opening.Contract) is { } difference)
+        {
+            opening.Fail(new ContractMismatchException(difference));
+            return;
+        }
+
+        _openings.Add(opening);
+        OnMembersChanged();
+        AskIfNeeded();
+    }
+
+    public void Abandon(TopicOpening opening)
+    {
+        if (_openings.Remove(opening))
+        {
+            ShrinkToMembers();
+        }
+        else
+        {
+            Leave(opening.Endpoint);
+        }
+    }
+
+    public void Leave(TopicEndpoint endpoint)
+    {
+        if (_endpoints.Remove(endpoint))
+        {
+            ShrinkToMembers();
+        }
+    }
+
+    public void OnView(TopicView view)
+    {
+        _isSubscribedInView = view.Subscribed;
+        Volatile.Write(ref _subscriberCount, view.Subscribers);
+        CompleteOpenings();
+        _waits.OnSubscribers(view.Subscribers);
+    }
+
+    public Task WaitForSubscribersAsync(TopicEndpoint endpoint, int count, CancellationToken cancellationToken)
+    {
+        if (Subscribers >= count)
+        {
+            return Task.CompletedTask;
+        }
+
+        var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        Node.Run(() =>
+        {
+            if (endpoint.State >= EndpointState.Cancelled || _isClosed)
+            {
+                done.TrySetException(endpoint.DropReason ?? new ObjectDisposedException($"The topic \"{Name}\""));
+                return;
+            }
+
+            _waits.Add(endpoint, count, done);
+            _waits.OnSubscribers(Subscribers);
+        });
+        return Node.UntilEndedAsync(done.Task, cancellationToken);
+    }
+
+    /// <summary>From any thread: a reader that refused a message has room.</summary>
+    public void Resume() => _resume.Signal();
+
+    public bool TryAccept(in DeliveredMessage message)
+    {
+        // All or none: an endpoint that took a message must not get it again because another had no room.
+        foreach (var endpoint in _subscribers)
+        {
+            if (!endpoint.CanAccept(message.Payload.Length))
+            {
+                return false;
+            }
+        }
+
+        Node.Tally.Delivered++;
+        Node.Tally.DeliveredBytes += message.Payload.Length;
+        foreach (var endpoint in _subscribers)
+        {
+            endpoint.Accept(message);
+        }
+
+        return true;
+    }
+
+    public void OnGap(in TopicGap gap)
+    {
+        Node.Tally.Gaps += gap.Last - gap.First + 1;
+        FaceLog.GapTold(Node.Log, Name, gap.Sender, gap.First, gap.Last, gap.Reason);
+        foreach (var endpoint in _subscribers)
+        {
+            endpoint.AcceptGap(gap);
+        }
+    }
+
+    public void OnEndpointEnded(TopicEndpoint endpoint, Exception reason)
+    {
+        _waits.Fail(endpoint, reason);
+        Publisher.OnEndpointEnded();
+    }
+
+    public void OnNodeFailed(Exception reason)
+    {
+        foreach (var opening in _openings)
+        {
+            opening.Endpoint.OnNodeFailed(reason);
+            opening.Fail(reason);
+        }
+
+        _openings.Clear();
+        foreach (var endpoint in _endpoints)
+        {
+            endpoint.OnNodeFailed(reason);
+        }
+    }
+
+    public void OnHandlerFault(Exception exception, SenderId sender, long sequence)
+    {
+        if (Notable(++Node.Tally.HandlerFaults))
+        {
+            FaceLog.HandlerThrew(Node.Log, exception, Name, sender, sequence, Node.Tally.HandlerFaults);
+        }
+    }
+
+    public void OnFeedFault(Exception exception)
+    {
+        if (Notable(++Node.Tally.FeedFaults))
+        {
+            FaceLog.FeedThrew(Node.Log, exception, Name, Node.Tally.FeedFaults);
+        }
+    }
+
+    public void OnDecodeFault(Exception exception, SenderId sender, long sequence)
+    {
+        if (Notable(++Node.Tally.DecodeFaults))
+        {
+            FaceLog.PayloadUndecodable(Node.Log, exception, Name, sender, sequence, Node.Tally.DecodeFaults);
+        }
+    }
+
+    // What fails for every message would fill the log: the first few are written, then each at a doubled count.
+    private static bool Notable(long count) => count <= 8 || (count & (count - 1)) == 0;
+
+    private TopicRole WantedRole()
+    {
+        var role = TopicRole.None;
+        foreach (var opening in _openings)
+        {
+            role |= opening.Role;
+        }
+
+        foreach (var endpoint in _endpoints)
+        {
+            role |= (TopicRole)endpoint.Access;
+        }
+
+        return role;
+    }
+
+    // Sender and receiver open before the service is asked: nothing that comes with the first view is missed.
+    private void OnMembersChanged()
+    {
+        _subscribers = [.. _endpoints.Concat(_openings.Select(opening => opening.Endpoint)).Where(endpoint => endpoint.Subscribes)];
+        var wanted = WantedRole();
+        if ((wanted & TopicRole.Publish) == 0)
+        {
+            Publisher.Close(new ObjectDisposedException($"The topic \"{Name}\""));
+        }
+        else if (!Publisher.HasSender)
+        {
+            Publisher.Open(Node.Multicast.OpenSender(Id, IsReliable));
+        }
+
+        if ((wanted & TopicRole.Subscribe) == 0)
+        {
+            _receiver?.Close();
+            _receiver = null;
+        }
+        else
+        {
+            _receiver ??= Node.Multicast.OpenReceiver(Id, IsReliable, this);
+        }
+
+        // Whoever left may have been the one that had no room.
+        _resume.Signal();
+    }
+
+    private void ShrinkToMembers()
+    {
+        OnMembersChanged();
+        if (_openings.Count + _endpoints.Count > 0)
+        {
+            AskIfNeeded();
+            return;
+        }
+
+        _isClosed = true;
+        Node.Forget(this);
+        Node.Membership.Close(Id);
+    }
+
+    // One question at a time: its answer is judged by what is wanted then.
+    private void AskIfNeeded()
+    {
+        var wanted = WantedRole();
+        if (_isAsking || _isClosed || wanted == _granted)
+        {
+            CompleteOpenings();
+            return;
+        }
+
+        _isAsking = true;
+        var request = new TopicRequest { Name = Name, TopicId = Id, Role = wanted, Contract = _contract };
+        Node.Membership.Open(request, outcome => OnOutcome(wanted, outcome));
+    }
+
+    private void OnOutcome(TopicRole asked, TopicOutcome outcome)
+    {
+        if (_isClosed)
+        {
+            return;
+        }
+
+        _isAsking = false;
+        if (outcome.Refusal is { } refusal)
+        {
+            FaceLog.TopicRefused(Node.Log, Name, refusal);
+            _openings.RemoveAll(opening =>
+            {
+                if ((opening.Role & ~_granted) == 0)
+                {
+                    return false;
+                }
+
+                opening.Fail(new ContractMismatchException(refusal));
+                return true;
+            });
+            ShrinkToMembers();
+            return;
+        }
+
+        // A narrower grant than before ends the subscription that the last view spoke of.
+        _isSubscribedInView &= (asked & TopicRole.Subscribe) != 0;
+        _granted = asked;
+        if (Node.ViewOf(Id) is { } view)
+        {
+            OnView(view);
+        }
+
+        AskIfNeeded();
+    }
+
+    private void CompleteOpenings()
+    {
+        _openings.RemoveAll(opening =>
+        {
+            bool isGranted = (opening.Role & ~_granted) == 0;
+            bool isInView = _isSubscribedInView || (opening.Role & TopicRole.Subscribe) == 0;
+            if (!isGranted || !isInView)
+            {
+                return false;
+            }
+
+            _endpoints.Add(opening.Endpoint);
+            opening.Complete();
+            return true;
+        });
+    }
+}

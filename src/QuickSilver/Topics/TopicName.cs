@@ -1,0 +1,35 @@
+namespace QuickSilver.Topics;
+
+internal static class TopicName
+{
+    public const int MaxCharacters = 255;
+
+    /// <summary>Throws unless the name may be a topic's: 1 to 255 characters, no control characters, no lone surrogates.</summary>
+    public static void Check(string name)
+    {
+        ArgumentNullException.ThrowIfNull(name);
+        if (name.Length is < 1 or > MaxCharacters)
+        {
+            throw new ArgumentException($"A topic's name has 1 to {MaxCharacters} characters; this one has {name.Length}.", nameof(name));
+        }
+
+        for (int i = 0; i < name.Length; i++)
+        {
+            char c = name[i];
+            if (char.IsControl(c))
+            {
+                throw new ArgumentException($"A topic's name has no control characters; this one has U+{(int)c:X4} at position {i}.", nameof(name));
+            }
+
+            // A lone surrogate has no UTF-8, so two different names would share one number.
+            if (char.IsHighSurrogate(c) && i + 1 < name.Length && char.IsLowSurrogate(name[i + 1]))
+            {
+                i++;
+            }
+            else if (char.IsSurrogate(c))
+            {
+                throw new ArgumentException($"A topic's name is valid Unicode; this one has half a character at position {i}.", nameof(name));
+            }
+        }
+    }
+}

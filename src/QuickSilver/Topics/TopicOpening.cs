@@ -1,0 +1,38 @@
+using QuickSilver.Endpoints;
+using QuickSilver.Membership.Client;
+
+namespace QuickSilver.Topics;
+
+// An endpoint that is being opened: completes when its access is granted and, for a subscriber, a view has it. Core thread.
+internal sealed class TopicOpening(TopicCore topic, TopicEndpoint endpoint, ContractDescription contract)
+{
+    private readonly TaskCompletionSource _done = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    public TopicCore Topic { get; } = topic;
+
+    public TopicEndpoint Endpoint { get; } = endpoint;
+
+    public ContractDescription Contract { get; } = contract;
+
+    public TopicRole Role { get; } = (TopicRole)endpoint.Access;
+
+    public Task Done => _done.Task;
+
+    public void Begin()
+    {
+        try
+        {
+            Topic.Join(this);
+        }
+        catch (Exception exception)
+        {
+            // The layer below could not open its side, for want of a port, say.
+            Fail(exception);
+            Topic.Abandon(this);
+        }
+    }
+
+    public void Complete() => _done.TrySetResult();
+
+    public void Fail(Exception exception) => _done.TrySetException(exception);
+}

@@ -1,0 +1,134 @@
+using System.Text.RegularExpressions;
+using QuickSilver.Architecture.Tests.Reading;
+
+namespace QuickSilver.Architecture.Tests;
+
+public sealed partial class LayerRuleTests
+{
+    private static readonly string[] Built = ["src", "tools", "samples", "benchmarks"];
+
+    // Where users look for types and extension methods is not always where the file lies.
+    private static readonly string[] Faces = ["QuickSilver", "QuickSilver.Hosting", "QuickSilver.ProtobufNet", "QuickSilver.Simulation"];
+
+    [Fact]
+    public void Projects_refer_to_lower_floors_only()
+    {
+        var wrong =
+            from project in ProjectFile.All(Built)
+            where project.Name != LayerRules.Generator
+            from reference in project.References
+            where FloorOf(reference) >= FloorOf(project.Name)
+            select $"{project.Name} refers to {reference}";
+
+        Violations.AssertNone(wrong);
+    }
+
+    [Fact]
+    public void The_generator_refers_to_no_project_and_is_linked_by_none()
+    {
+        Violations.AssertNone(ProjectFile.All("src").Single(p => p.Name == LayerRules.Generator).References);
+        Assert.DoesNotContain(ProjectFile.All(Built), p => p.References.Contains(LayerRules.Generator));
+    }
+
+    [Fact]
+    public void Friends_look_downwards_only_and_stand_in_one_table()
+    {
+        var wrong =
+            from pair in ProjectFile.Friends()
+            where !IsTestOrBenchmark(pair.Friend) && (pair.Owner == "*" || FloorOf(pair.Friend) <= FloorOf(pair.Owner))
+            select $"{pair.Owner} shows its internals to {pair.Friend}";
+        var elsewhere = ProjectFile.All(Built).Where(p => p.DeclaresFriends).Select(p => p.Path)
+            .Concat(Repository.Files(Built, ".cs").Where(f => Repository.Read(f).Contains("InternalsVisibleTo", StringComparison.Ordinal)));
+
+        Assert.NotEmpty(ProjectFile.Friends());
+        Violations.AssertNone(wrong);
+        Violations.AssertNone(elsewhere);
+    }
+
+    [Fact]
+    public void The_folder_is_the_namespace()
+    {
+        var wrong =
+            from project in ProjectFile.All("src", "tools", "samples", "benchmarks", "tests")
+            from file in Repository.Files([project.Folder], ".cs")
+            let declared = NamespaceOf(Repository.Read(file))
+            where declared is not null && !Expected(project, file).Contains(declared) && !IsKnownElsewhere(project, declared)
+            select $"{file} declares {declared}";
+
+        Violations.AssertNone(wrong);
+    }
+
+    [Fact]
+    public void The_rooms_of_Core_use_only_what_stands_before_them()
+    {
+        var core = Assemblies.Named("QuickSilver.Core");
+        Violations.AssertNone(RoomsOf("QuickSilver.Core").Except(LayerRules.CoreRooms.Keys));
+
+        var wrong =
+            from use in NamespaceUses.Within(core)
+            let user = RoomOf(use.User)
+            let used = RoomOf(use.Used)
+            where user != used && LayerRules.CoreRooms.ContainsKey(user) && !LayerRules.CoreRooms[user].Contains(used)
+            select $"{use.User.FullName} uses {use.Used.FullName}";
+
+        Violations.AssertNone(wrong);
+    }
+
+    [Fact]
+    public void In_Multicast_recovery_and_ordering_do_not_know_each_other_and_dissemination_knows_neither()
+    {
+        var wrong =
+            from use in NamespaceUses.Within(Assemblies.Named("QuickSilver.Multicast"))
+            where LayerRules.MulticastBans.Contains((RoomOf(use.User), RoomOf(use.Used)))
+            select $"{use.User.FullName} uses {use.Used.FullName}";
+
+        Violations.AssertNone(wrong);
+    }
+
+    [Fact]
+    public void The_reader_of_compiled_code_sees_what_code_uses()
+    {
+        // The environment names pools in a signature only; this test's own body names Repository in code only.
+        var core = NamespaceUses.Within(Assemblies.Named("QuickSilver.Core")).Select(u => (RoomOf(u.User), RoomOf(u.Used)));
+        var own = NamespaceUses.Within(typeof(LayerRuleTests).Assembly);
+
+        Assert.Contains(("Environment", "Buffers"), core);
+        Assert.Contains(own, u => u.User == typeof(LayerRuleTests) && u.Used == typeof(NamespaceUses));
+    }
+
+    private static int FloorOf(string project) => LayerRules.Floors.TryGetValue(project, out var floor)
+        ? floor
+        : throw new KeyNotFoundException($"{project} stands on no floor: put it into LayerRules");
+
+    private static bool IsTestOrBenchmark(string project) =>
+        project.EndsWith(".Tests", StringComparison.Ordinal) || project == "QuickSilver.Microbenchmarks";
+
+    private static string? NamespaceOf(string source) =>
+        NamespaceLine().Match(source) is { Success: true } match ? match.Groups[1].Value : null;
+
+    private static string[] Expected(ProjectFile project, string file)
+    {
+        var folders = file[(project.Folder.Length + 1)..].Split('/')[..^1];
+        var full = string.Join('.', [project.RootNamespace, .. folders]);
+        return Faces.Contains(project.Name) ? [full, project.RootNamespace] : [full];
+    }
+
+    // Extension methods live beside what they extend; a generator brings what its old framework lacks.
+    private static bool IsKnownElsewhere(ProjectFile project, string declared) =>
+        (project.Name == "QuickSilver.Hosting" && declared.StartsWith("Microsoft.Extensions.", StringComparison.Ordinal))
+        || (project.Name == LayerRules.Generator && declared == "System.Runtime.CompilerServices");
+
+    private static IEnumerable<string> RoomsOf(string project) =>
+        Repository.Files(["src/" + project], ".cs").Select(f => f.Split('/')).Where(f => f.Length > 3).Select(f => f[2]).Distinct();
+
+    // The part of the namespace after the assembly's name; empty for the root.
+    private static string RoomOf(Type type)
+    {
+        var root = type.Assembly.GetName().Name!;
+        var full = type.Namespace ?? "";
+        return full.StartsWith(root + ".", StringComparison.Ordinal) ? full[(root.Length + 1)..].Split('.')[0] : "";
+    }
+
+    [GeneratedRegex(@"^namespace\s+([\w.]+)", RegexOptions.Multiline)]
+    private static partial Regex NamespaceLine();
+}

@@ -1,0 +1,59 @@
+namespace QuickSilver.Architecture.Tests;
+
+// The layer rule as two tables. A new project or folder is put here on purpose, or the tests fail.
+internal static class LayerRules
+{
+    /// <summary>Each project uses only what stands on a lower floor; neighbours on one floor do not know each other.</summary>
+    public static readonly IReadOnlyDictionary<string, int> Floors = new Dictionary<string, int>
+    {
+        ["QuickSilver.Core"] = 0,
+        ["QuickSilver.Membership"] = 1,
+        ["QuickSilver.Multicast"] = 2,
+        ["QuickSilver.Groups"] = 3,
+        ["QuickSilver.Streams"] = 3,
+        ["QuickSilver.Queries"] = 3,
+        ["QuickSilver"] = 4,
+        ["QuickSilver.Hosting"] = 5,
+        ["QuickSilver.ProtobufNet"] = 5,
+        ["QuickSilver.Simulation"] = 5,
+        ["qsm"] = 6,
+        ["FlightBoard"] = 6,
+        ["QuickSilver.Microbenchmarks"] = 6,
+        ["QuickSilver.Campaign"] = 6,
+    };
+
+    /// <summary>Stands outside: it runs in the compiler, refers to no project, and is used as an analyzer only.</summary>
+    public const string Generator = "QuickSilver.Generators";
+
+    /// <summary>
+    /// What each room of Core may use: Buffers, Wire, then Transport, then Loop; Alarms, Requests and Flow know Buffers
+    /// only. Transport hands what arrives to the core thread as requests. Diagnostics names what it reports on, addresses
+    /// among it, and so may be known by what it knows. Environment is the door that joins them all, so it may see each, and only the upper rooms see it.
+    /// </summary>
+    public static readonly IReadOnlyDictionary<string, string[]> CoreRooms = new Dictionary<string, string[]>
+    {
+        ["Buffers"] = [],
+        ["Wire"] = ["Buffers"],
+        ["Serialization"] = ["Buffers", "Wire"],
+        ["Alarms"] = ["Buffers"],
+        ["Requests"] = ["Buffers"],
+        ["Flow"] = ["Buffers"],
+        ["Diagnostics"] = ["Buffers", "Wire", "Transport"],
+        ["Transport"] = ["Buffers", "Wire", "Requests", "Diagnostics"],
+        ["Loop"] = ["Buffers", "Wire", "Alarms", "Requests", "Flow", "Diagnostics", "Transport", "Environment"],
+        ["Environment"] = ["Buffers", "Wire", "Alarms", "Requests", "Flow", "Diagnostics", "Transport", "Loop"],
+    };
+
+    /// <summary>
+    /// In Multicast, Dissemination offers seams; Recovery and Ordering use it and not each other. The root wires them.
+    /// </summary>
+    public static readonly (string User, string Used)[] MulticastBans =
+    [
+        ("Dissemination", "Recovery"),
+        ("Dissemination", "Ordering"),
+        ("Recovery", "Ordering"),
+        ("Ordering", "Recovery"),
+        ("Pacing", "Recovery"),
+        ("Pacing", "Ordering"),
+    ];
+}

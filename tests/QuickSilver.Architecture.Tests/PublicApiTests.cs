@@ -1,0 +1,39 @@
+using QuickSilver.Architecture.Tests.Reading;
+
+namespace QuickSilver.Architecture.Tests;
+
+// What users can see changes on purpose only: it is kept as text beside these tests, one file per assembly.
+public sealed class PublicApiTests
+{
+    private const string AcceptVariable = "QS_ACCEPT_API";
+
+    public static TheoryData<string> Names() => [.. Assemblies.Shipped.Select(a => a.GetName().Name!)];
+
+    [Theory]
+    [MemberData(nameof(Names))]
+    public void The_public_face_is_what_was_agreed(string assembly)
+    {
+        var path = Path.Combine(Repository.Root, "tests", "QuickSilver.Architecture.Tests", "PublicApi", assembly + ".txt");
+        var actual = PublicApiText.Of(Assemblies.Named(assembly));
+        if (Environment.GetEnvironmentVariable(AcceptVariable) == "1")
+        {
+            File.WriteAllText(path, actual);
+        }
+
+        var agreed = File.Exists(path) ? File.ReadAllText(path).ReplaceLineEndings("\n") : "";
+        Assert.True(agreed == actual, $"""
+            The public face of {assembly} changed:
+            {Difference(agreed, actual)}
+            If that is meant, run these tests with {AcceptVariable}=1 and commit the file.
+            """);
+    }
+
+    private static string Difference(string agreed, string actual)
+    {
+        var (before, after) = (agreed.Split('\n'), actual.Split('\n'));
+        var gone = before.Except(after).Select(l => "- " + l);
+        var added = after.Except(before).Select(l => "+ " + l);
+        var lines = gone.Concat(added).ToList();
+        return lines.Count > 0 ? string.Join('\n', lines) : "(the same lines in another order or number)";
+    }
+}

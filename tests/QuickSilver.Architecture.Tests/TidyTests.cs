@@ -1,0 +1,87 @@
+using System.Reflection;
+using System.Text.RegularExpressions;
+using QuickSilver.Architecture.Tests.Reading;
+
+namespace QuickSilver.Architecture.Tests;
+
+// Style that no analyzer holds. What must not be written anywhere is put together here from two halves.
+public sealed class TidyTests
+{
+    private const int MaxLineLength = 140;
+    private const int MaxFileLines = 600;
+    private const int MaxFilesInFolder = 20;
+    private const int MaxConstructorParameters = 6;
+    private static readonly string[] Everywhere = ["src", "tools", "samples", "benchmarks", "tests"];
+    private static readonly string[] Product = ["src", "tools", "samples"];
+    private static readonly string[] Texts = [".cs", ".csproj", ".props", ".targets", ".md", ".json", ".sh", ".txt"];
+
+    [Fact]
+    public void Lines_are_at_most_140_characters() => Violations.AssertNone(
+        from file in Repository.Files(Everywhere, ".cs")
+        from line in Repository.ReadLines(file).Select((text, i) => (Text: text, Number: i + 1))
+        where line.Text.Length > MaxLineLength
+        select $"{file}:{line.Number} has {line.Text.Length}");
+
+    [Fact]
+    public void Files_are_at_most_600_lines() => Violations.AssertNone(
+        from file in Repository.Files(Product, ".cs")
+        let lines = Repository.ReadLines(file).Length
+        where lines > MaxFileLines
+        select $"{file} has {lines}");
+
+    [Fact]
+    public void Folders_stay_small() => Violations.AssertNone(
+        from file in Repository.Files(Product, ".cs")
+        group file by Path.GetDirectoryName(file) into folder
+        where folder.Count() > MaxFilesInFolder
+        select $"{folder.Key} has {folder.Count()} files");
+
+    [Fact]
+    public void Nothing_is_left_for_later() => Violations.AssertNone(Finds(
+        Everywhere, [".cs"], $@"\b({"TO" + "DO"}|{"FIX" + "ME"}|{"NotImplemented" + "Exception"})\b"));
+
+    [Fact]
+    public void No_path_of_one_machine_is_named() => Violations.AssertNone(
+        Finds([.. Everywhere, "docs", "eng", ".ci"], Texts, $@"(?<![\w.])/({"ro" + "ot"}|{"wo" + "rk"})/"));
+
+    [Fact]
+    public void Tests_wait_for_conditions_not_for_time() => Violations.AssertNone(Finds(["tests"], [".cs"], $@"\b{"Thread"}\.{"Sleep"}\b"));
+
+    [Fact]
+    public void Types_are_named_for_what_they_are() => Violations.AssertNone(Finds(
+        Everywhere, [".cs"], @"\b(class|struct|interface|enum|record)\s+\w*(Manager|Helpers?|Utils?|Utility|Utilities)\b"));
+
+    [Fact]
+    public void Constructors_take_few_parameters() => Violations.AssertNone(
+        from assembly in Assemblies.Shipped
+        from type in Assemblies.WrittenTypes(assembly)
+        where type.IsClass && !IsRecord(type)
+        from constructor in type.GetConstructors(BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic)
+        where constructor.GetParameters().Length > MaxConstructorParameters
+        select $"{type.FullName} takes {constructor.GetParameters().Length}");
+
+    [Fact]
+    public void The_architecture_document_names_each_room()
+    {
+        var document = Repository.Read("docs/architecture.md");
+        var missing =
+            from project in ProjectFile.All("src")
+            from name in RoomsOf(project).Append(project.Name)
+            where !Regex.IsMatch(document, $@"(?<![\w.]){Regex.Escape(name)}(?![\w.]\w)")
+            select $"{project.Name}: {name}";
+
+        Violations.AssertNone(missing);
+    }
+
+    private static IEnumerable<string> Finds(string[] folders, string[] extensions, string pattern) =>
+        from file in Repository.Files(folders, extensions)
+        from line in Repository.ReadLines(file).Select((text, i) => (Text: text, Number: i + 1))
+        where Regex.IsMatch(line.Text, pattern)
+        select $"{file}:{line.Number}: {line.Text.Trim()}";
+
+    private static IEnumerable<string> RoomsOf(ProjectFile project) =>
+        Repository.Files([project.Folder], ".cs").Select(f => f[(project.Folder.Length + 1)..])
+            .Where(f => f.Contains('/')).Select(f => f[..f.IndexOf('/')]).Distinct();
+
+    private static bool IsRecord(Type type) => type.GetMethod("<Clone>$") is not null;
+}

@@ -1,0 +1,45 @@
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Requests;
+using QuickSilver.Core.Transport;
+
+namespace QuickSilver.Core.Tests.Infrastructure;
+
+// A machine environment on loopback, and a way to do things on its core thread and wait for them.
+internal sealed class MachineNode : IDisposable
+{
+    public MachineNode(PollerKind poller = PollerKind.Default, bool segmentationOffload = true, long bufferBytes = 64 << 20)
+    {
+        Environment = MachineEnvironment.Start(
+            new MachineEnvironmentOptions { Poller = poller, SegmentationOffload = segmentationOffload, BufferBytes = bufferBytes }, Log);
+    }
+
+    public LogRecorder Log { get; } = new();
+
+    public MachineEnvironment Environment { get; }
+
+    public T Do<T>(Func<T> work)
+    {
+        var done = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
+        Environment.Post(new ActionRequest(() =>
+        {
+            try
+            {
+                done.SetResult(work());
+            }
+            catch (Exception exception)
+            {
+                done.SetException(exception);
+            }
+        }));
+        Assert.True(((IAsyncResult)done.Task).AsyncWaitHandle.WaitOne(Patience.Limit), "The core thread did not answer.");
+        return done.Task.GetAwaiter().GetResult();
+    }
+
+    public void Do(Action work) => Do(() =>
+    {
+        work();
+        return true;
+    });
+
+    public void Dispose() => Environment.Dispose();
+}

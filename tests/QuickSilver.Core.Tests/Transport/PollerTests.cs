@@ -1,0 +1,25 @@
+using QuickSilver.Core.Transport;
+
+namespace QuickSilver.Core.Tests.Transport;
+
+public sealed class SelectPollerTests() : PollerContract(Poller.Create(PollerKind.Select));
+
+// The default: epoll on Linux.
+public sealed class DefaultPollerTests() : PollerContract(Poller.Create(PollerKind.Default))
+{
+    [SkippableFact]
+    public void Is_epoll_on_Linux()
+    {
+        Skip.IfNot(OperatingSystem.IsLinux(), "epoll is Linux's.");
+        using var poller = Poller.Create(PollerKind.Default);
+        Assert.Equal("epoll", poller.Name);
+    }
+
+    [SkippableFact]
+    public void The_completion_port_is_refused_by_name_where_it_cannot_be()
+    {
+        Skip.If(OperatingSystem.IsWindows(), "Windows has it.");
+        var refusal = Assert.Throws<PlatformNotSupportedException>(() => Poller.Create(PollerKind.CompletionPort));
+        Assert.Contains("CompletionPort", refusal.Message);
+    }
+}

@@ -1,0 +1,62 @@
+using System.Collections.Immutable;
+using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.CSharp;
+using Microsoft.CodeAnalysis.Diagnostics;
+using QuickSilver.Core.Serialization;
+
+namespace QuickSilver.Generators.Tests.Infrastructure;
+
+// Compiles a piece of source with the generator and the analyzer, as a user's project would: nullable, warnings as errors.
+internal static class Driver
+{
+    private const string Usings = """
+        global using System;
+        global using System.Collections.Generic;
+        global using System.Collections.Immutable;
+        global using System.Runtime.Serialization;
+        """;
+
+    private static readonly ImmutableArray<MetadataReference> s_references =
+    [
+        .. ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator)
+            .Where(path => Path.GetFileName(path).StartsWith("System.", StringComparison.Ordinal))
+            .Select(path => MetadataReference.CreateFromFile(path)),
+        MetadataReference.CreateFromFile(typeof(GeneratedCodecs).Assembly.Location),
+    ];
+
+    public static CSharpCompilationOptions Options { get; } = new(
+        OutputKind.DynamicallyLinkedLibrary,
+        nullableContextOptions: NullableContextOptions.Enable,
+        generalDiagnosticOption: ReportDiagnostic.Error,
+        warningLevel: 9999);
+
+    public static CSharpCompilation Compile(string source, string name = "Consumer", params MetadataReference[] more) =>
+        CSharpCompilation.Create(
+            name,
+            [CSharpSyntaxTree.ParseText(Usings, path: "usings.cs"), CSharpSyntaxTree.ParseText(source, path: "source.cs")],
+            [.. s_references, .. more],
+            Options);
+
+    public static GeneratorDriver Run(Compilation compilation, out Compilation generated) => CSharpGeneratorDriver
+        .Create([new CodecGenerator().AsSourceGenerator()], driverOptions: new GeneratorDriverOptions(default, trackIncrementalGeneratorSteps: true))
+        .RunGeneratorsAndUpdateCompilation(compilation, out generated, out _);
+
+    // The texts of what was generated, by file.
+    public static IReadOnlyList<(string Name, string Text)> Generate(Compilation compilation) =>
+        [.. Run(compilation, out _).GetRunResult().Results.Single().GeneratedSources.Select(file => (file.HintName, file.SourceText.ToString()))];
+
+    // What the analyzer reports, as "QS0001: message", in the order of the source.
+    public static async Task<IReadOnlyList<string>> AnalyzeAsync(Compilation compilation)
+    {
+        var diagnostics = await compilation.WithAnalyzers([new ContractAnalyzer()]).GetAnalyzerDiagnosticsAsync();
+        Assert.All(diagnostics, diagnostic => Assert.Equal(DiagnosticSeverity.Error, diagnostic.Severity));
+        return [.. diagnostics.OrderBy(found => found.Location.SourceSpan.Start).Select(found => $"{found.Id}: {found.GetMessage()}")];
+    }
+
+    // All that the compiler says of the source and of what was generated for it.
+    public static IReadOnlyList<string> Complaints(Compilation compilation)
+    {
+        Run(compilation, out var generated);
+        return [.. generated.GetDiagnostics().Where(found => found.Severity != DiagnosticSeverity.Hidden).Select(found => found.ToString())];
+    }
+}

@@ -1,0 +1,149 @@
+using FsCheck;
+using FsCheck.Fluent;
+using QuickSilver.Generators.Tests.Contracts;
+
+namespace QuickSilver.Generators.Tests.Infrastructure;
+
+// Generators of contract values, with the numbers at the edges of every varint length among the small ones.
+internal static class Values
+{
+    private static readonly Gen<ulong> s_bits =
+        Gen.Choose(0, 64).SelectMany(
+            width => ArbMap.Default.GeneratorFor<DoNotSize<ulong>>().Select(value => width == 0 ? 0 : value.Item >> (64 - width)));
+
+    private static readonly Gen<long> s_long = s_bits.SelectMany(bits => Gen.Elements((long)bits, -(long)bits));
+
+    private static readonly Gen<string> s_text = Gen.OneOf(
+        Gen.Elements("", "a", "Zürich", "東京", "🛫 takes off", "\ud800 alone", new string('x', 127), new string('y', 128), new string('z', 20_000)),
+        ArbMap.Default.GeneratorFor<NonNull<string>>().Select(text => text.Item));
+
+    private static readonly Gen<byte[]> s_blob = Gen.OneOf(
+        Gen.Elements(0, 1, 127, 128, 300).Select(length => new byte[length]),
+        ArbMap.Default.GeneratorFor<byte[]>());
+
+    private static readonly Gen<double> s_double = Gen.OneOf(
+        Gen.Elements(0.0, -0.0, double.NaN, double.MaxValue, double.Epsilon, double.NegativeInfinity),
+        ArbMap.Default.GeneratorFor<double>());
+
+    private static readonly Gen<Color> s_color = s_long.Select(value => (Color)(value % 3));
+
+    private static readonly Gen<Point> s_point = from x in s_long from y in s_long select new Point((int)x, (int)y);
+
+    public static Arbitrary<Scalars> Scalars { get; } = (
+        from i64 in s_long
+        from u64 in s_bits
+        from i32 in s_long
+        from small in s_bits
+        from flag in ArbMap.Default.GeneratorFor<bool>()
+        from precise in s_double
+        from text in s_text
+        from blob in s_blob
+        from memory in s_blob
+        from color in s_color
+        select new Scalars(
+            (int)i32, i64, (uint)u64, u64, (short)i32, (ushort)small, (byte)small, (sbyte)i32, (char)small, flag, (float)precise, precise,
+            text, blob, memory, color, (Wide)i64)).ToArbitrary();
+
+    public static Arbitrary<Optionals> Optionals { get; } = (
+        from present in Gen.Choose(0, 255)
+        from number in s_long
+        from flag in ArbMap.Default.GeneratorFor<bool>()
+        from precise in s_double
+        from text in s_text
+        from blob in s_blob
+        from color in s_color
+        from point in s_point
+        select new Optionals
+        {
+            Int32 = (present & 1) != 0 ? (int)number : null,
+            Int64 = (present & 2) != 0 ? number : null,
+            Flag = (present & 4) != 0 ? flag : null,
+            Precise = (present & 8) != 0 ? precise : null,
+            Text = (present & 16) != 0 ? text : null,
+            Blob = (present & 32) != 0 ? blob : null,
+            Color = (present & 64) != 0 ? color : null,
+            Point = (present & 128) != 0 ? point : null,
+        }).ToArbitrary();
+
+    public static Arbitrary<Tree> Trees { get; } = Gen.Sized(size => TreeOf(Math.Min(size, 30))).ToArbitrary();
+
+    public static Arbitrary<Collections> Collections { get; } = (
+        from numbers in s_long.ListOf()
+        from doubles in s_double.ListOf()
+        from flags in ArbMap.Default.GeneratorFor<bool>().ListOf()
+        from texts in s_text.ListOf()
+        from blobs in s_blob.ListOf()
+        from points in s_point.ListOf()
+        from colors in s_color.ListOf()
+        from trees in TreeOf(5).ListOf()
+        select new Collections
+        {
+            List = [.. numbers.Select(value => (int)value)],
+            Array = [.. numbers],
+            ReadOnly = [.. doubles],
+            Flags = [.. flags],
+            Texts = [.. texts],
+            Blobs = [.. blobs],
+            Points = [.. points],
+            Colors = [.. colors],
+            Letters = [.. numbers.Select(value => (char)value)],
+            Trees = [.. trees],
+        }).ToArbitrary();
+
+    public static Arbitrary<Maps> Maps { get; } = (
+        from keys in s_long.ListOf()
+        from texts in s_text.ListOf()
+        from points in s_point.ListOf()
+        from blobs in s_blob.ListOf()
+        from rates in s_double.ListOf()
+        from colors in s_color.ListOf()
+        select new Maps
+        {
+            // A lone surrogate becomes U+FFFD on the wire, which as a key could meet another.
+            Numbers = Pairs(texts.Where(text => !text.Any(char.IsSurrogate)), keys.Select(key => (int)key)),
+            Names = Pairs(keys.Select(key => (int)key), texts),
+            Points = Pairs(keys.Select(key => (ulong)key), points),
+            Rates = Pairs(rates.Select(rate => rate > 0), rates),
+            Blobs = Pairs(keys, blobs),
+            Colors = Pairs(keys.Select(key => (int)key), colors),
+        }).ToArbitrary();
+
+    public static Arbitrary<Times> Times { get; } = (
+        from price in ArbMap.Default.GeneratorFor<decimal>()
+        from id in ArbMap.Default.GeneratorFor<Guid>()
+        from ticks in s_bits
+        from unit in Gen.Elements(1L, TimeSpan.TicksPerMillisecond, TimeSpan.TicksPerSecond, TimeSpan.TicksPerHour, TimeSpan.TicksPerDay)
+        from minutes in Gen.Choose(-840, 840)
+        from present in ArbMap.Default.GeneratorFor<bool>()
+        let span = TimeSpan.FromTicks((long)ticks / unit * unit)
+        let at = new DateTime((long)(ticks % (ulong)DateTime.MaxValue.Ticks) / unit * unit)
+        let there = new DateTimeOffset(Math.Clamp(at.Ticks, TimeSpan.TicksPerDay, DateTime.MaxValue.Ticks - TimeSpan.TicksPerDay), TimeSpan.FromMinutes(minutes))
+        select new Times(price, id, at, there, span)
+        {
+            MaybePrice = present ? price : null,
+            MaybeId = present ? id : null,
+            MaybeAt = present ? at : null,
+            MaybeThere = present ? there : null,
+            MaybeTook = present ? -span : null,
+            Prices = [price, 0m, -price],
+            Delays = new() { ["a"] = span, [""] = TimeSpan.Zero },
+        }).ToArbitrary();
+
+    private static Gen<Tree> TreeOf(int size) =>
+        from name in s_text
+        from children in size <= 1 ? Gen.Constant(new List<Tree>()) : TreeOf(size / 3).ListOf(2).Select(trees => trees.ToList())
+        from twin in size <= 2 ? Gen.Constant<Tree?>(null) : TreeOf(size - 3).Select(tree => (Tree?)tree)
+        select new Tree { Name = name, Children = children, Twin = twin };
+
+    private static Dictionary<TKey, TValue> Pairs<TKey, TValue>(IEnumerable<TKey> keys, IEnumerable<TValue> values)
+        where TKey : notnull
+    {
+        var pairs = new Dictionary<TKey, TValue>();
+        foreach (var (key, value) in keys.Zip(values))
+        {
+            pairs[key] = value;
+        }
+
+        return pairs;
+    }
+}

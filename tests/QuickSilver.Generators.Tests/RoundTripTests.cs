@@ -1,0 +1,133 @@
+using FsCheck;
+using FsCheck.Fluent;
+using QuickSilver.Generators.Tests.Contracts;
+using QuickSilver.Generators.Tests.Infrastructure;
+
+namespace QuickSilver.Generators.Tests;
+
+public sealed class RoundTripTests
+{
+    [Fact]
+    public void What_protobuf_has_no_words_for_comes_back_equal() => Prop.ForAll(Values.Times, value =>
+    {
+        var back = Codecs.Decode<Times>(Codecs.Encode(value));
+        Assert.Equal(value with { Prices = back.Prices, Delays = back.Delays }, back);
+        Assert.Equal(value.Prices, back.Prices);
+        Assert.Equal(value.Delays, back.Delays);
+        Assert.Equal(value.There.Offset, back.There.Offset);
+        Assert.Equal(decimal.GetBits(value.Prices[0]), decimal.GetBits(back.Prices[0]));
+    }).QuickCheckThrowOnFailure();
+
+    [Fact]
+    public void The_extremes_of_time_come_back_equal()
+    {
+        foreach (var value in new[]
+        {
+            new Times(decimal.MaxValue, Guid.Empty, DateTime.MinValue, DateTimeOffset.MinValue, TimeSpan.MinValue),
+            new Times(decimal.MinValue, new Guid("ffffffff-ffff-ffff-ffff-ffffffffffff"), DateTime.MaxValue, DateTimeOffset.MaxValue, TimeSpan.MaxValue),
+            new Times(0.0000000000000000000000000001m, Guid.Empty, DateTime.UnixEpoch, DateTimeOffset.UnixEpoch, TimeSpan.FromTicks(long.MaxValue - 1)),
+        })
+        {
+            var back = Codecs.Decode<Times>(Codecs.Encode(value));
+            Assert.Equal(value with { Prices = back.Prices, Delays = back.Delays }, back);
+        }
+    }
+
+    [Fact]
+    public void Optional_members_keep_null_apart_from_default() => Prop.ForAll(Values.Optionals, value =>
+    {
+        var back = Codecs.Decode<Optionals>(Codecs.Encode(value));
+        Assert.Equal(value.Int32, back.Int32);
+        Assert.Equal(value.Int64, back.Int64);
+        Assert.Equal(value.Flag, back.Flag);
+        Assert.Equal(value.Precise, back.Precise);
+        Assert.Equal(value.Text?.Replace("\ud800", "\ufffd"), back.Text);
+        Assert.Equal(value.Blob, back.Blob);
+        Assert.Equal(value.Color, back.Color);
+        Assert.Equal(value.Point, back.Point);
+    }).QuickCheckThrowOnFailure();
+
+    [Fact]
+    public void A_field_less_payload_gives_values_that_are_safe_to_use()
+    {
+        var scalars = Codecs.Decode<Scalars>([]);
+        Assert.Equal("", scalars.Text);
+        Assert.Empty(scalars.Blob);
+        var collections = Codecs.Decode<Collections>([]);
+        Assert.Empty(collections.List);
+        Assert.Empty(collections.Array);
+        Assert.Empty(collections.ReadOnly);
+        Assert.False(collections.Flags.IsDefault);
+        Assert.Empty(Codecs.Decode<Maps>([]).Numbers);
+        Assert.Null(Codecs.Decode<Tree>([]).Twin);
+    }
+
+    [Fact]
+    public void Null_where_none_is_allowed_is_written_as_nothing()
+    {
+        Assert.Empty(Codecs.Encode(new Maps { Numbers = null!, Names = null!, Points = null!, Rates = null!, Blobs = null!, Colors = null! }));
+        Assert.Empty(Codecs.Encode(new Tree { Name = null!, Children = null! }));
+        Assert.Empty(Codecs.Encode(new Collections { List = null!, Array = null!, ReadOnly = null!, Flags = default, Texts = null! }));
+    }
+
+    [Fact]
+    public void Structs_get_only_classes_and_nested_types_come_back()
+    {
+        var mutable = Codecs.Decode<Mutable>(Codecs.Encode(new Mutable { Count = -3, Label = "", Ignored = 9 }));
+        Assert.Equal((-3, "", 0), (mutable.Count, mutable.Label, mutable.Ignored));
+
+        var immutable = Codecs.Decode<Immutable>(Codecs.Encode(new Immutable(5, "five", new Point(1, 2)) { Always = 0 }));
+        Assert.Equal((5, "five", new Point(1, 2), 0), (immutable.Number, immutable.Text, immutable.Where!.Value, immutable.Always));
+
+        var inner = Codecs.Decode<Outer.Inner>(Codecs.Encode(new Outer.Inner(3, mutable)));
+        Assert.Equal((3, -3, ""), (inner.@class, inner.Held.Count, inner.Held.Label));
+
+        Assert.Equal(new Nothing(), Codecs.Decode<Nothing>(Codecs.Encode(new Nothing())));
+    }
+
+    [Fact]
+    public void A_required_member_is_written_even_when_it_is_default() =>
+        Assert.Equal([32, 0], Codecs.Encode(new Immutable(0, "", null) { Always = 0 }));
+
+    [Fact]
+    public void Added_fields_are_compatible_both_ways()
+    {
+        var newer = new VersionTwo("UA 412", 7, [new Point(1, 2)]);
+        Assert.Equal("UA 412", Codecs.Decode<VersionOne>(Codecs.Encode(newer)).Flight);
+        var older = Codecs.Decode<VersionTwo>(Codecs.Encode(new VersionOne("UA 412")));
+        Assert.Equal("UA 412", older.Flight);
+        Assert.Null(older.Gate);
+        Assert.Empty(older.Route);
+    }
+
+    [Fact]
+    public void Null_in_a_collection_is_refused_by_its_name()
+    {
+        var error = Assert.Throws<InvalidOperationException>(() => Codecs.Encode(new Collections { Texts = ["a", null!] }));
+        Assert.Contains("Collections.Texts", error.Message);
+        error = Assert.Throws<InvalidOperationException>(() => Codecs.Encode(new Maps { Names = new() { [1] = null! } }));
+        Assert.Contains("Maps.Names", error.Message);
+    }
+
+    [Fact]
+    public void A_value_that_contains_itself_is_refused()
+    {
+        var tree = new Tree { Name = "ouroboros" };
+        tree.Twin = tree;
+        Assert.Throws<InvalidOperationException>(() => Codecs.Of<Tree>().GetSize(tree));
+        Assert.Throws<InvalidOperationException>(() => Codecs.Of<Tree>().Write(tree, new byte[10_000]));
+    }
+
+    [Fact]
+    public void A_destination_that_is_too_small_is_refused()
+    {
+        var tree = new Tree { Name = new string('x', 200), Twin = new Tree { Name = new string('y', 200) } };
+        int size = Codecs.Of<Tree>().GetSize(tree);
+        for (int room = 0; room < size; room++)
+        {
+            Assert.Throws<ArgumentException>(() => Codecs.Of<Tree>().Write(tree, new byte[room]));
+        }
+
+        Assert.Throws<ArgumentNullException>(() => Codecs.Of<Tree>().GetSize(null!));
+    }
+}

@@ -1,0 +1,68 @@
+using QuickSilver.Core.Serialization;
+using QuickSilver.Generators.Tests.Contracts;
+using QuickSilver.Generators.Tests.Infrastructure;
+
+namespace QuickSilver.Generators.Tests;
+
+public sealed class SchemaTests
+{
+    [Fact]
+    public void A_schema_lists_fields_by_number_with_nested_ones_after_their_holder()
+    {
+        var schema = Codecs.Of<VersionTwo>().Schema;
+        Assert.Equal(("QuickSilver.Generators.Tests.Contracts.VersionTwo", "message"), (schema.TypeName, schema.Kind));
+        Assert.Equal(
+            [
+                new PayloadField(1, "Flight", "string"),
+                new PayloadField(2, "Gate", "int32"),
+                new PayloadField(3, "Route", "repeated Point"),
+                new PayloadField(1, "Route.X", "int32"),
+                new PayloadField(2, "Route.Y", "int32"),
+            ],
+            schema.Fields.ToArray());
+    }
+
+    [Fact]
+    public void Names_given_by_attributes_are_used()
+    {
+        Assert.Equal("Renamed", Codecs.Of<Mutable>().Schema.TypeName);
+        Assert.Equal("count", Codecs.Of<Mutable>().Schema.Fields[0].Name);
+        Assert.Equal(new PayloadField(2, "Held", "Renamed"), Codecs.Of<Outer.Inner>().Schema.Fields[1]);
+    }
+
+    [Fact]
+    public void A_type_that_holds_itself_is_described_once_per_path() => Assert.Equal(
+        [new PayloadField(1, "Name", "string"), new PayloadField(2, "Children", "repeated Tree"), new PayloadField(3, "Twin", "Tree")],
+        Codecs.Of<Tree>().Schema.Fields.ToArray());
+
+    [Fact]
+    public void Types_are_said_in_protobufs_words()
+    {
+        Assert.Equal("map<string, int32>", Codecs.Of<Maps>().Schema.Fields[0].Type);
+        Assert.Equal(
+            ["bcl.Decimal", "bcl.Guid", "bcl.DateTime", "bcl.DateTimeOffset", "bcl.TimeSpan"],
+            Codecs.Of<Times>().Schema.Fields.Take(5).Select(field => field.Type));
+    }
+
+    [Fact]
+    public void Bytes_and_strings_have_codecs_of_their_own()
+    {
+        Assert.Equal(PayloadSchema.BytesKind, Codecs.Of<byte[]>().Schema.Kind);
+        Assert.Equal(PayloadSchema.BytesKind, Codecs.Of<ReadOnlyMemory<byte>>().Schema.Kind);
+        Assert.Equal(PayloadSchema.StringKind, Codecs.Of<string>().Schema.Kind);
+        Assert.Equal([1, 2], Codecs.Encode<byte[]>([1, 2]));
+        Assert.Equal([1, 2], Codecs.Decode<ReadOnlyMemory<byte>>([1, 2]).ToArray());
+        Assert.Equal("Zürich", Codecs.Decode<string>(Codecs.Encode("Zürich")));
+    }
+
+    [Fact]
+    public void A_type_without_a_codec_has_none()
+    {
+        Assert.False(GeneratedCodecs.TryGet<Version>(out var codec));
+        Assert.Null(codec);
+    }
+
+    [Fact]
+    public void A_second_codec_of_a_type_is_refused() =>
+        Assert.Throws<InvalidOperationException>(() => GeneratedCodecs.Register(Codecs.Of<Tree>()));
+}

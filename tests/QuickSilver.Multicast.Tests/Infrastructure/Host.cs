@@ -1,0 +1,143 @@
+using System.Buffers.Binary;
+using QuickSilver.Core.Requests;
+using QuickSilver.Membership.Views;
+using QuickSilver.Simulation;
+
+namespace QuickSilver.Multicast.Tests.Infrastructure;
+
+internal readonly record struct Received(NodeKey Sender, ulong Topic, long Sequence, uint Hash, int Bytes);
+
+// One node of a test: its multicast, what it published and what it was given.
+internal sealed class Host
+{
+    private readonly Dictionary<ulong, ITopicSender> _senders = [];
+    private readonly Dictionary<ulong, (ITopicReceiver Receiver, Sink Sink)> _receivers = [];
+
+    public Host(MulticastCluster cluster, SimulatedNode node, MulticastOptions options)
+    {
+        Node = node;
+        Multicast = new MulticastNode(node.Environment, options, (observer, address) =>
+            Membership = cluster.Service.Add(node, observer, address.EndPoint));
+    }
+
+    public SimulatedNode Node { get; }
+    public MulticastNode Multicast { get; }
+    public ScriptedMembership Membership { get; private set; } = null!;
+    public NodeKey Key => Membership.Self;
+    public List<Received> Log { get; } = [];
+    public List<TopicGap> Gaps { get; } = [];
+    public Dictionary<(ulong Topic, long Sequence), uint> Published { get; } = [];
+    public long Refused { get; private set; }
+
+    public void Publishes(ulong topic, bool reliable = true)
+    {
+        Membership.Open.Add(topic);
+        _senders[topic] = Multicast.OpenSender(topic, reliable);
+    }
+
+    public Sink Subscribes(ulong topic, bool reliable = true)
+    {
+        Membership.Open.Add(topic);
+        Membership.Subscriptions.Add(topic);
+        var sink = new Sink(this);
+        _receivers[topic] = (Multicast.OpenReceiver(topic, reliable, sink), sink);
+        return sink;
+    }
+
+    public void Unsubscribes(ulong topic)
+    {
+        _receivers.Remove(topic, out var open);
+        open.Receiver.Close();
+        Membership.Close(topic);
+    }
+
+    public bool IsSubscribed(ulong topic) => _receivers.ContainsKey(topic);
+
+    public void Resume(ulong topic) => OnCore(() => _receivers[topic].Receiver.Resume());
+
+    public void OnCore(Action action) => Node.Environment.Post(new ActionRequest(action));
+
+    /// <summary>Publishes on the core thread; false when there was no room.</summary>
+    public bool Publish(ulong topic, int bytes)
+    {
+        var payload = Payload(topic, bytes);
+        long sequence = _senders[topic].TrySend(payload, null);
+        if (sequence < 0)
+        {
+            Refused++;
+            return false;
+        }
+
+        Published[(topic, sequence)] = Hash(payload);
+        return true;
+    }
+
+    public void PublishAll(ulong topic, int count, int bytes)
+    {
+        int left = count;
+        void Go()
+        {
+            while (left > 0 && Publish(topic, bytes))
+            {
+                left--;
+            }
+        }
+
+        OnCore(() =>
+        {
+            _senders[topic].OnRoom = Go;
+            Go();
+        });
+    }
+
+    public ITopicSender Sender(ulong topic) => _senders[topic];
+
+    public IEnumerable<long> SequencesOf(NodeKey sender, ulong topic) =>
+        Log.Where(one => one.Sender == sender && one.Topic == topic).Select(one => one.Sequence);
+
+    private byte[] Payload(ulong topic, int bytes)
+    {
+        var payload = new byte[bytes];
+        ulong seed = (Key.Id << 40) ^ (topic << 20) ^ (ulong)Published.Count;
+        for (int i = 0; i + 8 <= bytes; i += 8)
+        {
+            seed = (seed * 6364136223846793005UL) + 1442695040888963407UL;
+            BinaryPrimitives.WriteUInt64LittleEndian(payload.AsSpan(i), seed);
+        }
+
+        return payload;
+    }
+
+    public static uint Hash(ReadOnlySpan<byte> bytes)
+    {
+        uint hash = 2166136261;
+        foreach (byte b in bytes)
+        {
+            hash = (hash ^ b) * 16777619;
+        }
+
+        return hash;
+    }
+
+    internal sealed class Sink(Host host) : ITopicSink
+    {
+        public bool IsFull { get; set; }
+
+        public Action<Received>? OnReceived { get; set; }
+
+        public bool TryAccept(in DeliveredMessage message)
+        {
+            if (IsFull)
+            {
+                return false;
+            }
+
+            var received = new Received(message.Sender, message.TopicId, message.Sequence, Hash(message.Payload), message.Payload.Length);
+            host.Log.Add(received);
+            OnReceived?.Invoke(received);
+            return true;
+        }
+
+        public void OnGap(in TopicGap gap) => host.Gaps.Add(gap);
+    }
+}

@@ -1,0 +1,232 @@
+using System.Collections.Immutable;
+using System.Net;
+using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Views;
+using QuickSilver.Simulation;
+
+namespace QuickSilver.Multicast.Tests.Infrastructure;
+
+// A membership service without a network: computes views from the roles it is told, numbers them, and tells each node after
+// a delay of its own, so that nodes know of a change at different times as in life. The real service has tests of its own.
+internal sealed class ScriptedService(SimulatedCluster cluster)
+{
+    private readonly List<ScriptedMembership> _members = [];
+    private readonly Dictionary<string, (ulong Id, uint Number, ImmutableArray<NodeKey> Members, IPEndPoint Group)> _regions = [];
+    private readonly List<NodeKey> _removed = [];
+    private ulong _regionCounter;
+    private long _number;
+    private long _settled;
+    private long _joins;
+
+    public IReadOnlyList<ScriptedMembership> Members => _members;
+
+    public TimeSpan MaxNewsDelay { get; init; } = TimeSpan.FromMilliseconds(5);
+
+    public ScriptedMembership Add(SimulatedNode node, IMembershipObserver observer, IPEndPoint endPoint)
+    {
+        var key = new NodeKey((ulong)node.Number + 1, (uint)node.Lives);
+        var member = new ScriptedMembership(this, cluster, node, key, endPoint, observer) { JoinOrder = ++_joins };
+        _members.Add(member);
+        return member;
+    }
+
+    public void Remove(NodeKey node)
+    {
+        _members.RemoveAll(member => member.Self == node);
+        _removed.Add(node);
+        Commit();
+        Settle();
+    }
+
+    /// <summary>Makes all changes since the last commit into one configuration.</summary>
+    public void Commit()
+    {
+        _number++;
+        var bySet = new SortedDictionary<string, List<ScriptedMembership>>(StringComparer.Ordinal);
+        foreach (var member in _members)
+        {
+            if (member.Subscriptions.Count > 0)
+            {
+                string set = string.Join(',', member.Subscriptions);
+                (bySet.TryGetValue(set, out var list) ? list : bySet[set] = []).Add(member);
+            }
+        }
+
+        var changed = new Dictionary<ulong, RegionView>();
+        foreach (var (set, members) in bySet)
+        {
+            var keys = members.Select(member => member.Self).Order().ToImmutableArray();
+            if (!_regions.TryGetValue(set, out var region))
+            {
+                ulong id = ++_regionCounter;
+                region = (id, 0, [], new IPEndPoint(new IPAddress([239, 1, (byte)(id >> 8), (byte)id]), 20000 + (int)id));
+            }
+            else if (region.Members.SequenceEqual(keys))
+            {
+                continue;
+            }
+
+            _regions[set] = (region.Id, region.Number + 1, keys, region.Group);
+            changed[region.Id] = View(_regions[set]);
+        }
+
+        foreach (string set in _regions.Keys.Where(set => !bySet.ContainsKey(set)).ToList())
+        {
+            var region = _regions[set];
+            _regions.Remove(set);
+            changed[region.Id] = View((region.Id, region.Number + 1, [], region.Group));
+        }
+
+        foreach (var member in _members)
+        {
+            member.Tell(Change(member, changed), MaxNewsDelay);
+        }
+
+        _removed.Clear();
+    }
+
+    public void Settle()
+    {
+        long least = _members.Count == 0 ? _number : _members.Min(member => member.Confirmed);
+        if (least > _settled)
+        {
+            _settled = least;
+            foreach (var member in _members)
+            {
+                member.TellSettled(least);
+            }
+        }
+    }
+
+    private RegionView View((ulong Id, uint Number, ImmutableArray<NodeKey> Members, IPEndPoint Group) region) => new()
+    {
+        RegionId = region.Id, Number = region.Number, Configuration = _number, Group = region.Group, Members = region.Members,
+    };
+
+    // Sends every node everything that changed and what it has not been told of: more than the real service, never less.
+    private ConfigurationChange Change(ScriptedMembership member, Dictionary<ulong, RegionView> changed)
+    {
+        var topics = new List<TopicView>();
+        foreach (ulong topic in member.Open.Order())
+        {
+            var regions = _regions
+                .Where(region => region.Key.Split(',').Contains(topic.ToString(System.Globalization.CultureInfo.InvariantCulture)))
+                .Select(region => region.Value.Id).Order().ToImmutableArray();
+            var view = new TopicView
+            {
+                TopicId = topic,
+                Configuration = _number,
+                Regions = regions,
+                Subscribed = member.Subscriptions.Contains(topic),
+                Subscribers = _members.Count(other => other.Subscriptions.Contains(topic)),
+            };
+            if (member.Knows(view))
+            {
+                continue;
+            }
+
+            topics.Add(view);
+        }
+
+        var known = member.KnownRegions;
+        var regionViews = new List<RegionView>(changed.Values);
+        foreach (var region in _regions.Values.OrderBy(region => region.Id))
+        {
+            if (!known.Contains(region.Id) && !changed.ContainsKey(region.Id))
+            {
+                regionViews.Add(View(region) with { Configuration = member.BornAt(region.Id, _number) });
+            }
+
+            known.Add(region.Id);
+        }
+
+        var joined = _members.Where(other => member.KnownNodes.Add(other.Self))
+            .Select(other => new NodeInfo(other.Self, other.EndPoint, other.JoinOrder)).ToImmutableArray();
+        return new ConfigurationChange
+        {
+            Number = _number,
+            IsSnapshot = false,
+            Joined = joined,
+            Removed = [.. _removed],
+            Regions = [.. regionViews.OrderBy(view => view.RegionId)],
+            Topics = [.. topics],
+        };
+    }
+}
+
+internal sealed class ScriptedMembership(
+    ScriptedService service, SimulatedCluster cluster, SimulatedNode node, NodeKey self, IPEndPoint endPoint, IMembershipObserver observer)
+    : IMembership
+{
+    private readonly Dictionary<ulong, TopicView> _told = [];
+    private TimeSpan _lastNews;
+
+    public NodeKey Self { get; } = self;
+    public IPEndPoint EndPoint { get; } = endPoint;
+    public bool IsReachable => true;
+    public SortedSet<ulong> Subscriptions { get; } = [];
+    public HashSet<ulong> Open { get; } = [];
+    public HashSet<ulong> KnownRegions { get; } = [];
+    public HashSet<NodeKey> KnownNodes { get; } = [];
+    public List<NodeKey> Suspects { get; } = [];
+    public long Confirmed { get; private set; }
+    public long JoinOrder { get; init; }
+    public long Applied { get; private set; }
+
+    public long BornAt(ulong region, long number) => number;
+
+    public bool Knows(TopicView view)
+    {
+        bool same = _told.TryGetValue(view.TopicId, out var told) && told.Subscribed == view.Subscribed
+            && told.Subscribers == view.Subscribers && told.Regions.SequenceEqual(view.Regions);
+        _told[view.TopicId] = view;
+        return same;
+    }
+
+    public void Tell(ConfigurationChange change, TimeSpan maxDelay)
+    {
+        var life = node.Environment;
+        var delay = TimeSpan.FromTicks((long)(life.NextRandom() % (ulong)(maxDelay.Ticks + 1)));
+        var due = cluster.Now + delay;
+        _lastNews = due > _lastNews ? due : _lastNews;
+        cluster.At(_lastNews, () => Deliver(life, () =>
+        {
+            Applied = change.Number;
+            observer.OnConfiguration(change);
+        }));
+    }
+
+    public void TellSettled(long number)
+    {
+        var life = node.Environment;
+        cluster.After(TimeSpan.FromMilliseconds(1), () => Deliver(life, () => observer.OnSettled(number)));
+    }
+
+    public void Confirm(long configuration)
+    {
+        Confirmed = configuration;
+        cluster.After(TimeSpan.FromMilliseconds(1), service.Settle);
+    }
+
+    public void ReportSuspect(NodeKey suspect, string reason) => Suspects.Add(suspect);
+
+    public void Close(ulong topicId)
+    {
+        Open.Remove(topicId);
+        Subscriptions.Remove(topicId);
+        _told.Remove(topicId);
+    }
+
+    void IMembership.Open(TopicRequest request, Action<TopicOutcome> completed) => throw new NotSupportedException("The script opens topics.");
+
+    public void Leave(Action completed) => completed();
+
+    // News wait while a node is paused, and die with it.
+    private static void Deliver(SimulatedEnvironment life, Action news)
+    {
+        if (life.IsAlive)
+        {
+            life.Post(new Core.Requests.ActionRequest(news));
+        }
+    }
+}

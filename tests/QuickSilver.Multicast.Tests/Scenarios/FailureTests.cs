@@ -1,0 +1,128 @@
+using QuickSilver.Multicast.Tests.Infrastructure;
+using QuickSilver.Simulation.Network;
+
+namespace QuickSilver.Multicast.Tests.Scenarios;
+
+// Crashes, pauses and partitions (I1 to I4, I10, I11, I19 under F3, F4, F6).
+public sealed class FailureTests
+{
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    public void When_a_member_crashes_the_others_get_everything_and_the_sender_goes_on_once_it_is_removed(int crashed)
+    {
+        var cluster = Running(11, new LinkModel { Loss = 0.05 });
+        cluster[0].PublishAll(1, 20_000, 500);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(20));
+        var gone = cluster[crashed].Key;
+        cluster.Simulation.Nodes[crashed].Crash();
+        cluster.Simulation.Run(TimeSpan.FromSeconds(1));
+        cluster.Service.Remove(gone);
+
+        var left = cluster.Hosts.Skip(1).Where(host => host.Key != gone).ToList();
+        Assert.True(cluster.RunUntil(() => left.All(host => host.Log.Count >= 20_000)));
+
+        Assert.All(left, host => MulticastCluster.AssertRun(host, cluster[0], 1, 1, 20_000));
+        Assert.All(left, host => Assert.Empty(host.Gaps));
+    }
+
+    [Fact]
+    public void When_the_sender_crashes_the_survivors_agree_on_what_they_deliver()
+    {
+        for (ulong seed = 1; seed <= 20; seed++)
+        {
+            var cluster = Running(seed, new LinkModel { Loss = 0.3 });
+            cluster[0].PublishAll(1, 5_000, 500);
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(2 + seed));
+            var sender = cluster[0].Key;
+            cluster.Simulation.Nodes[0].Crash();
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(100));
+            cluster.Service.Remove(sender);
+            cluster.Simulation.Run(TimeSpan.FromSeconds(5));
+
+            var first = cluster[1].SequencesOf(sender, 1).ToList();
+            Assert.NotEmpty(first);
+            Assert.All(cluster.Hosts.Skip(2), host => Assert.Equal(first, host.SequencesOf(sender, 1)));
+            Assert.All(cluster.Hosts.Skip(1), host => MulticastCluster.AssertRun(host, cluster[0], 1, 1));
+        }
+    }
+
+    [Fact]
+    public void A_restarted_member_gets_what_is_published_from_its_view_on()
+    {
+        var cluster = Running(5, null);
+        cluster[0].PublishAll(1, 1_000, 200);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(500));
+        var old = cluster[2].Key;
+        cluster.Simulation.Nodes[2].Crash();
+        cluster.Service.Remove(old);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(100));
+        var again = cluster.Restart(2);
+        again.Subscribes(1);
+        cluster.Commit();
+        cluster[0].PublishAll(1, 1_000, 200);
+
+        Assert.True(cluster.RunUntil(() => again.Log.Count >= 1_000));
+
+        MulticastCluster.AssertRun(again, cluster[0], 1, 1_001, 2_000);
+        MulticastCluster.AssertRun(cluster[1], cluster[0], 1, 1, 2_000);
+    }
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    [InlineData(2)]
+    public void A_pause_of_any_node_costs_time_and_no_message(int paused)
+    {
+        var cluster = Running(6, new LinkModel { Loss = 0.02 });
+        cluster[0].PublishAll(1, 10_000, 500);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(10));
+        cluster.Simulation.Nodes[paused].Pause(TimeSpan.FromSeconds(3));
+
+        Assert.True(cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host => host.Log.Count >= 10_000)));
+
+        Assert.All(cluster.Hosts.Skip(1), host => MulticastCluster.AssertRun(host, cluster[0], 1, 1, 10_000));
+    }
+
+    [Fact]
+    public void A_partition_that_heals_costs_time_and_no_message()
+    {
+        var cluster = Running(7, null);
+        cluster[0].PublishAll(1, 10_000, 500);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(5));
+        cluster.Simulation.Network.Partition([0, 1], [2, 3]);
+        cluster.Simulation.Run(TimeSpan.FromSeconds(4));
+        cluster.Simulation.Network.Reconnect();
+
+        Assert.True(cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host => host.Log.Count >= 10_000)));
+
+        Assert.All(cluster.Hosts.Skip(1), host => MulticastCluster.AssertRun(host, cluster[0], 1, 1, 10_000));
+    }
+
+    [Fact]
+    public void A_silent_member_is_reported_by_the_ring()
+    {
+        var cluster = Running(8, null);
+        var silent = cluster[2].Key;
+        cluster.Simulation.Nodes[2].Crash(silently: true);
+        cluster[0].PublishAll(1, 10, 100);
+        cluster.Simulation.Run(TimeSpan.FromSeconds(20));
+
+        Assert.Contains(silent, cluster[1].Membership.Suspects);
+        Assert.DoesNotContain(cluster[3].Key, cluster[1].Membership.Suspects);
+    }
+
+    private static MulticastCluster Running(ulong seed, LinkModel? link)
+    {
+        var cluster = new MulticastCluster(seed, 4, link);
+        cluster[0].Publishes(1);
+        foreach (var host in cluster.Hosts.Skip(1))
+        {
+            host.Subscribes(1);
+        }
+
+        cluster.Commit();
+        return cluster;
+    }
+}

@@ -1,0 +1,56 @@
+using System.Runtime.Serialization;
+
+namespace QuickSilver.ProtobufNet.Tests;
+
+[DataContract]
+public sealed class Departure
+{
+    [DataMember(Order = 1)]
+    public string? Flight { get; set; }
+
+    [DataMember(Order = 2)]
+    public int Passengers { get; set; }
+
+    [DataMember(Order = 3)]
+    public decimal Price { get; set; }
+
+    [DataMember(Order = 4)]
+    public Guid Id { get; set; }
+
+    [DataMember(Order = 5)]
+    public DateTime At { get; set; }
+
+    [DataMember(Order = 6)]
+    public TimeSpan Took { get; set; }
+
+    [DataMember(Order = 7)]
+    public Leg? First { get; set; }
+
+    [DataMember(Order = 8)]
+    public List<Leg> Legs { get; set; } = [];
+
+    [DataMember(Order = 9)]
+    public Dictionary<string, int> Seats { get; set; } = [];
+
+    [DataMember(Order = 10, Name = "gate")]
+    public int? Gate { get; set; }
+
+    [DataMember(Order = 11)]
+    public DayOfWeek Day { get; set; }
+
+    [DataMember(Order = 12)]
+    public byte[]? Blob { get; set; }
+
+    [DataMember(Order = 13)]
+    public Departure? Next { get; set; }
+}
+
+[DataContract(Name = "Stage")]
+public sealed class Leg
+{
+    [DataMember(Order = 1)]
+    public string? From { get; set; }
+
+    [DataMember(Order = 2)]
+    public double Miles { get; set; }
+}

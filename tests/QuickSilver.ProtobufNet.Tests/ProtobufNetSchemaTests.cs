@@ -1,0 +1,56 @@
+using QuickSilver.Core.Serialization;
+
+namespace QuickSilver.ProtobufNet.Tests
+{
+    // Endpoints on either library open the same topic: their schemas must be one.
+    public sealed class ProtobufNetSchemaTests
+    {
+        [Fact]
+        public void The_schema_is_the_generated_codecs()
+        {
+            Assert.True(GeneratedCodecs.TryGet<Departure>(out var generated));
+            var schema = new ProtobufNetCodec<Departure>().Schema;
+            Assert.Equal(generated!.Schema.TypeName, schema.TypeName);
+            Assert.Equal(generated.Schema.Kind, schema.Kind);
+            Assert.Equal(generated.Schema.Fields.ToArray(), schema.Fields.ToArray());
+            Assert.Contains(new PayloadField(2, "Legs.Miles", "double"), schema.Fields);
+        }
+
+        [Fact]
+        public void ProtobufNets_own_attributes_tell_it_too() => Assert.Equal(
+            [new PayloadField(3, "Name", "string"), new PayloadField(7, "leg", "Stage"), new PayloadField(1, "leg.From", "string"), new PayloadField(2, "leg.Miles", "double")],
+            new ProtobufNetCodec<Annotated>().Schema.Fields.ToArray());
+
+        [Fact]
+        public void A_schema_can_be_given()
+        {
+            var schema = new PayloadSchema("Known elsewhere", PayloadSchema.MessageKind, []);
+            Assert.Same(schema, new ProtobufNetCodec<Leg>(schema).Schema);
+        }
+
+        [ProtoBuf.ProtoContract]
+        private sealed class Annotated
+        {
+            [ProtoBuf.ProtoMember(7, Name = "leg")]
+            public Leg? Leg { get; set; }
+
+            [ProtoBuf.ProtoMember(3)]
+            public string? Name { get; set; }
+        }
+    }
+}
+
+// protobuf-net's attributes are in the half of it that may be missing; the schema knows them by name alone.
+namespace ProtoBuf
+{
+    [AttributeUsage(AttributeTargets.Class)]
+    internal sealed class ProtoContractAttribute : Attribute;
+
+    [AttributeUsage(AttributeTargets.Property)]
+    internal sealed class ProtoMemberAttribute(int tag) : Attribute
+    {
+        public int Tag { get; } = tag;
+
+        public string? Name { get; set; }
+    }
+}
