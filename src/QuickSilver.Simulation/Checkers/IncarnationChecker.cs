@@ -17,7 +17,7 @@ internal sealed class IncarnationChecker : HistoryChecker
         if (_superseded.Contains((subscription, sender)))
         {
             var newer = _heard[(subscription, sender.Id)];
-            Violate(delivered.At, $"{delivered.Subscription} was given {delivered.Message} after it had heard a newer life of that node, {newer}.");
+            Violate(delivered.At, $"{delivered.Subscription} was given {delivered.Message} after a newer life of that node, {newer}.");
             return;
         }
 

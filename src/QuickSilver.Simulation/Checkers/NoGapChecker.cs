@@ -18,7 +18,7 @@ internal sealed class NoGapChecker : HistoryChecker
         {
             Violate(
                 delivered.At,
-                $"{delivered.Subscription} was given {delivered.Message}, but never {next} to {number - 1}, and no gap notice tells of them.");
+                $"{delivered.Subscription} was given {delivered.Message}, but never {next} to {number - 1}, and no notice tells of them.");
         }
 
         _next[key] = Math.Max(number + 1, next);

@@ -228,6 +228,16 @@ public sealed class CheckerTests
     }
 
     [Fact]
+    public void The_very_first_message_after_the_subscription_is_owed()
+    {
+        var story = new Story(new LivenessChecker());
+        story.Subscribe();
+        story.Publish(1, 2);
+        story.Deliver(2);
+        AssertViolated(story, "I19", "message 1 ");
+    }
+
+    [Fact]
     public void A_hole_in_the_middle_is_owed_too()
     {
         var story = new Story(new LivenessChecker());
