@@ -6,17 +6,17 @@ namespace QuickSilver.Generators.Tests;
 
 public sealed class AllocationTests
 {
-    private static readonly Scalars _scalars =
+    private static readonly Scalars SomeScalars =
         new(1, -2, 3, 4, -5, 6, 7, -8, 'i', true, 1.5f, 2.5, "text", [1, 2, 3], new byte[] { 4 }, Color.Green, Wide.Far);
 
-    private static readonly Times _times =
+    private static readonly Times SomeTimes =
         new(1.5m, new Guid(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), DateTime.UnixEpoch, DateTimeOffset.UnixEpoch, TimeSpan.FromTicks(1));
 
     [Fact]
     public void Writing_allocates_nothing()
     {
-        WritesWithoutAllocating(_scalars);
-        WritesWithoutAllocating(_times with { Prices = [1m, 2m], MaybePrice = 3m });
+        WritesWithoutAllocating(SomeScalars);
+        WritesWithoutAllocating(SomeTimes with { Prices = [1m, 2m], MaybePrice = 3m });
         WritesWithoutAllocating(new Optionals { Int32 = 1, Flag = true, Precise = 1, Text = "t", Color = Color.Red, Point = new(1, 2) });
         WritesWithoutAllocating(new Mutable { Count = 1, Label = "l" });
         WritesWithoutAllocating(new Tree { Name = new string('n', 500), Children = [new Tree { Name = "c" }], Twin = new Tree() });
@@ -33,7 +33,7 @@ public sealed class AllocationTests
         Assert.Equal(
             Allocated(() => _ = new Scalars(
                 1, 2, 3, 4, 5, 6, 7, 8, 'i', true, 1f, 2, new string('t', 4), new byte[3], new byte[1], Color.Red, Wide.Far)),
-            AllocatedByReading(_scalars));
+            AllocatedByReading(SomeScalars));
         Assert.Equal(
             Allocated(() => _ = new Tree
             {

@@ -16,7 +16,7 @@ internal static class Driver
         global using System.Runtime.Serialization;
         """;
 
-    private static readonly ImmutableArray<MetadataReference> _references =
+    private static readonly ImmutableArray<MetadataReference> References =
     [
         .. ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator)
             .Where(path => Path.GetFileName(path).StartsWith("System.", StringComparison.Ordinal))
@@ -34,7 +34,7 @@ internal static class Driver
         CSharpCompilation.Create(
             name,
             [CSharpSyntaxTree.ParseText(Usings, path: "usings.cs"), CSharpSyntaxTree.ParseText(source, path: "source.cs")],
-            [.. _references, .. more],
+            [.. References, .. more],
             Options);
 
     public static GeneratorDriver Run(Compilation compilation, out Compilation generated) => CSharpGeneratorDriver
