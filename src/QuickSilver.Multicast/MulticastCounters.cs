@@ -27,6 +27,8 @@ internal sealed class MulticastCounters
     public long BusySends;
     public long RefusedSends;
     public long UnackedBytes;
+    // Datagrams the kernel dropped at this node's full receive buffers.
+    public long KernelDrops;
     public long DuplicateMessages;
 
     public void Drop(DropReason reason) => _drops[(int)reason]++;

@@ -74,6 +74,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     /// <summary>Called after a configuration was applied.</summary>
     public Action<ConfigurationChange>? ConfigurationApplied { get; set; }
 
+    public Action<long>? Settled { get; set; }
+
     public Action<string>? Expelled { get; set; }
 
     public Action<bool>? ServiceReachable { get; set; }
@@ -146,6 +148,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         }
 
         _reader.CloseSettled(_settled);
+        Settled?.Invoke(configuration);
     }
 
     public void OnExpelled(string reason) => Expelled?.Invoke(reason);
@@ -245,6 +248,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     {
         _topicSenders.Remove(topic);
         _waiting.Remove(topic);
+        ForgetView(topic.TopicId);
     }
 
     public void Close()
@@ -472,5 +476,25 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         }
     }
 
-    private void Forget(TopicReceiver receiver) => _topicReceivers.Remove((receiver.TopicId, receiver.IsReliable));
+    // The next subscription to the topic begins with a view of its own, never with the one this subscription had.
+    private void Forget(TopicReceiver receiver)
+    {
+        _topicReceivers.Remove((receiver.TopicId, receiver.IsReliable));
+        if (_topicViews.TryGetValue(receiver.TopicId, out var view))
+        {
+            _topicViews[receiver.TopicId] = view with { Subscribed = false };
+        }
+
+        ForgetView(receiver.TopicId);
+    }
+
+    // A topic that is not open here any more is not kept up to date; opened again, it waits for a new view.
+    private void ForgetView(ulong topicId)
+    {
+        if (!_topicReceivers.ContainsKey((topicId, true)) && !_topicReceivers.ContainsKey((topicId, false))
+            && !_topicSenders.Exists(sender => sender.TopicId == topicId))
+        {
+            _topicViews.Remove(topicId);
+        }
+    }
 }

@@ -170,7 +170,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
                 var endpoint = new TopicEndpoint<T>(_core.GetOrAdd(name, contract), codec, options);
                 var asked = new TopicOpening(endpoint.Topic, endpoint, contract);
                 created.SetResult((asked, endpoint));
-                endpoint.Topic.Join(asked);
+                asked.Begin();
             }
             catch (Exception exception)
             {

@@ -27,7 +27,8 @@ internal static class LayerRules
 
     /// <summary>
     /// What each room of Core may use: Buffers, Wire, then Transport, then Loop; Alarms, Requests and Flow know Buffers
-    /// only. Environment is the door that joins them all, so it may see each, and only the upper rooms see it.
+    /// only. Transport hands what arrives to the core thread as requests. Diagnostics names what it reports on, addresses
+    /// among it, and so may be known by what it knows. Environment is the door that joins them all, so it may see each, and only the upper rooms see it.
     /// </summary>
     public static readonly IReadOnlyDictionary<string, string[]> CoreRooms = new Dictionary<string, string[]>
     {
@@ -37,8 +38,8 @@ internal static class LayerRules
         ["Alarms"] = ["Buffers"],
         ["Requests"] = ["Buffers"],
         ["Flow"] = ["Buffers"],
-        ["Diagnostics"] = ["Buffers", "Wire"],
-        ["Transport"] = ["Buffers", "Wire", "Diagnostics"],
+        ["Diagnostics"] = ["Buffers", "Wire", "Transport"],
+        ["Transport"] = ["Buffers", "Wire", "Requests", "Diagnostics"],
         ["Loop"] = ["Buffers", "Wire", "Alarms", "Requests", "Flow", "Diagnostics", "Transport", "Environment"],
         ["Environment"] = ["Buffers", "Wire", "Alarms", "Requests", "Flow", "Diagnostics", "Transport", "Loop"],
     };

@@ -92,7 +92,7 @@ public sealed class DatagramTests
     {
         var bench = new Bench();
         bench.Send(bench.AddressOf(1), count: 3);
-        bench.Ports[0].Send([0xC0, 1, 2, 3], 4, bench.AddressOf(1));
+        bench.Ports[0].Send([1, 2, 3, 0xC0], 4, bench.AddressOf(1));
         bench.Run();
         Assert.Equal([4, 100, 100, 100], bench.Unicast[1].Runs.Select(run => run.Bytes.Length));
         Assert.Equal(1, bench.Unicast[1].Batches);
@@ -181,14 +181,14 @@ public sealed class DatagramTests
     [Fact]
     public void When_packet_memory_is_out_datagrams_wait_and_come_later()
     {
-        var bench = new Bench(2, new SimulationOptions { Seed = 1, PoolBytes = 1 });
+        var bench = new Bench(2, new SimulationOptions { Seed = 1, PoolBytes = 1 << 20 });
         var kept = new List<ReceivedRun>();
         bench.Unicast[1].Then = run =>
         {
             run.Lease.AddClaim();
             kept.Add(run);
         };
-        // The smallest pool has 16 blocks, and these datagrams fill one each.
+        // The pool has 16 blocks, and these datagrams fill one each.
         bench.Send(bench.AddressOf(1), count: 20, bytes: 40_000);
         bench.Run();
         Assert.Equal(16, kept.Count);

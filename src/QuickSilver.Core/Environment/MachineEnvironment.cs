@@ -15,7 +15,7 @@ namespace QuickSilver.Core.Environment;
 // thread, closes every port and stream that is still open, and may be called from any thread, the core thread included.
 internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
 {
-    private static readonly TimeSpan s_lingerLimit = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan LingerLimit = TimeSpan.FromSeconds(1);
 
     private readonly CoreThread _core;
     private readonly DatagramSocketFactory _ports;
@@ -96,7 +96,7 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
         if (!_core.IsCurrent)
         {
             // The thread has ended, so this is its last word. What is queued goes out, but nobody is waited for longer.
-            _lingering.Wait(s_lingerLimit);
+            _lingering.Wait(LingerLimit);
         }
     }
 

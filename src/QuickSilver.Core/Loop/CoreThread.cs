@@ -17,9 +17,6 @@ internal sealed class CoreThread : IDisposable
     // Runs received and not yet handled, beyond which the rest waits in the kernel: handlers are behind.
     private const int LongestBacklogRuns = 64;
 
-    // Without packet memory the sockets stay readable; looking again at once would be a spin.
-    private static readonly TimeSpan s_starvedNap = TimeSpan.FromMilliseconds(1);
-
     private readonly Thread _thread;
     private readonly IPoller _poller;
     private readonly CoreThreadOptions _options;
@@ -30,6 +27,8 @@ internal sealed class CoreThread : IDisposable
     private readonly RunIntake _intake;
     private readonly HandlerWatch _watch;
     private readonly WakeModeration _moderation;
+    private readonly IdleWait _idle;
+    private readonly Func<TimeSpan> _clock;
     private readonly List<PortSlot> _ports = [];
     private readonly List<IDatagramReceiver> _batch = [];
     private readonly IReadySource[] _ready = new IReadySource[64];
@@ -54,6 +53,8 @@ internal sealed class CoreThread : IDisposable
         _intake = new RunIntake(buffers, _queues, counters, logger);
         _watch = new HandlerWatch(counters, GC.GetTotalPauseDuration, logger);
         _moderation = new WakeModeration(options.LongestNap);
+        _idle = new IdleWait(_poller, _intake, _watch, _moderation, counters);
+        _clock = () => Now;
         _thread = new Thread(Run) { IsBackground = true, Name = options.Name };
     }
 
@@ -195,49 +196,9 @@ internal sealed class CoreThread : IDisposable
             return _poller.Wait(TimeSpan.Zero, _ready);
         }
 
-        int ready = Sleep(now, due);
+        int ready = _idle.Wait(_clock, due, _ready);
         _requests.EndSleep();
         return ready;
-    }
-
-    private int Sleep(TimeSpan now, TimeSpan due)
-    {
-        int ready;
-        if (_intake.IsStarved)
-        {
-            ready = Nap(s_starvedNap, due - now);
-            if (ready == 0)
-            {
-                _intake.EndStarvation();
-            }
-
-            return ready;
-        }
-
-        if (_moderation.IsNapDue(now))
-        {
-            // Never while something waits already: a rest is for gathering, not for falling behind.
-            ready = _poller.Wait(TimeSpan.Zero, _ready);
-            return ready > 0 ? ready : Nap(_moderation.BeginNap(), due - now);
-        }
-
-        Counters.Sleeps++;
-        ready = _poller.Wait(due == TimeSpan.MaxValue ? Timeout.InfiniteTimeSpan : due - now, _ready);
-        var woke = Now;
-        _moderation.Slept(woke - now, ready > 0);
-        if (ready == 0)
-        {
-            _watch.Woke(due, woke);
-        }
-
-        return ready;
-    }
-
-    private int Nap(TimeSpan nap, TimeSpan untilDue)
-    {
-        Counters.Naps++;
-        _poller.WaitForWake(nap < untilDue ? nap : untilDue);
-        return _poller.Wait(TimeSpan.Zero, _ready);
     }
 
     private void TakeIn(int ready)

@@ -13,15 +13,15 @@ internal sealed class WakeModeration(TimeSpan longestNap)
     private const int QuickWakesBeforeNap = 8;
     // A nap that saved fewer wakes than this was not worth its delay.
     private const int FruitfulRuns = 4;
-    private static readonly TimeSpan s_firstPenalty = TimeSpan.FromMilliseconds(10);
-    private static readonly TimeSpan s_longestPenalty = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan FirstPenalty = TimeSpan.FromMilliseconds(10);
+    private static readonly TimeSpan LongestPenalty = TimeSpan.FromSeconds(1);
 
     // A wait shorter than this found something waiting: no wake was paid for, and none can be saved.
-    private static readonly TimeSpan s_shortestSleep = TimeSpan.FromMicroseconds(5);
+    private static readonly TimeSpan ShortestSleep = TimeSpan.FromMicroseconds(5);
 
     private int _quickWakes;
     private bool _hasNapped;
-    private TimeSpan _penalty = s_firstPenalty;
+    private TimeSpan _penalty = FirstPenalty;
     private TimeSpan _notBefore;
 
     /// <summary>Whether to rest before blocking.</summary>
@@ -41,7 +41,7 @@ internal sealed class WakeModeration(TimeSpan longestNap)
         {
             _quickWakes = 0;
         }
-        else if (slept >= s_shortestSleep && _quickWakes < QuickWakesBeforeNap)
+        else if (slept >= ShortestSleep && _quickWakes < QuickWakesBeforeNap)
         {
             _quickWakes++;
         }
@@ -58,12 +58,12 @@ internal sealed class WakeModeration(TimeSpan longestNap)
         _hasNapped = false;
         if (runs >= FruitfulRuns)
         {
-            _penalty = s_firstPenalty;
+            _penalty = FirstPenalty;
             return;
         }
 
         _quickWakes = 0;
         _notBefore = now + _penalty;
-        _penalty = TimeSpan.FromTicks(Math.Min(_penalty.Ticks * 2, s_longestPenalty.Ticks));
+        _penalty = TimeSpan.FromTicks(Math.Min(_penalty.Ticks * 2, LongestPenalty.Ticks));
     }
 }

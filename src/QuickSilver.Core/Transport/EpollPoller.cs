@@ -20,8 +20,8 @@ internal sealed unsafe class EpollPoller : IPoller
     private const ulong WakeMark = ulong.MaxValue;
 
     // The kernel packs struct epoll_event on x86-64 only.
-    private static readonly int s_dataOffset = RuntimeInformation.ProcessArchitecture == Architecture.X64 ? 4 : 8;
-    private static readonly int s_eventBytes = s_dataOffset + 8;
+    private static readonly int DataOffset = RuntimeInformation.ProcessArchitecture == Architecture.X64 ? 4 : 8;
+    private static readonly int EventBytes = DataOffset + 8;
 
     private readonly SafeFileHandle _epoll;
     private readonly SafeFileHandle _wake;
@@ -70,7 +70,7 @@ internal sealed unsafe class EpollPoller : IPoller
         int filled = 0;
         for (int i = 0; i < count; i++)
         {
-            ulong data = BinaryPrimitives.ReadUInt64LittleEndian(_events.AsSpan((i * s_eventBytes) + s_dataOffset));
+            ulong data = BinaryPrimitives.ReadUInt64LittleEndian(_events.AsSpan((i * EventBytes) + DataOffset));
             if (data == WakeMark)
             {
                 TakeWakes();
@@ -155,7 +155,7 @@ internal sealed unsafe class EpollPoller : IPoller
     {
         Span<byte> epollEvent = stackalloc byte[16];
         BinaryPrimitives.WriteUInt32LittleEndian(epollEvent, Readable);
-        BinaryPrimitives.WriteUInt64LittleEndian(epollEvent[s_dataOffset..], data);
+        BinaryPrimitives.WriteUInt64LittleEndian(epollEvent[DataOffset..], data);
         fixed (byte* pointer = epollEvent)
         {
             if (LinuxCalls.epoll_ctl(_epoll, operation, descriptor, pointer) != 0)

@@ -19,8 +19,8 @@ internal static class SegmentationOffload
     public const int MaxRunBytes = 65_507;
 
     private const int UdpLevel = 17;
-    private static readonly int s_segmentOption = OperatingSystem.IsWindows() ? 2 : 103;
-    private static readonly int s_coalesceOption = OperatingSystem.IsWindows() ? 3 : 104;
+    private static readonly int SegmentOption = OperatingSystem.IsWindows() ? 2 : 103;
+    private static readonly int CoalesceOption = OperatingSystem.IsWindows() ? 3 : 104;
 
     /// <summary>Whether the system cuts runs that this socket sends.</summary>
     public static bool CanSendRuns(Socket socket) =>
@@ -28,9 +28,9 @@ internal static class SegmentationOffload
 
     /// <summary>Asks for coalesced receives; false where the system knows none.</summary>
     public static bool TryReceiveRuns(Socket socket) =>
-        IsOffered && TrySet(socket, s_coalesceOption, OperatingSystem.IsWindows() ? MaxRunBytes : 1);
+        IsOffered && TrySet(socket, CoalesceOption, OperatingSystem.IsWindows() ? MaxRunBytes : 1);
 
-    public static bool TrySetSegmentBytes(Socket socket, int segmentBytes) => TrySet(socket, s_segmentOption, segmentBytes);
+    public static bool TrySetSegmentBytes(Socket socket, int segmentBytes) => TrySet(socket, SegmentOption, segmentBytes);
 
     /// <summary>Bytes of the longest run of whole segments that one call takes.</summary>
     public static int RunBytes(int segmentBytes, int maxSegments) =>

@@ -8,7 +8,7 @@ namespace QuickSilver.Core.Transport;
 internal sealed class SelectPoller : IPoller
 {
     // Select takes microseconds in an int; a wait without end is renewed by the caller every so often.
-    private static readonly TimeSpan s_longestWait = TimeSpan.FromMinutes(10);
+    private static readonly TimeSpan LongestWait = TimeSpan.FromMinutes(10);
 
     private readonly List<(Socket Socket, IReadySource Source)> _registered = [];
     private readonly List<Socket> _asked = [];
@@ -95,9 +95,9 @@ internal sealed class SelectPoller : IPoller
 
     private void Select(TimeSpan timeout)
     {
-        if (timeout == Timeout.InfiniteTimeSpan || timeout > s_longestWait)
+        if (timeout == Timeout.InfiniteTimeSpan || timeout > LongestWait)
         {
-            timeout = s_longestWait;
+            timeout = LongestWait;
         }
 
         // Rounded up: an alarm must find its time come when the wait is over.

@@ -11,7 +11,7 @@ internal sealed class TcpControlListener : IControlListener
     private const int Backlog = 512;
     // Accepted and not yet seen by the core thread; the others wait in the kernel.
     private const int LongestQueue = 64;
-    private static readonly TimeSpan s_retryDelay = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(100);
 
     private readonly Socket _socket;
     private readonly IControlAcceptor _acceptor;
@@ -77,7 +77,7 @@ internal sealed class TcpControlListener : IControlListener
                 {
                     // Out of descriptors, or the peer was gone already: neither ends the listener.
                     CoreLog.AcceptFailed(_streams.Logger, LocalEndPoint, failure.Message);
-                    await Task.Delay(s_retryDelay);
+                    await Task.Delay(RetryDelay);
                 }
             }
         }

@@ -20,7 +20,7 @@ internal sealed class TcpControlStream : IControlStream
     internal const int HeldLimitBytes = 64 << 20;
     private const int ReceiveBytes = 16 << 10;
     // How long a closed stream may take to hand over what was queued, such as the reason why it closes.
-    private static readonly TimeSpan s_lingerLimit = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan LingerLimit = TimeSpan.FromSeconds(1);
 
     private readonly Socket _socket;
     private readonly ControlStreams _streams;
@@ -202,7 +202,7 @@ internal sealed class TcpControlStream : IControlStream
     // A task, after Close.
     private async Task LingerAsync()
     {
-        using var limit = new CancellationTokenSource(s_lingerLimit);
+        using var limit = new CancellationTokenSource(LingerLimit);
         try
         {
             await _sending.WaitAsync(limit.Token);

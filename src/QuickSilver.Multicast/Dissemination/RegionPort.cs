@@ -35,7 +35,9 @@ internal sealed class RegionPort(MulticastContext context, IPEndPoint group, IDa
             if (_sampledAt == TimeSpan.MinValue || now - _sampledAt >= DropSampleInterval)
             {
                 _sampledAt = now;
-                _drops = _port.KernelDrops;
+                long drops = _port.KernelDrops;
+                context.Counters.KernelDrops += drops - _drops;
+                _drops = drops;
             }
 
             return _drops;

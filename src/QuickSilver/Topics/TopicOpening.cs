@@ -18,6 +18,20 @@ internal sealed class TopicOpening(TopicCore topic, TopicEndpoint endpoint, Cont
 
     public Task Done => _done.Task;
 
+    public void Begin()
+    {
+        try
+        {
+            Topic.Join(this);
+        }
+        catch (Exception exception)
+        {
+            // The layer below could not open its side, for want of a port, say.
+            Fail(exception);
+            Topic.Abandon(this);
+        }
+    }
+
     public void Complete() => _done.TrySetResult();
 
     public void Fail(Exception exception) => _done.TrySetException(exception);

@@ -16,7 +16,8 @@ internal static class NamespaceUses
     /// <summary>Pairs of a type of the assembly and a type, of the same assembly, that it uses.</summary>
     public static IEnumerable<(Type User, Type Used)> Within(Assembly assembly) =>
         assembly.GetTypes().SelectMany(user => UsedBy(user).SelectMany(Parts)
-            .Where(used => used.Assembly == assembly && used.Namespace != user.Namespace).Distinct().Select(used => (user, used)));
+            .Where(used => used.Assembly == assembly && used.Namespace is not null && used.Namespace != user.Namespace)
+            .Distinct().Select(used => (user, used)));
 
     private static IEnumerable<Type> UsedBy(Type type)
     {

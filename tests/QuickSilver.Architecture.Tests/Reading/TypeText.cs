@@ -8,10 +8,22 @@ internal static class TypeText
 {
     private static readonly Dictionary<Type, string> Keywords = new()
     {
-        [typeof(void)] = "void", [typeof(object)] = "object", [typeof(string)] = "string", [typeof(bool)] = "bool",
-        [typeof(byte)] = "byte", [typeof(sbyte)] = "sbyte", [typeof(char)] = "char", [typeof(decimal)] = "decimal",
-        [typeof(double)] = "double", [typeof(float)] = "float", [typeof(int)] = "int", [typeof(uint)] = "uint",
-        [typeof(long)] = "long", [typeof(ulong)] = "ulong", [typeof(short)] = "short", [typeof(ushort)] = "ushort",
+        [typeof(void)] = "void",
+        [typeof(object)] = "object",
+        [typeof(string)] = "string",
+        [typeof(bool)] = "bool",
+        [typeof(byte)] = "byte",
+        [typeof(sbyte)] = "sbyte",
+        [typeof(char)] = "char",
+        [typeof(decimal)] = "decimal",
+        [typeof(double)] = "double",
+        [typeof(float)] = "float",
+        [typeof(int)] = "int",
+        [typeof(uint)] = "uint",
+        [typeof(long)] = "long",
+        [typeof(ulong)] = "ulong",
+        [typeof(short)] = "short",
+        [typeof(ushort)] = "ushort",
     };
 
     public static string Of(Type type, NullabilityInfo? nullability = null)

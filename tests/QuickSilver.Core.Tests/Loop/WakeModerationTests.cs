@@ -4,9 +4,9 @@ namespace QuickSilver.Core.Tests.Loop;
 
 public sealed class WakeModerationTests
 {
-    private static readonly TimeSpan s_nap = TimeSpan.FromMicroseconds(200);
-    private static readonly TimeSpan s_quick = TimeSpan.FromMicroseconds(50);
-    private readonly WakeModeration _moderation = new(s_nap);
+    private static readonly TimeSpan Nap = TimeSpan.FromMicroseconds(200);
+    private static readonly TimeSpan Quick = TimeSpan.FromMicroseconds(50);
+    private readonly WakeModeration _moderation = new(Nap);
     private TimeSpan _now = TimeSpan.FromSeconds(1);
 
     [Fact]
@@ -26,7 +26,7 @@ public sealed class WakeModerationTests
         for (int i = 0; i < 100; i++)
         {
             Assert.True(_moderation.IsNapDue(_now));
-            Assert.Equal(s_nap, _moderation.BeginNap());
+            Assert.Equal(Nap, _moderation.BeginNap());
             _moderation.Took(10, _now);
         }
     }
@@ -43,8 +43,8 @@ public sealed class WakeModerationTests
     public void An_alarm_or_a_wake_is_no_stream()
     {
         WakeQuickly(7);
-        _moderation.Slept(s_quick, isSocketReady: false);
-        _moderation.Slept(s_quick, isSocketReady: true);
+        _moderation.Slept(Quick, isSocketReady: false);
+        _moderation.Slept(Quick, isSocketReady: true);
         Assert.False(_moderation.IsNapDue(_now));
     }
 
@@ -64,7 +64,7 @@ public sealed class WakeModerationTests
     {
         // Ten seconds of a message every 50 µs, each the answer to the one before.
         int naps = 0;
-        for (var end = _now + TimeSpan.FromSeconds(10); _now < end; _now += s_quick)
+        for (var end = _now + TimeSpan.FromSeconds(10); _now < end; _now += Quick)
         {
             if (_moderation.IsNapDue(_now))
             {
@@ -73,7 +73,7 @@ public sealed class WakeModerationTests
             }
             else
             {
-                _moderation.Slept(s_quick, isSocketReady: true);
+                _moderation.Slept(Quick, isSocketReady: true);
             }
 
             _moderation.Took(1, _now);
@@ -107,7 +107,7 @@ public sealed class WakeModerationTests
     {
         for (int i = 0; i < times; i++)
         {
-            _moderation.Slept(s_quick, isSocketReady: true);
+            _moderation.Slept(Quick, isSocketReady: true);
         }
     }
 }

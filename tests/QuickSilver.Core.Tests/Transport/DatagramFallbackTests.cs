@@ -10,7 +10,7 @@ namespace QuickSilver.Core.Tests.Transport;
 // What a port does when the system refuses; the refusals are scripted, as no test can have them of a kernel at will. F13.
 public sealed class DatagramFallbackTests : IDisposable
 {
-    private static readonly DatagramAddress s_to = new(new IPEndPoint(IPAddress.Parse("239.255.1.1"), 5000));
+    private static readonly DatagramAddress To = new(new IPEndPoint(IPAddress.Parse("239.255.1.1"), 5000));
     private readonly Socket _socket = new(AddressFamily.InterNetwork, SocketType.Dgram, ProtocolType.Udp);
     private readonly CoreCounters _counters = new();
     private readonly LogRecorder _log = new();
@@ -24,7 +24,7 @@ public sealed class DatagramFallbackTests : IDisposable
         var port = NewPort(calls);
         Assert.Equal(64, port.MaxRunSegments);
 
-        Assert.Equal(SendOutcome.Sent, port.Send(new byte[2500], 1000, s_to));
+        Assert.Equal(SendOutcome.Sent, port.Send(new byte[2500], 1000, To));
 
         Assert.Equal([1000, 1000, 500], calls.Sent.Select(sent => sent.Bytes));
         Assert.Equal(1, port.MaxRunSegments);
@@ -32,7 +32,7 @@ public sealed class DatagramFallbackTests : IDisposable
         Assert.Equal(0, _counters.RefusedSends);
         Assert.True(_log.Has(1002));
 
-        Assert.Equal(SendOutcome.Sent, port.Send(new byte[2000], 1000, s_to));
+        Assert.Equal(SendOutcome.Sent, port.Send(new byte[2000], 1000, To));
         Assert.Single(_log.Entries);
     }
 
@@ -43,11 +43,11 @@ public sealed class DatagramFallbackTests : IDisposable
         calls.Outcomes.Enqueue(CallOutcome.Busy);
         var port = NewPort(calls);
 
-        Assert.Equal(SendOutcome.Busy, port.Send(new byte[3000], 1000, s_to));
+        Assert.Equal(SendOutcome.Busy, port.Send(new byte[3000], 1000, To));
         Assert.Empty(calls.Sent);
         Assert.Equal((1, 0, 0), (_counters.BusySends, _counters.DatagramsSent, _counters.RefusedSends));
 
-        Assert.Equal(SendOutcome.Sent, port.Send(new byte[3000], 1000, s_to));
+        Assert.Equal(SendOutcome.Sent, port.Send(new byte[3000], 1000, To));
         Assert.Equal((3000, 1000), calls.Sent.Single());
     }
 
@@ -60,7 +60,7 @@ public sealed class DatagramFallbackTests : IDisposable
         var port = NewPort(calls);
         port.MaxRunSegments = 1;
 
-        Assert.Equal(SendOutcome.Sent, port.Send(new byte[3000], 1000, s_to));
+        Assert.Equal(SendOutcome.Sent, port.Send(new byte[3000], 1000, To));
         Assert.Equal(1, _counters.DatagramsSent);
         Assert.Equal(2, _counters.RefusedSends);
     }
@@ -71,7 +71,7 @@ public sealed class DatagramFallbackTests : IDisposable
         var calls = new ScriptedCalls();
         calls.Outcomes.Enqueue(CallOutcome.Refused);
         var port = NewPort(calls);
-        Assert.Equal(SendOutcome.Refused, port.Send(new byte[2001], 1000, s_to));
+        Assert.Equal(SendOutcome.Refused, port.Send(new byte[2001], 1000, To));
         Assert.Equal(3, _counters.RefusedSends);
         Assert.Equal(64, port.MaxRunSegments);
     }
@@ -82,13 +82,13 @@ public sealed class DatagramFallbackTests : IDisposable
         var calls = new ScriptedCalls();
         var port = NewPort(calls);
 
-        port.Send(new byte[1000], 1000, s_to);
+        port.Send(new byte[1000], 1000, To);
         Assert.Equal(0, calls.SegmentChanges);
-        port.Send(new byte[4000], 1000, s_to);
-        port.Send(new byte[3500], 1000, s_to);
-        port.Send(new byte[900], 1000, s_to);
+        port.Send(new byte[4000], 1000, To);
+        port.Send(new byte[3500], 1000, To);
+        port.Send(new byte[900], 1000, To);
         Assert.Equal(1, calls.SegmentChanges);
-        port.Send(new byte[1200], 1200, s_to);
+        port.Send(new byte[1200], 1200, To);
         Assert.Equal(2, calls.SegmentChanges);
         Assert.Equal((1200, 0), calls.Sent[^1]);
     }

@@ -56,6 +56,7 @@ internal sealed class ImpairedSwitch : IDisposable
         set => _links[from, to].Impairment = value;
     }
 
+    /// <summary>What became of the UDP frames of a pair.</summary>
     public LinkCounters Counters(int from, int to) => _links[from, to].Counters;
 
     /// <summary>Frames or runs that a receiving kernel would not take.</summary>
@@ -137,10 +138,11 @@ internal sealed class ImpairedSwitch : IDisposable
         var now = Stopwatch.GetTimestamp();
         while (_held.TryTakeDue(now, out var held))
         {
-            var counters = _links[held.From, held.To].Counters;
+            var frame = new Frame(held.Buffer.AsSpan(0, held.Length));
+            var counters = _links[held.From, held.To].CountersOf(frame.IsUdp);
             counters.Held--;
             counters.Forwarded++;
-            _writers[held.To].Write(new Frame(held.Buffer.AsSpan(0, held.Length)));
+            _writers[held.To].Write(frame);
             _held.Return(held);
         }
 
@@ -208,22 +210,23 @@ internal sealed class ImpairedSwitch : IDisposable
     private void Forward(int from, int to, Frame frame)
     {
         var link = _links[from, to];
+        var counters = link.CountersOf(frame.IsUdp);
         var fate = link.Decide(link.Impairment, frame.IsUdp, frame.IsIpMulticast);
         for (var copy = 0; copy < fate.Copies; copy++)
         {
             var delay = copy == 0 ? fate.DelayTicks : fate.SecondDelayTicks;
             if (delay <= 0)
             {
-                link.Counters.Forwarded++;
+                counters.Forwarded++;
                 _writers[to].Write(frame);
             }
             else if (_held.TryHold(frame.Bytes, from, to, Stopwatch.GetTimestamp() + delay))
             {
-                link.Counters.Held++;
+                counters.Held++;
             }
             else
             {
-                link.Counters.Overflowed++;
+                counters.Overflowed++;
             }
         }
     }

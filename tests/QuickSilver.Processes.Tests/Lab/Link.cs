@@ -4,7 +4,8 @@ namespace QuickSilver.Processes.Tests.Lab;
 
 // One directed pair of nodes. The n-th frame of a pair draws from (seed, from, to, n, kind of harm), never from a shared
 // stream: so which frames are lost depends neither on timing, nor on other pairs, nor on which other harms are set.
-// UDP is numbered apart from the rest, so that TCP, ARP and IGMP beside it move no decision about a datagram.
+// UDP is numbered and counted apart from the rest, so that TCP, ARP and IGMP beside it, which come when they like, move
+// no decision about a datagram and blur no figure.
 internal sealed class Link(ulong seed, int from, int to)
 {
     private readonly ulong _key = Mix(Mix(seed) ^ (ulong)((from << 16) | (to << 8)));
@@ -27,37 +28,45 @@ internal sealed class Link(ulong seed, int from, int to)
         set => Volatile.Write(ref _impairment, value);
     }
 
+    /// <summary>Of UDP frames.</summary>
     public LinkCounters Counters { get; } = new();
+
+    /// <summary>Of all other frames.</summary>
+    public LinkCounters OtherCounters { get; } = new();
 
     /// <summary>Lets frames through that no harm concerns; their numbers count on.</summary>
     public void PassUntouched(bool isUdp, int frames)
     {
         _seen[isUdp ? 1 : 0] += (ulong)frames;
-        Counters.Offered += frames;
-        Counters.Forwarded += frames;
+        var counters = CountersOf(isUdp);
+        counters.Offered += frames;
+        counters.Forwarded += frames;
     }
+
+    public LinkCounters CountersOf(bool isUdp) => isUdp ? Counters : OtherCounters;
 
     public Fate Decide(Impairment impairment, bool isUdp, bool multicast)
     {
         var kind = isUdp ? 1 : 0;
         var at = Mix(_key + (ulong)kind + (_seen[kind]++ * 0xD1342543DE82EF95));
-        Counters.Offered++;
+        var counters = CountersOf(isUdp);
+        counters.Offered++;
         if (impairment.Stops(multicast))
         {
-            Counters.Blocked++;
+            counters.Blocked++;
             return default;
         }
 
         if (Hits(at, Draw.Loss, impairment.LossPercent))
         {
-            Counters.Lost++;
+            counters.Lost++;
             return default;
         }
 
         var duplicated = Hits(at, Draw.Duplicate, impairment.DuplicatePercent);
         var held = Hits(at, Draw.Reorder, impairment.ReorderPercent);
-        Counters.Duplicated += duplicated ? 1 : 0;
-        Counters.Reordered += held ? 1 : 0;
+        counters.Duplicated += duplicated ? 1 : 0;
+        counters.Reordered += held ? 1 : 0;
         var delay = impairment.Delay + (held ? impairment.Hold : TimeSpan.Zero);
         return new Fate(
             duplicated ? 2 : 1,

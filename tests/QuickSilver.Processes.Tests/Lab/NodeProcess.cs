@@ -119,7 +119,9 @@ internal sealed class NodeProcess : IDisposable
     {
         if (!capture.WaitUntil(condition, Patience))
         {
-            Fail((_process.HasExited ? $"ended with {_process.ExitCode} before " : "was waited for in vain: ") + what);
+            // The end of a stream comes a moment before that of its process.
+            var hasExited = capture.HasEnded ? _process.WaitForExit(Patience) : _process.HasExited;
+            Fail((hasExited ? $"ended with {_process.ExitCode} before " : "was waited for in vain: ") + what);
         }
     }
 

@@ -30,6 +30,17 @@ internal sealed class OutputCapture
         }
     }
 
+    public bool HasEnded
+    {
+        get
+        {
+            lock (_lock)
+            {
+                return _ended;
+            }
+        }
+    }
+
     public byte[] Bytes()
     {
         lock (_lock)

@@ -3,7 +3,7 @@ using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Simulation.Tests.Infrastructure;
 
-// Keeps what a port hands up. Control datagrams are those that begin with 0xC0.
+// Keeps what a port hands up. Control datagrams are those that end with 0xC0.
 internal sealed class RecordingReceiver(INodeEnvironment environment) : IDatagramReceiver
 {
     public List<(TimeSpan At, byte[] Bytes)> Runs { get; } = [];
@@ -14,7 +14,7 @@ internal sealed class RecordingReceiver(INodeEnvironment environment) : IDatagra
 
     public Action<ReceivedRun>? Then { get; set; }
 
-    public bool IsControl(ReadOnlySpan<byte> firstBytes) => firstBytes[0] == 0xC0;
+    public bool IsControl(ReadOnlySpan<byte> firstBytes) => firstBytes[^1] == 0xC0;
 
     public void OnRun(in ReceivedRun run)
     {

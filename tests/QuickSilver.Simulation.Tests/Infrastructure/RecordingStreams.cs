@@ -30,7 +30,7 @@ internal sealed class RecordingHandler : IControlStreamHandler
     {
         Offers.Add(bytes.Length);
         int consumed = Consume?.Invoke(bytes.ToArray()) ?? bytes.Length;
-        Received.AddRange(bytes[..consumed]);
+        Received.AddRange(bytes[..Math.Min(consumed, bytes.Length)]);
         return consumed;
     }
 

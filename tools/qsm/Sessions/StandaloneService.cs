@@ -1,5 +1,9 @@
 using System.Net;
 using Microsoft.Extensions.Logging;
+using QuickSilver.Composition;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Requests;
+using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
 
 namespace QuickSilver.Tool.Sessions;
@@ -7,23 +11,60 @@ namespace QuickSilver.Tool.Sessions;
 // Runs the membership service over the machine's environment, on a core thread of its own.
 internal sealed class StandaloneService : IAsyncDisposable
 {
-    private readonly StubService _service;
+    private readonly MachineEnvironment _environment;
+    private readonly MembershipService _service;
 
-    private StandaloneService(StubService service) => _service = service;
+    private StandaloneService(MachineEnvironment environment, MembershipService service, IPEndPoint localEndPoint)
+    {
+        _environment = environment;
+        _service = service;
+        LocalEndPoint = localEndPoint;
+    }
 
-    public IPEndPoint LocalEndPoint => _service.LocalEndPoint;
+    public IPEndPoint LocalEndPoint { get; }
 
     public static async Task<StandaloneService> StartAsync(IPEndPoint listen, QuickSilverOptions options, ILoggerFactory logs)
     {
+        var environment = MachineEnvironment.Start(
+            new MachineEnvironmentOptions { Name = "QuickSilver membership", LocalAddress = listen.Address, BufferBytes = 16 << 20 }, logs);
+        var started = new TaskCompletionSource<StandaloneService>(TaskCreationOptions.RunContinuationsAsynchronously);
+        environment.Post(new ActionRequest(() =>
+        {
+            try
+            {
+                var service = new MembershipService(
+                    environment,
+                    ProtocolParts.ServiceOptions(options),
+                    new MemoryMembershipStore(),
+                    new MembershipCounters(),
+                    logs.CreateLogger("QuickSilver.Membership"));
+                started.SetResult(new StandaloneService(environment, service, service.Start(listen)));
+            }
+            catch (Exception exception)
+            {
+                started.SetException(exception);
+            }
+        }));
         try
         {
-            return new StandaloneService(await StubService.StartAsync(listen, options, logs));
+            return await started.Task;
         }
         catch (Exception exception) when (exception is not OperationCanceledException)
         {
+            environment.Dispose();
             throw ToolException.OnStart(exception);
         }
     }
 
-    public ValueTask DisposeAsync() => _service.DisposeAsync();
+    public async ValueTask DisposeAsync()
+    {
+        var closed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _environment.Post(new ActionRequest(() =>
+        {
+            _service.Dispose();
+            closed.SetResult();
+        }));
+        await closed.Task;
+        _environment.Dispose();
+    }
 }

@@ -8,7 +8,7 @@ namespace QuickSilver.Membership.Protocol.Replies;
 // meantime is told from a view of its new opening.
 internal sealed class ConfigurationMessage
 {
-    public static int Kind => 19;
+    public static int Kind => ControlMessageKind.Configuration;
 
     public long Number { get; set; }
     public long Previous { get; set; }

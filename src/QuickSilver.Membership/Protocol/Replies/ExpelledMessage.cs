@@ -3,7 +3,7 @@ namespace QuickSilver.Membership.Protocol.Replies;
 // The node was removed from the views: it must start again as a new incarnation.
 internal readonly record struct ExpelledMessage(string Reason) : IControlMessage
 {
-    public static int Kind => 22;
+    public static int Kind => ControlMessageKind.Expelled;
 
     public void Write(ProtoWriter writer)
     {

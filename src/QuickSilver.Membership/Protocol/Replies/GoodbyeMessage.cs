@@ -5,7 +5,7 @@ namespace QuickSilver.Membership.Protocol.Replies;
 // The service ends. The node looks for another, at once at Successor when that is given.
 internal readonly record struct GoodbyeMessage(IPEndPoint? Successor) : IControlMessage
 {
-    public static int Kind => 24;
+    public static int Kind => ControlMessageKind.Goodbye;
 
     public void Write(ProtoWriter writer)
     {

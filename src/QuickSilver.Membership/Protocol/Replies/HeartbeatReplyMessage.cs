@@ -3,7 +3,7 @@ namespace QuickSilver.Membership.Protocol.Replies;
 // The service lives too.
 internal readonly record struct HeartbeatReplyMessage(long Configuration) : IControlMessage
 {
-    public static int Kind => 23;
+    public static int Kind => ControlMessageKind.HeartbeatReply;
 
     public void Write(ProtoWriter writer)
     {

@@ -3,7 +3,7 @@ namespace QuickSilver.Membership.Protocol.Replies;
 // The node cannot join, and why. The service closes the stream.
 internal readonly record struct RefusedMessage(string Reason) : IControlMessage
 {
-    public static int Kind => 18;
+    public static int Kind => ControlMessageKind.Refused;
 
     public void Write(ProtoWriter writer)
     {

@@ -3,7 +3,7 @@ namespace QuickSilver.Membership.Protocol.Replies;
 // Every live node has confirmed this configuration.
 internal readonly record struct SettledMessage(long Configuration) : IControlMessage
 {
-    public static int Kind => 21;
+    public static int Kind => ControlMessageKind.Settled;
 
     public void Write(ProtoWriter writer)
     {

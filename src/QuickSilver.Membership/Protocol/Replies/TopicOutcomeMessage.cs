@@ -3,7 +3,7 @@ namespace QuickSilver.Membership.Protocol.Replies;
 // The answer to one SetTopic; no refusal means granted.
 internal readonly record struct TopicOutcomeMessage(ulong RequestId, string Refusal) : IControlMessage
 {
-    public static int Kind => 20;
+    public static int Kind => ControlMessageKind.TopicOutcome;
 
     public void Write(ProtoWriter writer)
     {

@@ -3,7 +3,7 @@ namespace QuickSilver.Membership.Protocol.Replies;
 // The node is a member. Service tells one life of a service from another; a resumed member gets what it missed next.
 internal readonly record struct WelcomeMessage(ulong Service, bool Resumed) : IControlMessage
 {
-    public static int Kind => 17;
+    public static int Kind => ControlMessageKind.Welcome;
 
     public void Write(ProtoWriter writer)
     {

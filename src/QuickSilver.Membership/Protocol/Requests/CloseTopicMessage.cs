@@ -3,7 +3,7 @@ namespace QuickSilver.Membership.Protocol.Requests;
 // Gives up all access to a topic.
 internal readonly record struct CloseTopicMessage(ulong RequestId, ulong TopicId) : IControlMessage
 {
-    public static int Kind => 4;
+    public static int Kind => ControlMessageKind.CloseTopic;
 
     public void Write(ProtoWriter writer)
     {

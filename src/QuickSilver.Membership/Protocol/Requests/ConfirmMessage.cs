@@ -3,7 +3,7 @@ namespace QuickSilver.Membership.Protocol.Requests;
 // Nothing that the node sent in a view superseded at or before this configuration is unsettled.
 internal readonly record struct ConfirmMessage(long Configuration) : IControlMessage
 {
-    public static int Kind => 5;
+    public static int Kind => ControlMessageKind.Confirm;
 
     public void Write(ProtoWriter writer)
     {

@@ -3,7 +3,7 @@ namespace QuickSilver.Membership.Protocol.Requests;
 // The node lives, and has every configuration up to this one.
 internal readonly record struct HeartbeatMessage(long Known) : IControlMessage
 {
-    public static int Kind => 6;
+    public static int Kind => ControlMessageKind.Heartbeat;
 
     public void Write(ProtoWriter writer)
     {

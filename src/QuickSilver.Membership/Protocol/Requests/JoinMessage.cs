@@ -10,7 +10,7 @@ internal sealed record JoinMessage : IControlMessage
 {
     public const int MaxClusterBytes = 256;
 
-    public static int Kind => 1;
+    public static int Kind => ControlMessageKind.Join;
 
     public required string Cluster { get; init; }
     public required int ProtocolVersion { get; init; }

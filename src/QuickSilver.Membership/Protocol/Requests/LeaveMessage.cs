@@ -3,7 +3,7 @@ namespace QuickSilver.Membership.Protocol.Requests;
 // The node leaves for good.
 internal readonly record struct LeaveMessage() : IControlMessage
 {
-    public static int Kind => 8;
+    public static int Kind => ControlMessageKind.Leave;
 
     public void Write(ProtoWriter writer)
     {

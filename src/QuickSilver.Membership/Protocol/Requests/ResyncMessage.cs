@@ -3,7 +3,7 @@ namespace QuickSilver.Membership.Protocol.Requests;
 // A step of the configuration is missing: the node asks for all of it.
 internal readonly record struct ResyncMessage(long Known) : IControlMessage
 {
-    public static int Kind => 9;
+    public static int Kind => ControlMessageKind.Resync;
 
     public void Write(ProtoWriter writer)
     {

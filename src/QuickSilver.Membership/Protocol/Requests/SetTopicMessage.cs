@@ -11,7 +11,7 @@ internal sealed record SetTopicMessage : IControlMessage
     private const int MaxWordBytes = 1024;
     private const int MaxFields = 4096;
 
-    public static int Kind => 3;
+    public static int Kind => ControlMessageKind.SetTopic;
 
     public required ulong RequestId { get; init; }
     public required TopicRequest Topic { get; init; }

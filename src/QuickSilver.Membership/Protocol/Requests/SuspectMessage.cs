@@ -5,7 +5,7 @@ namespace QuickSilver.Membership.Protocol.Requests;
 // A ring neighbour does not answer this node.
 internal readonly record struct SuspectMessage(NodeKey Node, string Reason) : IControlMessage
 {
-    public static int Kind => 7;
+    public static int Kind => ControlMessageKind.Suspect;
 
     public void Write(ProtoWriter writer)
     {

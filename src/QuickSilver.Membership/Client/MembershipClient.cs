@@ -1,0 +1,321 @@
+using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Environment;
+using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Protocol;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Client;
+
+// A node's side of the membership service. It keeps what is open across services and connections, applies configurations
+// strictly one after the other, and hands them on. Core thread only.
+internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDisposable
+{
+    private readonly INodeEnvironment _environment;
+    private readonly MembershipClientOptions _options;
+    private readonly IMembershipObserver _observer;
+    private readonly ILogger _logger;
+    private readonly ServiceLink _link;
+    private readonly TopicTable _topics = new();
+    private readonly ConfigurationAssembler _assembler = new();
+    private readonly Dictionary<NodeKey, NodeInfo> _directory = [];
+    private readonly Alarm _leaveAlarm;
+
+    private ulong _service;
+    private long _known;
+    private long _confirmed;
+    private bool _isResyncing;
+    private bool _isOver;
+    private bool _toldReachable;
+    private Action? _left;
+
+    public MembershipClient(INodeEnvironment environment, MembershipClientOptions options, IMembershipObserver observer, ILogger logger)
+    {
+        _environment = environment;
+        _options = options;
+        _observer = observer;
+        _logger = logger;
+        var context = new DiscoveryContext(environment, options.Discovery, options.Hosted.Cluster, Counters, logger);
+        _link = new ServiceLink(environment, options, this, context);
+        _leaveAlarm = new Alarm(FinishLeaving);
+    }
+
+    /// <summary>What this client counts, and the service it hosts while it does.</summary>
+    public MembershipCounters Counters { get; } = new();
+
+    public NodeKey Self => _options.Self;
+
+    public bool IsReachable => _link.IsWelcome;
+
+    /// <summary>The last configuration applied; 0 before the first.</summary>
+    public long Configuration => _known;
+
+    /// <summary>Live nodes, this one included.</summary>
+    public int NodeCount => _directory.Count;
+
+    /// <summary>Why the service refused this node last, for a start that never succeeds to say so.</summary>
+    public string? LastRefusal { get; private set; }
+
+    /// <summary>The service that this node hosts, if it does.</summary>
+    public MembershipService? HostedService => _link.Discovery?.Hosted;
+
+    public System.Net.IPEndPoint? HostedAt => _link.Discovery?.HostedAt;
+
+    int IServiceLinkOwner.Rank
+    {
+        get
+        {
+            if (!_directory.TryGetValue(Self, out var self))
+            {
+                return 0;
+            }
+
+            return _directory.Values.Count(other => (other.JoinOrder, other.Key).CompareTo((self.JoinOrder, self.Key)) < 0);
+        }
+    }
+
+    public void Start() => _link.Start();
+
+    public void Open(TopicRequest request, Action<TopicOutcome> completed)
+    {
+        if (_isOver)
+        {
+            completed(new TopicOutcome($"Topic '{request.Name}': this node is no longer a member of the cluster."));
+            return;
+        }
+
+        var message = _topics.Open(request, completed);
+        if (IsReachable)
+        {
+            _link.Send(message);
+        }
+    }
+
+    public void Close(ulong topicId)
+    {
+        if (_topics.Close(topicId, out var abandoned) is { } message && IsReachable)
+        {
+            _link.Send(message);
+        }
+
+        abandoned?.Invoke();
+    }
+
+    public void Confirm(long configuration)
+    {
+        _confirmed = Math.Max(_confirmed, configuration);
+        if (IsReachable)
+        {
+            _link.Send(new ConfirmMessage(configuration));
+        }
+    }
+
+    public void ReportSuspect(NodeKey node, string reason)
+    {
+        if (IsReachable)
+        {
+            _link.Send(new SuspectMessage(node, reason));
+        }
+    }
+
+    public void Leave(Action completed)
+    {
+        if (!IsReachable || _isOver)
+        {
+            _left = completed;
+            FinishLeaving();
+            return;
+        }
+
+        _left += completed;
+        _link.Send(default(LeaveMessage));
+        _environment.Schedule(_leaveAlarm, _options.LeaveTimeout);
+    }
+
+    public void Dispose()
+    {
+        _isOver = true;
+        _environment.Cancel(_leaveAlarm);
+        _link.Dispose();
+    }
+
+    void IServiceLinkOwner.OnLinkUp()
+    {
+        _assembler.Reset();
+        _isResyncing = false;
+        var join = new JoinMessage
+        {
+            Cluster = _options.Hosted.Cluster,
+            ProtocolVersion = ControlFrame.ProtocolVersion,
+            Node = Self,
+            EndPoint = _options.EndPoint,
+            Known = _known,
+            Confirmed = _confirmed,
+            Service = _service,
+            JoinOrder = _directory.TryGetValue(Self, out var self) ? self.JoinOrder : 0,
+            KnownNodes = _directory.Count,
+        };
+        _link.SendJoin(join, _topics.Register());
+    }
+
+    void IServiceLinkOwner.OnLinkDown(string reason)
+    {
+        if (_left is not null)
+        {
+            FinishLeaving();
+            return;
+        }
+
+        TellReachable(false);
+    }
+
+    void IServiceLinkOwner.OnHeartbeatDue() => _link.Send(new HeartbeatMessage(_known));
+
+    bool IServiceLinkOwner.OnMessage(int kind, ReadOnlySpan<byte> body)
+    {
+        switch (kind)
+        {
+            case ControlMessageKind.Welcome when WelcomeMessage.TryRead(body, out var welcome):
+                OnWelcome(welcome);
+                return true;
+            case ControlMessageKind.Refused when RefusedMessage.TryRead(body, out var refused):
+                LastRefusal = refused.Reason;
+                _logger.Refused(refused.Reason);
+                _link.GoTo(null);
+                return true;
+            case ControlMessageKind.Configuration when ConfigurationMessage.Read(body) is { } part:
+                return OnConfigurationPart(part);
+            case ControlMessageKind.TopicOutcome when TopicOutcomeMessage.TryRead(body, out var outcome):
+                OnTopicOutcome(outcome);
+                return true;
+            case ControlMessageKind.Settled when SettledMessage.TryRead(body, out var settled):
+                _observer.OnSettled(settled.Configuration);
+                return true;
+            case ControlMessageKind.Expelled when ExpelledMessage.TryRead(body, out var expelled):
+                OnExpelled(expelled.Reason);
+                return true;
+            case ControlMessageKind.HeartbeatReply:
+                return true;
+            case ControlMessageKind.Goodbye when GoodbyeMessage.TryRead(body, out var goodbye):
+                _link.GoTo(goodbye.Successor);
+                return true;
+            case ControlMessageKind.Left:
+                FinishLeaving();
+                return true;
+            default:
+                // A newer service's message is skipped; a known one that does not decode ends the stream.
+                return kind is < ControlMessageKind.Welcome or > ControlMessageKind.Left;
+        }
+    }
+
+    private void OnWelcome(WelcomeMessage welcome)
+    {
+        _service = welcome.Service;
+        LastRefusal = null;
+        _link.OnWelcome();
+        TellReachable(true);
+    }
+
+    private void TellReachable(bool isReachable)
+    {
+        if (_toldReachable != isReachable)
+        {
+            _toldReachable = isReachable;
+            _observer.OnServiceReachable(isReachable);
+        }
+    }
+
+    private bool OnConfigurationPart(ConfigurationMessage part)
+    {
+        if (!_assembler.TryAdd(part, out var whole))
+        {
+            return false;
+        }
+
+        if (whole is null || (whole.Number <= _known && !(whole.IsSnapshot && _isResyncing)))
+        {
+            return true;
+        }
+
+        if (!whole.IsSnapshot && whole.Previous != _known)
+        {
+            AskForSnapshot(whole);
+            return true;
+        }
+
+        Apply(whole);
+        return true;
+    }
+
+    private void AskForSnapshot(ConfigurationMessage delta)
+    {
+        if (!_isResyncing)
+        {
+            _isResyncing = true;
+            Counters.SnapshotsAsked++;
+            _logger.ConfigurationGap(delta.Number, delta.Previous, _known);
+            _link.Send(new ResyncMessage(_known));
+        }
+    }
+
+    private void Apply(ConfigurationMessage message)
+    {
+        if (message.IsSnapshot)
+        {
+            _isResyncing = false;
+            _directory.Clear();
+        }
+
+        foreach (var node in message.Removed)
+        {
+            _directory.Remove(node);
+        }
+
+        foreach (var node in message.Joined)
+        {
+            _directory[node.Key] = node;
+        }
+
+        _known = message.Number;
+        Counters.ConfigurationsApplied++;
+        var topics = message.Topics.FindAll(view => _topics.Accepts(view, message.LastRequest));
+        _observer.OnConfiguration(ConfigurationAssembler.ToChange(message, topics));
+    }
+
+    private void OnTopicOutcome(TopicOutcomeMessage outcome)
+    {
+        var callback = _topics.Answer(outcome, out var lost);
+        if (lost is not null)
+        {
+            _logger.TopicLost(lost.Name, outcome.Refusal);
+        }
+
+        callback?.Invoke();
+    }
+
+    private void OnExpelled(string reason)
+    {
+        if (!_isOver)
+        {
+            _isOver = true;
+            _logger.Expelled(reason);
+            _link.Stop();
+            _observer.OnExpelled(reason);
+        }
+    }
+
+    // The answer came, or the time is over: either way the service will know.
+    private void FinishLeaving()
+    {
+        _isOver = true;
+        _environment.Cancel(_leaveAlarm);
+        _link.Stop();
+        _link.Discovery?.EndHosting();
+        var left = _left;
+        _left = null;
+        left?.Invoke();
+    }
+}

@@ -1,0 +1,47 @@
+using System.Net;
+using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Client;
+
+// What a membership client is started with. Cluster, heartbeats and the multicast range are those of Hosted, since a
+// client may come to host the service itself.
+internal sealed record MembershipClientOptions
+{
+    public required NodeKey Self { get; init; }
+    // Where the node receives packets that are for it alone.
+    public required IPEndPoint EndPoint { get; init; }
+    // Null: look for a service on the network, and host one when there is none.
+    public IPEndPoint? Service { get; init; }
+    public MembershipServiceOptions Hosted { get; init; } = new();
+    public DiscoveryOptions Discovery { get; init; } = new();
+
+    public TimeSpan ConnectTimeout { get; init; } = TimeSpan.FromSeconds(2);
+    public TimeSpan WelcomeTimeout { get; init; } = TimeSpan.FromSeconds(5);
+    // Reconnection backs off from the first to the second, which must stay below the service's gathering grace.
+    public TimeSpan FirstRetry { get; init; } = TimeSpan.FromMilliseconds(50);
+    public TimeSpan LastRetry { get; init; } = TimeSpan.FromSeconds(1);
+    // How long Leave waits for the service.
+    public TimeSpan LeaveTimeout { get; init; } = TimeSpan.FromMilliseconds(500);
+
+    public TimeSpan HeartbeatInterval => Hosted.Failures.HeartbeatInterval;
+
+    // A service that is silent for half the time after which it would remove this node is given up and sought anew, so
+    // that there is time left to be heard by it, or by another.
+    public TimeSpan ServiceSilence => HeartbeatInterval * Math.Max(2, Hosted.Failures.HeartbeatsMissed / 2);
+}
+
+internal sealed record DiscoveryOptions
+{
+    public IPAddress Group { get; init; } = IPAddress.Parse("239.255.74.2");
+    public int Port { get; init; } = 7402;
+    public TimeSpan AskInterval { get; init; } = TimeSpan.FromMilliseconds(100);
+    // Without an answer for this long a node hosts, the longest-standing first: each waits RankDelay longer than the one
+    // that joined before it.
+    public TimeSpan Patience { get; init; } = TimeSpan.FromMilliseconds(300);
+    public TimeSpan RankDelay { get; init; } = TimeSpan.FromMilliseconds(200);
+    // Beyond this rank all wait alike; hosts that meet sort it out among them.
+    public int MaxRank { get; init; } = 50;
+    // Hosts look for other hosts: often at first, then at this interval.
+    public TimeSpan ContestInterval { get; init; } = TimeSpan.FromSeconds(5);
+}

@@ -1,0 +1,124 @@
+using System.Net;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Service;
+
+namespace QuickSilver.Membership.Client;
+
+// Finds the cluster's membership service on the network, or hosts it. It asks a few times; who hears no answer waits for
+// its turn (the longest-standing node has the first), asking on, and then hosts.
+internal sealed class ServiceDiscovery : IDisposable
+{
+    private static readonly TimeSpan RetryHosting = TimeSpan.FromSeconds(1);
+
+    private readonly DiscoveryContext _context;
+    private readonly MembershipServiceOptions _hosted;
+    private readonly Action<IPEndPoint> _onFound;
+    private readonly Alarm _askAlarm;
+    private DiscoveryAsker? _asker;
+    private TimeSpan _hostAt;
+    private EmbeddedHost? _host;
+    // Services that ended and whose last words are on their way.
+    private readonly List<EmbeddedHost> _ended = [];
+
+    public ServiceDiscovery(DiscoveryContext context, MembershipServiceOptions hosted, Action<IPEndPoint> onFound)
+    {
+        _context = context;
+        _hosted = hosted;
+        _onFound = onFound;
+        _askAlarm = new Alarm(Ask);
+    }
+
+    /// <summary>The service hosted here, while there is one.</summary>
+    public MembershipService? Hosted => _host?.Service;
+
+    public IPEndPoint? HostedAt => _host?.EndPoint;
+
+    /// <summary>Begins to look; ends with one call of the callback. <paramref name="rank"/>: how many nodes have stood longer.</summary>
+    public void Find(int rank)
+    {
+        if (_host is not null)
+        {
+            _onFound(_host.EndPoint);
+            return;
+        }
+
+        var options = _context.Options;
+        var turn = options.RankDelay * Math.Min(rank, options.MaxRank);
+        _hostAt = _context.Environment.Now + options.Patience + turn + _context.Jitter(options.AskInterval);
+        _asker ??= new DiscoveryAsker(_context, answer => Found(answer.EndPoint));
+        Ask();
+    }
+
+    public void StopFinding()
+    {
+        _context.Environment.Cancel(_askAlarm);
+        _asker?.Dispose();
+        _asker = null;
+    }
+
+    /// <summary>Ends the service hosted here, if there is one; its clients look for another.</summary>
+    public void EndHosting()
+    {
+        if (_host is { } host)
+        {
+            _host = null;
+            _ended.Add(host);
+            host.End(successor: null);
+        }
+    }
+
+    public void Dispose()
+    {
+        StopFinding();
+        _host?.Dispose();
+        _host = null;
+        _ended.ForEach(host => host.Dispose());
+        _ended.Clear();
+    }
+
+    private void Ask()
+    {
+        if (_context.Environment.Now >= _hostAt)
+        {
+            Host();
+            return;
+        }
+
+        _asker!.Ask(default);
+        var left = _hostAt - _context.Environment.Now;
+        _context.Environment.Schedule(_askAlarm, left < _context.Options.AskInterval ? left : _context.Options.AskInterval);
+    }
+
+    private void Host()
+    {
+        try
+        {
+            _host = new EmbeddedHost(_context, _hosted, OnYielded);
+        }
+        catch (TransportException refused)
+        {
+            _context.ReportFailure(refused.Message);
+            _hostAt = _context.Environment.Now + RetryHosting;
+            Ask();
+            return;
+        }
+
+        Found(_host.EndPoint);
+    }
+
+    private void Found(IPEndPoint endPoint)
+    {
+        StopFinding();
+        _onFound(endPoint);
+    }
+
+    private void OnYielded()
+    {
+        if (_host is { } host)
+        {
+            _host = null;
+            _ended.Add(host);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+using System.Net;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Protocol;
+using QuickSilver.Membership.Protocol.Requests;
+
+namespace QuickSilver.Membership.Client;
+
+// What the link's owner does with it.
+internal interface IServiceLinkOwner
+{
+    /// <summary>How many nodes have stood longer: decides who hosts first.</summary>
+    int Rank { get; }
+
+    /// <summary>A stream to a service is there: say who you are.</summary>
+    void OnLinkUp();
+
+    /// <summary>A message; false when it does not decode or makes no sense.</summary>
+    bool OnMessage(int kind, ReadOnlySpan<byte> body);
+
+    void OnLinkDown(string reason);
+
+    /// <summary>Time to say that this node lives.</summary>
+    void OnHeartbeatDue();
+}
+
+// The connection to the membership service, whoever that is: finds it, connects, watches that it speaks, and begins again
+// when it is lost, with a growing pause so that a service that starts is not met by everybody in the same instant.
+internal sealed class ServiceLink : IControlStreamHandler, IDisposable
+{
+    private readonly INodeEnvironment _environment;
+    private readonly MembershipClientOptions _options;
+    private readonly IServiceLinkOwner _owner;
+    private readonly DiscoveryContext _context;
+    private readonly ServiceDiscovery? _discovery;
+    private readonly ProtoWriter _writer = new();
+    private readonly Alarm _retryAlarm;
+    private readonly Alarm _watchAlarm;
+
+    private IControlStream? _stream;
+    private IPEndPoint? _successor;
+    private TimeSpan _retryDelay;
+    private TimeSpan _lastHeard;
+    private TimeSpan _watchDue;
+    private bool _isConnected;
+    private bool _isStopped;
+
+    public ServiceLink(INodeEnvironment environment, MembershipClientOptions options, IServiceLinkOwner owner, DiscoveryContext context)
+    {
+        _environment = environment;
+        _options = options;
+        _owner = owner;
+        _context = context;
+        _retryDelay = options.FirstRetry;
+        _retryAlarm = new Alarm(Locate);
+        _watchAlarm = new Alarm(Watch);
+        _discovery = options.Service is null ? new ServiceDiscovery(context, options.Hosted, Connect) : null;
+    }
+
+    public bool IsWelcome { get; private set; }
+
+    public ServiceDiscovery? Discovery => _discovery;
+
+    public void Start() => Locate();
+
+    public void Send<T>(in T message)
+        where T : IControlMessage
+    {
+        _writer.Clear();
+        ControlFrame.Append(_writer, message);
+        _stream?.Send(_writer.Written);
+    }
+
+    /// <summary>Who this node is and all that it has open, at one go.</summary>
+    public void SendJoin(JoinMessage join, List<SetTopicMessage> topics)
+    {
+        _writer.Clear();
+        ControlFrame.Append(_writer, join);
+        topics.ForEach(topic => ControlFrame.Append(_writer, topic));
+        ControlFrame.Append(_writer, default(JoinCompleteMessage));
+        _stream?.Send(_writer.Written);
+    }
+
+    /// <summary>The service took the node in: heartbeats begin.</summary>
+    public void OnWelcome()
+    {
+        IsWelcome = true;
+        _retryDelay = _options.FirstRetry;
+        _context.Logger.ServiceFound(_stream?.RemoteEndPoint);
+        _context.Counters.ServiceConnections++;
+        ScheduleWatch(_options.HeartbeatInterval);
+    }
+
+    /// <summary>The service ends and may have said who follows it.</summary>
+    public void GoTo(IPEndPoint? successor)
+    {
+        _successor = successor;
+        Drop("the service said goodbye");
+    }
+
+    /// <summary>Closes for good.</summary>
+    public void Stop()
+    {
+        _isStopped = true;
+        IsWelcome = false;
+        _environment.Cancel(_retryAlarm);
+        _environment.Cancel(_watchAlarm);
+        _discovery?.StopFinding();
+        _stream?.Close();
+        _stream = null;
+    }
+
+    public void Dispose()
+    {
+        Stop();
+        _discovery?.Dispose();
+    }
+
+    void IControlStreamHandler.OnConnected(IControlStream stream)
+    {
+        if (stream == _stream)
+        {
+            _isConnected = true;
+            _lastHeard = _environment.Now;
+            ScheduleWatch(_options.WelcomeTimeout);
+            _owner.OnLinkUp();
+        }
+    }
+
+    int IControlStreamHandler.OnBytes(IControlStream stream, ReadOnlySpan<byte> bytes)
+    {
+        int consumed = 0;
+        while (stream == _stream)
+        {
+            _lastHeard = _environment.Now;
+            var outcome = ControlFrame.TryCut(bytes[consumed..], ControlFrame.MaxFromServiceBytes, out int kind, out var body, out int length);
+            if (outcome == FrameOutcome.Incomplete)
+            {
+                return consumed;
+            }
+
+            if (outcome == FrameOutcome.Garbage || !_owner.OnMessage(kind, body))
+            {
+                Drop("it sent what makes no sense");
+                break;
+            }
+
+            consumed += length;
+        }
+
+        return bytes.Length;
+    }
+
+    void IControlStreamHandler.OnClosed(IControlStream stream, string reason)
+    {
+        if (stream == _stream)
+        {
+            Drop(reason);
+        }
+    }
+
+    private void Locate()
+    {
+        if (_successor is { } successor)
+        {
+            _successor = null;
+            Connect(successor);
+        }
+        else if (_options.Service is { } configured)
+        {
+            Connect(configured);
+        }
+        else
+        {
+            _discovery!.Find(_owner.Rank);
+        }
+    }
+
+    private void Connect(IPEndPoint service)
+    {
+        if (_isStopped)
+        {
+            return;
+        }
+
+        _isConnected = false;
+        ScheduleWatch(_options.ConnectTimeout);
+        _stream = _environment.Connect(service, this);
+    }
+
+    private void Drop(string reason)
+    {
+        _environment.Cancel(_watchAlarm);
+        _stream?.Close();
+        _stream = null;
+        bool wasWelcome = IsWelcome;
+        IsWelcome = false;
+        if (wasWelcome)
+        {
+            _context.Counters.ServiceLosses++;
+            _context.Logger.ServiceLost(reason);
+        }
+
+        if (!_isStopped)
+        {
+            // Half of the pause is chance, so that many nodes spread out.
+            _environment.Schedule(_retryAlarm, _retryDelay / 2 + _context.Jitter(_retryDelay / 2));
+            _retryDelay = _retryDelay * 2 < _options.LastRetry ? _retryDelay * 2 : _options.LastRetry;
+        }
+
+        _owner.OnLinkDown(reason);
+    }
+
+    private void ScheduleWatch(TimeSpan delay)
+    {
+        _watchDue = _environment.Now + delay;
+        _environment.Schedule(_watchAlarm, delay);
+    }
+
+    // While connecting and joining: a deadline. As a member: the heartbeat, and the eye on the service's silence.
+    private void Watch()
+    {
+        if (!IsWelcome)
+        {
+            Drop(_isConnected ? "it does not welcome this node" : "it does not answer");
+            return;
+        }
+
+        var now = _environment.Now;
+        if (now - _watchDue > _options.HeartbeatInterval)
+        {
+            // This node stood still, and what the service said meanwhile may lie unread: that is not its silence.
+            _lastHeard = now;
+        }
+
+        if (now - _lastHeard > _options.ServiceSilence)
+        {
+            Drop("it is silent");
+            return;
+        }
+
+        _owner.OnHeartbeatDue();
+        ScheduleWatch(_options.HeartbeatInterval);
+    }
+}

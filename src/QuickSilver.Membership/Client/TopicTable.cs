@@ -1,0 +1,143 @@
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Client;
+
+// What this node has open or asked for, so that it can be asked for again from a service that lost it or was lost.
+internal sealed class TopicTable
+{
+    private readonly Dictionary<ulong, OpenTopic> _topics = [];
+    private readonly Dictionary<ulong, Ask> _asks = [];
+    // In the order of opening, so that a registration anew is the same each time.
+    private readonly LinkedList<OpenTopic> _order = [];
+    private ulong _lastRequest;
+
+    private sealed class OpenTopic(ulong openedBy)
+    {
+        // The request that opened it: views from before are of an earlier opening.
+        public readonly ulong OpenedBy = openedBy;
+        public TopicRequest? Granted;
+        public readonly List<Ask> Waiting = [];
+        // A view of it has come.
+        public bool HasView;
+    }
+
+    // Completed is null for a registration anew of what was granted before.
+    private sealed record Ask(ulong RequestId, OpenTopic Topic, TopicRequest Request, Action<TopicOutcome>? Completed);
+
+    public int Count => _topics.Count;
+
+    public SetTopicMessage Open(TopicRequest request, Action<TopicOutcome> completed)
+    {
+        ulong id = ++_lastRequest;
+        if (!_topics.TryGetValue(request.TopicId, out var topic))
+        {
+            topic = new OpenTopic(id);
+            _topics.Add(request.TopicId, topic);
+            _order.AddLast(topic);
+        }
+
+        var ask = new Ask(id, topic, request, completed);
+        topic.Waiting.Add(ask);
+        _asks.Add(id, ask);
+        return ToMessage(ask);
+    }
+
+    /// <summary>Null when the topic is not open. Who still waited for it is told by <paramref name="abandoned"/>.</summary>
+    public CloseTopicMessage? Close(ulong topicId, out Action? abandoned)
+    {
+        abandoned = null;
+        if (!_topics.Remove(topicId, out var topic))
+        {
+            return null;
+        }
+
+        _order.Remove(topic);
+        foreach (var ask in topic.Waiting)
+        {
+            _asks.Remove(ask.RequestId);
+            abandoned += () => ask.Completed?.Invoke(new TopicOutcome($"Topic '{ask.Request.Name}' was closed before it was granted."));
+        }
+
+        return new CloseTopicMessage(++_lastRequest, topicId);
+    }
+
+    /// <summary>All that is open or asked for, to be registered with a service anew.</summary>
+    public List<SetTopicMessage> Register()
+    {
+        foreach (var ask in _asks.Values.Where(ask => ask.Completed is null).ToArray())
+        {
+            _asks.Remove(ask.RequestId);
+        }
+
+        var messages = new List<SetTopicMessage>(_topics.Count);
+        foreach (var topic in _order)
+        {
+            if (topic.Granted is { } granted)
+            {
+                var ask = new Ask(++_lastRequest, topic, granted, null);
+                _asks.Add(ask.RequestId, ask);
+                messages.Add(ToMessage(ask));
+            }
+
+            messages.AddRange(topic.Waiting.Select(ToMessage));
+        }
+
+        return messages;
+    }
+
+    /// <summary>
+    /// Takes an answer. The result calls back whoever asked; <paramref name="lost"/> is set when a topic that was open is
+    /// refused on registration anew.
+    /// </summary>
+    public Action? Answer(TopicOutcomeMessage outcome, out TopicRequest? lost)
+    {
+        lost = null;
+        if (!_asks.Remove(outcome.RequestId, out var ask))
+        {
+            return null;
+        }
+
+        var topic = ask.Topic;
+        topic.Waiting.Remove(ask);
+        string? refusal = outcome.Refusal.Length == 0 ? null : outcome.Refusal;
+        if (refusal is null)
+        {
+            topic.Granted = ask.Request;
+        }
+        else if (ask.Completed is null)
+        {
+            lost = ask.Request;
+            topic.Granted = null;
+        }
+
+        // Unless it was closed, and perhaps opened again, meanwhile.
+        if (topic.Granted is null && topic.Waiting.Count == 0 && _topics.GetValueOrDefault(ask.Request.TopicId) == topic)
+        {
+            _topics.Remove(ask.Request.TopicId);
+            _order.Remove(topic);
+        }
+
+        return ask.Completed is { } completed ? () => completed(new TopicOutcome(refusal)) : null;
+    }
+
+    /// <summary>Whether a view is of the topic as it is open now, made when the service knew of requests up to this one.</summary>
+    public bool Accepts(TopicView view, ulong lastRequest)
+    {
+        if (!_topics.TryGetValue(view.TopicId, out var topic) || lastRequest < topic.OpenedBy)
+        {
+            return false;
+        }
+
+        topic.HasView = true;
+        return true;
+    }
+
+    private static SetTopicMessage ToMessage(Ask ask) => new()
+    {
+        RequestId = ask.RequestId,
+        Topic = ask.Request,
+        Held = ask.Topic.HasView,
+    };
+}

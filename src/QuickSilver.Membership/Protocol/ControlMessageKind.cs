@@ -1,0 +1,27 @@
+namespace QuickSilver.Membership.Protocol;
+
+// The messages' field numbers in the envelope. Never given to another message.
+internal static class ControlMessageKind
+{
+    // To the service.
+    public const int Join = 1;
+    public const int JoinComplete = 2;
+    public const int SetTopic = 3;
+    public const int CloseTopic = 4;
+    public const int Confirm = 5;
+    public const int Heartbeat = 6;
+    public const int Suspect = 7;
+    public const int Leave = 8;
+    public const int Resync = 9;
+
+    // From the service.
+    public const int Welcome = 17;
+    public const int Refused = 18;
+    public const int Configuration = 19;
+    public const int TopicOutcome = 20;
+    public const int Settled = 21;
+    public const int Expelled = 22;
+    public const int HeartbeatReply = 23;
+    public const int Goodbye = 24;
+    public const int Left = 25;
+}

@@ -1,0 +1,47 @@
+namespace QuickSilver.Membership.Service;
+
+// The configurations sent to a member, framed, until it says that it has them: what it missed while its connection was
+// broken is replayed step by step, because a view that a member never hears of is a view that it can never acknowledge.
+// Bounded: when the oldest had to go, a member that lacks it gets a snapshot.
+internal sealed class ConfigurationBacklog(long maxBytes)
+{
+    /// <summary>What a snapshot builds on: anything.</summary>
+    public const long Anything = -1;
+
+    private readonly Queue<(long Number, long Previous, byte[] Frames)> _steps = new();
+    private long _bytes;
+
+    public void Add(long number, long previous, ReadOnlySpan<byte> frames)
+    {
+        _steps.Enqueue((number, previous, frames.ToArray()));
+        _bytes += frames.Length;
+        while (_bytes > maxBytes)
+        {
+            Drop();
+        }
+    }
+
+    /// <summary>The member has everything up to this one.</summary>
+    public void Trim(long known)
+    {
+        while (_steps.TryPeek(out var oldest) && oldest.Number <= known)
+        {
+            Drop();
+        }
+    }
+
+    public void Clear()
+    {
+        _steps.Clear();
+        _bytes = 0;
+    }
+
+    /// <summary>The steps that follow <paramref name="known"/>, or null when there are none that begin there.</summary>
+    public IReadOnlyCollection<(long Number, long Previous, byte[] Frames)>? After(long known)
+    {
+        Trim(known);
+        return _steps.TryPeek(out var first) && (first.Previous == known || first.Previous == Anything) ? _steps : null;
+    }
+
+    private void Drop() => _bytes -= _steps.Dequeue().Frames.Length;
+}

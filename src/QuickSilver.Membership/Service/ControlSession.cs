@@ -1,0 +1,246 @@
+using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Protocol;
+using QuickSilver.Membership.Protocol.Requests;
+
+namespace QuickSilver.Membership.Service;
+
+// One client's stream: bytes to frames to requests. Whatever does not make sense (a frame over the cap, a message that
+// does not decode, one out of its order) closes the session and is counted; nobody else notices. So does a client that
+// never joins or does not read what it is sent.
+internal sealed class ControlSession : IControlStreamHandler
+{
+    private enum Stage
+    {
+        Connected,
+        // Join came; the topics that the node has open are being named.
+        Registering,
+        Member,
+        // The last word was said; what still comes is not read.
+        Lingering,
+        Closed,
+    }
+
+    private readonly SessionContext _context;
+    private readonly IControlStream _stream;
+    private readonly IControlRequests _requests;
+    private readonly Alarm _deadline;
+    private readonly List<SetTopicMessage> _registered = [];
+    private long _registeredBytes;
+    private JoinMessage? _join;
+    private Stage _stage = Stage.Connected;
+
+    public ControlSession(SessionContext context, IControlStream stream, IControlRequests requests)
+    {
+        _context = context;
+        _stream = stream;
+        _requests = requests;
+        _deadline = new Alarm(OnDeadline);
+        context.Environment.Schedule(_deadline, context.Limits.JoinTimeout);
+    }
+
+    public Member? Member { get; private set; }
+
+    public System.Net.IPEndPoint? RemoteEndPoint => _stream.RemoteEndPoint;
+
+    /// <summary>The node is a member from here on, and requests come with its name.</summary>
+    public void Attach(Member member)
+    {
+        Member = member;
+        _stage = Stage.Member;
+        _context.Environment.Cancel(_deadline);
+    }
+
+    public void Send<T>(in T message)
+        where T : IControlMessage
+    {
+        var writer = _context.Writer;
+        writer.Clear();
+        ControlFrame.Append(writer, message);
+        SendFrames(writer.Written);
+    }
+
+    public void SendFrames(ReadOnlySpan<byte> frames)
+    {
+        if (_stage == Stage.Closed)
+        {
+            return;
+        }
+
+        _stream.Send(frames);
+        if (_stream.PendingBytes > _context.Limits.MaxPendingBytes)
+        {
+            _context.Counters.SlowSessionsClosed++;
+            Close("it does not read what it is sent");
+        }
+    }
+
+    /// <summary>Reads no more, and closes when the client had time to read the last message.</summary>
+    public void CloseAfterLastWord()
+    {
+        if (_stage is not (Stage.Lingering or Stage.Closed))
+        {
+            _stage = Stage.Lingering;
+            _context.Environment.Schedule(_deadline, _context.Limits.Linger);
+        }
+    }
+
+    /// <summary>Closes at once; a reason is logged.</summary>
+    public void Close(string? reason)
+    {
+        if (_stage == Stage.Closed)
+        {
+            return;
+        }
+
+        if (reason is not null)
+        {
+            _context.Logger.SessionClosed(RemoteEndPoint, reason);
+        }
+
+        _stream.Close();
+        End();
+    }
+
+    void IControlStreamHandler.OnConnected(IControlStream stream)
+    {
+    }
+
+    int IControlStreamHandler.OnBytes(IControlStream stream, ReadOnlySpan<byte> bytes)
+    {
+        int consumed = 0;
+        while (_stage is not (Stage.Lingering or Stage.Closed))
+        {
+            var outcome = ControlFrame.TryCut(bytes[consumed..], ControlFrame.MaxFromClientBytes, out int kind, out var body, out int length);
+            if (outcome == FrameOutcome.Incomplete)
+            {
+                return consumed;
+            }
+
+            if (outcome == FrameOutcome.Garbage || !Handle(kind, body))
+            {
+                _context.Counters.GarbageFrames++;
+                Close(outcome == FrameOutcome.Garbage ? "it sent no valid frame" : $"it sent an invalid message of kind {kind}");
+                break;
+            }
+
+            consumed += length;
+        }
+
+        return bytes.Length;
+    }
+
+    void IControlStreamHandler.OnClosed(IControlStream stream, string reason) => End();
+
+    private bool Handle(int kind, ReadOnlySpan<byte> body) => _stage switch
+    {
+        Stage.Connected => kind == ControlMessageKind.Join && HandleJoin(body),
+        Stage.Registering => HandleRegistration(kind, body),
+        _ => HandleRequest(Member!, kind, body),
+    };
+
+    private bool HandleJoin(ReadOnlySpan<byte> body)
+    {
+        _join = JoinMessage.Read(body);
+        if (_join is null)
+        {
+            return false;
+        }
+
+        _stage = Stage.Registering;
+        _requests.OnJoin(this, _join);
+        return true;
+    }
+
+    private bool HandleRegistration(int kind, ReadOnlySpan<byte> body)
+    {
+        if (kind == ControlMessageKind.JoinComplete)
+        {
+            _requests.OnJoinComplete(this, _join!, _registered);
+            _registered.Clear();
+            return true;
+        }
+
+        _registeredBytes += body.Length;
+        if (kind != ControlMessageKind.SetTopic
+            || _registered.Count >= _context.Limits.MaxTopics
+            || _registeredBytes > _context.Limits.MaxRegistrationBytes
+            || SetTopicMessage.Read(body) is not { } topic)
+        {
+            return false;
+        }
+
+        _registered.Add(topic);
+        return true;
+    }
+
+    private bool HandleRequest(Member member, int kind, ReadOnlySpan<byte> body)
+    {
+        switch (kind)
+        {
+            case ControlMessageKind.SetTopic when SetTopicMessage.Read(body) is { } topic:
+                _requests.OnSetTopic(member, topic);
+                return true;
+            case ControlMessageKind.CloseTopic when CloseTopicMessage.TryRead(body, out var close):
+                _requests.OnCloseTopic(member, close);
+                return true;
+            case ControlMessageKind.Confirm when ConfirmMessage.TryRead(body, out var confirm):
+                _requests.OnConfirm(member, confirm.Configuration);
+                return true;
+            case ControlMessageKind.Heartbeat when HeartbeatMessage.TryRead(body, out var heartbeat):
+                _requests.OnHeartbeat(member, heartbeat.Known);
+                return true;
+            case ControlMessageKind.Suspect when SuspectMessage.TryRead(body, out var suspect):
+                _requests.OnSuspect(member, suspect.Node, suspect.Reason);
+                return true;
+            case ControlMessageKind.Leave:
+                _requests.OnLeave(member);
+                return true;
+            case ControlMessageKind.Resync:
+                _requests.OnResync(member);
+                return true;
+            case >= ControlMessageKind.Join and <= ControlMessageKind.Resync:
+                return false;
+            default:
+                // A newer client's message: this service does not know it and does not need it.
+                _context.Counters.UnknownMessages++;
+                return true;
+        }
+    }
+
+    private void OnDeadline()
+    {
+        if (_stage == Stage.Lingering)
+        {
+            Close(null);
+            return;
+        }
+
+        _context.Counters.SessionsNeverJoined++;
+        Close("it did not join in time");
+    }
+
+    private void End()
+    {
+        if (_stage != Stage.Closed)
+        {
+            _stage = Stage.Closed;
+            _registered.Clear();
+            _context.Environment.Cancel(_deadline);
+            _requests.OnSessionClosed(this);
+        }
+    }
+}
+
+// What all sessions of a service share.
+internal sealed record SessionContext(
+    INodeEnvironment Environment,
+    SessionLimits Limits,
+    MembershipCounters Counters,
+    ILogger Logger)
+{
+    public ProtoWriter Writer { get; } = new();
+}

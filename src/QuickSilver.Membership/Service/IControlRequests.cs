@@ -1,0 +1,29 @@
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Service;
+
+// What a session hands on: whole, well-formed requests in the order that the protocol allows.
+internal interface IControlRequests
+{
+    void OnJoin(ControlSession session, JoinMessage join);
+
+    void OnJoinComplete(ControlSession session, JoinMessage join, List<SetTopicMessage> topics);
+
+    void OnSetTopic(Member member, SetTopicMessage request);
+
+    void OnCloseTopic(Member member, CloseTopicMessage request);
+
+    void OnConfirm(Member member, long configuration);
+
+    void OnHeartbeat(Member member, long known);
+
+    void OnSuspect(Member member, NodeKey node, string reason);
+
+    void OnLeave(Member member);
+
+    void OnResync(Member member);
+
+    /// <summary>Said once, whoever closed the session.</summary>
+    void OnSessionClosed(ControlSession session);
+}

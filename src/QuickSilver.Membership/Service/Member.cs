@@ -1,0 +1,31 @@
+using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Service;
+
+// A live node as the service knows it; it outlives its session by the reconnection grace.
+internal sealed class Member(NodeInfo info, JoinMessage join, long maxBacklogBytes)
+{
+    public NodeInfo Info { get; set; } = info;
+
+    public NodeKey Key => Info.Key;
+
+    public ControlSession? Session { get; set; }
+
+    /// <summary>Not yet in any configuration: nobody knows it.</summary>
+    public bool IsNew { get; set; } = true;
+
+    /// <summary>It was a member under another service and may still have to settle what it sent there.</summary>
+    public bool WasMember { get; } = join.WasMember;
+
+    public long Confirmed { get; set; }
+
+    /// <summary>The newest topic request that was handled.</summary>
+    public ulong LastRequest { get; set; }
+
+    /// <summary>The access granted to each topic.</summary>
+    public Dictionary<ulong, TopicRole> Topics { get; } = [];
+
+    public ConfigurationBacklog Backlog { get; } = new(maxBacklogBytes);
+}

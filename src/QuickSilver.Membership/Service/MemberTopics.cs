@@ -1,0 +1,108 @@
+using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Service;
+
+// Opens and closes topics for members: the contract first, then the region map.
+internal sealed class MemberTopics(RegionMap map, SessionContext context)
+{
+    private readonly ContractRegistry _contracts = new();
+
+    public int ContractCount => _contracts.Count;
+
+    /// <summary>True when it was granted. A topic that the node does not hold a view of is opened afresh.</summary>
+    public bool Set(Member member, SetTopicMessage request, bool isRegistration)
+    {
+        context.Counters.TopicRequests++;
+        member.LastRequest = Math.Max(member.LastRequest, request.RequestId);
+        var topic = request.Topic;
+        string? refusal = Refuse(member, topic) ?? _contracts.Check(topic);
+        if (refusal is not null)
+        {
+            context.Counters.TopicsRefused++;
+            context.Logger.TopicRefused(topic.Name, member.Key, refusal);
+            member.Session?.Send(new TopicOutcomeMessage(request.RequestId, refusal));
+            return false;
+        }
+
+        Grant(member, topic, opensAfresh: isRegistration && !request.Held);
+        member.Session?.Send(new TopicOutcomeMessage(request.RequestId, ""));
+        return true;
+    }
+
+    public void Close(Member member, ulong topicId)
+    {
+        if (member.Topics.Remove(topicId))
+        {
+            map.SetRole(member.Key, topicId, TopicRole.None);
+            _contracts.Remove(topicId);
+        }
+    }
+
+    /// <summary>Closes what a member that came back did not name: it closed that while it was away.</summary>
+    public void CloseUnnamed(Member member, List<SetTopicMessage> named)
+    {
+        var kept = new HashSet<ulong>(named.Count);
+        foreach (var request in named)
+        {
+            kept.Add(request.Topic.TopicId);
+        }
+
+        ulong[] gone = [.. member.Topics.Keys.Where(topicId => !kept.Contains(topicId)).Order()];
+        foreach (ulong topicId in gone)
+        {
+            Close(member, topicId);
+        }
+    }
+
+    /// <summary>The member is gone; the region map forgets it by itself.</summary>
+    public void Release(Member member)
+    {
+        foreach (ulong topicId in member.Topics.Keys)
+        {
+            _contracts.Remove(topicId);
+        }
+
+        member.Topics.Clear();
+    }
+
+    private void Grant(Member member, TopicRequest topic, bool opensAfresh)
+    {
+        if (!member.Topics.ContainsKey(topic.TopicId))
+        {
+            _contracts.Add(topic);
+        }
+        else
+        {
+            _contracts.Update(topic);
+            if (opensAfresh)
+            {
+                map.SetRole(member.Key, topic.TopicId, TopicRole.None);
+            }
+        }
+
+        member.Topics[topic.TopicId] = topic.Role;
+        map.SetRole(member.Key, topic.TopicId, topic.Role);
+    }
+
+    private string? Refuse(Member member, TopicRequest topic)
+    {
+        if (string.IsNullOrEmpty(topic.Name))
+        {
+            return "A topic needs a name.";
+        }
+
+        if (TopicId.Of(topic.Name) != topic.TopicId)
+        {
+            return $"Topic '{topic.Name}' was asked for under a number that is not its own.";
+        }
+
+        return member.Topics.Count >= context.Limits.MaxTopics && !member.Topics.ContainsKey(topic.TopicId)
+            ? $"Topic '{topic.Name}': this node has {member.Topics.Count} topics open, and may have no more."
+            : null;
+    }
+}

@@ -1,0 +1,490 @@
+using System.Net;
+using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Protocol;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Service;
+
+// The membership service: who is alive, who has which topics open, and the one line of configurations that everybody
+// follows. A state machine on its node's core thread; all that it does follows from requests and alarms.
+internal sealed class MembershipService : IControlAcceptor, IControlRequests, IDisposable
+{
+    private readonly INodeEnvironment _environment;
+    private readonly MembershipServiceOptions _options;
+    private readonly SessionContext _sessionContext;
+    private readonly AddressPlan _addresses;
+    private readonly RegionMap _map;
+    private readonly MemberTopics _topics;
+    private readonly ConfigurationNumbers _numbers;
+    private readonly ConfigurationPublisher _publisher;
+    private readonly Settlement _settlement;
+    private readonly SubscriptionBatch _batch;
+    private readonly Gathering _gathering;
+    private readonly FailureDetector _failures;
+    private readonly RemovedNodes _removedNodes = new();
+    private readonly Alarm _batchAlarm;
+    private readonly Alarm _failureAlarm;
+
+    // In the order of joining.
+    private readonly List<Member> _members = [];
+    private readonly Dictionary<ulong, Member> _membersById = [];
+    private readonly List<ControlSession> _sessions = [];
+    // What the next configuration announces.
+    private readonly List<NodeKey> _removed = [];
+    private readonly ulong _life;
+    private long _nextJoinOrder = 1;
+    private IControlListener? _listener;
+    private bool _isRetired;
+
+    public MembershipService(
+        INodeEnvironment environment,
+        MembershipServiceOptions options,
+        IMembershipStore store,
+        MembershipCounters counters,
+        ILogger logger)
+    {
+        _environment = environment;
+        _options = options;
+        _sessionContext = new SessionContext(environment, options.Limits, counters, logger);
+        _life = environment.NextRandom() | 1;
+        _addresses = new AddressPlan(options.Cluster, options.MulticastBase, options.MulticastPrefix);
+        _map = new RegionMap(_addresses, (uint)environment.NextRandom());
+        _topics = new MemberTopics(_map, _sessionContext);
+        _numbers = new ConfigurationNumbers(environment, store, logger);
+        _publisher = new ConfigurationPublisher(_map, counters);
+        _settlement = new Settlement(environment, options.SettleInterval, _members, _addresses);
+        _batch = new SubscriptionBatch(options.BatchInterval, options.QuietDelay);
+        _gathering = new Gathering(options.GatherGrace);
+        _failures = new FailureDetector(options.Failures);
+        _batchAlarm = new Alarm(MakeConfiguration);
+        _failureAlarm = new Alarm(CheckFailures);
+    }
+
+    public int MemberCount => _members.Count;
+
+    public int RegionCount => _map.RegionCount;
+
+    public int ContractCount => _topics.ContractCount;
+
+    public int SessionCount => _sessions.Count;
+
+    public long Configuration => _numbers.Current;
+
+    public long Settled => _settlement.Settled;
+
+    private ILogger Log => _sessionContext.Logger;
+
+    private MembershipCounters Counters => _sessionContext.Counters;
+
+    /// <summary>Listens on <paramref name="local"/> and says where. Throws <see cref="TransportException"/> when it cannot.</summary>
+    public IPEndPoint Start(IPEndPoint local)
+    {
+        _listener = _environment.Listen(local, this);
+        _numbers.Load();
+        if (_numbers.StoredEpoch > 0 && _gathering.Begin(_numbers.StoredEpoch, _environment.Now))
+        {
+            Log.Gathering(_options.GatherGrace);
+        }
+
+        CheckFailures();
+        Log.ServiceListens(_options.Cluster, _listener.LocalEndPoint);
+        return _listener.LocalEndPoint;
+    }
+
+    /// <summary>Ends the service: everyone is told, and where to go next when that is known.</summary>
+    public void Retire(IPEndPoint? successor)
+    {
+        if (_isRetired)
+        {
+            return;
+        }
+
+        if (_batch.Due is not null && !_gathering.IsOn(_environment.Now))
+        {
+            MakeConfiguration();
+        }
+
+        Log.ServiceEnds();
+        StopWorking();
+        foreach (var session in _sessions.ToArray())
+        {
+            session.Send(new GoodbyeMessage(successor));
+            session.CloseAfterLastWord();
+        }
+    }
+
+    public void Dispose()
+    {
+        StopWorking();
+        foreach (var session in _sessions.ToArray())
+        {
+            session.Close(null);
+        }
+    }
+
+    IControlStreamHandler? IControlAcceptor.OnAccept(IControlStream stream)
+    {
+        if (_isRetired || _sessions.Count >= _options.Limits.MaxSessions)
+        {
+            Counters.SessionsRefused++;
+            return null;
+        }
+
+        Counters.SessionsAccepted++;
+        var session = new ControlSession(_sessionContext, stream, this);
+        _sessions.Add(session);
+        return session;
+    }
+
+    void IControlRequests.OnSessionClosed(ControlSession session)
+    {
+        _sessions.Remove(session);
+        if (session.Member is { } member && member.Session == session)
+        {
+            member.Session = null;
+            _failures.Disconnected(member.Key, _environment.Now);
+        }
+    }
+
+    void IControlRequests.OnJoin(ControlSession session, JoinMessage join)
+    {
+        if (RefuseJoin(join) is { } refusal)
+        {
+            Counters.JoinsRefused++;
+            Log.JoinRefused(session.RemoteEndPoint, refusal);
+            session.Send(new RefusedMessage(refusal));
+            session.CloseAfterLastWord();
+        }
+        else if (EndOfLife(join.Node) is { } reason)
+        {
+            session.Send(new ExpelledMessage(reason));
+            session.CloseAfterLastWord();
+        }
+    }
+
+    void IControlRequests.OnJoinComplete(ControlSession session, JoinMessage join, List<SetTopicMessage> topics)
+    {
+        // Said again: this life may have been replaced since Join.
+        if (EndOfLife(join.Node) is { } reason)
+        {
+            session.Send(new ExpelledMessage(reason));
+            session.CloseAfterLastWord();
+            return;
+        }
+
+        if (_membersById.TryGetValue(join.Node.Id, out var known))
+        {
+            if (known.Key == join.Node && join.Service == _life)
+            {
+                Resume(known, session, join, topics);
+                return;
+            }
+
+            bool isSameLife = known.Key == join.Node;
+            Remove(known, isSameLife ? "it returns from another service" : "a newer incarnation joined", remember: !isSameLife);
+        }
+
+        if (_removed.Contains(join.Node))
+        {
+            // It may come back once the configuration that removes it was made.
+            session.Close("its return from another service is not complete yet");
+            return;
+        }
+
+        Admit(session, join, topics);
+    }
+
+    void IControlRequests.OnSetTopic(Member member, SetTopicMessage request)
+    {
+        Hear(member);
+        if (_topics.Set(member, request, isRegistration: false))
+        {
+            MarkChanged();
+        }
+    }
+
+    void IControlRequests.OnCloseTopic(Member member, CloseTopicMessage request)
+    {
+        Hear(member);
+        member.LastRequest = Math.Max(member.LastRequest, request.RequestId);
+        _topics.Close(member, request.TopicId);
+        MarkChanged();
+    }
+
+    void IControlRequests.OnConfirm(Member member, long configuration)
+    {
+        Hear(member);
+        Confirm(member, configuration);
+    }
+
+    void IControlRequests.OnHeartbeat(Member member, long known)
+    {
+        Hear(member);
+        member.Backlog.Trim(known);
+        member.Session?.Send(new HeartbeatReplyMessage(_numbers.Current));
+    }
+
+    void IControlRequests.OnSuspect(Member member, NodeKey node, string reason)
+    {
+        Hear(member);
+        Counters.Suspicions++;
+        Log.NodeSuspected(node, member.Key, reason);
+        _failures.Suspect(node, member.Key, _environment.Now);
+    }
+
+    void IControlRequests.OnLeave(Member member)
+    {
+        member.Session?.Send(default(LeftMessage));
+        member.Session?.CloseAfterLastWord();
+        Counters.NodesLeft++;
+        Log.NodeLeft(member.Key);
+        Forget(member, remember: true);
+    }
+
+    void IControlRequests.OnResync(Member member)
+    {
+        Hear(member);
+        if (!member.IsNew)
+        {
+            _publisher.PublishSnapshot(member, _numbers.Current, _members);
+        }
+    }
+
+    private string? RefuseJoin(JoinMessage join)
+    {
+        if (join.ProtocolVersion != ControlFrame.ProtocolVersion)
+        {
+            return $"This membership service speaks protocol version {ControlFrame.ProtocolVersion}; the node speaks {join.ProtocolVersion}.";
+        }
+
+        if (join.Cluster != _options.Cluster)
+        {
+            return $"This is the membership service of cluster '{_options.Cluster}'; the node belongs to '{join.Cluster}'.";
+        }
+
+        return _numbers.IsPlausible(join.Known)
+            ? null
+            : $"The node claims configuration {join.Known}, which no service can have made yet.";
+    }
+
+    private string? EndOfLife(NodeKey node)
+    {
+        if (_removedNodes.Contains(node))
+        {
+            return "it was removed from the views";
+        }
+
+        return _membersById.TryGetValue(node.Id, out var member) && member.Key.Incarnation > node.Incarnation
+            ? $"a newer incarnation of it ({member.Key}) is a member"
+            : null;
+    }
+
+    private void Admit(ControlSession session, JoinMessage join, List<SetTopicMessage> topics)
+    {
+        long order = join.JoinOrder > 0 && !_members.Exists(other => other.Info.JoinOrder == join.JoinOrder) ? join.JoinOrder : _nextJoinOrder;
+        _nextJoinOrder = Math.Max(_nextJoinOrder, order + 1);
+        var member = new Member(new NodeInfo(join.Node, join.EndPoint, order), join, _options.Limits.MaxBacklogBytes);
+        if (join.WasMember)
+        {
+            Welcome(join);
+        }
+
+        _members.Add(member);
+        _membersById.Add(join.Node.Id, member);
+        _map.AddNode(join.Node);
+        _failures.Track(join.Node, _environment.Now);
+        Attach(member, session, isResumed: false);
+        Register(member, topics);
+        Counters.NodesJoined++;
+        Log.NodeJoined(join.Node, join.EndPoint, topics.Count);
+        MarkChanged();
+    }
+
+    private void Welcome(JoinMessage returning)
+    {
+        _numbers.MustExceed(returning.Known);
+        if (_gathering.Begin(ConfigurationNumbers.EpochOf(returning.Known), _environment.Now))
+        {
+            Log.Gathering(_options.GatherGrace);
+        }
+
+        _gathering.OnReturned(returning.KnownNodes);
+        if (_batch.Due is not null)
+        {
+            // Perhaps this was the last one that was waited for.
+            _environment.Schedule(_batchAlarm, _options.QuietDelay);
+        }
+    }
+
+    private void Resume(Member member, ControlSession session, JoinMessage join, List<SetTopicMessage> topics)
+    {
+        var old = member.Session;
+        member.Session = null;
+        old?.Close("its node came back on another connection");
+        member.Info = member.Info with { EndPoint = join.EndPoint };
+        Attach(member, session, isResumed: true);
+        Register(member, topics);
+        _topics.CloseUnnamed(member, topics);
+        Counters.NodesResumed++;
+        Log.NodeResumed(member.Key);
+        _publisher.Replay(member, join.Known, _numbers.Current, _members);
+        Confirm(member, join.Confirmed);
+        _settlement.Tell(member);
+        MarkChanged();
+    }
+
+    private void Attach(Member member, ControlSession session, bool isResumed)
+    {
+        member.Session = session;
+        session.Attach(member);
+        Hear(member);
+        session.Send(new WelcomeMessage(_life, isResumed));
+    }
+
+    private void Register(Member member, List<SetTopicMessage> topics)
+    {
+        foreach (var topic in topics)
+        {
+            _topics.Set(member, topic, isRegistration: true);
+        }
+    }
+
+    private void Confirm(Member member, long configuration)
+    {
+        if (configuration > member.Confirmed && configuration <= _numbers.Current)
+        {
+            member.Confirmed = configuration;
+            member.Backlog.Trim(configuration);
+            _settlement.Consider();
+        }
+    }
+
+    private void Hear(Member member) => _failures.Heard(member.Key, _environment.Now);
+
+    private void MarkChanged()
+    {
+        if (_batch.Mark(_environment.Now))
+        {
+            _environment.Schedule(_batchAlarm, _batch.Due!.Value - _environment.Now);
+        }
+    }
+
+    private void MakeConfiguration()
+    {
+        var now = _environment.Now;
+        if (_gathering.IsOn(now))
+        {
+            _environment.Schedule(_batchAlarm, _gathering.Until!.Value - now);
+            return;
+        }
+
+        _batch.OnMade(now);
+        var joined = _members.FindAll(member => member.IsNew);
+        if (!_map.HasChanges && joined.Count == 0 && _removed.Count == 0)
+        {
+            return;
+        }
+
+        long previous = _numbers.Current;
+        long number = _numbers.Next();
+        _map.Apply(number);
+        Announce(number, previous, joined);
+        _removed.Clear();
+        Counters.Configurations++;
+        if (_addresses.Shared > Counters.AddressesShared)
+        {
+            Counters.AddressesShared = _addresses.Shared;
+            Log.AddressesShared(_addresses.Shared);
+        }
+
+        Log.ConfigurationMade(number, _members.Count, _map.TopicCount, _map.RegionCount);
+        _settlement.Consider();
+    }
+
+    private void Announce(long number, long previous, List<Member> joined)
+    {
+        foreach (var member in joined)
+        {
+            member.IsNew = false;
+            // Who was never a member has sent nothing that could still be unsettled.
+            member.Confirmed = member.WasMember ? 0 : number;
+        }
+
+        List<NodeInfo> infos = [.. joined.Select(member => member.Info)];
+        foreach (var member in _members)
+        {
+            if (joined.Contains(member))
+            {
+                _publisher.PublishFirst(member, number, _members);
+            }
+            else
+            {
+                _publisher.PublishDelta(member, number, previous, infos, _removed);
+            }
+        }
+    }
+
+    private void CheckFailures()
+    {
+        var dead = new List<(NodeKey Node, string Reason)>();
+        _failures.Collect(_environment.Now, _map.RegionSizeOf, dead);
+        foreach (var (node, reason) in dead)
+        {
+            Remove(_membersById[node.Id], reason, remember: true);
+        }
+
+        _environment.Schedule(_failureAlarm, _failures.CheckInterval);
+    }
+
+    private void Remove(Member member, string reason, bool remember)
+    {
+        Counters.NodesRemoved++;
+        Log.NodeRemoved(member.Key, reason);
+        if (remember)
+        {
+            member.Session?.Send(new ExpelledMessage(reason));
+        }
+
+        member.Session?.CloseAfterLastWord();
+        Forget(member, remember);
+    }
+
+    private void Forget(Member member, bool remember)
+    {
+        member.Session = null;
+        _members.Remove(member);
+        _membersById.Remove(member.Key.Id);
+        _failures.Forget(member.Key);
+        _topics.Release(member);
+        _map.RemoveNode(member.Key);
+        if (remember)
+        {
+            _removedNodes.Add(member.Key);
+        }
+
+        if (!member.IsNew)
+        {
+            _removed.Add(member.Key);
+        }
+
+        MarkChanged();
+        _settlement.Consider();
+    }
+
+    private void StopWorking()
+    {
+        _isRetired = true;
+        _listener?.Dispose();
+        _listener = null;
+        _environment.Cancel(_batchAlarm);
+        _environment.Cancel(_failureAlarm);
+        _settlement.Stop();
+    }
+}

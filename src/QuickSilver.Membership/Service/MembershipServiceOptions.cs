@@ -1,0 +1,42 @@
+using System.Net;
+
+namespace QuickSilver.Membership.Service;
+
+// What a membership service is started with. Whoever reads these from a user checks them there.
+internal sealed record MembershipServiceOptions
+{
+    public string Cluster { get; init; } = "default";
+    public FailureDetectorOptions Failures { get; init; } = new();
+
+    // One configuration per interval at most; the first change after a quiet time waits only QuietDelay.
+    public TimeSpan BatchInterval { get; init; } = TimeSpan.FromMilliseconds(100);
+    public TimeSpan QuietDelay { get; init; } = TimeSpan.FromMilliseconds(10);
+    // How long Settled waits so that one message tells of several confirmations.
+    public TimeSpan SettleInterval { get; init; } = TimeSpan.FromMilliseconds(20);
+    // How long a service that finds itself the successor of another waits for its nodes before it makes views. Nodes try
+    // to reconnect at least once a second, so less than about two seconds would leave some out of the first view.
+    public TimeSpan GatherGrace { get; init; } = TimeSpan.FromSeconds(2);
+
+    public IPAddress MulticastBase { get; init; } = IPAddress.Parse("239.192.0.0");
+    public int MulticastPrefix { get; init; } = 14;
+
+    public SessionLimits Limits { get; init; } = new();
+}
+
+// What one session, and all together, may cost the service.
+internal sealed record SessionLimits
+{
+    public int MaxSessions { get; init; } = 10_000;
+    // Who connects must have joined after this long.
+    public TimeSpan JoinTimeout { get; init; } = TimeSpan.FromSeconds(5);
+    // Bytes that a client leaves unread; a snapshot of 65,536 topics is some 3 MB.
+    public long MaxPendingBytes { get; init; } = 8L << 20;
+    // Topics of one node.
+    public int MaxTopics { get; init; } = 65_536;
+    // Bytes of topics registered between Join and JoinComplete.
+    public long MaxRegistrationBytes { get; init; } = 32L << 20;
+    // Bytes of recent configurations kept for a member that may come back.
+    public long MaxBacklogBytes { get; init; } = 4L << 20;
+    // After the last word to a client, so that it is read before the stream closes.
+    public TimeSpan Linger { get; init; } = TimeSpan.FromSeconds(1);
+}

@@ -1,0 +1,74 @@
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Environment;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Regions;
+
+namespace QuickSilver.Membership.Service;
+
+// Tells everybody how far everybody has settled: the lowest configuration confirmed by any live node. Several
+// confirmations that come together make one message.
+internal sealed class Settlement
+{
+    private readonly INodeEnvironment _environment;
+    private readonly TimeSpan _interval;
+    private readonly List<Member> _members;
+    private readonly AddressPlan _addresses;
+    private readonly Alarm _alarm;
+
+    public Settlement(INodeEnvironment environment, TimeSpan interval, List<Member> members, AddressPlan addresses)
+    {
+        _environment = environment;
+        _interval = interval;
+        _members = members;
+        _addresses = addresses;
+        _alarm = new Alarm(Announce);
+    }
+
+    public long Settled { get; private set; }
+
+    /// <summary>Somebody confirmed or went.</summary>
+    public void Consider()
+    {
+        if (!_alarm.IsPending)
+        {
+            _environment.Schedule(_alarm, _interval);
+        }
+    }
+
+    public void Tell(Member member)
+    {
+        if (Settled > 0)
+        {
+            member.Session?.Send(new SettledMessage(Settled));
+        }
+    }
+
+    public void Stop() => _environment.Cancel(_alarm);
+
+    private void Announce()
+    {
+        long lowest = long.MaxValue;
+        foreach (var member in _members)
+        {
+            if (!member.IsNew)
+            {
+                lowest = Math.Min(lowest, member.Confirmed);
+            }
+        }
+
+        if (lowest == long.MaxValue || lowest <= Settled)
+        {
+            return;
+        }
+
+        Settled = lowest;
+        _addresses.Settle(lowest);
+        foreach (var member in _members)
+        {
+            if (!member.IsNew)
+            {
+                Tell(member);
+            }
+        }
+    }
+}

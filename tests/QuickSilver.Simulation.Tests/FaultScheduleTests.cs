@@ -1,0 +1,123 @@
+using FsCheck;
+using FsCheck.Fluent;
+using QuickSilver.Simulation.Faults;
+
+namespace QuickSilver.Simulation.Tests;
+
+public sealed class FaultScheduleTests
+{
+    private static readonly TimeSpan s_until = TimeSpan.FromSeconds(10);
+
+    [Fact]
+    public void Actions_happen_at_their_times_counted_from_the_start()
+    {
+        var cluster = new SimulatedCluster(1);
+        var node = cluster.AddNode();
+        cluster.Run(TimeSpan.FromSeconds(1));
+        new FaultSchedule()
+            .Add(TimeSpan.FromSeconds(3), "F8", "clock back", c => c.Nodes[0].ClockStep = TimeSpan.FromHours(-1))
+            .Add(TimeSpan.FromSeconds(2), "F6", "pause", c => c.Nodes[0].Pause())
+            .HealAll(TimeSpan.FromSeconds(4))
+            .Start(cluster);
+        cluster.Run(TimeSpan.FromSeconds(2));
+        Assert.True(node.IsPaused);
+        Assert.Equal(TimeSpan.Zero, node.ClockStep);
+        cluster.Run(TimeSpan.FromSeconds(1));
+        Assert.Equal(TimeSpan.FromHours(-1), node.ClockStep);
+        cluster.Run(TimeSpan.FromSeconds(1));
+        Assert.False(node.IsPaused);
+    }
+
+    [Fact]
+    public void One_seed_draws_one_schedule_and_another_seed_another()
+    {
+        Assert.Equal(Draw(4).ToString(), Draw(4).ToString());
+        Assert.NotEqual(Draw(4).ToString(), Draw(5).ToString());
+    }
+
+    [Fact]
+    public void A_schedule_contains_the_faults_asked_for_and_no_others()
+    {
+        foreach (string fault in RandomFaults.Known)
+        {
+            Assert.Equal([fault, "all"], Draw(9, fault).Actions.Select(action => action.Fault).Distinct());
+        }
+
+        Assert.Equal(RandomFaults.Known.Append("all").Order(), Draw(9).Actions.Select(action => action.Fault).Distinct().Order());
+    }
+
+    [Fact]
+    public void Every_drawn_schedule_breaks_something_and_leaves_everything_whole()
+    {
+        Prop.ForAll<ulong>(seed =>
+        {
+            var cluster = new SimulatedCluster(seed);
+            cluster.AddNodes(6);
+            Draw(seed).Start(cluster);
+            var broken = new HashSet<string>();
+            for (int i = 0; i < 1000; i++)
+            {
+                cluster.Run(TimeSpan.FromMilliseconds(10));
+                broken.UnionWith(Broken(cluster));
+            }
+
+            cluster.Run(TimeSpan.FromMilliseconds(10));
+            // In ten seconds each kind has several episodes; burst and uniform loss may be drawn in any mixture.
+            return !Broken(cluster).Any() && new[] { "link", "partition", "down", "paused", "node" }.All(broken.Contains);
+        }).Check(Config.QuickThrowOnFailure.WithMaxTest(30));
+    }
+
+    [Fact]
+    public void Faults_stay_within_the_bounds_of_their_plan()
+    {
+        Prop.ForAll<ulong>(seed =>
+        {
+            var pauses = Draw(seed, "F6").Actions;
+            var partitions = Draw(seed, "F3").Actions.Where(action => action.Fault == "F3").ToArray();
+            return pauses.All(action => action.At <= s_until)
+                && partitions.Length % 2 == 0
+                && partitions.Chunk(2).All(pair => pair[1].At - pair[0].At <= TimeSpan.FromSeconds(2) && pair[1].At <= s_until);
+        }).QuickCheckThrowOnFailure();
+    }
+
+    [Fact]
+    public void What_cannot_be_drawn_is_refused()
+    {
+        Assert.Throws<ArgumentException>(() => Draw(1, "F99"));
+        Assert.Throws<ArgumentException>(() => RandomFaults.Draw(new FaultPlan { Faults = ["F4"], Nodes = [0], Until = s_until }, 1));
+    }
+
+    private static IEnumerable<string> Broken(SimulatedCluster cluster)
+    {
+        if (cluster.Network.Model != cluster.Network.Baseline)
+        {
+            yield return "link";
+        }
+
+        if (cluster.Nodes.Any(one => cluster.Nodes.Any(other => cluster.Network.Link(one.Number, other.Number).IsBlocked)))
+        {
+            yield return "partition";
+        }
+
+        foreach (var node in cluster.Nodes)
+        {
+            if (!node.IsUp)
+            {
+                yield return "down";
+            }
+
+            if (node.IsPaused)
+            {
+                yield return "paused";
+            }
+
+            if (node.Model.InboundLoss > 0 || node.Model.SendBusyProbability > 0 || node.Model.ReceiveBufferLimitBytes is not null)
+            {
+                yield return "node";
+            }
+        }
+    }
+
+    private static FaultSchedule Draw(ulong seed, params string[] faults) => RandomFaults.Draw(
+        new FaultPlan { Faults = faults is [] ? RandomFaults.Known : faults, Nodes = [1, 2, 3, 4, 5], Crashable = [4, 5], Until = s_until }, seed);
+}

@@ -1,0 +1,138 @@
+using QuickSilver.Tests.Infrastructure;
+
+namespace QuickSilver.Tests.Endpoints;
+
+// F7.
+public sealed class HandlerTests
+{
+    private const string Name = "ticks";
+
+    [Fact]
+    public async Task Handlers_and_a_reader_each_get_every_message()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var topic = await parts.OpenAsync<string>(node, Name);
+        var first = new List<string>();
+        var second = new List<string>();
+        await using var reader = topic.ReadAllAsync().GetAsyncEnumerator();
+        using var a = topic.Handle((in Message<string> message) => first.Add(message.Value));
+        using var b = topic.Handle((in Message<string> message) => second.Add(message.Value));
+        await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(1, "x"u8));
+        Assert.True(await reader.MoveNextAsync().OrFail());
+        Assert.Equal(["x"], first);
+        Assert.Equal(["x"], second);
+    }
+
+    [Fact]
+    public async Task A_handler_that_throws_is_counted_and_logged_and_the_others_go_on()
+    {
+        await using var parts = new FakeParts();
+        var logs = new RecordingLogs();
+        var node = await parts.StartAsync(logs: logs);
+        var topic = await parts.OpenAsync<string>(node, Name);
+        int handled = 0;
+        using var broken = topic.Handle((in Message<string> _) => throw new InvalidDataException("broken"));
+        using var sound = topic.Handle((in Message<string> _) => handled++);
+        await parts.Core.RunAsync(() =>
+        {
+            for (int i = 1; i <= 1000; i++)
+            {
+                Assert.True(parts.ReceiverOf(Name).Deliver(i, "x"u8));
+            }
+        });
+        Assert.Equal(1000, handled);
+        Assert.Equal(1000, node.GetCounters().HandlerFaults);
+        var logged = logs.Entries.Where(entry => entry.Id == 1612).ToArray();
+        Assert.InRange(logged.Length, 8, 20);
+        Assert.All(logged, entry => Assert.IsType<InvalidDataException>(entry.Exception));
+    }
+
+    [Fact]
+    public async Task A_detached_handler_gets_nothing_more()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var topic = await parts.OpenAsync<string>(node, Name);
+        int handled = 0;
+        var handler = topic.Handle((in Message<string> _) => handled++);
+        await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(1, "x"u8));
+        handler.Dispose();
+        await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(2, "x"u8));
+        Assert.Equal(1, handled);
+    }
+
+    [Fact]
+    public async Task Handlers_are_told_of_gaps()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var topic = await parts.OpenAsync<string>(node, Name);
+        var gaps = new List<GapNotice>();
+        using var handler = topic.Handle((in Message<string> _) => { }, gaps.Add);
+        await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Gap(2, 4, "lost"));
+        Assert.Equal(new GapNotice(new SenderId(0xA, 1), 2, 4, "lost"), Assert.Single(gaps));
+        Assert.Equal(3, gaps[0].Count);
+    }
+
+    [Fact]
+    public async Task A_payload_that_cannot_be_decoded_is_a_gap_and_not_the_end()
+    {
+        await using var parts = new FakeParts();
+        var logs = new RecordingLogs();
+        var node = await parts.StartAsync(logs: logs);
+        var topic = await parts.OpenAsync<string>(node, Name);
+        var handled = new List<string>();
+        var gaps = new List<GapNotice>();
+        using var handler = topic.Handle((in Message<string> message) => handled.Add(message.Value), gaps.Add);
+        await parts.Core.RunAsync(() =>
+        {
+            Assert.True(parts.ReceiverOf(Name).Deliver(1, [0xFF, 0xFE]));
+            Assert.True(parts.ReceiverOf(Name).Deliver(2, "x"u8));
+        });
+        Assert.Equal(["x"], handled);
+        Assert.Equal((1L, 1L), (gaps[0].First, gaps[0].Last));
+        Assert.Equal(1, node.GetCounters().DecodeFaults);
+        Assert.Contains(logs.Entries, entry => entry.Id == 1614);
+    }
+
+    [Fact]
+    public async Task An_endpoint_with_a_handler_and_no_reader_buffers_nothing()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var topic = await parts.OpenAsync<string>(node, Name);
+        using var handler = topic.Handle((in Message<string> _) => { });
+        await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(1, "before"u8));
+        await using var reader = topic.ReadAllAsync().GetAsyncEnumerator();
+        await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(2, "after"u8));
+        Assert.True(await reader.MoveNextAsync().OrFail());
+        Assert.Equal("after", reader.Current.Value);
+    }
+
+    [Fact]
+    public async Task Bytes_reach_a_handler_whatever_their_size()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var topic = await parts.OpenAsync<ReadOnlyMemory<byte>>(node, Name);
+        var sizes = new List<int>();
+        using var handler = topic.Handle((in Message<ReadOnlyMemory<byte>> message) =>
+        {
+            sizes.Add(message.Value.Length);
+            Assert.True(message.Value.Span.IndexOfAnyExcept((byte)7) < 0);
+        });
+        int[] sent = [0, 1, 255, 256, 65_536, 65_537, 1 << 20, 3];
+        await parts.Core.RunAsync(() =>
+        {
+            foreach (int size in sent)
+            {
+                var payload = new byte[size];
+                payload.AsSpan().Fill(7);
+                parts.ReceiverOf(Name).Deliver(1, payload);
+            }
+        });
+        Assert.Equal(sent, sizes);
+        Assert.Equal(0, node.GetCounters().HandlerFaults);
+    }
+}

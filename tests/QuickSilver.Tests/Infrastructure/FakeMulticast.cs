@@ -1,0 +1,150 @@
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast;
+
+namespace QuickSilver.Tests.Infrastructure;
+
+internal sealed class FakeMulticast : IMulticast
+{
+    public Dictionary<ulong, FakeSender> Senders { get; } = [];
+
+    public Dictionary<ulong, FakeReceiver> Receivers { get; } = [];
+
+    /// <summary>How many messages senders opened from now on take before they say no.</summary>
+    public int Room { get; set; } = int.MaxValue;
+
+    public ITopicSender OpenSender(ulong topicId, bool reliable) =>
+        Senders[topicId] = new FakeSender { Room = Room, IsReliable = reliable };
+
+    public ITopicReceiver OpenReceiver(ulong topicId, bool reliable, ITopicSink sink) =>
+        Receivers[topicId] = new FakeReceiver(topicId, sink) { IsReliable = reliable };
+}
+
+// Core thread only. Takes messages while there is room; stability comes when the test says so, unless Stabilizes is on.
+internal sealed class FakeSender : ITopicSender
+{
+    private readonly List<(long Sequence, IStabilityObserver Observer)> _unstable = [];
+    private readonly List<Action> _whenStable = [];
+    private bool _saidNo;
+
+    public List<byte[]> Sent { get; } = [];
+
+    public long Count { get; private set; }
+
+    public int Room { get; set; }
+
+    public bool IsReliable { get; init; }
+
+    public bool Keeps { get; set; } = true;
+
+    public bool Stabilizes { get; set; }
+
+    public bool IsClosed { get; private set; }
+
+    /// <summary>Called with each message taken, as loopback delivery is.</summary>
+    public Action<long, byte[]>? OnTaken { get; set; }
+
+    public Action? OnRoom { get; set; }
+
+    public bool IsStable => _unstable.Count == 0;
+
+    public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer)
+    {
+        if (IsClosed || Room == 0)
+        {
+            _saidNo = true;
+            return -1;
+        }
+
+        Room--;
+        Count++;
+        if (Keeps)
+        {
+            Sent.Add(payload.ToArray());
+            OnTaken?.Invoke(Count, Sent[^1]);
+        }
+
+        if (observer is not null && Stabilizes)
+        {
+            observer.OnStable(Count);
+        }
+        else if (observer is not null)
+        {
+            _unstable.Add((Count, observer));
+        }
+
+        return Count;
+    }
+
+    public void GiveRoom(int messages)
+    {
+        Room = messages;
+        if (_saidNo && messages > 0)
+        {
+            _saidNo = false;
+            OnRoom?.Invoke();
+        }
+    }
+
+    public void MakeStable()
+    {
+        var stable = _unstable.ToArray();
+        _unstable.Clear();
+        foreach (var (sequence, observer) in stable)
+        {
+            observer.OnStable(sequence);
+        }
+
+        var callbacks = _whenStable.ToArray();
+        _whenStable.Clear();
+        foreach (var callback in callbacks)
+        {
+            callback();
+        }
+    }
+
+    public void WhenStable(Action callback)
+    {
+        if (Stabilizes)
+        {
+            callback();
+        }
+        else
+        {
+            _whenStable.Add(callback);
+        }
+    }
+
+    public void Close() => IsClosed = true;
+}
+
+internal sealed class FakeReceiver(ulong topicId, ITopicSink sink) : ITopicReceiver
+{
+    public static readonly NodeKey Peer = new(0xA, 1);
+
+    public bool IsReliable { get; init; }
+
+    public bool IsClosed { get; private set; }
+
+    public int Resumes { get; private set; }
+
+    public Action? OnResume { get; set; }
+
+    public bool Deliver(long sequence, ReadOnlySpan<byte> payload, NodeKey? sender = null) => sink.TryAccept(new DeliveredMessage
+    {
+        Sender = sender ?? Peer,
+        TopicId = topicId,
+        Sequence = sequence,
+        Payload = payload,
+    });
+
+    public void Gap(long first, long last, string reason, NodeKey? sender = null) =>
+        sink.OnGap(new TopicGap(sender ?? Peer, topicId, first, last, reason));
+
+    public void Resume()
+    {
+        Resumes++;
+        OnResume?.Invoke();
+    }
+
+    public void Close() => IsClosed = true;
+}
