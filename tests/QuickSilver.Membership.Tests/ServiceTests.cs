@@ -123,7 +123,7 @@ public sealed class ServiceTests
         Assert.Equal(first.Group, second.Group);
         Assert.Equal(first.Number + 1, second.Number);
         Assert.Equal(first.Members.AsEnumerable(), second.Members);
-        Assert.Equal([second.RegionId], nodes[1].View("B").Regions);
+        Assert.Equal([second.RegionId], nodes[1].View("B").Regions.AsEnumerable());
     }
 
     [Fact]
