@@ -37,6 +37,9 @@ public sealed class QuickSilverNode : IAsyncDisposable
     /// <summary>How the node is now. Cheap; from any thread.</summary>
     public NodeStatus Status => _core.ReadStatus();
 
+    /// <summary>Completes when the membership service has removed this node, and never otherwise.</summary>
+    internal Task Expulsion => _core.Expulsion;
+
     /// <summary>Starts a node and joins its cluster.</summary>
     /// <param name="options">Null: embedded membership on the loopback interface.</param>
     /// <param name="logs">Where to log; null: nowhere.</param>

@@ -27,6 +27,7 @@ internal sealed class NodeCore : IMembershipObserver
     // The same in the order of opening: what is done to all is done in an order that no hash decides.
     private readonly List<TopicCore> _topics = [];
     private readonly TaskCompletionSource _joined = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource _expelled = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly Alarm _pulse;
     private long _lastPulse;
     private int _state = (int)NodeState.Starting;
@@ -73,6 +74,9 @@ internal sealed class NodeCore : IMembershipObserver
 
     /// <summary>From any thread: completes when the node has joined, and fails when it cannot.</summary>
     public Task Joined => _joined.Task;
+
+    /// <summary>From any thread: completes when the service has removed the node, and never otherwise.</summary>
+    public Task Expulsion => _expelled.Task;
 
     /// <summary>From any thread.</summary>
     public NodeState State => (NodeState)Volatile.Read(ref _state);
@@ -173,6 +177,8 @@ internal sealed class NodeCore : IMembershipObserver
         {
             topic.OnNodeFailed(failure);
         }
+
+        _expelled.TrySetResult();
     }
 
     public void OnServiceReachable(bool reachable)

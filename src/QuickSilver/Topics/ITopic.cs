@@ -82,6 +82,11 @@ public interface ITopic<T> : IAsyncDisposable
     /// Reads messages as they come, from the bounded buffer of this endpoint. Ends when the topic is cancelled or disposed.
     /// One reader at a time. <paramref name="onGap"/> is called, in order with the messages, for what this reader will never get.
     /// </summary>
+    /// <remarks>
+    /// The bytes of a <see cref="ReadOnlyMemory{T}"/> payload are the reader's until it asks for the next message: they lie
+    /// in a buffer that is used again, so that reading allocates nothing. Copy what is kept longer, or subscribe with
+    /// <c>byte[]</c>, which is allocated per message. Handlers and the reader of one endpoint are given the same object.
+    /// </remarks>
     IAsyncEnumerable<Message<T>> ReadAllAsync(CancellationToken cancellationToken = default, Action<GapNotice>? onGap = null);
 
     /// <summary>Completes when the topic has at least so many subscribers (this endpoint included when it subscribes).</summary>
@@ -93,7 +98,9 @@ public interface ITopic<T> : IAsyncDisposable
     /// </summary>
     Task<bool> DrainAsync(TimeSpan? limit = null);
 
-    /// <summary>Cancels: drops what waits to be sent or read, ends readers and feeds, at once. The endpoint stays open as
-    /// an object only to be disposed.</summary>
+    /// <summary>Cancels: drops what waits to be sent or read, ends readers, handlers and feeds, at once; publishes that wait,
+    /// for room or to be stable, end with <see cref="OperationCanceledException"/>. The endpoint stays open as an object only
+    /// to be disposed. Disposing without cancelling gives what was accepted up to half a second to become stable, and lets
+    /// the reader finish what it has.</summary>
     void Cancel();
 }

@@ -10,8 +10,10 @@ public sealed record TopicOptions
     public TopicAccess Access { get; init; } = TopicAccess.PublishAndSubscribe;
 
     /// <summary>
-    /// Messages that wait for <see cref="ITopic{T}.ReadAllAsync"/> at most. 1 to 1,048,576; default 1,024. Until a reader
-    /// first comes, the oldest make room, whatever the policy, so that an endpoint nobody reads never stops a sender.
+    /// Messages that wait for <see cref="ITopic{T}.ReadAllAsync"/> at most. 1 to 1,048,576; default 1,024; and 64 MiB of
+    /// payload at most, whatever their number. While nobody reads, the oldest make room, whatever the policy, so that an
+    /// endpoint nobody reads never stops a sender; the reader that comes is told of the gap. An endpoint that got a handler
+    /// before a reader buffers nothing until one comes.
     /// </summary>
     public int ReaderCapacity { get; init; } = 1024;
 

@@ -1,0 +1,207 @@
+using System.Runtime.CompilerServices;
+using QuickSilver.Core.Serialization;
+
+namespace QuickSilver.Hosting;
+
+// A topic that is injected before the node has joined, and outlives an expelled one. While it is open each call goes
+// straight to the node's endpoint; before that, calls wait and handlers and feeds are kept to be attached.
+internal sealed class HostedTopic<T>(string name, TopicOptions options, IPayloadCodec<T>? codec) : ITopic<T>, IHostedTopic, IDisposable
+{
+    private readonly Lock _lock = new();
+    private readonly List<IAttachment> _attachments = [];
+    private TaskCompletionSource<ITopic<T>> _opened = NewSource();
+    private volatile ITopic<T>? _current;
+    private volatile Exception? _fault;
+
+    public string Name => name;
+
+    public bool IsOpen => _current is not null;
+
+    public Exception? Fault => _fault;
+
+    public int Subscribers => _current?.Subscribers ?? 0;
+
+    private Task<ITopic<T>> Opened
+    {
+        get
+        {
+            lock (_lock)
+            {
+                return _opened.Task;
+            }
+        }
+    }
+
+    public async Task OpenAsync(QuickSilverNode node, CancellationToken cancellationToken)
+    {
+        try
+        {
+            var topic = codec is null
+                ? await node.OpenTopicAsync<T>(name, options, cancellationToken).ConfigureAwait(false)
+                : await node.OpenTopicAsync(name, codec, options, cancellationToken).ConfigureAwait(false);
+            lock (_lock)
+            {
+                _fault = null;
+                _current = topic;
+                foreach (var attachment in _attachments)
+                {
+                    attachment.Attach(topic);
+                }
+
+                _opened.TrySetResult(topic);
+            }
+        }
+        catch (Exception exception) when (exception is not OperationCanceledException)
+        {
+            _fault = exception;
+            lock (_lock)
+            {
+                Fail(exception);
+            }
+
+            throw;
+        }
+    }
+
+    public void OnNodeLost()
+    {
+        lock (_lock)
+        {
+            _current = null;
+            _fault = null;
+            if (_opened.Task.IsCompleted)
+            {
+                _opened = NewSource();
+            }
+        }
+    }
+
+    public void OnHostStopped()
+    {
+        OnNodeLost();
+        lock (_lock)
+        {
+            Fail(new ObjectDisposedException($"The topic \"{name}\"", "The host has stopped."));
+        }
+    }
+
+    public ValueTask PublishAsync(T value, CancellationToken cancellationToken = default) =>
+        _current is { } topic ? topic.PublishAsync(value, cancellationToken) : PublishWhenOpenAsync(value, PublishCompletion.Accepted, cancellationToken);
+
+    public ValueTask PublishAsync(T value, PublishCompletion completion, CancellationToken cancellationToken = default) =>
+        _current is { } topic
+            ? topic.PublishAsync(value, completion, cancellationToken)
+            : PublishWhenOpenAsync(value, completion, cancellationToken);
+
+    public IAttachedFeed AttachFeed(FeedCallback<T> feed)
+    {
+        ArgumentNullException.ThrowIfNull(feed);
+        return Attach(new HostedFeed(this, feed));
+    }
+
+    public IDisposable Handle(MessageHandler<T> handler, Action<GapNotice>? onGap = null)
+    {
+        ArgumentNullException.ThrowIfNull(handler);
+        return Attach(new HostedHandler(this, handler, onGap));
+    }
+
+    public async IAsyncEnumerable<Message<T>> ReadAllAsync(
+        [EnumeratorCancellation] CancellationToken cancellationToken = default, Action<GapNotice>? onGap = null)
+    {
+        var topic = await Opened.WaitAsync(cancellationToken);
+        await foreach (var message in topic.ReadAllAsync(cancellationToken, onGap))
+        {
+            yield return message;
+        }
+    }
+
+    public async Task WaitForSubscribersAsync(int count, CancellationToken cancellationToken = default)
+    {
+        var topic = await Opened.WaitAsync(cancellationToken).ConfigureAwait(false);
+        await topic.WaitForSubscribersAsync(count, cancellationToken).ConfigureAwait(false);
+    }
+
+    public Task<bool> DrainAsync(TimeSpan? limit = null) => _current is { } topic ? topic.DrainAsync(limit) : Task.FromResult(true);
+
+    public void Cancel() => _current?.Cancel();
+
+    public ValueTask DisposeAsync() => _current is { } topic ? topic.DisposeAsync() : ValueTask.CompletedTask;
+
+    // For a container that is not disposed asynchronously: the node, which ends with its lifetime, ends the topic.
+    public void Dispose()
+    {
+    }
+
+    private static TaskCompletionSource<ITopic<T>> NewSource() => new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    private async ValueTask PublishWhenOpenAsync(T value, PublishCompletion completion, CancellationToken cancellationToken)
+    {
+        var topic = await Opened.WaitAsync(cancellationToken).ConfigureAwait(false);
+        await topic.PublishAsync(value, completion, cancellationToken).ConfigureAwait(false);
+    }
+
+    private TAttachment Attach<TAttachment>(TAttachment attachment)
+        where TAttachment : IAttachment
+    {
+        lock (_lock)
+        {
+            if (_current is { } topic)
+            {
+                attachment.Attach(topic);
+            }
+
+            _attachments.Add(attachment);
+        }
+
+        return attachment;
+    }
+
+    private void Detach(IAttachment attachment)
+    {
+        lock (_lock)
+        {
+            _attachments.Remove(attachment);
+        }
+    }
+
+    private void Fail(Exception exception)
+    {
+        _opened.TrySetException(exception);
+        // It may be that nobody waits for it.
+        _ = _opened.Task.Exception;
+    }
+
+    private interface IAttachment
+    {
+        void Attach(ITopic<T> topic);
+    }
+
+    private sealed class HostedHandler(HostedTopic<T> owner, MessageHandler<T> handler, Action<GapNotice>? onGap) : IAttachment, IDisposable
+    {
+        private IDisposable? _attached;
+
+        public void Attach(ITopic<T> topic) => _attached = topic.Handle(handler, onGap);
+
+        public void Dispose()
+        {
+            owner.Detach(this);
+            _attached?.Dispose();
+        }
+    }
+
+    private sealed class HostedFeed(HostedTopic<T> owner, FeedCallback<T> feed) : IAttachment, IAttachedFeed
+    {
+        private volatile IAttachedFeed? _attached;
+
+        // A feed is pulled as soon as it is attached, so a signal before that is not lost.
+        public void Attach(ITopic<T> topic) => _attached = topic.AttachFeed(feed);
+
+        public void Signal() => _attached?.Signal();
+
+        public void Dispose()
+        {
+            owner.Detach(this);
+            _attached?.Dispose();
+        }
+    }
+}

@@ -1,0 +1,44 @@
+using Microsoft.Extensions.Diagnostics.HealthChecks;
+
+namespace QuickSilver.Hosting;
+
+// Live and ready apart: a node that waits for its service must not be killed for it, and one that is blocked must not be
+// left standing because its service is there.
+internal sealed class NodeHealthCheck(NodeHolder holder, IReadOnlyList<IHostedTopic> topics, bool isReadiness) : IHealthCheck
+{
+    public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)
+    {
+        string? reason = isReadiness ? WhyNotReady() : WhyNotLive();
+        return Task.FromResult(reason is null
+            ? HealthCheckResult.Healthy()
+            : new HealthCheckResult(context.Registration.FailureStatus, reason));
+    }
+
+    // A node that has not joined yet has nothing that could hang.
+    private string? WhyNotLive() => holder.Current?.Status is { IsLive: false } status ? status.Reason : null;
+
+    private string? WhyNotReady()
+    {
+        if (holder.Current?.Status is not { } status)
+        {
+            return "The node has not joined yet.";
+        }
+
+        if (!status.IsReady)
+        {
+            return status.Reason;
+        }
+
+        foreach (var topic in topics)
+        {
+            if (!topic.IsOpen)
+            {
+                return topic.Fault is { } fault
+                    ? $"The topic \"{topic.Name}\" could not be opened: {fault.Message}"
+                    : $"The topic \"{topic.Name}\" is not open yet.";
+            }
+        }
+
+        return null;
+    }
+}

@@ -1,0 +1,61 @@
+namespace QuickSilver.Hosting;
+
+// Where the host's node is found, once there is one. Thread-safe.
+internal sealed class NodeHolder : INodeProvider
+{
+    private readonly Lock _lock = new();
+    private TaskCompletionSource<QuickSilverNode> _next = NewSource();
+
+    public QuickSilverNode? Current
+    {
+        get
+        {
+            lock (_lock)
+            {
+                return _next.Task.IsCompletedSuccessfully ? _next.Task.Result : null;
+            }
+        }
+    }
+
+    public Task<QuickSilverNode> GetAsync(CancellationToken cancellationToken = default)
+    {
+        lock (_lock)
+        {
+            return _next.Task.WaitAsync(cancellationToken);
+        }
+    }
+
+    public void Set(QuickSilverNode node)
+    {
+        lock (_lock)
+        {
+            _next.TrySetResult(node);
+        }
+    }
+
+    /// <summary>The node has ended; whoever asks from now on waits for the next.</summary>
+    public void Clear()
+    {
+        lock (_lock)
+        {
+            if (_next.Task.IsCompletedSuccessfully)
+            {
+                _next = NewSource();
+            }
+        }
+    }
+
+    /// <summary>There will be no other node.</summary>
+    public void End()
+    {
+        Clear();
+        lock (_lock)
+        {
+            _next.TrySetException(new ObjectDisposedException(nameof(QuickSilverNode), "The host has stopped."));
+            // It may be that nobody waits for it.
+            _ = _next.Task.Exception;
+        }
+    }
+
+    private static TaskCompletionSource<QuickSilverNode> NewSource() => new(TaskCreationOptions.RunContinuationsAsynchronously);
+}

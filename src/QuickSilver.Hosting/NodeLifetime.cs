@@ -1,0 +1,133 @@
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Options;
+
+namespace QuickSilver.Hosting;
+
+internal delegate Task<QuickSilverNode> NodeStarter(QuickSilverOptions options, ILoggerFactory logs, CancellationToken cancellationToken);
+
+// Starts the node behind the host's back, so that no host waits for a network or for peers; starts another when one could
+// not join or was expelled; drains and ends it with the host.
+internal sealed class NodeLifetime(
+    IOptions<QuickSilverOptions> options, NodeStarter starter, NodeHolder holder, IEnumerable<IHostedTopic> topics, ILoggerFactory logs, TimeProvider time)
+    : IHostedService, IAsyncDisposable, IDisposable
+{
+    // Between attempts, doubling: a service that is down is not hammered, one that comes back is found soon.
+    private static readonly TimeSpan FirstPause = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(30);
+
+    private readonly ILogger _log = logs.CreateLogger("QuickSilver.Hosting");
+    private readonly IHostedTopic[] _topics = [.. topics];
+    private readonly CancellationTokenSource _stop = new();
+    private Task _running = Task.CompletedTask;
+
+    public Task StartAsync(CancellationToken cancellationToken)
+    {
+        // Here and not in the background: wrong options are the host's failure, with or without its validation at start.
+        var checkedOptions = options.Value;
+        _running = RunAsync(checkedOptions);
+        return Task.CompletedTask;
+    }
+
+    public async Task StopAsync(CancellationToken cancellationToken)
+    {
+        if (holder.Current is { } node && !_stop.IsCancellationRequested)
+        {
+            bool drained = await node.DrainAsync().ConfigureAwait(false);
+            if (!drained)
+            {
+                HostingLog.NotDrained(_log);
+            }
+        }
+
+        await _stop.CancelAsync().ConfigureAwait(false);
+        await _running.ConfigureAwait(false);
+        holder.End();
+        foreach (var topic in _topics)
+        {
+            topic.OnHostStopped();
+        }
+    }
+
+    // The container may dispose this more than once: it was resolved under two types.
+    public async ValueTask DisposeAsync()
+    {
+        await _stop.CancelAsync().ConfigureAwait(false);
+        await _running.ConfigureAwait(false);
+    }
+
+    // A container that is not disposed asynchronously does not wait for the node's end.
+    public void Dispose() => _stop.Cancel();
+
+    private async Task RunAsync(QuickSilverOptions checkedOptions)
+    {
+        await Task.Yield();
+        var pause = FirstPause;
+        while (!_stop.IsCancellationRequested)
+        {
+            try
+            {
+                if (await LiveAsync(checkedOptions).ConfigureAwait(false))
+                {
+                    pause = FirstPause;
+                }
+
+                await Task.Delay(pause, time, _stop.Token).ConfigureAwait(false);
+            }
+            catch (OperationCanceledException) when (_stop.IsCancellationRequested)
+            {
+                return;
+            }
+
+            pause = pause * 2 < LongestPause ? pause * 2 : LongestPause;
+        }
+    }
+
+    // One node's life; true when it had one.
+    private async Task<bool> LiveAsync(QuickSilverOptions checkedOptions)
+    {
+        QuickSilverNode node;
+        try
+        {
+            node = await starter(checkedOptions, logs, _stop.Token).ConfigureAwait(false);
+        }
+        catch (Exception exception) when (!_stop.IsCancellationRequested)
+        {
+            HostingLog.StartFailed(_log, exception);
+            return false;
+        }
+
+        try
+        {
+            holder.Set(node);
+            await Task.WhenAll(_topics.Select(topic => OpenAsync(topic, node))).ConfigureAwait(false);
+            await node.Expulsion.WaitAsync(_stop.Token).ConfigureAwait(false);
+            HostingLog.Restarting(_log);
+        }
+        finally
+        {
+            holder.Clear();
+            foreach (var topic in _topics)
+            {
+                topic.OnNodeLost();
+            }
+
+            await node.DisposeAsync().ConfigureAwait(false);
+        }
+
+        return true;
+    }
+
+    private async Task OpenAsync(IHostedTopic topic, QuickSilverNode node)
+    {
+        try
+        {
+            await topic.OpenAsync(node, _stop.Token).ConfigureAwait(false);
+        }
+        catch (Exception exception) when (exception is not OperationCanceledException)
+        {
+            // The others are of use all the same; readiness names this one.
+            HostingLog.TopicFailed(_log, exception, topic.Name);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
+using QuickSilver.Tests.Infrastructure;
+
+namespace QuickSilver.Hosting.Tests;
+
+public sealed class LifetimeTests
+{
+    [Fact]
+    public async Task The_host_starts_though_the_node_cannot_and_the_node_follows()
+    {
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver()) { HoldsStarts = true };
+        await hosted.Host.StartAsync().OrFail();
+        Assert.Null(hosted.Nodes.Current);
+        var waiting = hosted.Nodes.GetAsync();
+        Assert.False(waiting.IsCompleted);
+        Assert.Equal(HealthStatus.Healthy, (await hosted.CheckAsync("live")).Status);
+        var ready = await hosted.CheckAsync("ready");
+        Assert.Equal((HealthStatus.Unhealthy, "The node has not joined yet."), (ready.Status, ready.Description));
+
+        hosted.Gate.SetResult();
+        Assert.Same(await waiting.OrFail(), hosted.Nodes.Current);
+        Assert.Equal(HealthStatus.Healthy, (await hosted.CheckAsync("ready")).Status);
+    }
+
+    [Fact]
+    public async Task A_start_that_fails_is_logged_and_tried_again_after_a_growing_pause()
+    {
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver())
+        {
+            StartFault = attempt => attempt <= 3 ? new MembershipUnreachableException("nobody there") : null,
+        };
+        await hosted.Host.StartAsync().OrFail();
+        var begun = hosted.Time.Elapsed;
+        await hosted.Time.RunUntilAsync(hosted.Nodes.GetAsync());
+        Assert.Equal(4, hosted.Attempts);
+        Assert.InRange(hosted.Time.Elapsed - begun, TimeSpan.FromSeconds(7), TimeSpan.FromSeconds(8));
+        Assert.Equal(3, hosted.Logs.Entries.Count(entry => entry.Id == 1700));
+    }
+
+    [Fact]
+    public async Task Stopping_the_host_drains_and_ends_the_node()
+    {
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddTopic<string>("t"));
+        await hosted.Host.StartAsync().OrFail();
+        var topic = hosted.Host.Services.GetRequiredService<ITopic<string>>();
+        await topic.PublishAsync("x").OrFail();
+        var parts = Assert.Single(hosted.Parts);
+        var stopping = hosted.Host.StopAsync();
+        while (!stopping.IsCompleted)
+        {
+            await parts.Core.RunAsync(parts.SenderOf("t").MakeStable).WaitAsync(TimeSpan.FromMilliseconds(100)).ContinueWith(_ => { });
+        }
+
+        await stopping;
+        Assert.True(parts.Service.HasLeft);
+        Assert.True(parts.IsStopped);
+        Assert.DoesNotContain(hosted.Logs.Entries, entry => entry.Id == 1703);
+        await Assert.ThrowsAsync<ObjectDisposedException>(() => hosted.Nodes.GetAsync()).OrFail();
+        await Assert.ThrowsAsync<ObjectDisposedException>(() => topic.PublishAsync("x").AsTask()).OrFail();
+    }
+
+    [Fact]
+    public async Task Stopping_the_host_before_the_node_has_started_is_no_trouble()
+    {
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddTopic<string>("t")) { HoldsStarts = true };
+        await hosted.Host.StartAsync().OrFail();
+        var publish = hosted.Host.Services.GetRequiredService<ITopic<string>>().PublishAsync("x").AsTask();
+        await hosted.Host.StopAsync().OrFail();
+        await Assert.ThrowsAsync<ObjectDisposedException>(() => publish).OrFail();
+    }
+
+    [Fact]
+    public async Task An_expelled_node_is_followed_by_another_with_the_topics_and_their_handlers()
+    {
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddTopic<string>("t"));
+        var topic = hosted.Host.Services.GetRequiredService<ITopic<string>>();
+        var handled = new List<string>();
+        using var handler = topic.Handle((in Message<string> message) => handled.Add(message.Value));
+        await hosted.Host.StartAsync().OrFail();
+        await topic.WaitForSubscribersAsync(1).OrFail();
+        var first = hosted.Parts[0];
+        await first.Core.RunAsync(() => first.Service.Observer!.OnExpelled("it was silent"));
+        await hosted.Time.RunUntilAsync(first.Time.RunUntilAsync(Patience.Until(() => first.IsStopped)));
+        await hosted.Time.RunUntilAsync(Patience.Until(() => hosted.Parts.Length == 2));
+        await hosted.Nodes.GetAsync().OrFail();
+        await topic.WaitForSubscribersAsync(1).OrFail();
+        var second = hosted.Parts[1];
+        await second.Core.RunAsync(() => second.ReceiverOf("t").Deliver(1, "again"u8));
+        Assert.Equal(["again"], handled);
+        await topic.PublishAsync("and again").OrFail();
+        await Patience.Until(() => second.SenderOf("t").Count == 1);
+        Assert.Contains(hosted.Logs.Entries, entry => entry.Id == 1702);
+    }
+
+    [Fact]
+    public async Task Liveness_and_readiness_are_told_apart()
+    {
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver());
+        await hosted.Host.StartAsync().OrFail();
+        await hosted.Nodes.GetAsync().OrFail();
+        var parts = Assert.Single(hosted.Parts);
+        await parts.Core.RunAsync(() => parts.Service.Observer!.OnServiceReachable(false));
+        Assert.Equal(HealthStatus.Healthy, (await hosted.CheckAsync("live")).Status);
+        Assert.Contains("out of reach", (await hosted.CheckAsync("ready")).Description);
+        await parts.Core.RunAsync(() => parts.Service.Observer!.OnServiceReachable(true));
+        Assert.Equal(HealthStatus.Healthy, (await hosted.CheckAsync("ready")).Status);
+        parts.Time.Advance(TimeSpan.FromSeconds(10));
+        var live = await hosted.CheckAsync("live");
+        Assert.Equal(HealthStatus.Unhealthy, live.Status);
+        Assert.Contains("has not turned", live.Description);
+        Assert.Equal(HealthStatus.Unhealthy, (await hosted.CheckAsync("ready")).Status);
+    }
+}

@@ -1,0 +1,101 @@
+using System.Net;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
+using QuickSilver.Tests.Infrastructure;
+
+namespace QuickSilver.Hosting.Tests;
+
+public sealed class OptionsTests
+{
+    [Fact]
+    public async Task Options_are_bound_from_configuration_by_their_names_addresses_too()
+    {
+        var settings = HostedNodes.Settings(
+            ("QuickSilver:MembershipService", "gms.example.org:7400"),
+            ("QuickSilver:Cluster", "prod"),
+            ("QuickSilver:Interface", "10.1.2.3"),
+            ("QuickSilver:DiscoveryPort", "7500"),
+            ("QuickSilver:Dissemination", "Unicast"),
+            ("QuickSilver:MulticastBase", "239.10.0.0"),
+            ("QuickSilver:MulticastPrefix", "16"),
+            ("QuickSilver:PacketBytes", "9000"),
+            ("QuickSilver:RetentionBytes", "5000000000"),
+            ("QuickSilver:PublishQueueBytes", "100000"),
+            ("QuickSilver:BufferBytes", "100000000"),
+            ("QuickSilver:ReceiveBufferBytes", "100000"),
+            ("QuickSilver:HeartbeatInterval", "00:00:02"),
+            ("QuickSilver:HeartbeatsMissed", "5"),
+            ("QuickSilver:SegmentationOffload", "false"),
+            ("QuickSilver:StartTimeout", "00:00:20"));
+        var options = new QuickSilverOptions();
+        OptionsBinding.Bind(settings.GetSection("QuickSilver"), options);
+        var expected = new QuickSilverOptions
+        {
+            MembershipService = "gms.example.org:7400",
+            Cluster = "prod",
+            Interface = IPAddress.Parse("10.1.2.3"),
+            DiscoveryPort = 7500,
+            Dissemination = Dissemination.Unicast,
+            MulticastBase = IPAddress.Parse("239.10.0.0"),
+            MulticastPrefix = 16,
+            PacketBytes = 9000,
+            RetentionBytes = 5_000_000_000,
+            PublishQueueBytes = 100_000,
+            BufferBytes = 100_000_000,
+            ReceiveBufferBytes = 100_000,
+            HeartbeatInterval = TimeSpan.FromSeconds(2),
+            HeartbeatsMissed = 5,
+            SegmentationOffload = false,
+            StartTimeout = TimeSpan.FromSeconds(20),
+        };
+        Assert.Equal(expected, options);
+        foreach (var property in typeof(QuickSilverOptions).GetProperties())
+        {
+            // A property that is new must be bound here as well.
+            Assert.NotEqual(property.GetValue(new QuickSilverOptions()), property.GetValue(options));
+        }
+
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver(HostedNodes.Settings(("Interface", "10.9.8.7"))));
+        Assert.Equal(IPAddress.Parse("10.9.8.7"), hosted.Host.Services.GetRequiredService<IOptions<QuickSilverOptions>>().Value.Interface);
+    }
+
+    [Fact]
+    public async Task A_wrong_option_fails_the_hosts_start_naming_it_its_value_and_its_range()
+    {
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver(options => options.PacketBytes = 10));
+        var failure = await Assert.ThrowsAsync<OptionsValidationException>(() => hosted.Host.StartAsync()).OrFail();
+        Assert.Contains("The option PacketBytes is 10; allowed is 576 to 65,507.", failure.Failures);
+        Assert.Equal(0, hosted.Attempts);
+    }
+
+    [Fact]
+    public async Task An_address_that_is_none_fails_the_hosts_start_by_name()
+    {
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver(HostedNodes.Settings(("Interface", "eth0"))));
+        var failure = await Assert.ThrowsAnyAsync<Exception>(() => hosted.Host.StartAsync()).OrFail();
+        Assert.Contains("The option Interface is \"eth0\"", failure.Message);
+    }
+
+    [Fact]
+    public async Task Code_and_configuration_add_up_in_their_order()
+    {
+        await using var hosted = new HostedNodes(builder =>
+        {
+            builder.Services.AddQuickSilver(HostedNodes.Settings(("Cluster", "a"), ("PacketBytes", "1000")));
+            builder.Services.AddQuickSilver(options => options.Cluster = "b");
+        });
+        var options = hosted.Host.Services.GetRequiredService<IOptions<QuickSilverOptions>>().Value;
+        Assert.Equal(("b", 1000), (options.Cluster, options.PacketBytes));
+        Assert.Single(hosted.Host.Services.GetServices<Microsoft.Extensions.Hosting.IHostedService>().OfType<NodeLifetime>());
+    }
+
+    [Fact]
+    public void Wrong_topics_are_refused_where_they_are_added()
+    {
+        var builder = new ServiceCollection().AddQuickSilver();
+        Assert.Throws<ArgumentException>(() => builder.AddTopic<string>(""));
+        Assert.Throws<QuickSilverOptionsException>(() => builder.AddTopic<string>("t", new TopicOptions { ReaderCapacity = 0 }));
+        builder.AddTopic<string>("t");
+        Assert.Contains("\"t\"", Assert.Throws<ArgumentException>(() => builder.AddTopic<string>("t")).Message);
+    }
+}

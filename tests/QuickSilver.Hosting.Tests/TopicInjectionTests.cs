@@ -1,0 +1,102 @@
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
+using QuickSilver.Tests.Infrastructure;
+
+namespace QuickSilver.Hosting.Tests;
+
+public sealed class TopicInjectionTests
+{
+    [Fact]
+    public async Task An_injected_topic_can_be_used_before_the_node_has_joined()
+    {
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddTopic<string>("t")) { HoldsStarts = true };
+        await hosted.Host.StartAsync().OrFail();
+        var topic = hosted.Host.Services.GetRequiredService<ITopic<string>>();
+        var published = topic.PublishAsync("early").AsTask();
+        await using var reader = topic.ReadAllAsync().GetAsyncEnumerator();
+        var read = reader.MoveNextAsync().AsTask();
+        int pulled = 0;
+        using var feed = topic.AttachFeed((out string value) =>
+        {
+            value = "fed";
+            return pulled++ == 0;
+        });
+        Assert.Equal((false, false, 0), (published.IsCompleted, read.IsCompleted, topic.Subscribers));
+        hosted.Gate.SetResult();
+        await published.OrFail();
+        var parts = Assert.Single(hosted.Parts);
+        await Patience.Until(() => parts.SenderOf("t").Count == 2);
+        Assert.Equal(1, topic.Subscribers);
+        await parts.Core.RunAsync(() => parts.ReceiverOf("t").Deliver(1, "x"u8));
+        Assert.True(await read.OrFail());
+        Assert.Equal("x", reader.Current.Value);
+    }
+
+    [Fact]
+    public async Task Topics_of_one_type_are_injected_by_name()
+    {
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddTopic<string>("a").AddTopic<string>("b").AddTopic<byte[]>("c"));
+        var services = hosted.Host.Services;
+        Assert.Equal("a", services.GetRequiredKeyedService<ITopic<string>>("a").Name);
+        Assert.Equal("b", services.GetRequiredKeyedService<ITopic<string>>("b").Name);
+        Assert.Equal("c", services.GetRequiredService<ITopic<byte[]>>().Name);
+        var refusal = Assert.Throws<InvalidOperationException>(() => services.GetRequiredService<ITopic<string>>());
+        Assert.Contains("a, b", refusal.Message);
+    }
+
+    [Fact]
+    public async Task A_handler_service_gets_its_topics_messages_and_gaps()
+    {
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddTopicHandler<string, Recorder>("t"));
+        await hosted.Host.StartAsync().OrFail();
+        await hosted.Nodes.GetAsync().OrFail();
+        var parts = Assert.Single(hosted.Parts);
+        await Patience.Until(() => hosted.CheckAsync("ready").Result.Status == HealthStatus.Healthy);
+        await parts.Core.RunAsync(() =>
+        {
+            parts.ReceiverOf("t").Deliver(1, "x"u8);
+            parts.ReceiverOf("t").Gap(2, 3, "lost");
+        });
+        Assert.Equal(["x", "2-3"], hosted.Host.Services.GetRequiredService<Recorder>().Seen);
+        Assert.Empty(parts.Wire.Senders);
+    }
+
+    [Fact]
+    public async Task A_topic_that_is_refused_fails_readiness_and_whoever_uses_it_but_not_the_host()
+    {
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddTopic<string>("bad").AddTopic<byte[]>("good"))
+        {
+            Prepare = parts => parts.Service.Refuse = request => request.Name == "bad" ? "field 2 differs" : null,
+        };
+        await hosted.Host.StartAsync().OrFail();
+        var failure = await Assert.ThrowsAsync<ContractMismatchException>(
+            () => hosted.Host.Services.GetRequiredService<ITopic<string>>().PublishAsync("x").AsTask()).OrFail();
+        Assert.Equal("field 2 differs", failure.Message);
+        await hosted.Host.Services.GetRequiredService<ITopic<byte[]>>().PublishAsync([1]).OrFail();
+        var ready = await hosted.CheckAsync("ready");
+        Assert.Contains("\"bad\" could not be opened: field 2 differs", ready.Description);
+        Assert.Contains(hosted.Logs.Entries, entry => entry.Id == 1701);
+    }
+
+    [Fact]
+    public async Task A_container_may_be_disposed_either_way_and_without_having_started()
+    {
+        var services = new ServiceCollection().AddLogging();
+        services.AddQuickSilver().AddTopic<string>("t");
+        var first = services.BuildServiceProvider();
+        Assert.Single(first.GetServices<Microsoft.Extensions.Hosting.IHostedService>());
+        first.Dispose();
+        var second = services.BuildServiceProvider();
+        Assert.NotNull(second.GetRequiredService<ITopic<string>>());
+        await second.DisposeAsync();
+    }
+
+    private sealed class Recorder : ITopicHandler<string>
+    {
+        public List<string> Seen { get; } = [];
+
+        public void Handle(in Message<string> message) => Seen.Add(message.Value);
+
+        public void OnGap(GapNotice gap) => Seen.Add($"{gap.First}-{gap.Last}");
+    }
+}
