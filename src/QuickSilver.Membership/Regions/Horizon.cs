@@ -8,6 +8,7 @@ namespace QuickSilver.Membership.Regions;
 internal sealed class Horizon
 {
     private readonly Dictionary<ulong, Sight> _sights = [];
+    private readonly List<ulong> _unseen = [];
 
     private struct Sight
     {
@@ -41,13 +42,28 @@ internal sealed class Horizon
         TellIfNew(ref sight, region);
     }
 
+    /// <summary>One topic less; <see cref="ForgetUnseen"/> follows when all topics were looked at.</summary>
     public void GoOutOfSight(Region region)
     {
         ref var sight = ref CollectionsMarshal.GetValueRefOrNullRef(_sights, region.Id);
         if (--sight.Topics == 0)
         {
-            _sights.Remove(region.Id);
+            _unseen.Add(region.Id);
         }
+    }
+
+    // Not before the end: a region may leave sight with one topic and come back with the next.
+    public void ForgetUnseen()
+    {
+        foreach (ulong regionId in _unseen)
+        {
+            if (_sights.TryGetValue(regionId, out var sight) && sight.Topics == 0)
+            {
+                _sights.Remove(regionId);
+            }
+        }
+
+        _unseen.Clear();
     }
 
     /// <summary>Tells the newest view of a region in sight, once.</summary>

@@ -79,6 +79,11 @@ internal sealed class RegionMap(AddressPlan addresses, uint firstRegion, Func<ul
         _moved.Sort((a, b) => a.Key.CompareTo(b.Key));
         _reform.Run(_moved, _topics, configuration);
         _distribution.Run(_reform.Changed, _fresh, configuration);
+        foreach (var node in _nodes.Values)
+        {
+            node.Horizon.ForgetUnseen();
+        }
+
         foreach (var topic in _distribution.Touched)
         {
             ForgetIfUnused(topic);
@@ -150,6 +155,8 @@ internal sealed class RegionMap(AddressPlan addresses, uint firstRegion, Func<ul
             {
                 node.Horizon.GoOutOfSight(region);
             }
+
+            node.Horizon.ForgetUnseen();
         }
 
         opener.Topic.Openers.Remove(node.Key);

@@ -24,8 +24,7 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
 
     private readonly Dictionary<NodeKey, Watch> _watches = [];
     private readonly List<NodeKey> _order = [];
-    private TimeSpan _expectedCheck = TimeSpan.Zero;
-    private bool _hasChecked;
+    private TimeSpan? _expectedCheck;
 
     private sealed class Watch
     {
@@ -84,12 +83,11 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
     /// <summary>Adds the nodes to remove now; <paramref name="regionSizeOf"/> says how many members a node's region has.</summary>
     public void Collect(TimeSpan now, Func<NodeKey, int> regionSizeOf, List<(NodeKey Node, string Reason)> dead)
     {
-        if (_hasChecked && now > _expectedCheck + options.HeartbeatInterval)
+        if (_expectedCheck is { } expected && now > expected + options.HeartbeatInterval)
         {
-            Forgive(now - _expectedCheck);
+            Forgive(now - expected);
         }
 
-        _hasChecked = true;
         _expectedCheck = now + CheckInterval;
         foreach (var node in _order)
         {

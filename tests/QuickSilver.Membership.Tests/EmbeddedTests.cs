@@ -1,0 +1,205 @@
+using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Tests.Infrastructure;
+
+namespace QuickSilver.Membership.Tests;
+
+// F3, F4, F5; I7, I19: nodes that are told of no service find or host one.
+public sealed class EmbeddedTests
+{
+    private readonly FakeWorld _world = new();
+
+    private FakeNode Start(ulong id) => FakeNode.Start(_world, id, service: null);
+
+    private FakeNode[] StartTogether(int count)
+    {
+        var nodes = Enumerable.Range(1, count).Select(id => Start((ulong)id)).ToArray();
+        _world.RunUntil(() => nodes.All(node => node.Nodes.Count == count), limitSeconds: 10);
+        return nodes;
+    }
+
+    private static FakeNode[] HostsAmong(params FakeNode[] nodes) => [.. nodes.Where(node => node.Client.HostedService is not null)];
+
+    private void Run(double seconds) => _world.Run(TimeSpan.FromSeconds(seconds));
+
+    [Fact]
+    public void A_node_alone_hosts_the_service_and_the_next_finds_it()
+    {
+        var first = Start(1);
+        _world.RunUntil(() => first.Nodes.Count == 1, limitSeconds: 1);
+        Assert.NotNull(first.Client.HostedService);
+        var second = Start(2);
+        _world.RunUntil(() => second.Nodes.Count == 2, limitSeconds: 0.1);
+        Assert.Null(second.Client.HostedService);
+    }
+
+    [Fact]
+    public void Nodes_that_start_in_the_same_moment_end_up_with_one_service()
+    {
+        var nodes = StartTogether(6);
+        Array.ForEach(nodes, node => node.Subscribe("A"));
+        Run(8);
+        Assert.Single(HostsAmong(nodes));
+        Assert.All(nodes, node => Assert.Equal([[1, 2, 3, 4, 5, 6]], node.MembersOf("A")));
+        Assert.All(nodes, node => Assert.Null(node.Expelled));
+    }
+
+    [Fact]
+    public void Of_two_hosts_the_younger_yields_and_its_nodes_go_over()
+    {
+        var left = Start(1);
+        var right = Start(2);
+        _world.IsBlocked = (from, to) => from != to;
+        Run(1.5);
+        Assert.Equal(2, HostsAmong(left, right).Length);
+        left.Subscribe("A");
+        right.Subscribe("A");
+        Run(1);
+        _world.IsBlocked = (_, _) => false;
+        _world.RunUntil(() => left.Nodes.Count == 2 && right.Nodes.Count == 2, limitSeconds: 15);
+        Run(3);
+        Assert.Single(HostsAmong(left, right));
+        Assert.Equal(1, left.Client.Counters.HostsYielded + right.Client.Counters.HostsYielded);
+        Assert.Equal([[1, 2]], left.MembersOf("A"));
+        Assert.Equal([[1, 2]], right.MembersOf("A"));
+        Assert.Equal(left.Changes[^1].Number, right.Changes[^1].Number);
+    }
+
+    [Fact]
+    public void When_the_host_dies_the_longest_standing_node_hosts_on()
+    {
+        var first = Start(1);
+        _world.RunUntil(() => first.Nodes.Count == 1);
+        var others = new List<FakeNode>();
+        for (ulong id = 2; id <= 4; id++)
+        {
+            others.Add(Start(id));
+            _world.RunUntil(() => others[^1].Nodes.Count > 0);
+        }
+
+        others.ForEach(node => node.Subscribe("A"));
+        first.Open("A", TopicRole.Publish);
+        Run(1);
+        first.Environment.Crash();
+        _world.RunUntil(() => others.All(node => node.Nodes.Count == 3), limitSeconds: 5);
+        Assert.Equal([others[0]], HostsAmong([.. others]));
+        Assert.All(others, node => Assert.Equal([[2, 3, 4]], node.MembersOf("A")));
+        Assert.All(others, node => Assert.Null(node.Expelled));
+    }
+
+    [Fact]
+    public void When_the_host_leaves_the_others_are_told_and_go_on_without_a_grace()
+    {
+        var first = Start(1);
+        _world.RunUntil(() => first.Nodes.Count == 1);
+        var second = Start(2);
+        var third = Start(3);
+        _world.RunUntil(() => first.Nodes.Count == 3 && third.Nodes.Count == 3 && second.Nodes.Count == 3);
+        second.Subscribe("A");
+        third.Subscribe("A");
+        Run(1);
+        bool left = false;
+        int before = third.Changes.Count;
+        first.Client.Leave(() => left = true);
+        Run(0.1);
+        Assert.True(left);
+        Assert.Contains(first.Key, third.Changes[before].Removed);
+        first.Client.Dispose();
+        _world.RunUntil(() => third.Changes.Exists(change => change.IsSnapshot && change != third.Changes[0]), limitSeconds: 1.5);
+        Assert.Equal([[2, 3]], third.MembersOf("A"));
+        Assert.Single(HostsAmong(second, third));
+    }
+
+    [Fact]
+    public void A_cluster_torn_in_two_is_one_again_when_it_heals()
+    {
+        var nodes = StartTogether(4);
+        Array.ForEach(nodes, node => node.Subscribe("A"));
+        Run(6);
+        var right = nodes.Where(node => HostsAmong(node).Length == 0).Take(2).ToArray();
+        bool IsRight(FakeEnvironment environment) => right.Any(node => node.Environment == environment);
+        _world.IsBlocked = (from, to) => IsRight(from) != IsRight(to);
+        foreach (var node in right)
+        {
+            node.Environment.BreakStreams();
+        }
+
+        Run(20);
+        Assert.Equal(2, HostsAmong(nodes).Length);
+        Assert.All(right, node => Assert.Equal(2, node.Nodes.Count));
+        _world.IsBlocked = (_, _) => false;
+        // The older service has removed those of the other side, so they must start as new lives.
+        _world.RunUntil(() => right.All(node => node.Expelled is not null) || nodes.All(node => node.Nodes.Count == 4), limitSeconds: 20);
+        Assert.Single(HostsAmong([.. nodes.Where(node => node.Expelled is null)]));
+    }
+
+    [Fact]
+    public void Clusters_of_another_name_do_not_hear_each_other()
+    {
+        var one = Start(1);
+        var other = FakeNode.Start(_world, 2, null, new() { Cluster = "other" });
+        Run(2);
+        Assert.Equal(2, HostsAmong(one, other).Length);
+        Assert.Single(one.Nodes);
+    }
+
+    [Fact]
+    public void A_host_that_may_not_open_the_group_serves_itself_and_tries_again()
+    {
+        var first = Start(1);
+        first.Environment.AllowsGroups = false;
+        _world.RunUntil(() => first.Nodes.Count == 1);
+        first.Environment.AllowsGroups = true;
+        Run(6);
+        var second = Start(2);
+        _world.RunUntil(() => second.Nodes.Count == 2, limitSeconds: 0.2);
+    }
+
+    [Fact]
+    public void Datagrams_that_are_no_discovery_are_counted_and_dropped()
+    {
+        var first = Start(1);
+        _world.RunUntil(() => first.Nodes.Count == 1);
+        var options = new DiscoveryOptions();
+        var stranger = _world.AddNode(5).OpenPort(new DatagramPortOptions(), new Deaf());
+        var group = new DatagramAddress(new(options.Group, options.Port));
+        stranger.Send(new byte[3], 3, group);
+        stranger.Send(new byte[64], 64, group);
+        stranger.Send(new byte[6400], 6400, group);
+        long before = first.Client.Counters.QueriesAnswered;
+        Run(0.1);
+        Assert.Equal(102, first.Client.Counters.ForeignDatagrams);
+        Assert.Equal(before, first.Client.Counters.QueriesAnswered);
+    }
+
+    [Fact]
+    public void The_same_seeds_give_the_same_history()
+    {
+        static string Play()
+        {
+            var test = new EmbeddedTests();
+            var nodes = test.StartTogether(5);
+            Array.ForEach(nodes, node => node.Subscribe("A", $"only {node.Key.Id % 2}"));
+            test.Run(3);
+            HostsAmong(nodes)[0].Environment.Crash();
+            test.Run(8);
+            return string.Join('\n', nodes.SelectMany(node => node.Changes).Select(change =>
+                $"{change.Number} {change.IsSnapshot} {string.Join(',', change.Regions)} {string.Join(',', change.Topics.Select(topic => topic.TopicId))}"));
+        }
+
+        Assert.Equal(Play(), Play());
+    }
+
+    private sealed class Deaf : IDatagramReceiver
+    {
+        public bool IsControl(ReadOnlySpan<byte> firstBytes) => true;
+
+        public void OnRun(in ReceivedRun run)
+        {
+        }
+
+        public void OnBatchEnd()
+        {
+        }
+    }
+}

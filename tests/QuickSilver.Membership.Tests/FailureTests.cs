@@ -1,0 +1,256 @@
+using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Tests.Infrastructure;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Tests;
+
+// F3, F4, F5, F6, F16; I10.
+public sealed class FailureTests
+{
+    private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
+    private static readonly NodeKey A = new(1, 1), B = new(2, 1), C = new(3, 1);
+
+    private readonly FailureDetector _detector = new(new FailureDetectorOptions());
+    private TimeSpan _now = Second * 100;
+
+    private List<NodeKey> Check(int regionSize = 3)
+    {
+        var dead = new List<(NodeKey Node, string Reason)>();
+        _detector.Collect(_now, _ => regionSize, dead);
+        return dead.ConvertAll(entry => entry.Node);
+    }
+
+    // Time passes as it does for a service that runs: with a check at every interval. These nodes speak meanwhile.
+    private List<NodeKey> Pass(double seconds, int regionSize = 3, params NodeKey[] speaking)
+    {
+        var dead = new List<NodeKey>();
+        for (double passed = 0; passed < seconds && dead.Count == 0; passed += 0.25)
+        {
+            _now += Second / 4;
+            Array.ForEach(speaking, node => _detector.Heard(node, _now));
+            dead = Check(regionSize);
+        }
+
+        return dead;
+    }
+
+    private void TrackAll()
+    {
+        Array.ForEach([A, B, C], node => _detector.Track(node, _now));
+        Check();
+    }
+
+    [Fact]
+    public void A_node_that_misses_ten_heartbeats_is_removed_and_not_before()
+    {
+        TrackAll();
+        Assert.Empty(Pass(9.75, 3, B, C));
+        Assert.Equal([A], Pass(0.25, 3, B, C));
+    }
+
+    [Fact]
+    public void Two_reporters_remove_at_once_and_one_who_reports_twice_is_one()
+    {
+        TrackAll();
+        _detector.Suspect(A, B, _now);
+        _detector.Suspect(A, B, _now);
+        Assert.Empty(Check());
+        _detector.Suspect(A, C, _now);
+        Assert.Equal([A], Check());
+    }
+
+    [Fact]
+    public void One_reporter_and_three_missed_heartbeats_remove()
+    {
+        TrackAll();
+        _detector.Suspect(A, B, _now);
+        Assert.Empty(Pass(2.75, 3, B, C));
+        Assert.Equal([A], Pass(0.25, 3, B, C));
+    }
+
+    [Fact]
+    public void In_a_region_of_two_one_reporter_and_two_missed_heartbeats_remove()
+    {
+        TrackAll();
+        _detector.Suspect(A, B, _now);
+        Assert.Empty(Pass(1.75, 2, B, C));
+        Assert.Equal([A], Pass(0.25, 2, B, C));
+    }
+
+    [Fact]
+    public void A_lone_reporter_does_not_remove_who_speaks_and_a_report_grows_stale()
+    {
+        TrackAll();
+        _detector.Suspect(A, B, _now);
+        Assert.Empty(Pass(12, 2, A, B, C));
+        _detector.Suspect(A, C, _now);
+        Assert.Empty(Check());
+    }
+
+    [Fact]
+    public void Reports_of_the_unknown_and_of_oneself_do_not_count()
+    {
+        TrackAll();
+        _detector.Suspect(A, new NodeKey(9, 1), _now);
+        _detector.Suspect(A, A, _now);
+        Assert.Empty(Pass(4, 2, B, C));
+    }
+
+    [Fact]
+    public void The_time_the_service_itself_stood_still_is_nobodys_silence()
+    {
+        TrackAll();
+        _detector.Suspect(A, B, _now);
+        _now += Second * 60;
+        Assert.Empty(Check());
+        Assert.Empty(Pass(9.5, 3));
+        Assert.Equal([A, B, C], Pass(0.75, 3));
+    }
+
+    [Fact]
+    public void A_closed_connection_is_given_a_grace()
+    {
+        TrackAll();
+        _detector.Disconnected(A, _now);
+        Assert.Empty(Pass(1.75, 3, B, C));
+        Assert.Equal([A], Pass(0.25, 3, B, C));
+    }
+
+    [Fact]
+    public void A_killed_process_is_gone_from_all_views_within_the_grace()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(3);
+        Array.ForEach(nodes, node => node.Subscribe("A"));
+        cluster.Run(1);
+        var at = cluster.World.Now;
+        nodes[2].Environment.Crash();
+        cluster.World.RunUntil(() => nodes[0].Nodes.Count == 2);
+        Assert.InRange((cluster.World.Now - at).TotalSeconds, 2, 2.5);
+        cluster.Run(0.01);
+        Assert.Equal([[1, 2]], nodes[1].MembersOf("A"));
+        Assert.Contains(nodes[2].Key, nodes[0].Changes[^1].Removed);
+    }
+
+    [Fact]
+    public void A_node_whose_connection_breaks_comes_back_and_misses_no_configuration()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(3);
+        Array.ForEach(nodes, node => node.Subscribe("A"));
+        cluster.Run(1);
+        var cut = nodes[1].Environment;
+        cluster.World.IsBlocked = (from, to) => from == cut || to == cut;
+        cut.BreakStreams();
+        nodes[0].Subscribe("B");
+        cluster.Run(0.4);
+        nodes[0].Subscribe("C");
+        cluster.Run(0.4);
+        cluster.World.IsBlocked = (_, _) => false;
+        cluster.World.RunUntil(() => nodes[1].Client.IsReachable && nodes[1].Changes.Count == nodes[2].Changes.Count);
+        Assert.Equal(nodes[2].Changes.Select(change => change.Number), nodes[1].Changes.Select(change => change.Number));
+        Assert.Single(nodes[1].Changes, change => change.IsSnapshot);
+        Assert.Equal(1, cluster.Counters.NodesResumed);
+        Assert.Equal(0, cluster.Counters.NodesRemoved);
+    }
+
+    [Fact]
+    public void What_was_opened_and_closed_while_away_holds_when_the_node_is_back()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(2);
+        nodes[0].Subscribe("A", "B", "C");
+        nodes[1].Subscribe("A", "B", "C");
+        cluster.Run(1);
+        var before = nodes[0].Regions.Values.Single();
+        nodes[1].Environment.BreakStreams();
+        cluster.Run(0.001);
+        Assert.False(nodes[1].Client.IsReachable);
+        nodes[1].Close("B");
+        nodes[1].Close("C");
+        nodes[1].Subscribe("C", "D");
+        cluster.Run(1.5);
+        Assert.Equal(["A", "C", "D"], new[] { "A", "B", "C", "D" }.Where(nodes[1].Has));
+        Assert.Equal(1, nodes[0].View("B").Subscribers);
+        Assert.Equal(2, nodes[0].View("C").Subscribers);
+        Assert.True(nodes[1].View("C").Configuration > before.Configuration, "it starts in a view of its own");
+        Assert.Equal(5, nodes[1].Outcomes.Count);
+    }
+
+    [Fact]
+    public void A_paused_node_is_removed_and_told_so_when_it_wakes()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(2);
+        nodes[1].Environment.Pause();
+        cluster.World.RunUntil(() => nodes[0].Nodes.Count == 1);
+        nodes[1].Environment.Resume();
+        cluster.World.RunUntil(() => nodes[1].Expelled is not null);
+        Assert.Contains("missed", nodes[1].Expelled);
+        cluster.Run(5);
+        Assert.Single(nodes[0].Nodes);
+        Assert.False(nodes[1].Client.IsReachable);
+    }
+
+    [Fact]
+    public void A_node_that_lost_its_connection_for_too_long_is_expelled_when_it_comes_back()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(2);
+        var cut = nodes[1].Environment;
+        cluster.World.IsBlocked = (from, to) => from == cut || to == cut;
+        cut.BreakStreams();
+        cluster.World.RunUntil(() => nodes[0].Nodes.Count == 1);
+        cluster.World.IsBlocked = (_, _) => false;
+        cluster.World.RunUntil(() => nodes[1].Expelled is not null);
+        Assert.Equal("it was removed from the views", nodes[1].Expelled);
+    }
+
+    [Fact]
+    public void A_newer_incarnation_replaces_the_old_one_at_once_in_one_configuration()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(2);
+        nodes[0].Subscribe("A");
+        nodes[1].Subscribe("A");
+        cluster.Run(1);
+        var reborn = cluster.AddNode(2, incarnation: 2);
+        reborn.Subscribe("A");
+        cluster.World.RunUntil(() => nodes[0].Nodes.ContainsKey(reborn.Key), limitSeconds: 0.2);
+        var change = nodes[0].Changes[^1];
+        Assert.Equal([nodes[1].Key], change.Removed.AsEnumerable());
+        Assert.Equal([reborn.Key], change.Joined.Select(info => info.Key));
+        Assert.Equal([nodes[0].Key, reborn.Key], nodes[0].Regions.Values.Single().Members.AsEnumerable());
+        cluster.Run(0.1);
+        Assert.Contains("newer incarnation", nodes[1].Expelled);
+    }
+
+    [Fact]
+    public void An_older_incarnation_is_not_let_in()
+    {
+        var cluster = new FakeCluster();
+        cluster.AddNode(1, incarnation: 5);
+        cluster.Run(1);
+        var stale = cluster.AddNode(1, incarnation: 4);
+        cluster.Run(1);
+        Assert.Contains("newer incarnation", stale.Expelled);
+        Assert.Empty(stale.Changes);
+        Assert.Equal(1, cluster.Service.MemberCount);
+    }
+
+    [Fact]
+    public void Neighbours_reports_remove_a_node_that_still_talks_to_the_service()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(3);
+        Array.ForEach(nodes, node => node.Subscribe("A"));
+        cluster.Run(1);
+        nodes[0].Client.ReportSuspect(nodes[2].Key, "three tokens unanswered");
+        nodes[1].Client.ReportSuspect(nodes[2].Key, "three tokens unanswered");
+        // The same node goes by another path in the same moment.
+        nodes[2].Client.Leave(() => { });
+        cluster.Run(1);
+        Assert.Equal(2, nodes[0].Nodes.Count);
+        Assert.Single(nodes[0].Changes, change => change.Removed.Contains(nodes[2].Key));
+    }
+}

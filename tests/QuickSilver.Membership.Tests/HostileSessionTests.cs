@@ -1,0 +1,274 @@
+using System.Buffers.Binary;
+using FsCheck;
+using FsCheck.Fluent;
+using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Protocol;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Tests.Infrastructure;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Tests;
+
+// F17, T9, T11; I17. One session's nonsense is nobody else's business.
+public sealed class HostileSessionTests
+{
+    private static RawClient Connect(FakeCluster cluster)
+    {
+        var raw = new RawClient(cluster);
+        cluster.World.RunUntil(() => raw.IsConnected);
+        return raw;
+    }
+
+    [Fact]
+    public void Random_bytes_close_their_session_and_leave_the_cluster_as_it_was()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(2);
+        nodes[0].Subscribe("A");
+        cluster.Run(1);
+        int changes = nodes[0].Changes.Count;
+        Prop.ForAll<byte[]>(bytes =>
+        {
+            var raw = Connect(cluster);
+            raw.SendBytes(bytes).SendBytes([0xFF, 0xFF, 0xFF, 0xFF]);
+            cluster.Run(6);
+            Assert.True(raw.IsClosed);
+        }).QuickCheckThrowOnFailure();
+        Assert.Equal(changes, nodes[0].Changes.Count);
+        Assert.Equal(2, cluster.Service.SessionCount);
+        Assert.True(nodes.All(node => node.Client.IsReachable));
+        Assert.Equal(100, cluster.Counters.GarbageFrames + cluster.Counters.SessionsNeverJoined);
+    }
+
+    // Valid frames around random bodies reach the decoders.
+    [Fact]
+    public void Random_messages_of_every_kind_are_refused_or_understood_and_never_thrown_at()
+    {
+        var cluster = new FakeCluster();
+        cluster.AddNodes(1);
+        ulong id = 100;
+        var bodies = Gen.Choose(0, 255).Select(b => (byte)b).ListOf().Select(list => list.ToArray());
+        var messages = Gen.Choose(1, 12).SelectMany(kind => bodies.Select(body => (kind, body))).ListOf().Select(list => list.ToArray());
+        Prop.ForAll(messages.ToArbitrary(), list =>
+        {
+            var raw = Connect(cluster);
+            raw.Send(RawClient.Join(id++)).Send(default(JoinCompleteMessage));
+            foreach (var (kind, body) in list)
+            {
+                raw.SendBytes(Frame(kind, body));
+            }
+
+            cluster.Run(0.1);
+            raw.Stream.Close();
+            cluster.Run(3);
+        }).QuickCheckThrowOnFailure();
+        Assert.Equal(1, cluster.Service.SessionCount);
+        Assert.Equal(101, cluster.Counters.NodesJoined);
+        Assert.InRange(cluster.Counters.GarbageFrames, 10, 100);
+    }
+
+    [Fact]
+    public void Messages_cut_short_or_with_a_bit_turned_are_read_without_harm()
+    {
+        var writer = new ProtoWriter();
+        var contract = Requests.Departure(new(1, "Flight", "string"), new(3, "Delay", "int32"));
+        new SetTopicMessage { RequestId = 5, Topic = Requests.Topic("flights", TopicRole.Publish, contract) }.Write(writer);
+        byte[] valid = writer.Written.ToArray();
+        Assert.NotNull(SetTopicMessage.Read(valid));
+        for (int length = 0; length < valid.Length; length++)
+        {
+            _ = SetTopicMessage.Read(valid.AsSpan(0, length));
+        }
+
+        for (int bit = 0; bit < valid.Length * 8; bit++)
+        {
+            byte[] turned = [.. valid];
+            turned[bit / 8] ^= (byte)(1 << (bit % 8));
+            _ = SetTopicMessage.Read(turned);
+        }
+    }
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(ControlFrame.MaxFromClientBytes + 1)]
+    [InlineData(int.MaxValue)]
+    [InlineData(-1)]
+    public void A_length_that_is_none_or_over_the_cap_closes_before_anything_is_kept(int length)
+    {
+        var cluster = new FakeCluster();
+        var raw = Connect(cluster);
+        byte[] prefix = new byte[4];
+        BinaryPrimitives.WriteInt32LittleEndian(prefix, length);
+        raw.SendBytes(prefix);
+        cluster.Run(0.1);
+        Assert.True(raw.IsClosed);
+        Assert.Equal(1, cluster.Counters.GarbageFrames);
+    }
+
+    [Fact]
+    public void A_request_before_joining_closes_the_session()
+    {
+        var cluster = new FakeCluster();
+        var raw = Connect(cluster);
+        raw.Send(new ConfirmMessage(5));
+        cluster.Run(0.1);
+        Assert.True(raw.IsClosed);
+    }
+
+    [Fact]
+    public void A_second_join_closes_the_session()
+    {
+        var cluster = new FakeCluster();
+        var raw = Connect(cluster);
+        raw.Send(RawClient.Join(7)).Send(default(JoinCompleteMessage)).Send(RawClient.Join(7));
+        cluster.Run(0.1);
+        Assert.True(raw.IsClosed);
+        Assert.Equal(1, cluster.Counters.GarbageFrames);
+    }
+
+    [Fact]
+    public void Who_connects_and_never_joins_is_closed_after_five_seconds()
+    {
+        var cluster = new FakeCluster();
+        var silent = Connect(cluster);
+        var half = Connect(cluster);
+        half.Send(RawClient.Join(7));
+        cluster.Run(4.9);
+        Assert.False(silent.IsClosed);
+        cluster.Run(0.2);
+        Assert.True(silent.IsClosed);
+        Assert.True(half.IsClosed);
+        Assert.Equal(2, cluster.Counters.SessionsNeverJoined);
+        Assert.Equal(0, cluster.Service.MemberCount);
+    }
+
+    [Fact]
+    public void More_sessions_than_allowed_are_refused_and_counted()
+    {
+        var cluster = new FakeCluster(new MembershipServiceOptions { Limits = new SessionLimits { MaxSessions = 2 } });
+        var raws = Enumerable.Range(0, 3).Select(_ => new RawClient(cluster)).ToArray();
+        cluster.Run(0.1);
+        Assert.Equal(1, raws.Count(raw => raw.IsClosed));
+        Assert.Equal(1, cluster.Counters.SessionsRefused);
+    }
+
+    [Fact]
+    public void A_client_that_does_not_read_is_closed_and_removed()
+    {
+        var cluster = new FakeCluster(new MembershipServiceOptions { Limits = new SessionLimits { MaxPendingBytes = 20_000 } });
+        var raw = Connect(cluster);
+        raw.Send(RawClient.Join(7)).Send(default(JoinCompleteMessage));
+        cluster.Run(0.1);
+        raw.Stream.Peer!.IsStalled = true;
+        var nodes = new[] { cluster.AddNode(1), cluster.AddNode(2) };
+        for (int i = 0; i < 300 && cluster.Counters.SlowSessionsClosed == 0; i++)
+        {
+            nodes[i % 2].Subscribe($"topic {i}");
+            raw.Send(new HeartbeatMessage(1));
+            cluster.Run(0.1);
+            for (int beat = 0; beat < 20; beat++)
+            {
+                raw.Send(new HeartbeatMessage(1));
+            }
+        }
+
+        Assert.Equal(1, cluster.Counters.SlowSessionsClosed);
+        cluster.Run(3);
+        Assert.Equal(2, cluster.Service.MemberCount);
+    }
+
+    [Theory]
+    [InlineData(2, "default", "protocol version 1; the node speaks 2")]
+    [InlineData(1, "other", "cluster 'default'; the node belongs to 'other'")]
+    public void A_join_that_does_not_fit_is_refused_with_the_reason(int version, string name, string reason)
+    {
+        var cluster = new FakeCluster();
+        var raw = Connect(cluster);
+        raw.Send(RawClient.Join(7, version, name)).Send(default(JoinCompleteMessage));
+        cluster.Run(0.1);
+        Assert.Equal([ControlMessageKind.Refused], raw.Received);
+        Assert.Equal(1, cluster.Counters.JoinsRefused);
+        cluster.Run(2);
+        Assert.True(raw.IsClosed);
+
+        var node = FakeNode.Start(cluster.World, 8, FakeCluster.EndPoint, new MembershipServiceOptions { Cluster = "other" });
+        cluster.Run(1);
+        Assert.Contains("cluster 'default'; the node belongs to 'other'", node.Client.LastRefusal);
+        Assert.NotEmpty(reason);
+    }
+
+    [Fact]
+    public void A_claim_of_a_configuration_far_in_the_future_does_not_use_the_numbers_up()
+    {
+        var cluster = new FakeCluster();
+        var raw = Connect(cluster);
+        raw.Send(RawClient.Join(7, known: long.MaxValue)).Send(default(JoinCompleteMessage));
+        cluster.Run(0.1);
+        Assert.Equal([ControlMessageKind.Refused], raw.Received);
+    }
+
+    [Fact]
+    public void A_newer_clients_message_is_skipped()
+    {
+        var cluster = new FakeCluster();
+        var raw = Connect(cluster);
+        raw.Send(RawClient.Join(7)).Send(default(JoinCompleteMessage)).SendBytes(Frame(14, [1, 2, 3])).Send(new HeartbeatMessage(0));
+        cluster.Run(0.1);
+        Assert.False(raw.IsClosed);
+        Assert.Equal(1, cluster.Counters.UnknownMessages);
+        Assert.Contains(ControlMessageKind.HeartbeatReply, raw.Received);
+    }
+
+    [Fact]
+    public void Unknown_fields_are_skipped_in_every_wire_type()
+    {
+        var writer = new ProtoWriter();
+        writer.UInt64(1, 42);
+        writer.UInt64(900, 7);
+        writer.Fixed64(901, 7);
+        writer.Text(902, "new");
+        Assert.True(ConfirmMessage.TryRead([.. writer.Written, 0xB5, 0x38, 1, 2, 3, 4], out var confirm));
+        Assert.Equal(42, confirm.Configuration);
+    }
+
+    [Fact]
+    public void A_configuration_in_many_parts_is_read_as_one()
+    {
+        var frames = new ProtoWriter();
+        var writer = new ConfigurationWriter(frames, maxPartBytes: 100);
+        writer.Begin(new ConfigurationHeader(5, 4, IsSnapshot: true, LastRequest: 9));
+        for (ulong id = 1; id <= 50; id++)
+        {
+            writer.Add(new TopicView { TopicId = id, Configuration = 5, Regions = [id, id + 1], Subscribed = true, Subscribers = 3 });
+        }
+
+        writer.End();
+        var assembler = new ConfigurationAssembler();
+        ConfigurationMessage? whole = null;
+        int parts = 0;
+        for (var rest = frames.Written; !rest.IsEmpty; parts++)
+        {
+            Assert.Null(whole);
+            Assert.Equal(FrameOutcome.Complete, ControlFrame.TryCut(rest, 4096, out _, out var body, out int length));
+            Assert.True(assembler.TryAdd(ConfigurationMessage.Read(body)!, out whole));
+            rest = rest[length..];
+        }
+
+        Assert.True(parts > 10);
+        Assert.Equal(Enumerable.Range(1, 50).Select(id => (ulong)id), whole!.Topics.Select(view => view.TopicId));
+        Assert.Equal([50UL, 51], whole.Topics[^1].Regions.AsEnumerable());
+        Assert.Equal((5, 4, true, 9UL), (whole.Number, whole.Previous, whole.IsSnapshot, whole.LastRequest));
+    }
+
+    // A frame around any bytes: the envelope's one field holds them.
+    private static byte[] Frame(int kind, byte[] body)
+    {
+        var writer = new ProtoWriter();
+        int frame = writer.BeginFrame();
+        writer.Bytes(kind, body.Length == 0 ? [0] : body);
+        writer.EndFrame(frame);
+        return writer.Written.ToArray();
+    }
+}

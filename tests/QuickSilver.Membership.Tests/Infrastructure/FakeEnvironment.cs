@@ -1,0 +1,151 @@
+using System.Net;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Requests;
+using QuickSilver.Core.Transport;
+
+namespace QuickSilver.Membership.Tests.Infrastructure;
+
+internal sealed class FakeEnvironment(FakeWorld world, IPAddress address, ulong seed) : INodeEnvironment
+{
+    private static readonly SlabPool Pool = new(64 << 20);
+    private readonly List<FakeStream> _streams = [];
+    private readonly List<Action> _held = [];
+    private ulong _random = seed;
+    private int _nextPort = 40_000;
+
+    public FakeWorld World { get; } = world;
+
+    public bool IsCrashed { get; private set; }
+
+    public bool IsPaused { get; private set; }
+
+    // False: opening a group port is refused, as where the port is taken.
+    public bool AllowsGroups { get; set; } = true;
+
+    public TimeSpan ClockError { get; set; }
+
+    public TimeSpan Now => World.Now;
+
+    public DateTimeOffset UtcNow => World.UtcNow + ClockError;
+
+    public SlabPool Buffers => Pool;
+
+    public IPAddress LocalAddress { get; } = address;
+
+    public ulong NextRandom()
+    {
+        _random += 0x9E3779B97F4A7C15;
+        ulong z = (_random ^ (_random >> 30)) * 0xBF58476D1CE4E5B9;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+        return z ^ (z >> 31);
+    }
+
+    public void Schedule(Alarm alarm, TimeSpan delay)
+    {
+        Assert.True(delay >= TimeSpan.Zero, "an alarm in the past");
+        object setting = new();
+        alarm.Queue = setting;
+        World.After(delay, () => Do(() =>
+        {
+            if (alarm.Queue == setting)
+            {
+                alarm.Queue = null;
+                alarm.Fire();
+            }
+        }));
+    }
+
+    public void Cancel(Alarm alarm) => alarm.Queue = null;
+
+    public void Post(Request request) => World.After(TimeSpan.Zero, () => Do(request.Execute));
+
+    public IDatagramPort OpenPort(DatagramPortOptions options, IDatagramReceiver receiver)
+    {
+        if (options.Group is not null && !AllowsGroups)
+        {
+            throw new TransportException("groups are not allowed here");
+        }
+
+        var local = new IPEndPoint(options.Group ?? LocalAddress, options.Port == 0 ? _nextPort++ : options.Port);
+        var port = new FakePort(this, local, receiver);
+        World.Ports.Add(port);
+        return port;
+    }
+
+    public IControlListener Listen(IPEndPoint local, IControlAcceptor acceptor)
+    {
+        var endPoint = new IPEndPoint(local.Address, local.Port == 0 ? _nextPort++ : local.Port);
+        if (World.Listeners.ContainsKey(endPoint))
+        {
+            throw new TransportException($"{endPoint} is in use");
+        }
+
+        var listener = new FakeListener(this, endPoint, acceptor);
+        World.Listeners.Add(endPoint, listener);
+        return listener;
+    }
+
+    public IControlStream Connect(IPEndPoint remote, IControlStreamHandler handler)
+    {
+        var near = new FakeStream(this, remote) { Handler = handler };
+        _streams.Add(near);
+        World.After(FakeWorld.Latency * 2, () => near.Establish(remote));
+        return near;
+    }
+
+    public void Track(FakeStream stream) => _streams.Add(stream);
+
+    /// <summary>Runs an event of this node: not when it crashed, later when it is paused.</summary>
+    public void Do(Action action)
+    {
+        if (IsPaused)
+        {
+            _held.Add(action);
+        }
+        else if (!IsCrashed)
+        {
+            action();
+        }
+    }
+
+    /// <summary>The process dies: its streams break, its ports close, and nothing of it runs again.</summary>
+    public void Crash()
+    {
+        IsCrashed = true;
+        World.Ports.RemoveAll(port => port.Owner == this);
+        foreach (var listener in World.Listeners.Values.Where(listener => listener.Owner == this).ToArray())
+        {
+            World.Listeners.Remove(listener.LocalEndPoint);
+        }
+
+        _streams.ForEach(stream => stream.Break("connection reset"));
+    }
+
+    public void BreakStreams() => _streams.ToList().ForEach(stream => stream.BreakBothEnds());
+
+    public void Pause() => IsPaused = true;
+
+    public void Resume()
+    {
+        IsPaused = false;
+        var held = _held.ToArray();
+        _held.Clear();
+        foreach (var action in held)
+        {
+            Do(action);
+        }
+    }
+}
+
+internal sealed class FakeListener(FakeEnvironment owner, IPEndPoint local, IControlAcceptor acceptor) : IControlListener
+{
+    public FakeEnvironment Owner { get; } = owner;
+
+    public IControlAcceptor Acceptor { get; } = acceptor;
+
+    public IPEndPoint LocalEndPoint { get; } = local;
+
+    public void Dispose() => Owner.World.Listeners.Remove(LocalEndPoint);
+}

@@ -1,0 +1,151 @@
+using System.Net;
+using Microsoft.Extensions.Logging.Abstractions;
+using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Tests.Infrastructure;
+
+// A membership client and the world as it was told of it: every configuration is applied as the contract says, and what
+// may never happen is asserted as it comes.
+internal sealed class FakeNode : IMembershipObserver
+{
+    public FakeNode(FakeEnvironment environment, MembershipClientOptions options)
+    {
+        Environment = environment;
+        Client = new MembershipClient(environment, options, this, NullLogger.Instance);
+    }
+
+    public FakeEnvironment Environment { get; }
+
+    public MembershipClient Client { get; }
+
+    public NodeKey Key => Client.Self;
+
+    public List<ConfigurationChange> Changes { get; } = [];
+
+    public Dictionary<NodeKey, NodeInfo> Nodes { get; } = [];
+
+    public Dictionary<ulong, RegionView> Regions { get; } = [];
+
+    public Dictionary<ulong, TopicView> Topics { get; } = [];
+
+    public Dictionary<ulong, uint> HighestRegionNumber { get; } = [];
+
+    public List<string> Outcomes { get; } = [];
+
+    public long Settled { get; private set; }
+
+    public string? Expelled { get; private set; }
+
+    public bool? Reachable { get; private set; }
+
+    // Confirms each configuration as it comes, as a node with nothing in flight does.
+    public bool Confirms { get; set; } = true;
+
+    public static FakeNode Start(FakeWorld world, ulong id, IPEndPoint? service, MembershipServiceOptions? hosted = null, uint incarnation = 1)
+    {
+        var environment = world.AddNode(id * 7919 + incarnation);
+        var node = new FakeNode(environment, new MembershipClientOptions
+        {
+            Self = new NodeKey(id, incarnation),
+            EndPoint = new IPEndPoint(environment.LocalAddress, 5000),
+            Service = service,
+            Hosted = hosted ?? new MembershipServiceOptions(),
+        });
+        node.Client.Start();
+        return node;
+    }
+
+    public void Open(string topic, TopicRole role = TopicRole.Publish | TopicRole.Subscribe, ContractDescription? contract = null) =>
+        Client.Open(Requests.Topic(topic, role, contract), outcome => Outcomes.Add(outcome.Refusal ?? "granted"));
+
+    public void Subscribe(params string[] topics) => Array.ForEach(topics, topic => Open(topic, TopicRole.Subscribe));
+
+    public void Close(string topic)
+    {
+        Client.Close(TopicId.Of(topic));
+        Topics.Remove(TopicId.Of(topic));
+    }
+
+    public TopicView View(string topic) => Topics[TopicId.Of(topic)];
+
+    public bool Has(string topic) => Topics.ContainsKey(TopicId.Of(topic));
+
+    /// <summary>The regions of a topic, as sets of members; every region that the view names must be known.</summary>
+    public List<ulong[]> MembersOf(string topic) =>
+        [.. View(topic).Regions.Select(region => Regions[region].Members.Select(member => member.Id).ToArray())];
+
+    public void OnConfiguration(ConfigurationChange change)
+    {
+        Assert.True(Changes.Count == 0 || change.Number > Changes[^1].Number, "configurations only grow (I7)");
+        Changes.Add(change);
+        if (change.IsSnapshot)
+        {
+            Nodes.Clear();
+            Regions.Clear();
+            Topics.Clear();
+        }
+
+        foreach (var key in change.Removed)
+        {
+            Assert.True(Nodes.Remove(key), $"{key} is removed and was not there");
+        }
+
+        foreach (var info in change.Joined)
+        {
+            Nodes.Add(info.Key, info);
+        }
+
+        foreach (var view in change.Regions)
+        {
+            Learn(view, change.IsSnapshot);
+        }
+
+        foreach (var view in change.Topics)
+        {
+            Topics[view.TopicId] = view;
+            Assert.All(view.Regions, region => Assert.True(Regions.ContainsKey(region), "a topic's regions are known with it"));
+        }
+
+        Assert.True(Nodes.ContainsKey(Key), "a view holds its receiver (I7)");
+        if (Confirms)
+        {
+            Client.Confirm(change.Number);
+        }
+    }
+
+    public void OnSettled(long configuration)
+    {
+        Assert.True(configuration > Settled || Changes.Exists(change => change.IsSnapshot), "settlement only grows");
+        Settled = Math.Max(Settled, configuration);
+    }
+
+    public void OnExpelled(string reason) => Expelled = reason;
+
+    public void OnServiceReachable(bool reachable)
+    {
+        Assert.NotEqual(reachable, Reachable ?? false);
+        Reachable = reachable;
+    }
+
+    private static bool IsSame(RegionView a, RegionView b) =>
+        a with { Members = [] } == b with { Members = [] } && a.Members.SequenceEqual(b.Members);
+
+    private void Learn(RegionView view, bool isSnapshot)
+    {
+        uint highest = HighestRegionNumber.GetValueOrDefault(view.RegionId);
+        Assert.True(view.Number >= highest, "region views only grow (I7)");
+        Assert.True(isSnapshot || view.Number > highest || IsSame(view, Regions[view.RegionId]), "a view told again is the same view");
+        Assert.True(view.Members.SequenceEqual(view.Members.Order()), "members are in order");
+        HighestRegionNumber[view.RegionId] = Math.Max(view.Number, highest);
+        if (view.Members.IsEmpty)
+        {
+            Regions.Remove(view.RegionId);
+        }
+        else
+        {
+            Regions[view.RegionId] = view;
+        }
+    }
+}

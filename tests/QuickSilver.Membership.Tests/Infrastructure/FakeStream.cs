@@ -1,0 +1,133 @@
+using System.Net;
+using QuickSilver.Core.Transport;
+
+namespace QuickSilver.Membership.Tests.Infrastructure;
+
+// One end of an in-memory stream. Bytes travel for the world's latency, in order, and wait while the path is blocked.
+internal sealed class FakeStream(FakeEnvironment owner, IPEndPoint? remote) : IControlStream
+{
+    private readonly Queue<byte[]> _sent = new();
+    private byte[] _unread = [];
+    private FakeStream? _peer;
+    private bool _isClosed;
+
+    public IControlStreamHandler? Handler { get; set; }
+
+    public IPEndPoint? RemoteEndPoint { get; } = remote;
+
+    public long PendingBytes { get; private set; }
+
+    // The network takes no more from this end.
+    public bool IsStalled { get; set; }
+
+    public FakeStream? Peer => _peer;
+
+    public void Establish(IPEndPoint target)
+    {
+        if (_isClosed || owner.IsCrashed)
+        {
+            return;
+        }
+
+        var found = owner.World.Listeners.GetValueOrDefault(target);
+        if (found is not null && owner.World.IsBlocked(owner, found.Owner))
+        {
+            // Neither refused nor accepted: the handler gives up by itself.
+            return;
+        }
+
+        if (found is null)
+        {
+            Break("connection refused");
+            return;
+        }
+
+        var far = new FakeStream(found.Owner, new IPEndPoint(owner.LocalAddress, 1));
+        found.Owner.Track(far);
+        found.Owner.Do(() =>
+        {
+            far._peer = this;
+            far.Handler = found.Acceptor.OnAccept(far);
+            if (far.Handler is null)
+            {
+                Break("connection reset");
+                return;
+            }
+
+            _peer = far;
+            owner.Do(() => Handler!.OnConnected(this));
+        });
+    }
+
+    public void Send(ReadOnlySpan<byte> bytes)
+    {
+        if (_isClosed || bytes.IsEmpty)
+        {
+            return;
+        }
+
+        _sent.Enqueue(bytes.ToArray());
+        PendingBytes += bytes.Length;
+        owner.World.After(FakeWorld.Latency, Deliver);
+    }
+
+    public void Close()
+    {
+        if (!_isClosed)
+        {
+            _isClosed = true;
+            var peer = _peer;
+            owner.World.After(FakeWorld.Latency, () => peer?.Break("closed by the other end"));
+        }
+    }
+
+    /// <summary>The network ends this stream for both ends, and each is told.</summary>
+    public void BreakBothEnds()
+    {
+        var peer = _peer;
+        Break("connection reset");
+        peer?.Break("connection reset");
+    }
+
+    public void Break(string reason)
+    {
+        if (_isClosed)
+        {
+            return;
+        }
+
+        _isClosed = true;
+        _peer?.Break(reason);
+        owner.World.After(TimeSpan.Zero, () => owner.Do(() => Handler?.OnClosed(this, reason)));
+    }
+
+    private void Deliver()
+    {
+        if (_peer is not { } peer || _sent.Count == 0)
+        {
+            return;
+        }
+
+        if (IsStalled || owner.World.IsBlocked(owner, peer.Owner))
+        {
+            owner.World.After(TimeSpan.FromMilliseconds(50), Deliver);
+            return;
+        }
+
+        byte[] bytes = _sent.Dequeue();
+        PendingBytes -= bytes.Length;
+        peer.Owner.Do(() => peer.Receive(bytes));
+    }
+
+    private FakeEnvironment Owner => owner;
+
+    private void Receive(byte[] bytes)
+    {
+        if (!_isClosed)
+        {
+            byte[] all = [.. _unread, .. bytes];
+            int consumed = Handler!.OnBytes(this, all);
+            _unread = all[consumed..];
+        }
+    }
+}
