@@ -28,7 +28,9 @@ public sealed class CodecGenerator : IIncrementalGenerator
             .WithTrackingName(ContractsStep);
         var assembly = context.CompilationProvider.Select(static (compilation, _) =>
             compilation.GetTypeByMetadataName(KnownTypes.Codec) is null ? null : compilation.AssemblyName ?? "Program");
-        context.RegisterSourceOutput(contracts.Collect().Combine(assembly), static (output, source) => Write(output, source.Left!, source.Right));
+        context.RegisterSourceOutput(
+            contracts.Collect().Combine(assembly),
+            static (output, source) => Write(output, source.Left!, source.Right));
     }
 
     private static ContractClosure? Read(GeneratorAttributeSyntaxContext found)

@@ -6,6 +6,7 @@ using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Recovery;
 
 namespace QuickSilver.Multicast;
 

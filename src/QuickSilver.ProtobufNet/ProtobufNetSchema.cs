@@ -17,7 +17,7 @@ internal sealed class ProtobufNetSchema
     private const string ProtoContract = "ProtoBuf.ProtoContractAttribute";
     private const string ProtoMember = "ProtoBuf.ProtoMemberAttribute";
 
-    private static readonly Dictionary<Type, string> s_words = new()
+    private static readonly Dictionary<Type, string> Words = new()
     {
         [typeof(int)] = "int32",
         [typeof(long)] = "int64",
@@ -125,7 +125,7 @@ internal sealed class ProtobufNetSchema
             return WordOf(Enum.GetUnderlyingType(type));
         }
 
-        if (s_words.TryGetValue(type, out var word))
+        if (Words.TryGetValue(type, out var word))
         {
             return (word, null);
         }

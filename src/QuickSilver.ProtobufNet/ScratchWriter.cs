@@ -12,7 +12,7 @@ internal sealed class ScratchWriter : IBufferWriter<byte>
     private const int MaxKeptBytes = 1 << 20;
 
     [ThreadStatic]
-    private static ScratchWriter? s_kept;
+    private static ScratchWriter? _kept;
 
     private byte[] _buffer = new byte[FirstBytes];
     private int _written;
@@ -21,8 +21,8 @@ internal sealed class ScratchWriter : IBufferWriter<byte>
 
     public static ScratchWriter Take()
     {
-        var writer = s_kept ?? new ScratchWriter();
-        s_kept = null;
+        var writer = _kept ?? new ScratchWriter();
+        _kept = null;
         writer._written = 0;
         return writer;
     }
@@ -31,7 +31,7 @@ internal sealed class ScratchWriter : IBufferWriter<byte>
     {
         if (_buffer.Length <= MaxKeptBytes)
         {
-            s_kept = this;
+            _kept = this;
         }
     }
 

@@ -164,8 +164,8 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
         }
         catch (Exception e) when (e is not SimulationException)
         {
-            throw new SimulationException(
-                $"Node {Node.Number} (life {Node.Lives}) failed at {_time.Now} in {what.Kind} under seed {_cluster.Options.Seed}: {e.Message}", e);
+            string where = $"Node {Node.Number} (life {Node.Lives}) failed at {_time.Now} in {what.Kind}";
+            throw new SimulationException($"{where} under seed {_cluster.Options.Seed}: {e.Message}", e);
         }
 
         Spend(Node.Model.CostPerEvent);

@@ -45,7 +45,9 @@ internal sealed class SimulatedNode
 
     internal uint AddressBits { get; }
 
-    /// <summary>Stops the core thread (F6) until Resume: what is due meanwhile happens late, what arrives waits in receive buffers.</summary>
+    /// <summary>
+    /// Stops the core thread (F6) until Resume: what is due meanwhile happens late, what arrives waits in receive buffers.
+    /// </summary>
     public void Pause()
     {
         _cluster.Time.CheckThread();

@@ -54,6 +54,9 @@ public sealed record NodeCounters
     /// <summary>Bytes sent and not yet acknowledged by all, now.</summary>
     public long UnackedBytes { get; init; }
 
+    /// <summary>Regions that this node is a member of, now.</summary>
+    public long Regions { get; init; }
+
     /// <summary>"gso" where runs of datagrams go to the kernel as one, "single" elsewhere.</summary>
     public string DatagramPath { get; init; } = "single";
 }

@@ -28,7 +28,8 @@ internal static class LayerRules
     /// <summary>
     /// What each room of Core may use: Buffers, Wire, then Transport, then Loop; Alarms, Requests and Flow know Buffers
     /// only. Transport hands what arrives to the core thread as requests. Diagnostics names what it reports on, addresses
-    /// among it, and so may be known by what it knows. Environment is the door that joins them all, so it may see each, and only the upper rooms see it.
+    /// among it, and so may be known by what it knows. Environment is the door that joins them all, so it may see each, and
+    /// only the upper rooms see it.
     /// </summary>
     public static readonly IReadOnlyDictionary<string, string[]> CoreRooms = new Dictionary<string, string[]>
     {

@@ -6,22 +6,22 @@ namespace QuickSilver.Generators.Tests;
 
 public sealed class AllocationTests
 {
-    private static readonly Scalars s_scalars =
+    private static readonly Scalars SomeScalars =
         new(1, -2, 3, 4, -5, 6, 7, -8, 'i', true, 1.5f, 2.5, "text", [1, 2, 3], new byte[] { 4 }, Color.Green, Wide.Far);
 
-    private static readonly Times s_times =
+    private static readonly Times SomeTimes =
         new(1.5m, new Guid(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), DateTime.UnixEpoch, DateTimeOffset.UnixEpoch, TimeSpan.FromTicks(1));
 
     [Fact]
     public void Writing_allocates_nothing()
     {
-        WritesWithoutAllocating(s_scalars);
-        WritesWithoutAllocating(s_times with { Prices = [1m, 2m], MaybePrice = 3m });
-        WritesWithoutAllocating(new Optionals { Int32 = 1, Flag = true, Precise = 1, Text = "t", Color = Color.Red, Point = new Point(1, 2) });
+        WritesWithoutAllocating(SomeScalars);
+        WritesWithoutAllocating(SomeTimes with { Prices = [1m, 2m], MaybePrice = 3m });
+        WritesWithoutAllocating(new Optionals { Int32 = 1, Flag = true, Precise = 1, Text = "t", Color = Color.Red, Point = new(1, 2) });
         WritesWithoutAllocating(new Mutable { Count = 1, Label = "l" });
         WritesWithoutAllocating(new Tree { Name = new string('n', 500), Children = [new Tree { Name = "c" }], Twin = new Tree() });
         WritesWithoutAllocating(new Maps { Numbers = new() { ["a"] = 1 }, Points = new() { [1] = new Point(1, 2) } });
-        WritesWithoutAllocating(new Collections { List = [1, 2], Array = [3], ReadOnly = [1.0], Texts = ["a"], Points = [new Point(1, 2)] });
+        WritesWithoutAllocating(new Collections { List = [1, 2], Array = [3], ReadOnly = [1.0], Texts = ["a"], Points = [new(1, 2)] });
     }
 
     [Fact]
@@ -33,9 +33,17 @@ public sealed class AllocationTests
         Assert.Equal(
             Allocated(() => _ = new Scalars(
                 1, 2, 3, 4, 5, 6, 7, 8, 'i', true, 1f, 2, new string('t', 4), new byte[3], new byte[1], Color.Red, Wide.Far)),
-            AllocatedByReading(s_scalars));
+            AllocatedByReading(SomeScalars));
         Assert.Equal(
-            Allocated(() => _ = new Tree { Name = new string('n', 3), Children = new List<Tree>(2) { new() { Name = new string('a', 5), Children = [] }, new() { Name = new string('b', 5), Children = [] } } }),
+            Allocated(() => _ = new Tree
+            {
+                Name = new string('n', 3),
+                Children = new List<Tree>(2)
+                {
+                    new() { Name = new string('a', 5), Children = [] },
+                    new() { Name = new string('b', 5), Children = [] },
+                },
+            }),
             AllocatedByReading(new Tree { Name = "abc", Children = [new() { Name = "first" }, new() { Name = "other" }] }));
         Assert.Equal(
             Allocated(() => _ = new Collections

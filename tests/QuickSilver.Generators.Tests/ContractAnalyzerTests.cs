@@ -38,7 +38,7 @@ public sealed class ContractAnalyzerTests
     [Fact]
     public async Task QS0003_names_both_members() => Assert.Equal(
         ["QS0003: 'C.Y' has the field number 4, as 'C.X' has: give it another one that was never used in this type"],
-        await ReportsAsync("[DataContract] sealed class C { [DataMember(Order = 4)] public int X; [DataMember(Order = 4)] public int Y; }"));
+        await ReportsAsync("[DataContract] struct C { [DataMember(Order = 4)] public int X; [DataMember(Order = 4)] public int Y; }"));
 
     [Theory]
     [InlineData(0)]
@@ -75,7 +75,9 @@ public sealed class ContractAnalyzerTests
     [InlineData(
         "sealed record C(int Left, [property: DataMember(Order = 1)] int X);",
         "give it an accessible constructor without parameters, or one whose parameters have the names and types of its members")]
-    [InlineData("sealed class C { public required int Y { get; set; } }", "'Y' is required but is no [DataMember]; make it one, or not required")]
+    [InlineData(
+        "sealed class C { public required int Y { get; set; } }",
+        "'Y' is required but is no [DataMember]; make it one, or not required")]
     public async Task QS0006_says_why_it_cannot_be_constructed(string declaration, string reason) =>
         Assert.Equal([$"QS0006: 'C' cannot be constructed: {reason}"], await ReportsAsync("[DataContract] " + declaration));
 
@@ -100,14 +102,16 @@ public sealed class ContractAnalyzerTests
         "public int X { get; private set; }",
         "cannot be set: give it a set or init accessor, or a constructor parameter of the same name and type")]
     public async Task QS0009_says_what_the_member_lacks(string member, string reason) =>
-        Assert.Equal([$"QS0009: 'C.X' {reason}"], await ReportsAsync($"[DataContract] sealed class C {{ [DataMember(Order = 1)] {member} }}"));
+        Assert.Equal([$"QS0009: 'C.X' {reason}"], await ReportsAsync($"[DataContract] class C {{ [DataMember(Order = 1)] {member} }}"));
 
     [Fact]
     public async Task A_contract_of_another_assembly_with_a_problem_is_reported_where_it_is_used()
     {
         var library = Driver.Compile("[DataContract] public sealed class Lib { [DataMember] public int Y { get; set; } }", "Library");
         var reports = await Driver.AnalyzeAsync(Driver.Compile(
-            "[DataContract] sealed class C { [DataMember(Order = 1)] public Lib? X { get; set; } }", "Consumer", library.ToMetadataReference()));
+            "[DataContract] sealed class C { [DataMember(Order = 1)] public Lib? X { get; set; } }",
+            "Consumer",
+            library.ToMetadataReference()));
         Assert.StartsWith("QS0001: 'C.X' has the type 'Lib?'", Assert.Single(reports));
         Assert.Contains("its assembly 'Library' must put this right: 'Lib.Y' has no field number", reports[0]);
     }
@@ -115,7 +119,9 @@ public sealed class ContractAnalyzerTests
     [Fact]
     public async Task Good_contracts_are_not_reported() => Assert.Empty(await Driver.AnalyzeAsync(Driver.Compile(
         """
-        [DataContract] public sealed record Node([property: DataMember(Order = 1)] string Name, [property: DataMember(Order = 2)] List<Node> Next);
+        [DataContract]
+        public sealed record Node([property: DataMember(Order = 1)] string Name, [property: DataMember(Order = 2)] List<Node> Next);
+
         [DataContract] public enum Level { Low, High }
         """)));
 
@@ -132,13 +138,15 @@ public sealed class ContractAnalyzerTests
         Assert.Equal(
             new ContractAnalyzer().SupportedDiagnostics.Select(rule => rule.Id + ".md").Order(),
             pages.Select(page => Path.GetFileName(page)).Order());
-        Assert.All(pages, page => Assert.All(["**Flagged**", "**Suggested**", "**Why**"], part => Assert.Contains(part, File.ReadAllText(page))));
+        string[] parts = ["**Flagged**", "**Suggested**", "**Why**"];
+        Assert.All(pages, page => Assert.All(parts, part => Assert.Contains(part, File.ReadAllText(page))));
     }
 
     // The type with the problem gets no codec, one that holds it neither, and a sound one does; and the problem is the only error.
     private static async Task<IReadOnlyList<string>> ReportsAsync(string source)
     {
-        var compilation = Driver.Compile(source + " [DataContract] public sealed class Sound { [DataMember(Order = 1)] public int Z { get; set; } }");
+        const string Sound = " [DataContract] public sealed class Sound { [DataMember(Order = 1)] public int Z { get; set; } }";
+        var compilation = Driver.Compile(source + Sound);
         var files = Driver.Generate(compilation).Select(file => file.Name).ToList();
         Assert.DoesNotContain("CCodec.g.cs", files);
         Assert.Contains("SoundCodec.g.cs", files);

@@ -27,7 +27,13 @@ public sealed class HostileBytesTests
             from at in Gen.Choose(0, 1_000_000)
             from bit in Gen.Choose(0, 7)
             select Mutilate(
-                which switch { 0 => Codecs.Encode(times), 1 => Codecs.Encode(maps), 2 => Codecs.Encode(tree), _ => Codecs.Encode(collections) },
+                which switch
+                {
+                    0 => Codecs.Encode(times),
+                    1 => Codecs.Encode(maps),
+                    2 => Codecs.Encode(tree),
+                    _ => Codecs.Encode(collections),
+                },
                 cut,
                 at,
                 bit);

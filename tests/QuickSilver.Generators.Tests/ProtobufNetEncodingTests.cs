@@ -7,24 +7,24 @@ namespace QuickSilver.Generators.Tests;
 // What protobuf-net writes by default for the types that protobuf lacks, worked out by hand from its bcl.proto.
 public sealed class ProtobufNetEncodingTests
 {
-    private static readonly Times s_default = new(0m, Guid.Empty, DateTime.MinValue, DateTimeOffset.MinValue, TimeSpan.Zero);
+    private static readonly Times Default = new(0m, Guid.Empty, DateTime.MinValue, DateTimeOffset.MinValue, TimeSpan.Zero);
 
     // DateTime is never left out, whatever its value: {value = -1, scale = MinMax}.
-    private static readonly byte[] s_minAt = [26, 4, 8, 1, 16, 15];
-    private static readonly byte[] s_minThere = [34, 4, 8, 1, 16, 15];
+    private static readonly byte[] MinAt = [26, 4, 8, 1, 16, 15];
+    private static readonly byte[] MinThere = [34, 4, 8, 1, 16, 15];
 
     [Fact]
-    public void Defaults_are_left_out_except_of_dates() => Assert.Equal([.. s_minAt, .. s_minThere], Codecs.Encode(s_default));
+    public void Defaults_are_left_out_except_of_dates() => Assert.Equal([.. MinAt, .. MinThere], Codecs.Encode(Default));
 
     [Fact]
     public void Decimal_is_its_bits() => Assert.Equal(
-        [10, 5, 8, 0xB9, 0x60, 24, 5, .. s_minAt, .. s_minThere],
-        Codecs.Encode(s_default with { Price = -123.45m }));
+        [10, 5, 8, 0xB9, 0x60, 24, 5, .. MinAt, .. MinThere],
+        Codecs.Encode(Default with { Price = -123.45m }));
 
     [Fact]
     public void Decimal_has_a_high_word_of_its_own() => Assert.Equal(
-        [10, 17, 8, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 16, 255, 255, 255, 255, 15, .. s_minAt, .. s_minThere],
-        Codecs.Encode(s_default with { Price = decimal.MaxValue }));
+        [10, 17, 8, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 16, 255, 255, 255, 255, 15, .. MinAt, .. MinThere],
+        Codecs.Encode(Default with { Price = decimal.MaxValue }));
 
     [Fact]
     public void Guid_is_two_fixed_halves() => Assert.Equal(
@@ -32,9 +32,9 @@ public sealed class ProtobufNetEncodingTests
             18, 18,
             9, 0x78, 0x56, 0x34, 0x12, 0x45, 0x23, 0x56, 0x34,
             17, 0x45, 0x67, 0x56, 0x78, 0x9a, 0x67, 0x89, 0xab,
-            .. s_minAt, .. s_minThere,
+            .. MinAt, .. MinThere,
         ],
-        Codecs.Encode(s_default with { Id = new Guid("12345678-2345-3456-4567-56789a6789ab") }));
+        Codecs.Encode(Default with { Id = new Guid("12345678-2345-3456-4567-56789a6789ab") }));
 
     [Theory]
     [InlineData(2 * TimeSpan.TicksPerDay, new byte[] { 42, 2, 8, 4 })]
@@ -46,18 +46,18 @@ public sealed class ProtobufNetEncodingTests
     [InlineData(long.MaxValue, new byte[] { 42, 4, 8, 2, 16, 15 })]
     [InlineData(long.MinValue, new byte[] { 42, 4, 8, 1, 16, 15 })]
     public void TimeSpan_is_in_the_coarsest_exact_unit(long ticks, byte[] expected) => Assert.Equal(
-        [.. s_minAt, .. s_minThere, .. expected],
-        Codecs.Encode(s_default with { Took = TimeSpan.FromTicks(ticks) }));
+        [.. MinAt, .. MinThere, .. expected],
+        Codecs.Encode(Default with { Took = TimeSpan.FromTicks(ticks) }));
 
     [Fact]
     public void DateTime_counts_from_1970_and_leaves_its_kind_out() => Assert.Equal(
-        [26, 2, 8, 2, .. s_minThere],
-        Codecs.Encode(s_default with { At = new DateTime(1970, 1, 2, 0, 0, 0, DateTimeKind.Utc) }));
+        [26, 2, 8, 2, .. MinThere],
+        Codecs.Encode(Default with { At = new DateTime(1970, 1, 2, 0, 0, 0, DateTimeKind.Utc) }));
 
     [Fact]
     public void DateTimeOffset_is_its_instant_and_then_its_offset() => Assert.Equal(
-        [.. s_minAt, 34, 5, 8, 2, 32, 0xF0, 1],
-        Codecs.Encode(s_default with { There = new DateTimeOffset(1970, 1, 2, 2, 0, 0, TimeSpan.FromHours(2)) }));
+        [.. MinAt, 34, 5, 8, 2, 32, 0xF0, 1],
+        Codecs.Encode(Default with { There = new DateTimeOffset(1970, 1, 2, 2, 0, 0, TimeSpan.FromHours(2)) }));
 
     [Fact]
     public void A_kind_that_was_sent_is_read()

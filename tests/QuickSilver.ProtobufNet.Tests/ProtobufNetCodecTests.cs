@@ -8,7 +8,7 @@ namespace QuickSilver.ProtobufNet.Tests;
 // The same bytes from both libraries, and each reads the other's. Needs protobuf-net.Core at run time.
 public sealed class ProtobufNetCodecTests
 {
-    private static readonly Arbitrary<Departure> s_departures = (
+    private static readonly Arbitrary<Departure> Departures = (
         from flight in ArbMap.Default.GeneratorFor<NonEmptyString>()
         from passengers in ArbMap.Default.GeneratorFor<int>()
         from price in ArbMap.Default.GeneratorFor<decimal>()
@@ -42,7 +42,7 @@ public sealed class ProtobufNetCodecTests
         SkipWithoutProtobufNet();
         Assert.True(GeneratedCodecs.TryGet<Departure>(out var generated));
         var adapter = new ProtobufNetCodec<Departure>();
-        Prop.ForAll(s_departures, value =>
+        Prop.ForAll(Departures, value =>
         {
             byte[] ours = Encode(generated!, value);
             byte[] theirs = Encode(adapter, value);

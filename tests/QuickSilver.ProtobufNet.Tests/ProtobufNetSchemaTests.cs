@@ -18,7 +18,12 @@ namespace QuickSilver.ProtobufNet.Tests
 
         [Fact]
         public void ProtobufNets_own_attributes_tell_it_too() => Assert.Equal(
-            [new PayloadField(3, "Name", "string"), new PayloadField(7, "leg", "Stage"), new PayloadField(1, "leg.From", "string"), new PayloadField(2, "leg.Miles", "double")],
+            [
+                new PayloadField(3, "Name", "string"),
+                new PayloadField(7, "leg", "Stage"),
+                new PayloadField(1, "leg.From", "string"),
+                new PayloadField(2, "leg.Miles", "double"),
+            ],
             new ProtobufNetCodec<Annotated>().Schema.Fields.ToArray());
 
         [Fact]

@@ -9,7 +9,7 @@ namespace QuickSilver.Simulation.Tests;
 // I20: the same seed gives the same trace hash; under F1, F2, F3, F4, F6, F13 at once.
 public sealed class DeterminismTests
 {
-    private static readonly TimeSpan s_length = TimeSpan.FromSeconds(3);
+    private static readonly TimeSpan Length = TimeSpan.FromSeconds(3);
 
     [Fact]
     public void One_seed_gives_one_trace_whatever_breaks()
@@ -103,10 +103,11 @@ public sealed class DeterminismTests
             chatters.Add(new Chatter(node.Environment));
         }
 
-        var plan = new FaultPlan { Faults = RandomFaults.Known, Nodes = [1, 2, 3, 4], Crashable = [3, 4], Until = s_length };
+        var plan = new FaultPlan { Faults = RandomFaults.Known, Nodes = [1, 2, 3, 4], Crashable = [3, 4], Until = Length };
         RandomFaults.Draw(plan, seed).Start(cluster);
-        cluster.After(TimeSpan.FromSeconds(1), () => cluster.Network.Link(0, 1).SetModel(new LinkModel { Delay = new LinkModel().Delay + extraDelay }));
-        cluster.Run(s_length + TimeSpan.FromMilliseconds(100));
+        var changed = new LinkModel { Delay = new LinkModel().Delay + extraDelay };
+        cluster.After(TimeSpan.FromSeconds(1), () => cluster.Network.Link(0, 1).SetModel(changed));
+        cluster.Run(Length + TimeSpan.FromMilliseconds(100));
         Assert.True(chatters.Sum(chatter => chatter.Heard) > 1000);
         return cluster;
     }

@@ -133,7 +133,7 @@ public sealed class EnvironmentTests
         life.Schedule(new Alarm(() => throw new FormatException("bad frame")), Ms(12));
         var caught = Assert.Throws<SimulationException>(() => _cluster.Run(Ms(100)));
         Assert.IsType<FormatException>(caught.InnerException);
-        Assert.Contains("Node 1 (life 1) failed at 00:00:00.0120000 in Alarm under seed 3: bad frame", caught.Message, StringComparison.Ordinal);
+        Assert.Equal("Node 1 (life 1) failed at 00:00:00.0120000 in Alarm under seed 3: bad frame", caught.Message);
     }
 
     [Fact]

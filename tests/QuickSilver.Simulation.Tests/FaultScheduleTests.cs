@@ -6,7 +6,7 @@ namespace QuickSilver.Simulation.Tests;
 
 public sealed class FaultScheduleTests
 {
-    private static readonly TimeSpan s_until = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan HealedAt = TimeSpan.FromSeconds(10);
 
     [Fact]
     public void Actions_happen_at_their_times_counted_from_the_start()
@@ -74,9 +74,9 @@ public sealed class FaultScheduleTests
         {
             var pauses = Draw(seed, "F6").Actions;
             var partitions = Draw(seed, "F3").Actions.Where(action => action.Fault == "F3").ToArray();
-            return pauses.All(action => action.At <= s_until)
+            return pauses.All(action => action.At <= HealedAt)
                 && partitions.Length % 2 == 0
-                && partitions.Chunk(2).All(pair => pair[1].At - pair[0].At <= TimeSpan.FromSeconds(2) && pair[1].At <= s_until);
+                && partitions.Chunk(2).All(pair => pair[1].At - pair[0].At <= TimeSpan.FromSeconds(2) && pair[1].At <= HealedAt);
         }).QuickCheckThrowOnFailure();
     }
 
@@ -84,7 +84,7 @@ public sealed class FaultScheduleTests
     public void What_cannot_be_drawn_is_refused()
     {
         Assert.Throws<ArgumentException>(() => Draw(1, "F99"));
-        Assert.Throws<ArgumentException>(() => RandomFaults.Draw(new FaultPlan { Faults = ["F4"], Nodes = [0], Until = s_until }, 1));
+        Assert.Throws<ArgumentException>(() => RandomFaults.Draw(new FaultPlan { Faults = ["F4"], Nodes = [0], Until = HealedAt }, 1));
     }
 
     private static IEnumerable<string> Broken(SimulatedCluster cluster)
@@ -118,6 +118,9 @@ public sealed class FaultScheduleTests
         }
     }
 
-    private static FaultSchedule Draw(ulong seed, params string[] faults) => RandomFaults.Draw(
-        new FaultPlan { Faults = faults is [] ? RandomFaults.Known : faults, Nodes = [1, 2, 3, 4, 5], Crashable = [4, 5], Until = s_until }, seed);
+    private static FaultSchedule Draw(ulong seed, params string[] faults)
+    {
+        var asked = faults is [] ? RandomFaults.Known : faults;
+        return RandomFaults.Draw(new FaultPlan { Faults = asked, Nodes = [1, 2, 3, 4, 5], Crashable = [4, 5], Until = HealedAt }, seed);
+    }
 }

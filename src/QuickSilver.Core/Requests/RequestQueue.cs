@@ -21,16 +21,16 @@ namespace QuickSilver.Core.Requests;
 internal sealed class RequestQueue
 {
     // Stands at the end of every chain, so that a null link means "in no queue" and a second enqueue is seen.
-    private static readonly Request EndOfChain = new Mark();
-    private static readonly Request Asleep = new Mark();
+    private static readonly Request _endOfChain = new Mark();
+    private static readonly Request _asleep = new Mark();
 
     private SharedWord _shared;
     // The batch in work, oldest first; the consumer's alone.
-    private Request _batch = EndOfChain;
+    private Request _batch = _endOfChain;
 
     public RequestQueue()
     {
-        _shared.Newest = EndOfChain;
+        _shared.Newest = _endOfChain;
     }
 
     /// <summary>From any thread. True: the consumer may be asleep, and the caller must wake it.</summary>
@@ -45,8 +45,8 @@ internal sealed class RequestQueue
         var seen = Volatile.Read(ref _shared.Newest);
         while (true)
         {
-            bool mustWake = ReferenceEquals(seen, Asleep);
-            request.Next = mustWake ? EndOfChain : seen;
+            bool mustWake = ReferenceEquals(seen, _asleep);
+            request.Next = mustWake ? _endOfChain : seen;
             var found = Interlocked.CompareExchange(ref _shared.Newest, request, seen);
             if (ReferenceEquals(found, seen))
             {
@@ -61,7 +61,7 @@ internal sealed class RequestQueue
     public Request? TryDequeue()
     {
         var request = _batch;
-        if (ReferenceEquals(request, EndOfChain))
+        if (ReferenceEquals(request, _endOfChain))
         {
             if (!TakeBatch())
             {
@@ -78,24 +78,24 @@ internal sealed class RequestQueue
 
     /// <summary>On the core thread, before it blocks. False: something is queued, do not block.</summary>
     public bool TryBeginSleep() =>
-        ReferenceEquals(_batch, EndOfChain)
-        && ReferenceEquals(Interlocked.CompareExchange(ref _shared.Newest, Asleep, EndOfChain), EndOfChain);
+        ReferenceEquals(_batch, _endOfChain)
+        && ReferenceEquals(Interlocked.CompareExchange(ref _shared.Newest, _asleep, _endOfChain), _endOfChain);
 
     /// <summary>On the core thread, once it no longer blocks, whether or not it was woken.</summary>
-    public void EndSleep() => Interlocked.CompareExchange(ref _shared.Newest, EndOfChain, Asleep);
+    public void EndSleep() => Interlocked.CompareExchange(ref _shared.Newest, _endOfChain, _asleep);
 
     private bool TakeBatch()
     {
         // A read first: an idle consumer that polls must not steal the cache line from the producers.
         var newest = Volatile.Read(ref _shared.Newest);
-        if (ReferenceEquals(newest, EndOfChain) || ReferenceEquals(newest, Asleep))
+        if (ReferenceEquals(newest, _endOfChain) || ReferenceEquals(newest, _asleep))
         {
             return false;
         }
 
-        newest = Interlocked.Exchange(ref _shared.Newest, EndOfChain);
-        var oldest = EndOfChain;
-        while (!ReferenceEquals(newest, EndOfChain))
+        newest = Interlocked.Exchange(ref _shared.Newest, _endOfChain);
+        var oldest = _endOfChain;
+        while (!ReferenceEquals(newest, _endOfChain))
         {
             var older = newest.Next!;
             newest.Next = oldest;

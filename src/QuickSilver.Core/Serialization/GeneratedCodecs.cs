@@ -17,7 +17,8 @@ public static class GeneratedCodecs
         ArgumentNullException.ThrowIfNull(codec);
         if (Interlocked.CompareExchange(ref Slot<T>.Codec, codec, null) is { } existing)
         {
-            throw new InvalidOperationException($"{typeof(T)} has the codec {existing.GetType()} already; {codec.GetType()} cannot replace it.");
+            throw new InvalidOperationException(
+                $"{typeof(T)} has the codec {existing.GetType()} already; {codec.GetType()} cannot replace it.");
         }
     }
 

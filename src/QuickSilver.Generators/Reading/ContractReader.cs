@@ -158,7 +158,8 @@ internal sealed class ContractReader
     // Reads a contract of another assembly into the closure; answers why it cannot be had.
     private string? ReadForeign(INamedTypeSymbol contract)
     {
-        if (SymbolEqualityComparer.Default.Equals(contract.ContainingAssembly, _compilation.Assembly) || !_visited.Add(contract.Qualified()))
+        bool own = SymbolEqualityComparer.Default.Equals(contract.ContainingAssembly, _compilation.Assembly);
+        if (own || !_visited.Add(contract.Qualified()))
         {
             return null;
         }

@@ -172,7 +172,9 @@ internal static class TypeReader
         type is IArrayTypeSymbol || type.AllInterfaces.Any(face => face.SpecialType == SpecialType.System_Collections_IEnumerable);
 
     private static ITypeSymbol? UnderNullable(ITypeSymbol type) =>
-        type is INamedTypeSymbol { OriginalDefinition.SpecialType: SpecialType.System_Nullable_T } nullable ? nullable.TypeArguments[0] : null;
+        type is INamedTypeSymbol { OriginalDefinition.SpecialType: SpecialType.System_Nullable_T } nullable
+            ? nullable.TypeArguments[0]
+            : null;
 
     private static string AdviceFor(ITypeSymbol type)
     {

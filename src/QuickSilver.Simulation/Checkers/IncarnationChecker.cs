@@ -16,7 +16,8 @@ internal sealed class IncarnationChecker : HistoryChecker
         long subscription = delivered.Subscription.Number;
         if (_superseded.Contains((subscription, sender)))
         {
-            Violate(delivered.At, $"{delivered.Subscription} was given {delivered.Message} after it had heard a newer life of that node, {_heard[(subscription, sender.Id)]}.");
+            var newer = _heard[(subscription, sender.Id)];
+            Violate(delivered.At, $"{delivered.Subscription} was given {delivered.Message} after a newer life of that node, {newer}.");
             return;
         }
 

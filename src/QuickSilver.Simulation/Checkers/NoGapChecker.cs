@@ -16,7 +16,9 @@ internal sealed class NoGapChecker : HistoryChecker
         long number = delivered.Message.Sequence;
         if (_next.TryGetValue(key, out long next) && number > next)
         {
-            Violate(delivered.At, $"{delivered.Subscription} was given {delivered.Message}, but never {next} to {number - 1}, and no gap notice tells of them.");
+            Violate(
+                delivered.At,
+                $"{delivered.Subscription} was given {delivered.Message}, but never {next} to {number - 1}, and no notice tells of them.");
         }
 
         _next[key] = Math.Max(number + 1, next);
@@ -33,9 +35,8 @@ internal sealed class NoGapChecker : HistoryChecker
 
         if (_next.TryGetValue(key, out long next) && gap.First != next)
         {
-            Violate(gap.At, gap.First < next
-                ? $"{gap.Subscription} was told that it lacks {gap.First} to {gap.Last} of {gap.Sender}, but had come to {next - 1}."
-                : $"{gap.Subscription} was told that it lacks {gap.First} to {gap.Last} of {gap.Sender}, but {next} to {gap.First - 1} are neither given nor told.");
+            string why = gap.First < next ? $"had come to {next - 1}" : $"{next} to {gap.First - 1} are neither given nor told";
+            Violate(gap.At, $"{gap.Subscription} was told that it lacks {gap.First} to {gap.Last} of {gap.Sender}, but {why}.");
         }
 
         _next[key] = Math.Max(gap.Last + 1, next);

@@ -24,7 +24,9 @@ internal sealed class NoPhantomChecker : HistoryChecker
         JudgeUnknown(before: delivered.At);
         if (delivered.Subscription.Topic != delivered.Message.Topic)
         {
-            Violate(delivered.At, $"{delivered.Subscription} is of topic {delivered.Subscription.Topic:x16}, but was given {delivered.Message}.");
+            Violate(
+                delivered.At,
+                $"{delivered.Subscription} is of topic {delivered.Subscription.Topic:x16}, but was given {delivered.Message}.");
         }
 
         if (_published.ContainsKey(delivered.Message))
@@ -62,7 +64,8 @@ internal sealed class NoPhantomChecker : HistoryChecker
         }
         else if (hash != delivered.PayloadHash)
         {
-            Violate(delivered.At, $"{delivered.Subscription} was given {delivered.Message} with other bytes ({delivered.PayloadHash:x16}) than were published ({hash:x16}).");
+            string differs = $"with other bytes ({delivered.PayloadHash:x16}) than were published ({hash:x16})";
+            Violate(delivered.At, $"{delivered.Subscription} was given {delivered.Message} {differs}.");
         }
     }
 }

@@ -34,7 +34,8 @@ internal sealed class ViewsChecker : HistoryChecker
         if (!_members.TryAdd((seen.RegionId, seen.Number), (seen.MembersHash, seen.Life))
             && _members[(seen.RegionId, seen.Number)] is var known && known.MembersHash != seen.MembersHash)
         {
-            Violate(seen.At, $"Node {seen.Node} ({seen.Life}) sees other members in view {seen.Number} of region {seen.RegionId:x} than {known.Life} does.");
+            string view = $"view {seen.Number} of region {seen.RegionId:x}";
+            Violate(seen.At, $"Node {seen.Node} ({seen.Life}) sees other members in {view} than {known.Life} does.");
         }
     }
 }

@@ -73,7 +73,8 @@ internal static class RandomFaults
         double reorder = random.NextUnit() * 0.05;
         var hold = random.UpTo(TimeSpan.FromMilliseconds(5));
         var jitter = random.UpTo(TimeSpan.FromMilliseconds(2));
-        schedule.Add(at, "F2", $"{duplicate:P1} twice, {reorder:P1} held up to {hold.TotalMilliseconds} ms, {jitter.TotalMilliseconds} ms of jitter",
+        string what = $"{duplicate:P1} twice, {reorder:P1} held up to {hold.TotalMilliseconds} ms, {jitter.TotalMilliseconds} ms of jitter";
+        schedule.Add(at, "F2", what,
             c => c.Network.Model = c.Network.Model with { Duplicate = duplicate, Reorder = reorder, ReorderHold = hold, Jitter = jitter });
         schedule.Add(end, "F2", "order again", c => c.Network.Model = c.Network.Model with
         {
@@ -141,12 +142,14 @@ internal static class RandomFaults
         if (random.Chance(0.5))
         {
             double busy = random.NextUnit();
-            schedule.Add(at, "F13", $"node {victim} has no room for {busy:P0} of its sends", c => c.Nodes[victim].Model.SendBusyProbability = busy);
+            schedule.Add(at, "F13", $"node {victim} has no room for {busy:P0} of its sends",
+                c => c.Nodes[victim].Model.SendBusyProbability = busy);
         }
         else
         {
             int bytes = 2048 << random.Below(5);
-            schedule.Add(at, "F13", $"node {victim} has receive buffers of {bytes} bytes", c => c.Nodes[victim].Model.ReceiveBufferLimitBytes = bytes);
+            schedule.Add(at, "F13", $"node {victim} has receive buffers of {bytes} bytes",
+                c => c.Nodes[victim].Model.ReceiveBufferLimitBytes = bytes);
         }
 
         schedule.Add(end, "F13", $"node {victim} has room again", c =>

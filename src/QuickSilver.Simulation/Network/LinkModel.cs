@@ -30,7 +30,11 @@ internal sealed record LinkModel
     public TimeSpan Jitter { get; init => field = NotNegative(value); }
 
     /// <summary>Null: as fast as one likes. Else what does not fit in QueueLimit of waiting is lost.</summary>
-    public long? BytesPerSecond { get; init => field = value is null or > 0 ? value : throw new ArgumentOutOfRangeException(nameof(value)); }
+    public long? BytesPerSecond
+    {
+        get;
+        init => field = value is null or > 0 ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "A rate is above zero.");
+    }
 
     public TimeSpan QueueLimit { get; init => field = NotNegative(value); } = TimeSpan.FromMilliseconds(50);
 

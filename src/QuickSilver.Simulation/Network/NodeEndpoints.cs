@@ -68,7 +68,9 @@ internal sealed class NodeEndpoints(SimulatedEnvironment life)
 
     /// <summary>The listener that would take a connection to this port, from this node itself or from another.</summary>
     internal SimulatedListener? FindListener(int port, bool fromOwnNode) =>
-        _listeners.TryGetValue(port, out var listener) && (fromOwnNode || !IPAddress.IsLoopback(listener.LocalEndPoint.Address)) ? listener : null;
+        _listeners.TryGetValue(port, out var listener) && (fromOwnNode || !IPAddress.IsLoopback(listener.LocalEndPoint.Address))
+            ? listener
+            : null;
 
     internal int NextEphemeralPort()
     {

@@ -48,5 +48,6 @@ internal readonly record struct PartsCounters
     public long Repairs { get; init; }
     public long KernelDrops { get; init; }
     public long UnackedBytes { get; init; }
+    public long Regions { get; init; }
     public bool IsSegmented { get; init; }
 }

@@ -163,7 +163,7 @@ internal sealed partial class TopicEndpoint<T>
         // An endpoint that was cancelled just before the request joined the line has nobody else to end its waiting.
         if (DropReason is { } reason)
         {
-            gate.FailLine(this, () => reason);
+            gate.FailLine(this, reason);
         }
 
         return task;
@@ -242,7 +242,7 @@ internal sealed partial class TopicEndpoint<T>
         }
 
         EndFeeds();
-        Topic.Publisher.Gate.FailLine(this, () => reason);
+        Topic.Publisher.Gate.FailLine(this, reason);
         Topic.Node.Run(() =>
         {
             Unstable.FailAll(reason);

@@ -280,6 +280,7 @@ internal sealed class NodeCore : IMembershipObserver
             Repairs = below.Repairs,
             KernelDrops = below.KernelDrops,
             UnackedBytes = below.UnackedBytes,
+            Regions = below.Regions,
             DatagramPath = below.IsSegmented ? "gso" : "single",
         };
     }

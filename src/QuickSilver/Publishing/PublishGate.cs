@@ -139,7 +139,7 @@ internal sealed class PublishGate
     }
 
     /// <summary>Ends the waiting of one endpoint's publishers, or of all (null).</summary>
-    public void FailLine(Endpoints.TopicEndpoint? origin, Func<Exception> reason)
+    public void FailLine(Endpoints.TopicEndpoint? origin, Exception reason)
     {
         lock (_lineLock)
         {
@@ -152,7 +152,7 @@ internal sealed class PublishGate
                     if (request.Wait is { } wait)
                     {
                         wait.Request = null;
-                        wait.Fail(reason());
+                        wait.Fail(reason);
                     }
 
                     request.Recycle();

@@ -155,7 +155,8 @@ internal static class PublicApiText
     private static bool IsDelegate(Type type) => type.IsSubclassOf(typeof(Delegate));
 
     // The compiler marks every ref struct obsolete, for compilers that do not know them.
-    private static string Obsolete(MemberInfo member) => member is Type { IsByRefLike: true } ? "" : Has<ObsoleteAttribute>(member, "[Obsolete] ");
+    private static string Obsolete(MemberInfo member) =>
+        member is Type { IsByRefLike: true } ? "" : Has<ObsoleteAttribute>(member, "[Obsolete] ");
 
     private static string Has<T>(MemberInfo member, string text)
         where T : Attribute => member.IsDefined(typeof(T), inherit: false) ? text : "";

@@ -190,7 +190,7 @@ public abstract class CoreThreadContract : IDisposable
     [Fact]
     public void A_handler_that_blocks_is_named()
     {
-        _node.Environment.Post(new ActionRequest(() => Thread.Sleep(60)));
+        _node.Environment.Post(new ActionRequest(() => SpinWait.SpinUntil(() => false, 60)));
         _node.Do(() => { });
         Patience.Until(() => _node.Log.Has(1021) || _node.Log.Has(1022), "the warning");
         Assert.True(_node.Environment.Counters.LongSteps >= 1);

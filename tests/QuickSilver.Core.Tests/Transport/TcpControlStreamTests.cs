@@ -205,7 +205,7 @@ public sealed class TcpControlStreamTests : IDisposable
         do
         {
             last = stream.PendingBytes;
-            Thread.Sleep(100);
+            SpinWait.SpinUntil(() => false, 100);
         }
         while (stream.PendingBytes < last);
         Assert.InRange(last, (long)Chunks * ChunkBytes / 4, (long)Chunks * ChunkBytes);

@@ -114,6 +114,7 @@ public sealed class SequenceRangesWireTests
     [InlineData(new byte[] { 1, 0, 0x80, 0x00, 0 })]
     [InlineData(new byte[] { 1, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0 })]
     [InlineData(new byte[] { 1, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 0 })]
+    [InlineData(new byte[] { 1, 0, 5, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F })]
     public void Padded_overlong_and_overflowing_numbers_are_refused(byte[] wire)
     {
         Assert.False(SequenceRanges.TryRead(wire, 0, 0, SequenceRanges.MaxNumber, Max, new SequenceRanges(Max), out _));

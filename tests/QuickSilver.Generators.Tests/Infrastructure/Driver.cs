@@ -16,7 +16,7 @@ internal static class Driver
         global using System.Runtime.Serialization;
         """;
 
-    private static readonly ImmutableArray<MetadataReference> s_references =
+    private static readonly ImmutableArray<MetadataReference> References =
     [
         .. ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator)
             .Where(path => Path.GetFileName(path).StartsWith("System.", StringComparison.Ordinal))
@@ -34,16 +34,21 @@ internal static class Driver
         CSharpCompilation.Create(
             name,
             [CSharpSyntaxTree.ParseText(Usings, path: "usings.cs"), CSharpSyntaxTree.ParseText(source, path: "source.cs")],
-            [.. s_references, .. more],
+            [.. References, .. more],
             Options);
 
     public static GeneratorDriver Run(Compilation compilation, out Compilation generated) => CSharpGeneratorDriver
-        .Create([new CodecGenerator().AsSourceGenerator()], driverOptions: new GeneratorDriverOptions(default, trackIncrementalGeneratorSteps: true))
+        .Create(
+            [new CodecGenerator().AsSourceGenerator()],
+            driverOptions: new GeneratorDriverOptions(default, trackIncrementalGeneratorSteps: true))
         .RunGeneratorsAndUpdateCompilation(compilation, out generated, out _);
 
     // The texts of what was generated, by file.
     public static IReadOnlyList<(string Name, string Text)> Generate(Compilation compilation) =>
-        [.. Run(compilation, out _).GetRunResult().Results.Single().GeneratedSources.Select(file => (file.HintName, file.SourceText.ToString()))];
+        [
+            .. Run(compilation, out _).GetRunResult().Results.Single().GeneratedSources
+                .Select(file => (file.HintName, file.SourceText.ToString())),
+        ];
 
     // What the analyzer reports, as "QS0001: message", in the order of the source.
     public static async Task<IReadOnlyList<string>> AnalyzeAsync(Compilation compilation)
@@ -57,6 +62,7 @@ internal static class Driver
     public static IReadOnlyList<string> Complaints(Compilation compilation)
     {
         Run(compilation, out var generated);
-        return [.. generated.GetDiagnostics().Where(found => found.Severity != DiagnosticSeverity.Hidden).Select(found => found.ToString())];
+        var found = generated.GetDiagnostics().Where(diagnostic => diagnostic.Severity != DiagnosticSeverity.Hidden);
+        return [.. found.Select(diagnostic => diagnostic.ToString())];
     }
 }

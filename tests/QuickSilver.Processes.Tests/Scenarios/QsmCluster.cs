@@ -17,7 +17,8 @@ internal sealed class QsmCluster : IDisposable
             Assert.True(File.Exists(QsmTool.Path), $"the tool is not built: {QsmTool.Path}");
             Switch = new ImpairedSwitch(Network, seed);
             Switch.SetAll(impairment ?? Impairment.None);
-            Start(1, "gms", "--listen", Service).WaitForErrors(e => e.LineCount > 0, "the service to listen");
+            Start(1, "gms", "--listen", Service).WaitForErrors(
+                e => e.Text().Contains("listening", StringComparison.Ordinal), "it to listen");
         }
         catch
         {

@@ -8,9 +8,9 @@ public sealed class CheckerTests
 {
     private const ulong Topic = 0xF00D;
 
-    private static readonly NodeKey s_sender = new(0xA, 1);
-    private static readonly NodeKey s_reborn = new(0xA, 2);
-    private static readonly Subscription s_subscription = new(7, 3, Topic);
+    private static readonly NodeKey Sender = new(0xA, 1);
+    private static readonly NodeKey Reborn = new(0xA, 2);
+    private static readonly Subscription Endpoint = new(7, 3, Topic);
 
     [Fact]
     public void A_history_that_keeps_all_promises_passes_all_checkers()
@@ -19,8 +19,8 @@ public sealed class CheckerTests
         story.Subscribe();
         story.Publish(1, 2, 3, 4);
         story.Deliver(1, 2, 3, 4);
-        story.Publish(s_reborn, 1);
-        story.Deliver(s_reborn, 1);
+        story.Publish(Reborn, 1);
+        story.Deliver(Reborn, 1);
         Assert.True(story.History.IsComplete);
         story.History.AssertHolds();
         Assert.Equal((5, 5, 0), (story.History.PublishedCount, story.History.DeliveredCount, story.History.GapCount));
@@ -74,8 +74,8 @@ public sealed class CheckerTests
         var history = new History(new NoGapChecker(), new NoDuplicateChecker(), new OrderChecker());
         var story = new Story(history);
         story.Deliver(5, 6);
-        story.Deliver(s_reborn, 1, 2);
-        history.Delivered(TimeSpan.Zero, s_subscription with { Number = 8 }, new MessageId(s_sender, Topic, 2), 0);
+        story.Deliver(Reborn, 1, 2);
+        history.Delivered(TimeSpan.Zero, Endpoint with { Number = 8 }, new MessageId(Sender, Topic, 2), 0);
         history.AssertHolds();
     }
 
@@ -104,7 +104,7 @@ public sealed class CheckerTests
     {
         var story = new Story(new NoPhantomChecker());
         story.Publish(1);
-        story.Deliver(s_reborn, 1);
+        story.Deliver(Reborn, 1);
         AssertViolated(story, "I3", "000000000000000a.2", "never published");
     }
 
@@ -113,7 +113,7 @@ public sealed class CheckerTests
     {
         var story = new Story(new NoPhantomChecker());
         story.Publish(1);
-        story.History.Delivered(story.Now, s_subscription, new MessageId(s_sender, Topic, 1), 99);
+        story.History.Delivered(story.Now, Endpoint, new MessageId(Sender, Topic, 1), 99);
         AssertViolated(story, "I3", "other bytes (0000000000000063)");
     }
 
@@ -122,7 +122,7 @@ public sealed class CheckerTests
     {
         var story = new Story(new NoPhantomChecker());
         story.Publish(1);
-        story.History.Delivered(story.Now, s_subscription with { Topic = 5 }, new MessageId(s_sender, Topic, 1), 1);
+        story.History.Delivered(story.Now, Endpoint with { Topic = 5 }, new MessageId(Sender, Topic, 1), 1);
         AssertViolated(story, "I3", "is of topic 0000000000000005");
         story = new Story(new NoPhantomChecker());
         story.Publish(1, 1);
@@ -134,7 +134,7 @@ public sealed class CheckerTests
     {
         var story = new Story(new NoPhantomChecker());
         story.Deliver(1);
-        story.History.Published(story.Now, new MessageId(s_sender, Topic, 1), 1);
+        story.History.Published(story.Now, new MessageId(Sender, Topic, 1), 1);
         story.Publish(2);
         story.History.AssertHolds();
     }
@@ -160,15 +160,15 @@ public sealed class CheckerTests
     public void A_configuration_that_goes_back_or_comes_twice_is_a_violation()
     {
         var story = new Story(new ViewsChecker());
-        story.Configure(s_sender, 1);
-        story.Configure(s_sender, 4);
-        story.Configure(s_reborn, 2);
+        story.Configure(Sender, 1);
+        story.Configure(Sender, 4);
+        story.Configure(Reborn, 2);
         story.History.AssertHolds();
-        story.Configure(s_sender, 3);
+        story.Configure(Sender, 3);
         AssertViolated(story, "I7", "from configuration 4 to 3");
         story = new Story(new ViewsChecker());
-        story.Configure(s_sender, 4);
-        story.Configure(s_sender, 4);
+        story.Configure(Sender, 4);
+        story.Configure(Sender, 4);
         AssertViolated(story, "I7", "from configuration 4 to 4");
     }
 
@@ -176,16 +176,16 @@ public sealed class CheckerTests
     public void A_region_view_that_goes_back_or_has_two_memberships_is_a_violation()
     {
         var story = new Story(new ViewsChecker());
-        story.Configure(s_sender, 1, Region(5, s_sender));
-        story.Configure(s_sender, 2, Region(5, s_sender));
-        story.Configure(s_reborn, 1, Region(5, s_sender));
-        story.Configure(s_sender, 3, Region(6, s_sender, s_reborn));
+        story.Configure(Sender, 1, Region(5, Sender));
+        story.Configure(Sender, 2, Region(5, Sender));
+        story.Configure(Reborn, 1, Region(5, Sender));
+        story.Configure(Sender, 3, Region(6, Sender, Reborn));
         story.History.AssertHolds();
-        story.Configure(s_reborn, 3, Region(6, s_reborn));
+        story.Configure(Reborn, 3, Region(6, Reborn));
         AssertViolated(story, "I7", "other members in view 6 of region ab");
         story = new Story(new ViewsChecker());
-        story.Configure(s_sender, 3, Region(6, s_sender));
-        story.Configure(s_sender, 4, Region(5, s_sender));
+        story.Configure(Sender, 3, Region(6, Sender));
+        story.Configure(Sender, 4, Region(5, Sender));
         AssertViolated(story, "I7", "from view 6 of region ab to 5");
     }
 
@@ -194,7 +194,7 @@ public sealed class CheckerTests
     {
         var story = new Story(new IncarnationChecker());
         story.Deliver(1, 2);
-        story.Deliver(s_reborn, 1);
+        story.Deliver(Reborn, 1);
         story.Deliver(new NodeKey(0xB, 1), 1);
         story.History.AssertHolds();
         story.Deliver(3);
@@ -228,6 +228,16 @@ public sealed class CheckerTests
     }
 
     [Fact]
+    public void The_very_first_message_after_the_subscription_is_owed()
+    {
+        var story = new Story(new LivenessChecker());
+        story.Subscribe();
+        story.Publish(1, 2);
+        story.Deliver(2);
+        AssertViolated(story, "I19", "message 1 ");
+    }
+
+    [Fact]
     public void A_hole_in_the_middle_is_owed_too()
     {
         var story = new Story(new LivenessChecker());
@@ -243,19 +253,19 @@ public sealed class CheckerTests
         var story = new Story(new LivenessChecker());
         story.Subscribe();
         story.Publish(1);
-        story.History.Unsubscribed(story.Now, s_subscription);
+        story.History.Unsubscribed(story.Now, Endpoint);
         story.History.AssertHolds();
 
         story = new Story(new LivenessChecker());
         story.Subscribe();
         story.Publish(1);
-        story.History.Stopped(story.Now, s_subscription.Node, new NodeKey(0xB, 1));
+        story.History.Stopped(story.Now, Endpoint.Node, new NodeKey(0xB, 1));
         story.History.AssertHolds();
 
         story = new Story(new LivenessChecker());
         story.Subscribe();
         story.Publish(1);
-        story.History.Stopped(story.Now, 9, s_sender);
+        story.History.Stopped(story.Now, 9, Sender);
         story.History.AssertHolds();
     }
 
@@ -312,9 +322,9 @@ public sealed class CheckerTests
 
         public TimeSpan Now { get; private set; }
 
-        public void Subscribe() => History.Subscribed(Step(), s_subscription);
+        public void Subscribe() => History.Subscribed(Step(), Endpoint);
 
-        public void Publish(params long[] numbers) => Publish(s_sender, numbers);
+        public void Publish(params long[] numbers) => Publish(Sender, numbers);
 
         public void Publish(NodeKey sender, params long[] numbers)
         {
@@ -324,17 +334,17 @@ public sealed class CheckerTests
             }
         }
 
-        public void Deliver(params long[] numbers) => Deliver(s_sender, numbers);
+        public void Deliver(params long[] numbers) => Deliver(Sender, numbers);
 
         public void Deliver(NodeKey sender, params long[] numbers)
         {
             foreach (long number in numbers)
             {
-                History.Delivered(Step(), s_subscription, new MessageId(sender, Topic, number), (ulong)number);
+                History.Delivered(Step(), Endpoint, new MessageId(sender, Topic, number), (ulong)number);
             }
         }
 
-        public void Gap(long first, long last) => History.Gap(Step(), s_subscription, s_sender, first, last);
+        public void Gap(long first, long last) => History.Gap(Step(), Endpoint, Sender, first, last);
 
         public void Configure(NodeKey life, long number, params RegionView[] regions) =>
             History.Configured(Step(), 3, life, new ConfigurationChange { Number = number, IsSnapshot = false, Regions = [.. regions] });

@@ -1,8 +1,8 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Dissemination;
 
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Recovery;
 
 // One view of a region as one of its members lives it: the inbound streams of its senders, and the ring that settles them.
 // It lives on after a newer view has come, until the service says that all is settled and all was accepted above.

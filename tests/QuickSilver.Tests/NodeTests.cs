@@ -1,0 +1,166 @@
+using System.Diagnostics.Metrics;
+using QuickSilver.Composition;
+using QuickSilver.Tests.Infrastructure;
+
+namespace QuickSilver.Tests;
+
+public sealed class NodeTests
+{
+    [Fact]
+    public async Task A_node_that_finds_no_service_says_so_at_its_start_timeout()
+    {
+        await using var parts = new FakeParts { Joins = false };
+        var starting = parts.StartAsync(new QuickSilverOptions { MembershipService = "gms:7400", StartTimeout = TimeSpan.FromSeconds(4) });
+        var failure = await Assert.ThrowsAsync<MembershipUnreachableException>(() => parts.Time.RunUntilAsync(starting));
+        Assert.Contains("gms:7400", failure.Message);
+        Assert.Contains("00:00:04", failure.Message);
+        Assert.True(parts.IsStopped);
+    }
+
+    [Fact]
+    public async Task A_node_whose_parts_cannot_begin_fails_with_their_reason()
+    {
+        await using var parts = new FakeParts { BeginFault = new IOException("no port") };
+        var starting = parts.StartAsync();
+        await Assert.ThrowsAsync<IOException>(() => parts.Time.RunUntilAsync(starting));
+        Assert.True(parts.IsStopped);
+    }
+
+    [Fact]
+    public async Task A_node_knows_itself_as_its_receivers_will()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        Assert.Equal(new SenderId(0x51, 7), node.Id);
+    }
+
+    [Fact]
+    public async Task A_node_is_ready_while_the_service_is_reachable_and_live_meanwhile()
+    {
+        await using var parts = new FakeParts();
+        var logs = new RecordingLogs();
+        var node = await parts.StartAsync(logs: logs);
+        Assert.Equal(new NodeStatus(NodeState.Running, true, true, 0, null), node.Status);
+        await parts.Core.RunAsync(() => parts.Service.Observer!.OnServiceReachable(false));
+        Assert.Equal((true, false), (node.Status.IsLive, node.Status.IsReady));
+        Assert.Contains("out of reach", node.Status.Reason);
+        await parts.Core.RunAsync(() => parts.Service.Observer!.OnServiceReachable(true));
+        Assert.True(node.Status.IsReady);
+        Assert.Equal([1600, 1601, 1602], logs.Entries.Select(entry => entry.Id));
+    }
+
+    [Fact]
+    public async Task A_core_thread_that_does_not_turn_is_not_live()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        for (int i = 0; i < 20; i++)
+        {
+            parts.Time.Advance(TimeSpan.FromMilliseconds(500));
+            await parts.Core.RunAsync(() => parts.Core.Advance(TimeSpan.FromMilliseconds(500)));
+            Assert.True(node.Status.IsLive);
+        }
+
+        parts.Time.Advance(TimeSpan.FromSeconds(10));
+        Assert.Equal((false, false), (node.Status.IsLive, node.Status.IsReady));
+        Assert.Contains("blocks", node.Status.Reason);
+        await parts.Core.RunAsync(() => parts.Core.Advance(TimeSpan.FromMilliseconds(500)));
+        Assert.True(node.Status.IsLive);
+    }
+
+    [Fact]
+    public async Task An_expelled_node_ends_its_topics_with_the_reason_after_what_was_received()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var topic = await node.OpenTopicAsync<string>("t").OrFail();
+        await using var reader = topic.ReadAllAsync().GetAsyncEnumerator();
+        await parts.Core.RunAsync(() =>
+        {
+            parts.ReceiverOf("t").Deliver(1, "x"u8);
+            parts.Service.Observer!.OnExpelled("ten heartbeats missed");
+        });
+        Assert.Equal(NodeState.Expelled, node.Status.State);
+        Assert.Contains("ten heartbeats missed", node.Status.Reason);
+        Assert.True(await reader.MoveNextAsync().OrFail());
+        await Assert.ThrowsAsync<NodeExpelledException>(() => reader.MoveNextAsync().AsTask()).OrFail();
+        await Assert.ThrowsAsync<NodeExpelledException>(() => topic.PublishAsync("x").AsTask());
+        await Assert.ThrowsAsync<NodeExpelledException>(() => node.OpenTopicAsync<string>("u")).OrFail();
+        await node.DisposeAsync().OrFail();
+    }
+
+    [Fact]
+    public async Task Counters_say_what_went_through_and_the_meter_shows_the_same()
+    {
+        await using var parts = new FakeParts { Below = new PartsCounters { Repairs = 5, KernelDrops = 6, IsSegmented = true, Regions = 2 } };
+        string cluster = $"meter {Guid.NewGuid()}";
+        var node = await parts.StartAsync(new QuickSilverOptions { Cluster = cluster });
+        var seen = new Dictionary<string, double>();
+        using var listener = new MeterListener
+        {
+            InstrumentPublished = (instrument, self) =>
+            {
+                if (instrument.Meter.Name == "QuickSilver" && instrument.Meter.Tags!.Any(tag => (string?)tag.Value == cluster))
+                {
+                    self.EnableMeasurementEvents(instrument);
+                }
+            },
+        };
+        listener.SetMeasurementEventCallback<long>((instrument, value, _, _) => seen[instrument.Name] = value);
+        listener.SetMeasurementEventCallback<double>((instrument, value, _, _) => seen[instrument.Name] = value);
+        listener.Start();
+        var topic = await node.OpenTopicAsync<string>("t").OrFail();
+        using var handler = topic.Handle((in Message<string> _) => { });
+        parts.SenderOf("t").Stabilizes = true;
+        await topic.PublishAsync("12345", PublishCompletion.Stable).OrFail();
+        await parts.Core.RunAsync(() =>
+        {
+            parts.ReceiverOf("t").Deliver(1, "123"u8);
+            parts.ReceiverOf("t").Gap(2, 5, "lost");
+        });
+        var counters = node.GetCounters();
+        Assert.Equal((1L, 5L, 1L, 3L, 4L), (counters.Published, counters.PublishedBytes, counters.Delivered, counters.DeliveredBytes, counters.Gaps));
+        Assert.Equal((5L, 6L, "gso", 2L), (counters.Repairs, counters.KernelDrops, counters.DatagramPath, counters.Regions));
+        listener.RecordObservableInstruments();
+        Assert.Equal(1, seen["messaging.client.sent.messages"]);
+        Assert.Equal(1, seen["messaging.client.consumed.messages"]);
+        Assert.Equal(4, seen["quicksilver.gaps"]);
+        Assert.Equal(5, seen["quicksilver.repairs"]);
+        Assert.Equal(0, seen["quicksilver.publish.stable.duration"]);
+    }
+
+    [Fact]
+    public async Task The_latency_of_accepted_messages_is_sampled_one_at_a_time()
+    {
+        await using var parts = new FakeParts();
+        string cluster = $"latency {Guid.NewGuid()}";
+        var node = await parts.StartAsync(new QuickSilverOptions { Cluster = cluster });
+        var seen = new List<double>();
+        using var listener = new MeterListener
+        {
+            InstrumentPublished = (instrument, self) =>
+            {
+                if (instrument is Histogram<double> && instrument.Meter.Tags!.Any(tag => (string?)tag.Value == cluster))
+                {
+                    self.EnableMeasurementEvents(instrument);
+                }
+            },
+        };
+        listener.SetMeasurementEventCallback<double>((_, value, _, _) => seen.Add(value));
+        listener.Start();
+        var topic = await node.OpenTopicAsync<string>("t").OrFail();
+        var sender = parts.SenderOf("t");
+        for (int i = 0; i < 10; i++)
+        {
+            await topic.PublishAsync("x").OrFail();
+        }
+
+        await Patience.Until(() => sender.Count == 10);
+        await parts.Core.RunAsync(() =>
+        {
+            parts.Core.Advance(TimeSpan.FromMilliseconds(3));
+            sender.MakeStable();
+        });
+        Assert.Equal([0.003], seen);
+    }
+}

@@ -1,0 +1,125 @@
+using System.Net;
+
+namespace QuickSilver.Tests;
+
+public sealed class OptionRulesTests
+{
+    public static TheoryData<string, string, string, QuickSilverOptions> Wrong => new()
+    {
+        { "MembershipService", "\"host\"", "host:port", new() { MembershipService = "host" } },
+        { "MembershipService", "\"host:0\"", "1 to 65535", new() { MembershipService = "host:0" } },
+        { "MembershipService", "\"host:65536\"", "1 to 65535", new() { MembershipService = "host:65536" } },
+        { "MembershipService", "\":7400\"", "host:port", new() { MembershipService = ":7400" } },
+        { "MembershipService", "\"tcp://host:7400\"", "host:port", new() { MembershipService = "tcp://host:7400" } },
+        { "MembershipService", "\"\"", "host:port", new() { MembershipService = "" } },
+        { "Cluster", "\"\"", "1 to 64", new() { Cluster = "" } },
+        { "Cluster", "nothing", "1 to 64", new() { Cluster = null! } },
+        { "Cluster", "\"xxxx", "1 to 64", new() { Cluster = new string('x', 65) } },
+        { "Cluster", "\"a\tb\"", "control", new() { Cluster = "a\tb" } },
+        { "Interface", "::1", "IPv4", new() { Interface = IPAddress.IPv6Loopback } },
+        { "Interface", "0.0.0.0", "IPv4", new() { Interface = IPAddress.Any } },
+        { "Interface", "239.1.2.3", "IPv4", new() { Interface = IPAddress.Parse("239.1.2.3") } },
+        { "Interface", "nothing", "IPv4", new() { Interface = null! } },
+        { "DiscoveryPort", "0", "1 to 65,535", new() { DiscoveryPort = 0 } },
+        { "DiscoveryPort", "65,536", "1 to 65,535", new() { DiscoveryPort = 65_536 } },
+        { "Dissemination", "7", "Multicast or Unicast", new() { Dissemination = (Dissemination)7 } },
+        { "MulticastBase", "10.0.0.0", "multicast", new() { MulticastBase = IPAddress.Parse("10.0.0.0") } },
+        { "MulticastBase", "224.0.0.0", "multicast", new() { MulticastBase = IPAddress.Parse("224.0.0.0") } },
+        { "MulticastBase", "ff02::1", "multicast", new() { MulticastBase = IPAddress.Parse("ff02::1") } },
+        { "MulticastBase", "239.193.0.0", "/14", new() { MulticastBase = IPAddress.Parse("239.193.0.0") } },
+        { "MulticastBase", "nothing", "multicast", new() { MulticastBase = null! } },
+        { "MulticastPrefix", "7", "8 to 30", new() { MulticastPrefix = 7 } },
+        { "MulticastPrefix", "31", "8 to 30", new() { MulticastPrefix = 31 } },
+        { "PacketBytes", "575", "576 to 65,507", new() { PacketBytes = 575 } },
+        { "PacketBytes", "65,508", "576 to 65,507", new() { PacketBytes = 65_508 } },
+        { "RetentionBytes", "1,048,575", "1,048,576 to 4,294,967,296", new() { RetentionBytes = (1 << 20) - 1 } },
+        { "RetentionBytes", "4,294,967,297", "4,294,967,296", new() { RetentionBytes = (4L << 30) + 1 } },
+        { "PublishQueueBytes", "65,535", "65,536 to 1,073,741,824", new() { PublishQueueBytes = 65_535 } },
+        { "PublishQueueBytes", "1,073,741,825", "1,073,741,824", new() { PublishQueueBytes = (1L << 30) + 1 } },
+        { "BufferBytes", "16,777,215", "16,777,216 to 17,179,869,184", new() { BufferBytes = (16 << 20) - 1 } },
+        { "BufferBytes", "17,179,869,185", "17,179,869,184", new() { BufferBytes = (16L << 30) + 1 } },
+        { "ReceiveBufferBytes", "65,535", "65,536 to 1,073,741,824", new() { ReceiveBufferBytes = 65_535 } },
+        { "ReceiveBufferBytes", "1,073,741,825", "1,073,741,824", new() { ReceiveBufferBytes = (1 << 30) + 1 } },
+        { "HeartbeatInterval", "00:00:00.0490000", "00:00:00.0500000 to 00:01:00", new() { HeartbeatInterval = TimeSpan.FromMilliseconds(49) } },
+        { "HeartbeatInterval", "00:01:01", "00:01:00", new() { HeartbeatInterval = TimeSpan.FromSeconds(61) } },
+        { "HeartbeatsMissed", "1", "2 to 100", new() { HeartbeatsMissed = 1 } },
+        { "HeartbeatsMissed", "101", "2 to 100", new() { HeartbeatsMissed = 101 } },
+        { "StartTimeout", "00:00:00.0990000", "00:00:00.1000000 to 00:10:00", new() { StartTimeout = TimeSpan.FromMilliseconds(99) } },
+        { "StartTimeout", "00:10:01", "00:10:00", new() { StartTimeout = TimeSpan.FromSeconds(601) } },
+    };
+
+    public static TheoryData<string, string, string, TopicOptions> WrongTopic => new()
+    {
+        { "Guarantee", "9", "Reliable or BestEffort", new() { Guarantee = (Guarantee)9 } },
+        { "Access", "0", "Publish, Subscribe", new() { Access = 0 } },
+        { "Access", "4", "Publish, Subscribe", new() { Access = (TopicAccess)4 } },
+        { "ReaderCapacity", "0", "1 to 1,048,576", new() { ReaderCapacity = 0 } },
+        { "ReaderCapacity", "1,048,577", "1 to 1,048,576", new() { ReaderCapacity = (1 << 20) + 1 } },
+        { "SlowReader", "3", "Wait, DropOldest or DropNewest", new() { SlowReader = (SlowReaderPolicy)3 } },
+    };
+
+    [Theory]
+    [MemberData(nameof(Wrong))]
+    public async Task A_wrong_option_is_refused_at_start_naming_it_its_value_and_its_range(
+        string option, string value, string allowed, QuickSilverOptions options)
+    {
+        var refusal = await Assert.ThrowsAsync<QuickSilverOptionsException>(() => QuickSilverNode.StartAsync(options));
+        string failure = Assert.Single(refusal.Failures);
+        Assert.Contains($"option {option} is {value}", failure);
+        Assert.Contains(allowed, failure);
+        Assert.Contains(failure, refusal.Message);
+    }
+
+    [Theory]
+    [MemberData(nameof(WrongTopic))]
+    public void A_wrong_topic_option_is_refused_naming_it_its_value_and_its_range(
+        string option, string value, string allowed, TopicOptions options)
+    {
+        var refusal = Assert.Throws<QuickSilverOptionsException>(() => OptionRules.Check(options));
+        string failure = Assert.Single(refusal.Failures);
+        Assert.Contains($"option {option} is {value}", failure);
+        Assert.Contains(allowed, failure);
+    }
+
+    [Fact]
+    public void The_defaults_and_the_ends_of_every_range_are_allowed()
+    {
+        Assert.Empty(OptionRules.Failures(new QuickSilverOptions()));
+        Assert.Empty(OptionRules.Failures(new TopicOptions()));
+        Assert.Empty(OptionRules.Failures(new QuickSilverOptions
+        {
+            MembershipService = "gms.example.org:1",
+            Cluster = new string('x', 64),
+            DiscoveryPort = 65_535,
+            MulticastBase = IPAddress.Parse("239.255.255.252"),
+            MulticastPrefix = 30,
+            PacketBytes = 65_507,
+            RetentionBytes = 4L << 30,
+            PublishQueueBytes = 64 << 10,
+            BufferBytes = 16 << 20,
+            ReceiveBufferBytes = 1 << 30,
+            HeartbeatInterval = TimeSpan.FromMilliseconds(50),
+            HeartbeatsMissed = 100,
+            StartTimeout = TimeSpan.FromMinutes(10),
+        }));
+    }
+
+    [Fact]
+    public void Every_wrong_option_is_named_not_only_the_first()
+    {
+        var refusal = Assert.Throws<QuickSilverOptionsException>(() => OptionRules.Check(new QuickSilverOptions { PacketBytes = 1, HeartbeatsMissed = 0 }));
+        Assert.Equal(2, refusal.Failures.Count);
+        Assert.Contains("PacketBytes", refusal.Message);
+        Assert.Contains("HeartbeatsMissed", refusal.Message);
+    }
+
+    [Fact]
+    public void Every_option_has_a_rule_that_is_tested()
+    {
+        // SegmentationOffload is yes or no, and either is allowed.
+        var options = typeof(QuickSilverOptions).GetProperties().Select(property => property.Name).Except(["EqualityContract", "SegmentationOffload"]);
+        Assert.Empty(options.Except(Wrong.Select(row => (string)((object[])row)[0])));
+        var topicOptions = typeof(TopicOptions).GetProperties().Select(property => property.Name).Except(["EqualityContract"]);
+        Assert.Empty(topicOptions.Except(WrongTopic.Select(row => (string)((object[])row)[0])));
+    }
+}

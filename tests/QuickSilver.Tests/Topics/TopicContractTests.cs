@@ -1,0 +1,122 @@
+using QuickSilver.Core.Serialization;
+using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Views;
+using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Topics;
+
+namespace QuickSilver.Tests.Topics;
+
+public sealed class TopicContractTests
+{
+    private const string Name = "flights";
+
+    [Fact]
+    public async Task The_service_is_asked_with_the_payloads_schema_the_guarantee_and_the_role()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        await node.OpenTopicAsync(Name, new FakeCodec(("int32", "Gate"), ("string", "Flight")), new TopicOptions { Guarantee = Guarantee.BestEffort });
+        var request = Assert.Single(parts.Service.Requests);
+        Assert.Equal((Name, TopicId.Of(Name), TopicRole.Publish | TopicRole.Subscribe), (request.Name, request.TopicId, request.Role));
+        Assert.Equal(("FakeType", "message", "BestEffort"), (request.Contract.TypeName, request.Contract.Kind, request.Contract.Guarantee));
+        ContractField[] fields = [new(1, "Gate", "int32"), new(2, "Flight", "string")];
+        Assert.Equal(fields, request.Contract.Fields.ToArray());
+        Assert.False(parts.SenderOf(Name).IsReliable);
+        Assert.False(parts.ReceiverOf(Name).IsReliable);
+    }
+
+    [Fact]
+    public async Task A_refusal_by_the_service_is_an_exception_with_its_sentence_and_leaves_nothing_open()
+    {
+        await using var parts = new FakeParts();
+        parts.Service.Refuse = _ => "field 3 is int32 Gate there and string Gate here";
+        var node = await parts.StartAsync();
+        var refusal = await Assert.ThrowsAsync<ContractMismatchException>(() => node.OpenTopicAsync<string>(Name)).OrFail();
+        Assert.Contains("field 3 is int32 Gate there", refusal.Message);
+        Assert.Equal(0, node.Status.OpenTopics);
+        Assert.True(parts.SenderOf(Name).IsClosed);
+        Assert.True(parts.ReceiverOf(Name).IsClosed);
+        parts.Service.Refuse = null;
+        await node.OpenTopicAsync<string>(Name).OrFail();
+    }
+
+    [Fact]
+    public async Task A_second_endpoint_of_another_kind_is_refused_in_the_node_itself()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        await node.OpenTopicAsync<string>(Name).OrFail();
+        var kind = await Assert.ThrowsAsync<ContractMismatchException>(() => node.OpenTopicAsync<byte[]>(Name)).OrFail();
+        Assert.Contains("carries string", kind.Message);
+        Assert.Contains("bytes", kind.Message);
+        var guarantee = await Assert.ThrowsAsync<ContractMismatchException>(
+            () => node.OpenTopicAsync<string>(Name, new TopicOptions { Guarantee = Guarantee.BestEffort })).OrFail();
+        Assert.Contains("guarantee Reliable; BestEffort was asked for", guarantee.Message);
+        Assert.Single(parts.Service.Requests);
+        Assert.Equal(1, node.Status.OpenTopics);
+    }
+
+    [Fact]
+    public void Fields_that_differ_are_named_with_number_name_and_both_types()
+    {
+        string? difference = Difference([new(1, "Flight", "string"), new(2, "Gate", "int32")], [new(1, "Flight", "string"), new(2, "Door", "string")]);
+        Assert.Contains("field 2 is int32 Gate there and string Door here", difference);
+    }
+
+    [Fact]
+    public void Added_and_renamed_fields_are_compatible_and_nested_ones_are_told_apart()
+    {
+        Assert.Null(Difference([new(1, "A", "string")], [new(1, "B", "string"), new(2, "C", "int32")]));
+        Assert.Null(Difference([new(1, "Leg", "Leg"), new(1, "Leg.From", "string")], [new(1, "Leg", "Leg"), new(2, "Leg.To", "string")]));
+        Assert.NotNull(Difference([new(1, "Leg", "Leg"), new(1, "Leg.From", "string")], [new(1, "Leg", "Leg"), new(1, "Leg.From", "int32")]));
+    }
+
+    [Fact]
+    public async Task A_type_without_a_codec_is_refused_with_what_to_do()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var refusal = await Assert.ThrowsAsync<NotSupportedException>(() => node.OpenTopicAsync<DateTimeKind>(Name));
+        Assert.Contains("DateTimeKind", refusal.Message);
+        Assert.Contains("[DataContract]", refusal.Message);
+    }
+
+    [Theory]
+    [InlineData("", "1 to 255")]
+    [InlineData("a\nb", "U+000A at position 1")]
+    public async Task A_name_that_cannot_be_a_topics_is_refused(string name, string reason)
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var refusal = await Assert.ThrowsAsync<ArgumentException>(() => node.OpenTopicAsync<string>(name));
+        Assert.Contains(reason, refusal.Message);
+    }
+
+    [Fact]
+    public void Names_of_1_to_255_characters_of_any_script_are_allowed()
+    {
+        TopicName.Check("a");
+        TopicName.Check("flights/ORD – départs 航班 🛫");
+        TopicName.Check(new string('x', 255));
+        Assert.Throws<ArgumentException>(() => TopicName.Check(new string('x', 256)));
+        Assert.Contains("position 1", Assert.Throws<ArgumentException>(() => TopicName.Check("a\ud83d")).Message);
+        Assert.Contains("position 0", Assert.Throws<ArgumentException>(() => TopicName.Check("\ude42a")).Message);
+    }
+
+    private static string? Difference(ContractField[] open, ContractField[] asked) => TopicContract.Difference(Name, Contract(open), Contract(asked));
+
+    private static ContractDescription Contract(ContractField[] fields) =>
+        new() { TypeName = "T", Kind = "message", Guarantee = "Reliable", Fields = [.. fields] };
+
+    private sealed class FakeCodec(params (string Type, string Name)[] fields) : IPayloadCodec<int>
+    {
+        public PayloadSchema Schema { get; } =
+            new("FakeType", "message", [.. fields.Select((field, i) => new PayloadField(i + 1, field.Name, field.Type))]);
+
+        public int GetSize(in int value) => 0;
+
+        public int Write(in int value, Span<byte> destination) => 0;
+
+        public int Read(ReadOnlySpan<byte> source) => 0;
+    }
+}

@@ -1,0 +1,204 @@
+using QuickSilver.Tests.Infrastructure;
+
+namespace QuickSilver.Tests;
+
+// F7. Cancel, drain and dispose are three verbs, each done within a second of the clock outside the core thread.
+public sealed class VerbsTests
+{
+    private const string Name = "verbs";
+    private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
+
+    [Fact]
+    public async Task Drain_takes_no_more_and_completes_when_all_that_was_accepted_is_stable()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var topic = await node.OpenTopicAsync<string>(Name).OrFail();
+        var sender = parts.SenderOf(Name);
+        await parts.Core.RunAsync(() => sender.GiveRoom(0));
+        await topic.PublishAsync("accepted").OrFail();
+        var drain = topic.DrainAsync();
+        await Assert.ThrowsAsync<InvalidOperationException>(() => topic.PublishAsync("too late").AsTask());
+        await parts.Core.RunAsync(() => sender.GiveRoom(10));
+        await Patience.Until(() => sender.Count == 1);
+        await parts.Core.RunAsync(() => { });
+        Assert.False(drain.IsCompleted);
+        await parts.Core.RunAsync(sender.MakeStable);
+        Assert.True(await drain.OrFail());
+    }
+
+    [Fact]
+    public async Task Drain_serves_those_who_already_waited_for_room()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync(new QuickSilverOptions { PublishQueueBytes = 64 << 10 });
+        var topic = await node.OpenTopicAsync<byte[]>(Name).OrFail();
+        var sender = parts.SenderOf(Name);
+        await parts.Core.RunAsync(() => sender.GiveRoom(0));
+        sender.Stabilizes = true;
+        var publishes = Enumerable.Range(0, 10).Select(_ => topic.PublishAsync(new byte[20_000]).AsTask()).ToArray();
+        var drain = topic.DrainAsync();
+        await parts.Core.RunAsync(() => sender.GiveRoom(int.MaxValue));
+        Assert.True(await drain.OrFail());
+        await Task.WhenAll(publishes).OrFail();
+        Assert.Equal(10, sender.Count);
+    }
+
+    [Fact]
+    public async Task Drain_gives_up_at_its_limit_and_says_so()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var topic = await node.OpenTopicAsync<string>(Name).OrFail();
+        await topic.PublishAsync("never acknowledged").OrFail();
+        var drain = topic.DrainAsync();
+        Assert.InRange(await parts.Time.RunUntilAsync(drain), TimeSpan.Zero, Second);
+        Assert.False(await drain);
+        var longer = topic.DrainAsync(TimeSpan.FromSeconds(3));
+        Assert.InRange(await parts.Time.RunUntilAsync(longer), TimeSpan.FromSeconds(2), TimeSpan.FromSeconds(3.1));
+        Assert.False(await longer);
+    }
+
+    [Fact]
+    public async Task Drain_of_the_node_drains_every_topic()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var first = await node.OpenTopicAsync<string>("first").OrFail();
+        var second = await node.OpenTopicAsync<string>("second").OrFail();
+        await first.PublishAsync("x").OrFail();
+        await second.PublishAsync("x").OrFail();
+        var drain = node.DrainAsync();
+        await Patience.Until(() => parts.SenderOf("first").Count + parts.SenderOf("second").Count == 2);
+        await parts.Core.RunAsync(parts.SenderOf("first").MakeStable);
+        Assert.False(drain.IsCompleted);
+        // The marker behind the message may arrive a moment after it.
+        while (!drain.IsCompleted)
+        {
+            await parts.Core.RunAsync(parts.SenderOf("first").MakeStable);
+            await parts.Core.RunAsync(parts.SenderOf("second").MakeStable);
+            await Task.Yield();
+        }
+
+        Assert.True(await drain);
+    }
+
+    [Fact]
+    public async Task Cancel_drops_what_waits_to_be_sent_and_ends_those_who_wait()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync(new QuickSilverOptions { PublishQueueBytes = 64 << 10 });
+        var topic = await node.OpenTopicAsync<byte[]>(Name).OrFail();
+        var sender = parts.SenderOf(Name);
+        await parts.Core.RunAsync(() => sender.GiveRoom(1));
+        var sent = topic.PublishAsync([1], PublishCompletion.Stable).AsTask();
+        await Patience.Until(() => sender.Count == 1);
+        var queued = topic.PublishAsync(new byte[30_000], PublishCompletion.Stable).AsTask();
+        var waiting = topic.PublishAsync(new byte[30_000]).AsTask();
+        using var feed = topic.AttachFeed((out byte[] value) =>
+        {
+            value = [9];
+            return true;
+        });
+        topic.Cancel();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => sent).OrFail();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => queued).OrFail();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => waiting).OrFail();
+        await parts.Core.RunAsync(() => sender.GiveRoom(100));
+        Assert.Equal(1, sender.Count);
+        Assert.Equal(0, node.GetCounters().PublishQueueBytes);
+        await Assert.ThrowsAsync<InvalidOperationException>(() => topic.PublishAsync([1]).AsTask());
+        Assert.False(await topic.DrainAsync().OrFail());
+        await topic.DisposeAsync().OrFail();
+        await Assert.ThrowsAsync<ObjectDisposedException>(() => topic.PublishAsync([1]).AsTask());
+    }
+
+    [Fact]
+    public async Task Cancelling_one_endpoint_leaves_the_others_of_its_topic_alone()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var ended = await node.OpenTopicAsync<string>(Name).OrFail();
+        var other = await node.OpenTopicAsync<string>(Name).OrFail();
+        var sender = parts.SenderOf(Name);
+        await parts.Core.RunAsync(() => sender.GiveRoom(0));
+        await ended.PublishAsync("dropped").OrFail();
+        await other.PublishAsync("kept").OrFail();
+        ended.Cancel();
+        await parts.Core.RunAsync(() => sender.GiveRoom(10));
+        await Patience.Until(() => sender.Count == 1);
+        Assert.Equal("kept"u8.ToArray(), Assert.Single(sender.Sent));
+        int handled = 0;
+        using var handler = other.Handle((in Message<string> _) => handled++);
+        await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(1, "x"u8));
+        Assert.Equal(1, handled);
+    }
+
+    [Fact]
+    public async Task Dispose_sends_what_was_accepted_and_is_done_within_a_second_though_nobody_acknowledges()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var topic = await node.OpenTopicAsync<string>(Name).OrFail();
+        await topic.PublishAsync("last words").OrFail();
+        var dispose = topic.DisposeAsync().AsTask();
+        Assert.Same(dispose, topic.DisposeAsync().AsTask());
+        Assert.InRange(await parts.Time.RunUntilAsync(dispose), TimeSpan.Zero, Second);
+        Assert.Equal(1, parts.SenderOf(Name).Count);
+        Assert.Single(parts.Service.Closed);
+    }
+
+    [Fact]
+    public async Task Dispose_of_the_node_closes_all_leaves_and_stops_within_a_second_though_nobody_answers()
+    {
+        await using var parts = new FakeParts();
+        parts.Service.AnswersLeave = false;
+        var node = await parts.StartAsync();
+        var topics = new List<ITopic<string>>();
+        for (int i = 0; i < 20; i++)
+        {
+            topics.Add(await node.OpenTopicAsync<string>($"t/{i}").OrFail());
+            await topics[i].PublishAsync("x").OrFail();
+        }
+
+        var dispose = node.DisposeAsync().AsTask();
+        Assert.InRange(await parts.Time.RunUntilAsync(dispose), TimeSpan.Zero, Second);
+        Assert.True(parts.Service.HasLeft);
+        Assert.True(parts.IsStopped);
+        Assert.Equal(NodeState.Stopped, node.Status.State);
+        foreach (var topic in topics)
+        {
+            await Assert.ThrowsAsync<ObjectDisposedException>(() => topic.PublishAsync("x").AsTask());
+        }
+
+        await Assert.ThrowsAsync<ObjectDisposedException>(() => node.OpenTopicAsync<string>("late"));
+    }
+
+    [Fact]
+    public async Task Every_verb_is_done_within_a_second_though_a_handler_blocks_the_core_thread()
+    {
+        await using var parts = new FakeParts();
+        using var release = new ManualResetEventSlim();
+        var node = await parts.StartAsync();
+        var topic = await node.OpenTopicAsync<string>(Name).OrFail();
+        using var handler = topic.Handle((in Message<string> _) => release.Wait());
+        var blocked = parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(1, "x"u8));
+        try
+        {
+            await topic.PublishAsync("x").OrFail();
+            var stable = topic.PublishAsync("x", PublishCompletion.Stable).AsTask();
+            Assert.InRange(await parts.Time.RunUntilAsync(topic.DrainAsync()), TimeSpan.Zero, Second);
+            Assert.InRange(await parts.Time.RunUntilAsync(node.DrainAsync()), TimeSpan.Zero, Second);
+            topic.Cancel();
+            Assert.InRange(await parts.Time.RunUntilAsync(topic.DisposeAsync().AsTask()), TimeSpan.Zero, Second);
+            Assert.InRange(await parts.Time.RunUntilAsync(node.DisposeAsync().AsTask()), TimeSpan.Zero, Second);
+            await Assert.ThrowsAsync<ObjectDisposedException>(() => stable).OrFail();
+        }
+        finally
+        {
+            release.Set();
+        }
+
+        await blocked.OrFail();
+    }
+}
