@@ -31,6 +31,28 @@ public sealed class SimulatedFaultTests
     }
 
     [Fact]
+    public void Scratch()
+    {
+        var text = new System.Text.StringBuilder();
+        for (ulong seed = 100; seed < 300; seed++)
+        {
+            var run = new Run(seed);
+            try
+            {
+                run.Play();
+                run.CheckConverged();
+                text.AppendLine($"{seed} ok {run.Stats()}");
+            }
+            catch (Exception e)
+            {
+                text.AppendLine($"{seed} FAIL {run.Stats()} {e}");
+            }
+        }
+
+        File.WriteAllText("/tmp/w/scratch.txt", text.ToString());
+    }
+
+    [Fact]
     public void The_same_seed_gives_the_same_trace()
     {
         static ulong Trace()
@@ -79,6 +101,8 @@ public sealed class SimulatedFaultTests
 
             Cluster.Run(Second * 30);
         }
+
+        public string Stats() => string.Join(' ', _lives.Select(l => $"[{l.Client.Self.Incarnation} h{l.Client.Counters.ServicesHosted} y{l.Client.Counters.HostsYielded} r{l.Client.Counters.NodesResumed} x{l.Client.Counters.NodesRemoved} c{l.Client.Counters.ServiceConnections}]"));
 
         public void CheckConverged()
         {
