@@ -27,21 +27,26 @@ internal static class GmsCommand
             Description = "Where the regions' addresses are taken from.",
             HelpName = "ADDRESS/PREFIX",
         };
+        var state = new Option<string?>("--state")
+        {
+            Description = "A file that keeps the service's last epoch, so that it never goes back over a restart.",
+            HelpName = "FILE",
+        };
         var command = common.AddToService(new Command("gms", "Run the membership service alone; says 'listening HOST:PORT' on standard error.")
         {
-            listen, range,
+            listen, range, state,
         });
         command.SetAction(parse => Session.RunAsync(parse, common, session =>
         {
             ReadRange(parse.GetValue(range), session.Options);
-            return RunAsync(session, parse.GetValue(listen)!);
+            return RunAsync(session, parse.GetValue(listen)!, parse.GetValue(state));
         }));
         return command;
     }
 
-    private static async Task<int> RunAsync(Session session, IPEndPoint listen)
+    private static async Task<int> RunAsync(Session session, IPEndPoint listen, string? stateFile)
     {
-        await using var service = await StandaloneService.StartAsync(listen, session.Options, session.Logs);
+        await using var service = await StandaloneService.StartAsync(listen, session.Options, stateFile, session.Logs);
         Terminal.Note($"listening {service.LocalEndPoint}");
         try
         {

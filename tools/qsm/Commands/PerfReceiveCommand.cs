@@ -14,7 +14,7 @@ internal static class PerfReceiveCommand
         var common = new CommonOptions();
         var topic = PerfCommand.Topic();
         var topics = PerfCommand.Topics();
-        var count = new Option<long?>("--count") { Description = "End after so many messages.", HelpName = "N" };
+        var count = new Option<long?>("--count") { Description = "End after so many messages.", HelpName = "N" }.Within(1, long.MaxValue);
         var idle = new Option<double>("--idle-seconds")
         {
             Description = "Fail when, once begun, nothing arrives for so long.",

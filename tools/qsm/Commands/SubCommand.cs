@@ -16,14 +16,7 @@ internal static class SubCommand
     {
         var common = new CommonOptions();
         var topics = new Argument<string[]>("TOPIC") { Description = "The topics to subscribe to.", Arity = ArgumentArity.OneOrMore };
-        var count = new Option<long?>("--count") { Description = "End after so many messages.", HelpName = "N" };
-        count.Validators.Add(result =>
-        {
-            if (result.Tokens.Count > 0 && result.GetValueOrDefault<long?>() is < 1)
-            {
-                result.AddError("--count: at least 1.");
-            }
-        });
+        var count = new Option<long?>("--count") { Description = "End after so many messages.", HelpName = "N" }.Within(1, long.MaxValue);
         var showTopic = new Option<bool>("--show-topic") { Description = "Begin each line with its topic and a tab." };
         var command = common.AddTo(new Command("sub", "Print messages as lines; says 'ready' on standard error once subscribed.")
         {
@@ -38,7 +31,7 @@ internal static class SubCommand
     {
         await using var node = await session.StartNodeAsync();
         using var stop = new CancellationTokenSource();
-        using var output = new LineWriter(Console.OpenStandardOutput(), count);
+        using var output = new LineWriter(StandardOutput.Open(), count);
         var gaps = new GapLog();
         var topics = new List<ITopic<ReadOnlyMemory<byte>>>();
         var readers = new List<Task>();

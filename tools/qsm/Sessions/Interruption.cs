@@ -3,14 +3,23 @@ using System.Runtime.InteropServices;
 namespace QuickSilver.Tool.Sessions;
 
 // SIGINT and SIGTERM ask a command to end in order; a second one ends it at once.
-internal sealed class Interruption : IDisposable
+internal sealed partial class Interruption : IDisposable
 {
+    private const int SigInt = 2;
+
     private readonly CancellationTokenSource _source = new();
     private readonly PosixSignalRegistration _interrupt;
     private readonly PosixSignalRegistration _terminate;
 
     public Interruption()
     {
+        // A shell without job control starts background commands with SIGINT ignored, and the runtime would leave it so;
+        // but "qsm sub … &" in a script has to end in order when the script sends it one.
+        if (!OperatingSystem.IsWindows())
+        {
+            SetSignal(SigInt, 0);
+        }
+
         _interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, OnSignal);
         _terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, OnSignal);
     }
@@ -23,6 +32,10 @@ internal sealed class Interruption : IDisposable
         _terminate.Dispose();
         _source.Dispose();
     }
+
+    // Handler 0 is the system's default.
+    [LibraryImport("libc", EntryPoint = "signal")]
+    private static partial nint SetSignal(int signal, nint handler);
 
     private void OnSignal(PosixSignalContext context)
     {

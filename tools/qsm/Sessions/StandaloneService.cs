@@ -23,8 +23,19 @@ internal sealed class StandaloneService : IAsyncDisposable
 
     public IPEndPoint LocalEndPoint { get; }
 
-    public static async Task<StandaloneService> StartAsync(IPEndPoint listen, QuickSilverOptions options, ILoggerFactory logs)
+    /// <summary>Begins to listen; port 0 takes a free one. A state file keeps what a restart must not forget.</summary>
+    public static async Task<StandaloneService> StartAsync(
+        IPEndPoint listen, QuickSilverOptions options, string? stateFile, ILoggerFactory logs)
     {
+        try
+        {
+            OptionRules.Check(options);
+        }
+        catch (QuickSilverOptionsException exception)
+        {
+            throw ToolException.OnStart(exception);
+        }
+
         var environment = MachineEnvironment.Start(
             new MachineEnvironmentOptions { Name = "QuickSilver membership", LocalAddress = listen.Address, BufferBytes = 16 << 20 }, logs);
         var started = new TaskCompletionSource<StandaloneService>(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -35,7 +46,7 @@ internal sealed class StandaloneService : IAsyncDisposable
                 var service = new MembershipService(
                     environment,
                     ProtocolParts.ServiceOptions(options),
-                    new MemoryMembershipStore(),
+                    stateFile is null ? new MemoryMembershipStore() : new FileMembershipStore(stateFile),
                     new MembershipCounters(),
                     logs.CreateLogger("QuickSilver.Membership"));
                 started.SetResult(new StandaloneService(environment, service, service.Start(listen)));
