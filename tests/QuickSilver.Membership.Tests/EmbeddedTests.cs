@@ -184,7 +184,7 @@ public sealed class EmbeddedTests
             HostsAmong(nodes)[0].Environment.Crash();
             test.Run(8);
             return string.Join('\n', nodes.SelectMany(node => node.Changes).Select(change =>
-                $"{change.Number} {change.IsSnapshot} {string.Join(',', change.Regions)} {string.Join(',', change.Topics.Select(topic => topic.TopicId))}"));
+                $"{change.Number} {string.Join(',', change.Regions)} {string.Join(',', change.Topics.Select(topic => topic.TopicId))}"));
         }
 
         Assert.Equal(Play(), Play());

@@ -27,11 +27,13 @@ public sealed class RegionMapTests
 
     [Fact]
     public void Deltas_add_up_to_what_is_true_and_to_the_snapshot_after_every_configuration() =>
-        Prop.ForAll(Histories, steps => Play(steps, TopicSetKey.OfTopic)).Check(Config.QuickThrowOnFailure.WithMaxTest(400).WithEndSize(150));
+        Prop.ForAll(Histories, steps => Play(steps, TopicSetKey.OfTopic))
+            .Check(Config.QuickThrowOnFailure.WithMaxTest(400).WithEndSize(150));
 
     [Fact]
     public void Sets_whose_keys_collide_are_told_apart_by_their_topics() =>
-        Prop.ForAll(Histories, steps => Play(steps, topic => new TopicSetKey(0, topic & 1))).Check(Config.QuickThrowOnFailure.WithMaxTest(200).WithEndSize(100));
+        Prop.ForAll(Histories, steps => Play(steps, topic => new TopicSetKey(0, topic & 1)))
+            .Check(Config.QuickThrowOnFailure.WithMaxTest(200).WithEndSize(100));
 
     [Fact]
     public void A_histories_end_of_all_leaves_nothing_behind()
@@ -159,7 +161,13 @@ public sealed class RegionMapTests
                 return;
             }
 
-            var role = step.What switch { <= 3 => TopicRole.Subscribe, 4 => TopicRole.Publish, 5 => TopicRole.Publish | TopicRole.Subscribe, _ => TopicRole.None };
+            var role = step.What switch
+            {
+                <= 3 => TopicRole.Subscribe,
+                4 => TopicRole.Publish,
+                5 => TopicRole.Publish | TopicRole.Subscribe,
+                _ => TopicRole.None,
+            };
             Map.SetRole(node, topic, role);
             if (role == TopicRole.None)
             {
@@ -214,7 +222,7 @@ public sealed class RegionMapTests
             Assert.Equal(_roles[node].Keys.Order(), told.Topics.Keys.Order());
             foreach (var (topic, view) in told.Topics)
             {
-                var subscribers = _roles.Where(entry => entry.Value.GetValueOrDefault(topic).HasFlag(TopicRole.Subscribe)).Select(entry => entry.Key);
+                var subscribers = _roles.Keys.Where(other => _roles[other].GetValueOrDefault(topic).HasFlag(TopicRole.Subscribe));
                 MembershipOracle.CheckTopic(view, id => told.Regions[id], subscribers);
                 Assert.Equal(_roles[node][topic].HasFlag(TopicRole.Subscribe), view.Subscribed);
             }
@@ -227,8 +235,9 @@ public sealed class RegionMapTests
         // Same topics, same region; and no two of them at one address.
         private void CheckRegions()
         {
-            var sets = _roles
-                .Select(entry => string.Join(',', entry.Value.Where(topic => topic.Value.HasFlag(TopicRole.Subscribe)).Select(topic => topic.Key).Order()))
+            var sets = _roles.Values
+                .Select(roles => roles.Keys.Where(topic => roles[topic].HasFlag(TopicRole.Subscribe)).Order())
+                .Select(topics => string.Join(',', topics))
                 .Where(set => set.Length > 0)
                 .Distinct();
             Assert.Equal(sets.Count(), Map.RegionCount);

@@ -68,7 +68,12 @@ internal sealed class DiscoveryAsker(DiscoveryContext context, Action<DiscoveryD
 }
 
 // What asking, answering and hosting share.
-internal sealed class DiscoveryContext(INodeEnvironment environment, DiscoveryOptions options, string cluster, MembershipCounters counters, ILogger logger)
+internal sealed class DiscoveryContext(
+    INodeEnvironment environment,
+    DiscoveryOptions options,
+    string cluster,
+    MembershipCounters counters,
+    ILogger logger)
 {
     // Discovery is a few small datagrams: no offload, no large buffers.
     public static readonly DatagramPortOptions SmallPort = new()

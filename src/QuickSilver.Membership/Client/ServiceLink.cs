@@ -135,7 +135,8 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         while (stream == _stream)
         {
             _lastHeard = _environment.Now;
-            var outcome = ControlFrame.TryCut(bytes[consumed..], ControlFrame.MaxFromServiceBytes, out int kind, out var body, out int length);
+            var rest = bytes[consumed..];
+            var outcome = ControlFrame.TryCut(rest, ControlFrame.MaxFromServiceBytes, out int kind, out var body, out int length);
             if (outcome == FrameOutcome.Incomplete)
             {
                 return consumed;

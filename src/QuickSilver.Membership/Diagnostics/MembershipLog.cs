@@ -13,7 +13,7 @@ internal static partial class MembershipLog
     [LoggerMessage(1201, LogLevel.Information, "Epoch {Epoch} begins with configuration {Configuration}.")]
     public static partial void EpochBegins(this ILogger logger, long epoch, long configuration);
 
-    [LoggerMessage(1202, LogLevel.Information, "Nodes of an earlier service return; no views are made for {Grace} so that others may register too.")]
+    [LoggerMessage(1202, LogLevel.Information, "Nodes of an earlier service return; no views are made for {Grace}, so that all register.")]
     public static partial void Gathering(this ILogger logger, TimeSpan grace);
 
     [LoggerMessage(1203, LogLevel.Information, "Node {Node} at {EndPoint} joined with {Topics} topics.")]
@@ -43,7 +43,7 @@ internal static partial class MembershipLog
     [LoggerMessage(1211, LogLevel.Warning, "The epoch could not be {Action} ({Reason}); the clock keeps it growing meanwhile.")]
     public static partial void StoreFailed(this ILogger logger, string action, string reason);
 
-    [LoggerMessage(1212, LogLevel.Warning, "The multicast range is used up: {Shared} regions share an address with another, on another port. Give a larger range.")]
+    [LoggerMessage(1212, LogLevel.Warning, "The multicast range is used up: {Shared} regions share an address. Give a larger range.")]
     public static partial void AddressesShared(this ILogger logger, long shared);
 
     [LoggerMessage(1213, LogLevel.Information, "Topic '{Topic}' is refused to node {Node}: {Refusal}")]

@@ -114,7 +114,8 @@ internal sealed class ControlSession : IControlStreamHandler
         int consumed = 0;
         while (_stage is not (Stage.Lingering or Stage.Closed))
         {
-            var outcome = ControlFrame.TryCut(bytes[consumed..], ControlFrame.MaxFromClientBytes, out int kind, out var body, out int length);
+            var rest = bytes[consumed..];
+            var outcome = ControlFrame.TryCut(rest, ControlFrame.MaxFromClientBytes, out int kind, out var body, out int length);
             if (outcome == FrameOutcome.Incomplete)
             {
                 return consumed;

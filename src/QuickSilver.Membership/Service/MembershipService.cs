@@ -4,7 +4,6 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Diagnostics;
-using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Regions;
@@ -28,7 +27,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
     private readonly SubscriptionBatch _batch;
     private readonly Gathering _gathering;
     private readonly FailureDetector _failures;
-    private readonly RemovedNodes _removedNodes = new();
+    private readonly Admission _admission;
     private readonly Alarm _batchAlarm;
     private readonly Alarm _failureAlarm;
 
@@ -63,6 +62,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         _batch = new SubscriptionBatch(options.BatchInterval, options.QuietDelay);
         _gathering = new Gathering(options.GatherGrace);
         _failures = new FailureDetector(options.Failures);
+        _admission = new Admission(options.Cluster, _numbers, _membersById);
         _batchAlarm = new Alarm(MakeConfiguration);
         _failureAlarm = new Alarm(CheckFailures);
     }
@@ -155,14 +155,14 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
 
     void IControlRequests.OnJoin(ControlSession session, JoinMessage join)
     {
-        if (RefuseJoin(join) is { } refusal)
+        if (_admission.Refuse(join) is { } refusal)
         {
             Counters.JoinsRefused++;
             Log.JoinRefused(session.RemoteEndPoint, refusal);
             session.Send(new RefusedMessage(refusal));
             session.CloseAfterLastWord();
         }
-        else if (EndOfLife(join.Node) is { } reason)
+        else if (_admission.EndOfLife(join.Node) is { } reason)
         {
             session.Send(new ExpelledMessage(reason));
             session.CloseAfterLastWord();
@@ -172,7 +172,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
     void IControlRequests.OnJoinComplete(ControlSession session, JoinMessage join, List<SetTopicMessage> topics)
     {
         // Said again: this life may have been replaced since Join.
-        if (EndOfLife(join.Node) is { } reason)
+        if (_admission.EndOfLife(join.Node) is { } reason)
         {
             session.Send(new ExpelledMessage(reason));
             session.CloseAfterLastWord();
@@ -257,38 +257,10 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         }
     }
 
-    private string? RefuseJoin(JoinMessage join)
-    {
-        if (join.ProtocolVersion != ControlFrame.ProtocolVersion)
-        {
-            return $"This membership service speaks protocol version {ControlFrame.ProtocolVersion}; the node speaks {join.ProtocolVersion}.";
-        }
-
-        if (join.Cluster != _options.Cluster)
-        {
-            return $"This is the membership service of cluster '{_options.Cluster}'; the node belongs to '{join.Cluster}'.";
-        }
-
-        return _numbers.IsPlausible(join.Known)
-            ? null
-            : $"The node claims configuration {join.Known}, which no service can have made yet.";
-    }
-
-    private string? EndOfLife(NodeKey node)
-    {
-        if (_removedNodes.Contains(node))
-        {
-            return "it was removed from the views";
-        }
-
-        return _membersById.TryGetValue(node.Id, out var member) && member.Key.Incarnation > node.Incarnation
-            ? $"a newer incarnation of it ({member.Key}) is a member"
-            : null;
-    }
-
     private void Admit(ControlSession session, JoinMessage join, List<SetTopicMessage> topics)
     {
-        long order = join.JoinOrder > 0 && !_members.Exists(other => other.Info.JoinOrder == join.JoinOrder) ? join.JoinOrder : _nextJoinOrder;
+        bool keepsOrder = join.JoinOrder > 0 && !_members.Exists(other => other.Info.JoinOrder == join.JoinOrder);
+        long order = keepsOrder ? join.JoinOrder : _nextJoinOrder;
         _nextJoinOrder = Math.Max(_nextJoinOrder, order + 1);
         var member = new Member(new NodeInfo(join.Node, join.EndPoint, order), join, _options.Limits.MaxBacklogBytes);
         if (join.WasMember)
@@ -466,7 +438,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         _map.RemoveNode(member.Key);
         if (remember)
         {
-            _removedNodes.Add(member.Key);
+            _admission.Bar(member.Key);
         }
 
         if (!member.IsNew)

@@ -1,5 +1,6 @@
 using System.Net;
 using Microsoft.Extensions.Logging.Abstractions;
+using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Views;
@@ -10,13 +11,15 @@ namespace QuickSilver.Membership.Tests.Infrastructure;
 // may never happen is asserted as it comes.
 internal sealed class FakeNode : IMembershipObserver
 {
-    public FakeNode(FakeEnvironment environment, MembershipClientOptions options)
+    private readonly INodeEnvironment _environment;
+
+    public FakeNode(INodeEnvironment environment, MembershipClientOptions options)
     {
-        Environment = environment;
+        _environment = environment;
         Client = new MembershipClient(environment, options, this, NullLogger.Instance);
     }
 
-    public FakeEnvironment Environment { get; }
+    public FakeEnvironment Environment => (FakeEnvironment)_environment;
 
     public MembershipClient Client { get; }
 
@@ -43,7 +46,12 @@ internal sealed class FakeNode : IMembershipObserver
     // Confirms each configuration as it comes, as a node with nothing in flight does.
     public bool Confirms { get; set; } = true;
 
-    public static FakeNode Start(FakeWorld world, ulong id, IPEndPoint? service, MembershipServiceOptions? hosted = null, uint incarnation = 1)
+    public static FakeNode Start(
+        FakeWorld world,
+        ulong id,
+        IPEndPoint? service,
+        MembershipServiceOptions? hosted = null,
+        uint incarnation = 1)
     {
         var environment = world.AddNode(id * 7919 + incarnation);
         var node = new FakeNode(environment, new MembershipClientOptions
@@ -121,7 +129,13 @@ internal sealed class FakeNode : IMembershipObserver
         Settled = Math.Max(Settled, configuration);
     }
 
-    public void OnExpelled(string reason) => Expelled = reason;
+    public Action? WhenExpelled { get; set; }
+
+    public void OnExpelled(string reason)
+    {
+        Expelled = reason;
+        WhenExpelled?.Invoke();
+    }
 
     public void OnServiceReachable(bool reachable)
     {

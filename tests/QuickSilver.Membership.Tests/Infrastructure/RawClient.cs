@@ -24,7 +24,11 @@ internal sealed class RawClient : IControlStreamHandler
 
     public List<int> Received { get; } = [];
 
-    public static JoinMessage Join(ulong id, int version = ControlFrame.ProtocolVersion, string cluster = "default", long known = 0) => new()
+    public static JoinMessage Join(
+        ulong id,
+        int version = ControlFrame.ProtocolVersion,
+        string cluster = "default",
+        long known = 0) => new()
     {
         Cluster = cluster,
         ProtocolVersion = version,
@@ -52,7 +56,8 @@ internal sealed class RawClient : IControlStreamHandler
     public int OnBytes(IControlStream stream, ReadOnlySpan<byte> bytes)
     {
         int consumed = 0;
-        while (ControlFrame.TryCut(bytes[consumed..], ControlFrame.MaxFromServiceBytes, out int kind, out _, out int length) == FrameOutcome.Complete)
+        const int Max = ControlFrame.MaxFromServiceBytes;
+        while (ControlFrame.TryCut(bytes[consumed..], Max, out int kind, out _, out int length) == FrameOutcome.Complete)
         {
             Received.Add(kind);
             consumed += length;
