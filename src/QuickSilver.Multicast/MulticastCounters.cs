@@ -30,6 +30,8 @@ internal sealed class MulticastCounters
     // Datagrams the kernel dropped at this node's full receive buffers.
     public long KernelDrops;
     public long DuplicateMessages;
+    // Regions that the topics open here reach.
+    public long Regions;
 
     public void Drop(DropReason reason) => _drops[(int)reason]++;
 

@@ -318,6 +318,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
                 _reader.Open(view, this);
             }
         }
+
+        _context.Counters.Regions = _views.Count;
     }
 
     private void ApplyTopic(TopicView view)

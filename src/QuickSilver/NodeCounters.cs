@@ -54,7 +54,7 @@ public sealed record NodeCounters
     /// <summary>Bytes sent and not yet acknowledged by all, now.</summary>
     public long UnackedBytes { get; init; }
 
-    /// <summary>Regions that this node is a member of, now.</summary>
+    /// <summary>Regions that the topics open here reach, now; each is one multicast group.</summary>
     public long Regions { get; init; }
 
     /// <summary>"gso" where runs of datagrams go to the kernel as one, "single" elsewhere.</summary>

@@ -84,7 +84,7 @@ public sealed class TopicInjectionTests
         var services = new ServiceCollection().AddLogging();
         services.AddQuickSilver().AddTopic<string>("t");
         var first = services.BuildServiceProvider();
-        Assert.Single(first.GetServices<Microsoft.Extensions.Hosting.IHostedService>());
+        Assert.Single(first.GetServices<Microsoft.Extensions.Hosting.IHostedService>(), service => service is NodeLifetime);
         first.Dispose();
         var second = services.BuildServiceProvider();
         Assert.NotNull(second.GetRequiredService<ITopic<string>>());

@@ -15,6 +15,7 @@ internal sealed class ChildRun : IAsyncDisposable
     private readonly SerilogLoggerFactory _logs;
     private readonly CancellationTokenSource _stop = new();
     private long _lastCount;
+    private long _mostRegions;
     private long _lastTicks = Stopwatch.GetTimestamp();
 
     private ChildRun(SerilogLoggerFactory logs, QuickSilverNode node)
@@ -75,7 +76,7 @@ internal sealed class ChildRun : IAsyncDisposable
         return status with
         {
             PerSecond = perSecond,
-            Regions = counters.Regions,
+            Regions = _mostRegions = Math.Max(_mostRegions, counters.Regions),
             Repairs = counters.Repairs,
             KernelDrops = counters.KernelDrops,
             DatagramPath = counters.DatagramPath,

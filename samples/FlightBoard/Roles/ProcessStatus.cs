@@ -34,6 +34,7 @@ internal sealed record ProcessStatus
 
     public int Topics { get; init; }
 
+    /// <summary>The most at one time: they fall apart as the processes leave.</summary>
     public long Regions { get; init; }
 
     public long Repairs { get; init; }

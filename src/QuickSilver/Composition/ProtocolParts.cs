@@ -71,6 +71,7 @@ internal abstract class ProtocolParts(QuickSilverOptions options, IPEndPoint? se
             Repairs = counters.RepairsSent + counters.RepairsReceived,
             KernelDrops = counters.KernelDrops,
             UnackedBytes = counters.UnackedBytes,
+            Regions = counters.Regions,
             IsSegmented = multicast.MaxRunSegments > 1,
         };
     }
