@@ -148,12 +148,15 @@ public sealed class QuickSilverNode : IAsyncDisposable
         }
         catch (TimeoutException exception)
         {
-            string where = options.MembershipService is { } service
-                ? $"the service at {service} did not answer"
-                : $"none was found on {options.Interface} (discovery port {options.DiscoveryPort}), and none could be hosted";
+            string where = (parts.LastRefusal, options.MembershipService) switch
+            {
+                ({ } refusal, var service) => $"the one {(service is null ? "found" : $"at {service}")} refused this node: {refusal}",
+                (null, { } service) => $"the service at {service} did not answer",
+                _ => $"none was found on {options.Interface} (discovery port {options.DiscoveryPort}), and none could be hosted",
+            };
             FaceLog.StartFailed(core.Log, options.StartTimeout, where);
             await node.DisposeAsync().ConfigureAwait(false);
-            throw new MembershipUnreachableException($"No membership service within {options.StartTimeout}: {where}.", exception);
+            throw new MembershipUnreachableException($"No membership service within {options.StartTimeout}: {where.TrimEnd('.')}.", exception);
         }
         catch
         {

@@ -18,6 +18,15 @@ public sealed class NodeTests
     }
 
     [Fact]
+    public async Task A_node_that_the_service_refuses_says_why_at_its_start_timeout()
+    {
+        await using var parts = new FakeParts { Joins = false, LastRefusal = "This is the membership service of cluster 'b'." };
+        var starting = parts.StartAsync(new QuickSilverOptions { MembershipService = "gms:7400" });
+        var failure = await Assert.ThrowsAsync<MembershipUnreachableException>(() => parts.Time.RunUntilAsync(starting));
+        Assert.Contains("gms:7400 refused this node: This is the membership service of cluster 'b'.", failure.Message);
+    }
+
+    [Fact]
     public async Task A_node_whose_parts_cannot_begin_fails_with_their_reason()
     {
         await using var parts = new FakeParts { BeginFault = new IOException("no port") };
