@@ -45,7 +45,9 @@ public sealed class QuickSilverNode : IAsyncDisposable
     /// <param name="logs">Where to log; null: nowhere.</param>
     /// <param name="cancellationToken">Gives up the start.</param>
     /// <exception cref="QuickSilverOptionsException">An option is wrong; the message names it, its value and its range.</exception>
-    /// <exception cref="MembershipUnreachableException">No membership service within <see cref="QuickSilverOptions.StartTimeout"/>.</exception>
+    /// <exception cref="MembershipUnreachableException">
+    /// No membership service within <see cref="QuickSilverOptions.StartTimeout"/>.
+    /// </exception>
     public static Task<QuickSilverNode> StartAsync(
         QuickSilverOptions? options = null, ILoggerFactory? logs = null, CancellationToken cancellationToken = default)
     {
@@ -165,7 +167,8 @@ public sealed class QuickSilverNode : IAsyncDisposable
         }
     }
 
-    private async Task<ITopic<T>> OpenAsync<T>(string name, IPayloadCodec<T> codec, TopicOptions options, CancellationToken cancellationToken)
+    private async Task<ITopic<T>> OpenAsync<T>(
+        string name, IPayloadCodec<T> codec, TopicOptions options, CancellationToken cancellationToken)
     {
         var contract = TopicContract.Describe(codec.Schema, options);
         var created = new TaskCompletionSource<(TopicOpening, TopicEndpoint<T>)>(TaskCreationOptions.RunContinuationsAsynchronously);

@@ -62,7 +62,8 @@ public sealed class ChurnTests
             }
 
             Assert.True(
-                cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host => MulticastCluster.HasAll(host, publisher.Key, Kept, published)), 20),
+                cluster.RunUntil(
+                    () => cluster.Hosts.Skip(1).All(host => MulticastCluster.HasAll(host, publisher.Key, Kept, published)), 20),
                 $"Seed {seed}: not all got the {published} messages: "
                 + string.Join(' ', cluster.Hosts.Skip(1).Select(host => host.SequencesOf(publisher.Key, Kept).Count())));
             Assert.All(cluster.Hosts.Skip(1), host => MulticastCluster.AssertRun(host, publisher, Kept, 1, published));
