@@ -59,7 +59,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             OnSenderProgress = PostProgress,
         };
         _reader.Attach(_context, this);
-        _flush = new ActionRequest(FlushAll);
+        _flush = new ActionRequest(OnFlush);
         _progress = new ActionRequest(OnProgress);
         _lossCheck = new Alarm(CheckLosses);
     }
@@ -383,9 +383,15 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         return all;
     }
 
-    private void FlushAll()
+    private void OnFlush()
     {
         _flushPosted = false;
+        FlushAll();
+    }
+
+    // The request, if it is posted, stays so: it may be posted again only after it ran.
+    private void FlushAll()
+    {
         foreach (var sender in _senders.Values)
         {
             sender.Flush();

@@ -12,6 +12,7 @@ internal sealed class Endpoint
     private bool _isClosed;
     private long _first;
     private long _last;
+    private long _lastSequence;
     private long _received;
     private string? _fault;
 
@@ -45,10 +46,10 @@ internal sealed class Endpoint
         }
         else if (number != _last + 1)
         {
-            _fault ??= $"{number} came after {_last}";
+            _fault ??= $"{number} came after {_last}, in the topic's numbers {message.Sequence} after {_lastSequence}";
         }
 
-        _last = number;
+        (_last, _lastSequence) = (number, message.Sequence);
         _received++;
     }
 }

@@ -2,6 +2,9 @@ using System.Globalization;
 using System.Net;
 using ChurnNode;
 using QuickSilver;
+using Serilog;
+using Serilog.Events;
+using Serilog.Extensions.Logging;
 
 // A process of the churn scenario: a publisher to many topics, or a follower that keeps some topics and comes to and
 // leaves others all the time. Both end with one JSON object on standard output; "ready" and troubles go to standard error.
@@ -15,7 +18,13 @@ if (args is not [var role, var service, var address, var topics, ..] || args.Len
 }
 
 var options = new QuickSilverOptions { MembershipService = service, Interface = IPAddress.Parse(address) };
-await using var node = await QuickSilverNode.StartAsync(options);
+using var logs = new SerilogLoggerFactory(
+    new LoggerConfiguration()
+        .MinimumLevel.Is(LogEventLevel.Warning)
+        .WriteTo.Console(standardErrorFromLevel: LogEventLevel.Verbose)
+        .CreateLogger(),
+    dispose: true);
+await using var node = await QuickSilverNode.StartAsync(options, logs);
 int count = int.Parse(topics, CultureInfo.InvariantCulture);
 double Number(int index) => double.Parse(args[index], CultureInfo.InvariantCulture);
 switch (role)

@@ -72,6 +72,25 @@ public sealed class ChurnTests
         }
     }
 
+    // A flush that comes before the posted one must not make the next message post it again while it is still queued.
+    [Fact]
+    public void Messages_published_around_a_change_of_views_in_one_turn_go_out_once()
+    {
+        var cluster = new MulticastCluster(1, 2);
+        var (publisher, subscriber) = (cluster[0], cluster[1]);
+        publisher.Publishes(1);
+        subscriber.Subscribes(1);
+        cluster.Commit();
+        publisher.OnCore(() =>
+        {
+            publisher.Publish(1, 100);
+            publisher.Multicast.WhenStable(() => { });
+            publisher.Publish(1, 100);
+        });
+        Assert.True(cluster.RunUntil(() => MulticastCluster.HasAll(subscriber, publisher.Key, 1, 2), 2));
+        MulticastCluster.AssertRun(subscriber, publisher, 1, 1, 2);
+    }
+
     [Fact]
     public void Old_views_close_when_all_is_settled()
     {

@@ -25,12 +25,14 @@ public sealed class SubscriptionChurnScenarios
 
         publisher.ExpectExit(0);
         followers.ForEach(follower => follower.Feed("enough\n"));
-        followers.ForEach(follower => follower.ExpectExit(0));
+        followers.ForEach(follower => follower.WaitForExit());
 
         var sent = Parse(publisher).GetProperty("Sent").EnumerateArray().Select(count => count.GetInt64()).ToArray();
         Assert.True(sent.Sum() > Rate * ScenarioSize.Seconds / 2, $"only {sent.Sum()} were published");
         var reports = followers.ConvertAll(Parse);
-        Assert.All(reports.SelectMany(report => report.GetProperty("Endpoints").EnumerateArray()), endpoint => AssertWhole(endpoint, sent));
+        Assert.All(reports.SelectMany(report => report.GetProperty("Endpoints").EnumerateArray()), endpoint => AssertWhole(endpoint, sent, publisher));
+        followers.ForEach(follower => follower.ExpectExit(0));
+        Assert.All(followers.Append(publisher), node => Assert.DoesNotContain(" ERR] ", node.Errors.Text()));
         var changes = reports.Sum(report => report.GetProperty("Changes").GetInt32());
         Assert.True(changes > ChangesPerSecondInAll * ScenarioSize.Seconds / 2, $"only {changes} changes");
     }
@@ -50,9 +52,9 @@ public sealed class SubscriptionChurnScenarios
     private static NodeProcess Churn(QsmCluster cluster, int node, string role, params string[] more) => cluster.StartProgram(
         Programs.ChurnNode, node, [role, cluster.Service, cluster.Network.Address(node).ToString(), $"{TopicCount}", .. more]);
 
-    private static void AssertWhole(JsonElement endpoint, long[] sent)
+    private static void AssertWhole(JsonElement endpoint, long[] sent, NodeProcess publisher)
     {
-        Assert.True(endpoint.GetProperty("Fault").ValueKind == JsonValueKind.Null, endpoint.ToString());
+        Assert.True(endpoint.GetProperty("Fault").ValueKind == JsonValueKind.Null, $"{endpoint}\n{publisher.Report()}");
         var (first, last) = (endpoint.GetProperty("First").GetInt64(), endpoint.GetProperty("Last").GetInt64());
         if (endpoint.GetProperty("Kept").GetBoolean())
         {
