@@ -50,4 +50,9 @@ internal static partial class CoreLog
         "The core thread woke {Milliseconds:F0} ms late; "
         + "the garbage collector had stopped the process for {PauseMilliseconds:F0} ms of that.")]
     public static partial void WokeLate(ILogger logger, double milliseconds, double pauseMilliseconds);
+
+    [LoggerMessage(1024, LogLevel.Information,
+        "A step of {Milliseconds:F0} ms ({Handler}) was mostly its first compilation, {CompilationMilliseconds:F0} ms; "
+        + "it does not recur.")]
+    public static partial void CompilerHeldThread(ILogger logger, object handler, double milliseconds, double compilationMilliseconds);
 }

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Runtime;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Buffers;
@@ -51,7 +52,8 @@ internal sealed class CoreThread : IDisposable
         _onEnd = onEnd;
         _poller = Poller.Create(options.Poller);
         _intake = new RunIntake(buffers, _queues, counters, logger);
-        _watch = new HandlerWatch(counters, GC.GetTotalPauseDuration, logger);
+        _watch = new HandlerWatch(
+            counters, GC.GetTotalPauseDuration, static () => JitInfo.GetCompilationTime(currentThread: true), logger);
         _moderation = new WakeModeration(options.LongestNap);
         _idle = new IdleWait(_poller, _intake, _watch, _moderation, counters);
         _clock = () => Now;

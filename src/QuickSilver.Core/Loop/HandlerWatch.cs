@@ -3,21 +3,23 @@ using QuickSilver.Core.Diagnostics;
 
 namespace QuickSilver.Core.Loop;
 
-// Notices what keeps the core thread from its other work, and names it: a handler that blocks, or the collector. A pause
-// of the collector looks, from within, like the handler it happened to hit; without the distinction the log would blame
-// whoever ran.
-internal sealed class HandlerWatch(CoreCounters counters, Func<TimeSpan> totalGcPause, ILogger logger)
+// Notices what keeps the core thread from its other work, and names it: a handler that blocks, the collector, or the compiler
+// at a handler's first run. The last two look, from within, like the handler they happened to hit; without the distinction
+// the log would blame whoever ran.
+internal sealed class HandlerWatch(CoreCounters counters, Func<TimeSpan> totalGcPause, Func<TimeSpan> totalCompilation, ILogger logger)
 {
     // Ten times this is the time in which neighbours begin to suspect a node; the original warned at the same.
     public static readonly TimeSpan LongStep = TimeSpan.FromMilliseconds(50);
 
     private readonly TimeSpan _gcPauseAtStart = totalGcPause();
     private TimeSpan _gcPauseSeen = totalGcPause();
+    private TimeSpan _compilationSeen = totalCompilation();
 
-    /// <summary>Called once a turn: reads the collector's account.</summary>
+    /// <summary>Called once a turn, on the core thread: reads the collector's account and the compiler's.</summary>
     public void BeginTurn()
     {
         _gcPauseSeen = totalGcPause();
+        _compilationSeen = totalCompilation();
         counters.GcPauseTicks = (_gcPauseSeen - _gcPauseAtStart).Ticks;
     }
 
@@ -45,8 +47,13 @@ internal sealed class HandlerWatch(CoreCounters counters, Func<TimeSpan> totalGc
     private void OnLongStep(object handler, TimeSpan took)
     {
         counters.LongSteps++;
+        var compilation = totalCompilation() - _compilationSeen;
         var pause = TakeGcPause();
-        if (pause > took / 2)
+        if (compilation > took / 2)
+        {
+            CoreLog.CompilerHeldThread(logger, handler, took.TotalMilliseconds, compilation.TotalMilliseconds);
+        }
+        else if (pause > took / 2)
         {
             CoreLog.CollectorHeldThread(logger, handler, took.TotalMilliseconds, pause.TotalMilliseconds);
         }

@@ -11,10 +11,11 @@ public sealed class HandlerWatchTests
     private readonly CoreCounters _counters = new();
     private readonly HandlerWatch _watch;
     private TimeSpan _gcPause = TimeSpan.FromSeconds(3);
+    private TimeSpan _compilation = TimeSpan.FromSeconds(2);
 
     public HandlerWatchTests()
     {
-        _watch = new HandlerWatch(_counters, () => _gcPause, _log);
+        _watch = new HandlerWatch(_counters, () => _gcPause, () => _compilation, _log);
     }
 
     [Fact]
@@ -46,6 +47,20 @@ public sealed class HandlerWatchTests
 
         // The same pause excuses one step only.
         _watch.EndStep("the slow one", Ms(120), Ms(240));
+        Assert.True(_log.Has(1021));
+    }
+
+    [Fact]
+    public void A_step_that_was_compiled_at_its_first_run_is_no_warning()
+    {
+        _watch.BeginTurn();
+        _compilation += Ms(70);
+        _watch.EndStep("new here", Ms(0), Ms(90));
+        Assert.False(_log.Has(1021));
+        Assert.Contains("70 ms", _log.TextOf(1024));
+
+        _watch.BeginTurn();
+        _watch.EndStep("new here", Ms(90), Ms(180));
         Assert.True(_log.Has(1021));
     }
 
