@@ -70,6 +70,11 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     /// <summary>Every live region of which this node is a member, old views included.</summary>
     public IReadOnlyCollection<RegionReceiver> Regions => _reader.Regions;
 
+    /// <summary>Bytes that all outbound streams keep now; the counter of unacknowledged bytes lags behind it.</summary>
+    public long RetainedBytes => _context.Retention.Bytes;
+
+    public int OutboundStreams => _senders.Count + _retired.Count;
+
     public int MaxRunSegments => _dataPort.MaxRunSegments;
 
     /// <summary>Called after a configuration was applied.</summary>

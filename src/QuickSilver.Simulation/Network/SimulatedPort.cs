@@ -70,6 +70,7 @@ internal sealed class SimulatedPort : IDatagramPort
         if (network.Random.Chance(_life.Node.Model.SendBusyProbability))
         {
             BusySends++;
+            network.Disturbed += segments;
             return SendOutcome.Busy;
         }
 
@@ -119,6 +120,7 @@ internal sealed class SimulatedPort : IDatagramPort
         if (_bufferedBytes >= ReceiveBufferBytes)
         {
             KernelDrops += run.Count;
+            _life.Cluster.Network.Disturbed += run.Count;
             return;
         }
 
