@@ -29,6 +29,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private readonly List<RegionSender> _retired = [];
     private readonly Dictionary<ulong, TopicView> _topicViews = [];
     private readonly List<TopicSender> _topicSenders = [];
+    private readonly Dictionary<(ulong Topic, bool Reliable), TopicNumbers> _topicNumbers = [];
     private readonly Dictionary<(ulong Topic, bool Reliable), TopicReceiver> _topicReceivers = [];
     private readonly List<TopicSender> _waiting = [];
     private readonly List<(List<(RegionSender Sender, long Last)> Streams, Action Callback)> _stabilityWaits = [];
@@ -90,7 +91,12 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     public ITopicSender OpenSender(ulong topicId, bool reliable)
     {
-        var sender = new TopicSender(topicId, reliable, this);
+        if (!_topicNumbers.TryGetValue((topicId, reliable), out var numbers))
+        {
+            _topicNumbers.Add((topicId, reliable), numbers = new TopicNumbers());
+        }
+
+        var sender = new TopicSender(topicId, reliable, numbers, this);
         _topicSenders.Add(sender);
         if (_topicViews.TryGetValue(topicId, out var view))
         {
@@ -139,10 +145,11 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             topic.Route();
         }
 
+        // Who is above knows of a view before the first message of it comes.
+        ConfigurationApplied?.Invoke(change);
         _reader.ReplayUnknown();
         ConfirmIfSettled();
         PostProgress();
-        ConfigurationApplied?.Invoke(change);
     }
 
     public void OnSettled(long configuration)

@@ -76,6 +76,7 @@ internal sealed class SimulatedCluster
                 continue;
             }
 
+            life.Intake.Trim();
             life.Leases?.AssertAllReturned();
             if (life.Buffers.LeasedBlocks > 0)
             {

@@ -1,7 +1,7 @@
 namespace QuickSilver.Simulation.Checkers;
 
 // I17: what a node keeps never exceeds its bounds, and once all is stable it keeps nothing: no packet, no old view, and no
-// more blocks than its streams are packing into. So nothing can grow with the packets that went through.
+// more blocks than its streams pack into and one that it receives into. So nothing can grow with the packets that went through.
 internal sealed class MemoryChecker : HistoryChecker
 {
     public override string Invariant => "I17";
@@ -35,7 +35,7 @@ internal sealed class MemoryChecker : HistoryChecker
             Violate(reading.At, $"{node} still keeps {what}, though all is stable.");
         }
 
-        if (reading.LeasedBlocks > reading.OutboundStreams)
+        if (reading.LeasedBlocks > reading.OutboundStreams + 1)
         {
             string what = $"{reading.LeasedBlocks} blocks of packet memory in use, with {reading.OutboundStreams} streams to pack";
             Violate(reading.At, $"{node} has {what}, though all is stable.");

@@ -38,6 +38,8 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
     /// <summary>The last configuration that all nodes have confirmed.</summary>
     public long Settled { get; private set; }
 
+    public long LastConfiguration { get; private set; }
+
     public Action? OnSettled { get; set; }
 
     public Action? OnExpelled { get; set; }
@@ -56,6 +58,12 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     /// <summary>How many messages the multicast layer took for this topic.</summary>
     public long TakenOf(ulong topic) => _senders.Where(sender => sender.Topic == topic).Sum(sender => sender.Taken);
+
+    /// <summary>Old views and streams that are not settled, for a message.</summary>
+    public string Unsettled() => string.Join("; ", Node.Regions.Where(region => region.SupersededAt != 0 || region.Streams.Any(stream => stream.Stable < stream.Highest))
+        .Select(region => $"{region.View} superseded {region.SupersededAt:x} ["
+            + string.Join(", ", region.Streams.Select(stream => $"{stream.Sender} {stream.Stable}/{stream.Consumed}/{stream.Contiguous}/{stream.Highest}")) + "]"))
+        + $"; retains {Node.RetainedBytes} bytes";
 
     public MemoryReading ReadMemory(bool quiet)
     {
@@ -96,14 +104,18 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
         public void OnExpelled(string reason)
         {
-            observer.OnExpelled(reason);
             owner.OnExpelled?.Invoke();
+            observer.OnExpelled(reason);
         }
 
         public void OnServiceReachable(bool reachable) => observer.OnServiceReachable(reachable);
     }
 
-    private void Tell(ConfigurationChange change) => history.Configured(Environment.Now, machine.Number, Key, change);
+    private void Tell(ConfigurationChange change)
+    {
+        LastConfiguration = change.Number;
+        history.Configured(Environment.Now, machine.Number, Key, change);
+    }
 
     private sealed class RecordedMulticast(RecordedParts owner) : IMulticast
     {

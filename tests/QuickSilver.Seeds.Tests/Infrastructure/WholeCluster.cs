@@ -28,7 +28,7 @@ internal sealed class WholeCluster : IDisposable
         SynchronizationContext.SetSynchronizationContext(null);
         Seed = seed;
         Options = options;
-        History = checkers.Length > 0 ? new History(checkers) : History.WithAllCheckers();
+        History = new History(checkers.Length > 0 ? checkers : [.. AllCheckers()]);
         Simulation = new SimulatedCluster(new SimulationOptions { Seed = seed });
         _random = SeededRandom.Derive(seed, purpose: 7, owner: 0);
         if (!embedded)
@@ -64,6 +64,32 @@ internal sealed class WholeCluster : IDisposable
     public IReadOnlyList<WholeNode> Nodes => _nodes;
 
     public SeededRandom Random => _random;
+
+    public static IEnumerable<HistoryChecker> AllCheckers() =>
+    [
+        new NoGapChecker(), new NoDuplicateChecker(), new NoPhantomChecker(), new OrderChecker(), new ViewsChecker(),
+        new DeliveryViewChecker(), new IncarnationChecker(), new MemoryChecker(), new RepairChecker(), new LivenessChecker(),
+    ];
+
+    /// <summary>Throws with what the checkers have found so far when something does not come to be that must.</summary>
+    public void Require(bool held, string what)
+    {
+        if (!held)
+        {
+            throw new InvariantException($"I19: it never came to be that {what}.\n{string.Join('\n', History.Violations)}\n{Unordered()}");
+        }
+    }
+
+    public void RequireAllSent()
+    {
+        foreach (var node in _nodes)
+        {
+            if (node.Current.FirstUnsent() is { } sentence)
+            {
+                throw new InvariantException($"I19: {sentence}");
+            }
+        }
+    }
 
     public void Run(TimeSpan duration)
     {
@@ -112,18 +138,15 @@ internal sealed class WholeCluster : IDisposable
     {
         foreach (var node in _nodes)
         {
-            if (node.Machine.IsUp && node.Current.IsJoined)
+            if (node.IsJoined)
             {
                 History.Read(node.Current.Parts.ReadMemory(quiet));
             }
         }
     }
 
-    public bool IsQuiet() => _nodes.TrueForAll(node =>
-    {
-        var reading = node.Current.Parts.ReadMemory(quiet: true);
-        return reading is { RetainedBytes: 0, KeptPackets: 0, OldViews: 0 };
-    });
+    public bool IsQuiet() => _nodes.TrueForAll(
+        node => node.IsJoined && node.Current.Parts.ReadMemory(quiet: true) is { RetainedBytes: 0, KeptPackets: 0, OldViews: 0 });
 
     public RepairTotals CountRepairs()
     {
@@ -175,6 +198,8 @@ internal sealed class WholeCluster : IDisposable
             }
         });
     }
+
+    private string Unordered() => string.Join('\n', _nodes.Where(node => !node.IsInOrder).Select(node => $"{node.Machine}: {node.Wants()}"));
 
     private WholeNode Of(SimulatedNode machine) => _nodes.Find(node => node.Machine == machine)!;
 }

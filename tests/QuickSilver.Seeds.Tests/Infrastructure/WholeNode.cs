@@ -21,12 +21,22 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedNode machine)
 
     public Life Current => _lives[^1];
 
+    public bool IsJoined => _lives.Count > 0 && Machine.IsUp && Current.IsJoined;
+
     /// <summary>Application code runs only while its process does.</summary>
-    public bool CanAct => _lives.Count > 0 && Machine.IsUp && !Machine.IsPaused && Current.IsJoined;
+    public bool CanAct => IsJoined && !Machine.IsPaused;
 
     /// <summary>Everything that this machine's application wants is open, in view and settled.</summary>
     public bool IsInOrder =>
-        _lives.Count > 0 && Machine.IsUp && Current.IsJoined && Subscriptions.All(Current.IsSubscribed) && Publications.All(Current.IsPublishing);
+        IsJoined && Subscriptions.All(Current.IsSubscribed) && Publications.All(Current.IsPublishing);
+
+    /// <summary>What is not in order, for a message.</summary>
+    public string Wants() =>
+        !IsJoined
+            ? "not joined"
+            : $"lacks subscriptions [{string.Join(", ", Subscriptions.Where(topic => !Current.IsSubscribed(topic)))}], "
+                + $"publications [{string.Join(", ", Publications.Where(topic => !Current.IsPublishing(topic)))}]; "
+                + $"configuration {Current.Parts.LastConfiguration:x}, settled {Current.Parts.Settled:x}, streams: {Current.Parts.Unsettled()}";
 
     public void Begin()
     {
@@ -37,12 +47,15 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedNode machine)
 
     public void End()
     {
-        Current.End();
+        if (_lives.Count > 0)
+        {
+            Current.End();
+        }
     }
 
     public void Subscribe(string topic)
     {
-        if (Subscriptions.Add(topic) && CanAct)
+        if (!Machine.IsPaused && Subscriptions.Add(topic) && CanAct)
         {
             cluster.Watch(Current.SubscribeAsync(topic));
         }
@@ -50,7 +63,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedNode machine)
 
     public void Unsubscribe(string topic)
     {
-        if (Subscriptions.Remove(topic) && CanAct)
+        if (!Machine.IsPaused && Subscriptions.Remove(topic) && CanAct)
         {
             cluster.Watch(Current.UnsubscribeAsync(topic));
         }
@@ -58,7 +71,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedNode machine)
 
     public void Publish(string topic)
     {
-        if (Publications.Add(topic) && CanAct)
+        if (!Machine.IsPaused && Publications.Add(topic) && CanAct)
         {
             cluster.Watch(Current.OpenToPublishAsync(topic));
         }
@@ -66,7 +79,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedNode machine)
 
     public void StopPublishing(string topic)
     {
-        if (Publications.Remove(topic) && CanAct)
+        if (!Machine.IsPaused && Publications.Remove(topic) && CanAct)
         {
             cluster.Watch(Current.StopPublishingAsync(topic));
         }
