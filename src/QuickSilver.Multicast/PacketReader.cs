@@ -140,9 +140,9 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
     public void ReplayUnknown()
     {
-        for (int left = _unknown.Count; left > 0; left--)
+        // What is put back goes to the end, and what is too old by now goes meanwhile.
+        for (int left = _unknown.Count; left > 0 && _unknown.TryTake(out var lease, out int offset, out int length, out var arrived); left--)
         {
-            _unknown.TryTake(out var lease, out int offset, out int length, out var arrived);
             var header = new PacketHeader(lease.Span.Slice(offset, length));
             var refused = Dispatch(header, lease, offset, arrived);
             if (refused != DropReason.None)

@@ -40,7 +40,7 @@ internal abstract class Campaign(string name, ITestOutputHelper output)
         {
             string message = $"""
                 Campaign {name}, seed {seed} (commit {SeedChoice.Commit() ?? "unknown"}): {exception.Message}
-                Again: QS_SEEDS=1 QS_FIRST_SEED={seed} dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~{name}"
+                Again: QS_SEEDS=1 QS_FIRST_SEED={seed} dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~{name}Campaign"
                 The last records before the first violation, or before the end:
                 {tail}
                 The run: {Describe(seed)}
