@@ -59,7 +59,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             OnSenderProgress = PostProgress,
         };
         _reader.Attach(_context, this);
-        _flush = new ActionRequest(FlushAll);
+        _flush = new ActionRequest(OnFlush);
         _progress = new ActionRequest(OnProgress);
         _lossCheck = new Alarm(CheckLosses);
     }
@@ -394,9 +394,15 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         return all;
     }
 
-    private void FlushAll()
+    private void OnFlush()
     {
         _flushPosted = false;
+        FlushAll();
+    }
+
+    // Called from elsewhere too, while the request is posted: only the request itself may be posted again.
+    private void FlushAll()
+    {
         foreach (var sender in _senders.Values)
         {
             sender.Flush();

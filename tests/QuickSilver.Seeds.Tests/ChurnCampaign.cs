@@ -70,7 +70,7 @@ public sealed class ChurnCampaign(ITestOutputHelper output)
             cluster.Simulation.Network.Heal();
             cluster.Require(cluster.RunUntil(() => cluster.Nodes.All(node => node.IsInOrder), Limit, Step), "all are in view again");
             cluster.RunUntil(() => cluster.History.IsComplete, Limit, Step);
-            cluster.RunUntil(cluster.IsQuiet, Limit, Step);
+            cluster.RequireQuiet(Limit, Step);
             cluster.Run(UnknownViewAge);
             cluster.ReadMemory(quiet: true);
             cluster.RequireAllSent();

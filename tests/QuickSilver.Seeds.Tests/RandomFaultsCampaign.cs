@@ -91,7 +91,7 @@ public sealed class RandomFaultsCampaign(ITestOutputHelper output)
             var step = TimeSpan.FromMilliseconds(100);
             cluster.Require(cluster.RunUntil(() => cluster.Nodes.All(node => node.IsInOrder), OrderLimit, step), $"all are joined and in view {when}");
             cluster.RunUntil(() => cluster.History.IsComplete, CompletionLimit, step);
-            cluster.RunUntil(cluster.IsQuiet, CompletionLimit, step);
+            cluster.RequireQuiet(CompletionLimit, step);
             // Packets of views that never became known are kept for a while.
             cluster.Run(UnknownViewAge);
             cluster.ReadMemory(quiet: true);

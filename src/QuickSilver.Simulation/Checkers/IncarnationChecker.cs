@@ -4,7 +4,7 @@ namespace QuickSilver.Simulation.Checkers;
 
 // I10, as subscribers see it. Once a subscription was given something of a node's new life, nothing of an older one comes
 // any more. And what a life published after all living nodes had applied its removal is delivered nowhere; what it
-// published before, while some node still heard it, the others may rightly get from that one.
+// published before, while some node still heard it, the others may rightly get from that one; and itself it hears always.
 internal sealed class IncarnationChecker : HistoryChecker
 {
     private readonly Dictionary<(long Subscription, ulong NodeId), NodeKey> _heard = [];
@@ -14,6 +14,7 @@ internal sealed class IncarnationChecker : HistoryChecker
     // Who was removed everywhere, and when the last node heard of it.
     private readonly Dictionary<NodeKey, TimeSpan> _removed = [];
     private readonly HashSet<MessageId> _late = [];
+    private readonly Dictionary<long, NodeKey> _listeners = [];
 
     public override string Invariant => "I10";
 
@@ -49,6 +50,8 @@ internal sealed class IncarnationChecker : HistoryChecker
         Consider(at);
     }
 
+    public override void On(in Activated activated) => _listeners[activated.Subscription.Number] = activated.Life;
+
     public override void On(in Published published)
     {
         if (_removed.TryGetValue(published.Message.Sender, out var at) && published.At > at)
@@ -60,7 +63,7 @@ internal sealed class IncarnationChecker : HistoryChecker
     public override void On(in Delivered delivered)
     {
         var sender = delivered.Message.Sender;
-        if (_late.Contains(delivered.Message))
+        if (_late.Contains(delivered.Message) && _listeners.GetValueOrDefault(delivered.Subscription.Number) != sender)
         {
             string when = $"published after all had applied its sender's removal ({_removed[sender]:c})";
             Violate(delivered.At, $"{delivered.Subscription} was given {delivered.Message}, {when}.");

@@ -60,9 +60,9 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
     public long TakenOf(ulong topic) => _senders.Where(sender => sender.Topic == topic).Sum(sender => sender.Taken);
 
     /// <summary>Old views and streams that are not settled, for a message.</summary>
-    public string Unsettled() => string.Join("; ", Node.Regions.Where(region => region.SupersededAt != 0 || region.Streams.Any(stream => stream.Stable < stream.Highest))
-        .Select(region => $"{region.View} superseded {region.SupersededAt:x} ["
-            + string.Join(", ", region.Streams.Select(stream => $"{stream.Sender} {stream.Stable}/{stream.Consumed}/{stream.Contiguous}/{stream.Highest}")) + "]"))
+    public string Unsettled() => string.Join("; ", Node.Regions.Where(region => region.SupersededAt != 0 || region.Streams.Any(stream => stream.Consumed < stream.Highest || (stream.IsCached && stream.Stable < stream.Highest)))
+        .Select(region => $"{region.View}@{region.View.Configuration:x} superseded {region.SupersededAt:x}, {region.Live.Count} live ["
+            + string.Join(", ", region.Streams.Where(stream => stream.Consumed < stream.Highest || (stream.IsCached && stream.Stable < stream.Highest)).Select(stream => $"{stream.Sender} {stream.Stable}/{stream.Consumed}/{stream.Contiguous}/{stream.Highest}{(stream.IsSenderGone ? " gone" : "")}{(stream.IsCached ? " cached" : "")}")) + "]"))
         + $"; retains {Node.RetainedBytes} bytes";
 
     public MemoryReading ReadMemory(bool quiet)

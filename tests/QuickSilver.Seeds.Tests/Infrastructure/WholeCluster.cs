@@ -80,6 +80,16 @@ internal sealed class WholeCluster : IDisposable
         }
     }
 
+    /// <summary>Requires that all that was sent is stable, and all old views are closed.</summary>
+    public void RequireQuiet(TimeSpan limit, TimeSpan step)
+    {
+        if (!RunUntil(IsQuiet, limit, step))
+        {
+            var open = _nodes.Where(node => !node.IsJoined || !IsQuietAt(node)).Select(node => $"{node.Machine}: {node.Wants()}");
+            throw new InvariantException($"I17: not all became quiet.\n{string.Join('\n', History.Violations)}\n{string.Join('\n', open)}");
+        }
+    }
+
     public void RequireAllSent()
     {
         foreach (var node in _nodes)
@@ -145,8 +155,7 @@ internal sealed class WholeCluster : IDisposable
         }
     }
 
-    public bool IsQuiet() => _nodes.TrueForAll(
-        node => node.IsJoined && node.Current.Parts.ReadMemory(quiet: true) is { RetainedBytes: 0, KeptPackets: 0, OldViews: 0 });
+    public bool IsQuiet() => _nodes.TrueForAll(node => node.IsJoined && IsQuietAt(node));
 
     public RepairTotals CountRepairs()
     {
@@ -198,6 +207,9 @@ internal sealed class WholeCluster : IDisposable
             }
         });
     }
+
+    private static bool IsQuietAt(WholeNode node) =>
+        node.Current.Parts.ReadMemory(quiet: true) is { RetainedBytes: 0, KeptPackets: 0, OldViews: 0 };
 
     private string Unordered() => string.Join('\n', _nodes.Where(node => !node.IsInOrder).Select(node => $"{node.Machine}: {node.Wants()}"));
 
