@@ -29,6 +29,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private readonly List<RegionSender> _retired = [];
     private readonly Dictionary<ulong, TopicView> _topicViews = [];
     private readonly List<TopicSender> _topicSenders = [];
+    private readonly Dictionary<(ulong Topic, bool Reliable), TopicNumbers> _topicNumbers = [];
     private readonly Dictionary<(ulong Topic, bool Reliable), TopicReceiver> _topicReceivers = [];
     private readonly List<TopicSender> _waiting = [];
     private readonly List<(List<(RegionSender Sender, long Last)> Streams, Action Callback)> _stabilityWaits = [];
@@ -71,6 +72,11 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     /// <summary>Every live region of which this node is a member, old views included.</summary>
     public IReadOnlyCollection<RegionReceiver> Regions => _reader.Regions;
 
+    /// <summary>Bytes that all outbound streams keep now; the counter of unacknowledged bytes lags behind it.</summary>
+    public long RetainedBytes => _context.Retention.Bytes;
+
+    public int OutboundStreams => _senders.Count + _retired.Count;
+
     public int MaxRunSegments => _dataPort.MaxRunSegments;
 
     /// <summary>Called after a configuration was applied.</summary>
@@ -86,7 +92,12 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     public ITopicSender OpenSender(ulong topicId, bool reliable)
     {
-        var sender = new TopicSender(topicId, reliable, this);
+        if (!_topicNumbers.TryGetValue((topicId, reliable), out var numbers))
+        {
+            _topicNumbers.Add((topicId, reliable), numbers = new TopicNumbers());
+        }
+
+        var sender = new TopicSender(topicId, reliable, numbers, this);
         _topicSenders.Add(sender);
         if (_topicViews.TryGetValue(topicId, out var view))
         {
@@ -135,10 +146,11 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             topic.Route();
         }
 
+        // Who is above knows of a view before the first message of it comes.
+        ConfigurationApplied?.Invoke(change);
         _reader.ReplayUnknown();
         ConfirmIfSettled();
         PostProgress();
-        ConfigurationApplied?.Invoke(change);
     }
 
     public void OnSettled(long configuration)

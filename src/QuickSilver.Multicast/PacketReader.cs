@@ -1,4 +1,5 @@
 using System.Net;
+using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
@@ -18,6 +19,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     // Per region the highest view number that was closed here: what is older is stale, what is newer is early.
     private readonly Dictionary<ulong, uint> _closed = [];
     private readonly UnknownViewBuffer _unknown = new(options.UnknownViewBytes, options.UnknownViewAge);
+    private Alarm? _expiry;
     private MulticastContext? _context;
     private MulticastNode? _node;
     private long _settled;
@@ -28,6 +30,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     {
         _context = context;
         _node = node;
+        _expiry = new Alarm(ExpireUnknown);
     }
 
     public bool IsControl(ReadOnlySpan<byte> firstBytes) =>
@@ -50,7 +53,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
             if (refused == DropReason.None)
             {
                 var header = new PacketHeader(rest);
-                refused = Dispatch(header, run.Lease, offset, early: true);
+                refused = Dispatch(header, run.Lease, offset, _context.Environment.Now);
                 segment = segment == 0 ? header.Length : segment;
                 offset += header.Length;
                 _context.Counters.PacketsReceived++;
@@ -137,11 +140,11 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
     public void ReplayUnknown()
     {
-        for (int left = _unknown.Count; left > 0; left--)
+        // What is put back goes to the end, and what is too old by now goes meanwhile.
+        for (int left = _unknown.Count; left > 0 && _unknown.TryTake(out var lease, out int offset, out int length, out var arrived); left--)
         {
-            _unknown.TryTake(out var lease, out int offset, out int length);
             var header = new PacketHeader(lease.Span.Slice(offset, length));
-            var refused = Dispatch(header, lease, offset, early: true);
+            var refused = Dispatch(header, lease, offset, arrived);
             if (refused != DropReason.None)
             {
                 _context!.Counters.Drop(refused);
@@ -184,13 +187,11 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
         _ordered.Clear();
         _regions.Clear();
-        while (_unknown.TryTake(out var lease, out _, out _))
-        {
-            lease.Release();
-        }
+        _context?.Environment.Cancel(_expiry!);
+        _unknown.Expire(TimeSpan.MaxValue);
     }
 
-    private DropReason Dispatch(in PacketHeader header, Lease lease, int offset, bool early)
+    private DropReason Dispatch(in PacketHeader header, Lease lease, int offset, TimeSpan arrived)
     {
         var sender = new NodeKey(header.Sender, header.Incarnation);
         bool isData = header.Kind is PacketKind.Data or PacketKind.Announce;
@@ -211,9 +212,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
                 return DropReason.StaleView;
             }
 
-            return early && isData && _unknown.TryKeep(_context!.Environment.Now, lease, offset, header.Length)
-                ? DropReason.None
-                : DropReason.UnknownView;
+            return isData && TryKeep(lease.Span.Slice(offset, header.Length), arrived) ? DropReason.None : DropReason.UnknownView;
         }
 
         if (!_context!.Directory.Contains(sender))
@@ -237,6 +236,32 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
             default:
                 region.Ring.OnProbeReply(sender);
                 return DropReason.None;
+        }
+    }
+
+    private bool TryKeep(ReadOnlySpan<byte> packet, TimeSpan arrived)
+    {
+        var environment = _context!.Environment;
+        if (!_unknown.TryKeep(environment.Buffers, environment.Now, arrived, packet))
+        {
+            return false;
+        }
+
+        if (!_expiry!.IsPending)
+        {
+            environment.Schedule(_expiry, _unknown.ExpiresAt!.Value - environment.Now);
+        }
+
+        return true;
+    }
+
+    private void ExpireUnknown()
+    {
+        var environment = _context!.Environment;
+        _unknown.Expire(environment.Now);
+        if (_unknown.ExpiresAt is { } next)
+        {
+            environment.Schedule(_expiry!, next - environment.Now);
         }
     }
 

@@ -34,6 +34,9 @@ internal sealed class SimulatedCluster
     /// <summary>Called when a node was restarted, with its new environment in place, to build the protocol on it.</summary>
     public Action<SimulatedNode>? NodeStarted { get; set; }
 
+    /// <summary>Called when a life of a node has ended: its code does nothing more, but can still be read.</summary>
+    public Action<SimulatedNode>? NodeEnded { get; set; }
+
     public SimulatedNode AddNode()
     {
         Time.CheckThread();
@@ -73,6 +76,7 @@ internal sealed class SimulatedCluster
                 continue;
             }
 
+            life.Intake.Trim();
             life.Leases?.AssertAllReturned();
             if (life.Buffers.LeasedBlocks > 0)
             {
@@ -82,4 +86,6 @@ internal sealed class SimulatedCluster
     }
 
     internal void TellStarted(SimulatedNode node) => NodeStarted?.Invoke(node);
+
+    internal void TellEnded(SimulatedNode node) => NodeEnded?.Invoke(node);
 }

@@ -32,6 +32,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
         _random = SeededRandom.Derive(cluster.Options.Seed, purpose: 1, ((ulong)(uint)node.Number << 32) | (uint)node.Lives);
         Leases = cluster.Options.TrackLeases ? new LeaseTracker() : null;
         Buffers = new SlabPool(cluster.Options.PoolBytes) { Tracker = Leases };
+        Intake = new SimulatedIntake(Buffers);
         _wake = new WakeEvent(this);
         Endpoints = new NodeEndpoints(this);
     }
@@ -51,6 +52,8 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
     public IPAddress LocalAddress => Node.Address;
 
     internal NodeEndpoints Endpoints { get; }
+
+    internal SimulatedIntake Intake { get; }
 
     internal SimulatedCluster Cluster => _cluster;
 

@@ -112,6 +112,7 @@ internal sealed class SimulatedNode
         _pausedUntil = TimeSpan.Zero;
         _cluster.Trace.Add(_cluster.Time.Now, Number, TraceKind.Crash, silently ? 1UL : 0);
         life.End(silently);
+        _cluster.TellEnded(this);
     }
 
     /// <summary>Begins a new life and tells the cluster's NodeStarted, which builds the protocol on it anew.</summary>

@@ -124,7 +124,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
         var disposal = Volatile.Read(ref _disposal);
         if (disposal is null)
         {
-            var begun = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            var begun = new TaskCompletionSource(_core.Completions);
             disposal = Interlocked.CompareExchange(ref _disposal, begun.Task, null);
             if (disposal is null)
             {
@@ -171,7 +171,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
         string name, IPayloadCodec<T> codec, TopicOptions options, CancellationToken cancellationToken)
     {
         var contract = TopicContract.Describe(codec.Schema, options);
-        var created = new TaskCompletionSource<(TopicOpening, TopicEndpoint<T>)>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var created = new TaskCompletionSource<(TopicOpening, TopicEndpoint<T>)>(_core.Completions);
         _core.Run(() =>
         {
             try
@@ -205,7 +205,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
     // Null when the core thread did not answer in time.
     private async Task<List<TopicEndpoint>?> EndpointsAsync(TimeSpan limit)
     {
-        var listed = new TaskCompletionSource<List<TopicEndpoint>>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var listed = new TaskCompletionSource<List<TopicEndpoint>>(_core.Completions);
         _core.Run(() => listed.SetResult(_core.OpenEndpoints()));
         return await Within(listed.Task, limit).ConfigureAwait(false) ? await listed.Task.ConfigureAwait(false) : null;
     }
@@ -220,7 +220,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
             var left = EndpointsLimit - _core.OutsideTime.GetElapsedTime(begun);
             var closing = Task.WhenAll(endpoints.Select(static endpoint => endpoint.DisposeAsync().AsTask()));
             await Within(closing, left < TimeSpan.Zero ? TimeSpan.Zero : left).ConfigureAwait(false);
-            var departed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            var departed = new TaskCompletionSource(_core.Completions);
             _core.Run(() => _core.Leave(departed.SetResult));
             inOrder = await Within(departed.Task, LeaveLimit).ConfigureAwait(false);
         }

@@ -3,48 +3,83 @@ using QuickSilver.Core.Buffers;
 namespace QuickSilver.Multicast.Dissemination;
 
 // Packets of views that this node does not know yet (their first packets may overtake the news of the view): kept for a
-// while within a bound, and handed in again when a configuration has come.
+// while within a bound, and handed in again when a configuration has come. They are copied into blocks of their own: a
+// small packet kept where it was received would pin a whole block, and the bound in bytes would bound nothing.
 internal sealed class UnknownViewBuffer(int maxBytes, TimeSpan maxAge)
 {
     private readonly Queue<(Lease Lease, int Offset, int Length, TimeSpan At)> _packets = new();
+    private Lease? _block;
+    private int _used;
     private int _bytes;
 
     public int Count => _packets.Count;
 
-    public bool TryKeep(TimeSpan now, Lease lease, int offset, int length)
+    /// <summary>When the oldest is to be forgotten; null when there is none.</summary>
+    public TimeSpan? ExpiresAt => _packets.TryPeek(out var oldest) ? oldest.At + maxAge : null;
+
+    /// <param name="pool">Where the copy goes.</param>
+    /// <param name="now">The time.</param>
+    /// <param name="at">When the packet came first: handing it in again does not make it younger.</param>
+    /// <param name="packet">The packet.</param>
+    public bool TryKeep(SlabPool pool, TimeSpan now, TimeSpan at, ReadOnlySpan<byte> packet)
     {
         Expire(now);
-        if (_bytes + length > maxBytes)
+        if (_bytes + packet.Length > maxBytes || now - at >= maxAge || !TryMakeRoom(pool, packet.Length))
         {
             return false;
         }
 
-        lease.AddClaim();
-        _packets.Enqueue((lease, offset, length, now));
-        _bytes += length;
+        packet.CopyTo(_block!.Span[_used..]);
+        _block.AddClaim();
+        _packets.Enqueue((_block, _used, packet.Length, at));
+        _used += packet.Length;
+        _bytes += packet.Length;
         return true;
     }
 
     /// <summary>Takes the oldest; the caller releases its lease.</summary>
-    public bool TryTake(out Lease lease, out int offset, out int length)
+    public bool TryTake(out Lease lease, out int offset, out int length, out TimeSpan at)
     {
         if (!_packets.TryDequeue(out var packet))
         {
-            (lease, offset, length) = (null!, 0, 0);
+            (lease, offset, length, at) = (null!, 0, 0, default);
             return false;
         }
 
         _bytes -= packet.Length;
-        (lease, offset, length) = (packet.Lease, packet.Offset, packet.Length);
+        (lease, offset, length, at) = packet;
+        if (_packets.Count == 0)
+        {
+            _block?.Release();
+            _block = null;
+        }
+
         return true;
     }
 
-    private void Expire(TimeSpan now)
+    public void Expire(TimeSpan now)
     {
-        while (_packets.TryPeek(out var oldest) && now - oldest.At > maxAge)
+        while (ExpiresAt <= now)
         {
-            TryTake(out var lease, out _, out _);
+            TryTake(out var lease, out _, out _, out _);
             lease.Release();
         }
+    }
+
+    private bool TryMakeRoom(SlabPool pool, int bytes)
+    {
+        if (_block is not null && _used + bytes > SlabPool.BlockBytes)
+        {
+            _block.Release();
+            _block = null;
+        }
+
+        if (_block is null)
+        {
+            _block = pool.TryRent();
+            _used = 0;
+        }
+
+        return _block is not null;
     }
 }

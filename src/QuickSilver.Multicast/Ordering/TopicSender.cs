@@ -5,12 +5,10 @@ namespace QuickSilver.Multicast.Ordering;
 
 // One topic's outbound side: numbers its messages across regions and views, and puts each into the stream of every region
 // of the topic's view. Until the first view is known there is no room.
-internal sealed class TopicSender(ulong topicId, bool reliable, MulticastNode node) : ITopicSender
+internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers numbers, MulticastNode node) : ITopicSender
 {
-    private readonly StartTable _starts = new();
     private readonly List<RegionSender> _routes = [];
     private TopicView? _view;
-    private long _next = 1;
     private bool _isClosed;
 
     public ulong TopicId { get; } = topicId;
@@ -61,7 +59,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, MulticastNode no
     public void Apply(TopicView view)
     {
         _view = view;
-        _starts.Add(view.Configuration, _next);
+        numbers.Starts.Add(view.Configuration, numbers.Next);
         Route();
     }
 
@@ -83,7 +81,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, MulticastNode no
         }
     }
 
-    public void Prune(long settled) => _starts.Prune(settled);
+    public void Prune(long settled) => numbers.Starts.Prune(settled);
 
     public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer)
     {
@@ -94,7 +92,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, MulticastNode no
             return -1;
         }
 
-        long sequence = _next++;
+        long sequence = numbers.Next++;
         StabilityClaim? claim = null;
         if (observer is not null)
         {
@@ -110,7 +108,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, MulticastNode no
 
         foreach (var route in _routes)
         {
-            route.Append(TopicId, sequence, _starts, payload, claim);
+            route.Append(TopicId, sequence, numbers.Starts, payload, claim);
         }
 
         node.NoteSent(this);

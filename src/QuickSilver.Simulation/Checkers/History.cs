@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Simulation.Checkers;
@@ -23,7 +24,8 @@ internal sealed class History
 
     public static History WithAllCheckers() => new(
         new NoGapChecker(), new NoDuplicateChecker(), new NoPhantomChecker(), new OrderChecker(),
-        new ViewsChecker(), new IncarnationChecker(), new LivenessChecker());
+        new ViewsChecker(), new DeliveryViewChecker(), new IncarnationChecker(), new MemoryChecker(), new RepairChecker(),
+        new LivenessChecker());
 
     public IReadOnlyList<Violation> Violations => _violations;
 
@@ -48,6 +50,16 @@ internal sealed class History
         foreach (var checker in _checkers)
         {
             checker.On(published);
+        }
+    }
+
+    /// <summary>Told before the message can be delivered anywhere.</summary>
+    public void Sent(TimeSpan at, MessageId message, ImmutableArray<RegionView> views)
+    {
+        var sent = new Sent(at, message, views);
+        foreach (var checker in _checkers)
+        {
+            checker.On(sent);
         }
     }
 
@@ -79,6 +91,15 @@ internal sealed class History
         }
     }
 
+    public void Activated(TimeSpan at, Subscription subscription, NodeKey life, long configuration)
+    {
+        var activated = new Activated(at, subscription, life, configuration);
+        foreach (var checker in _checkers)
+        {
+            checker.On(activated);
+        }
+    }
+
     public void Unsubscribed(TimeSpan at, Subscription subscription)
     {
         foreach (var checker in _checkers)
@@ -97,14 +118,35 @@ internal sealed class History
 
     public void Configured(TimeSpan at, int node, NodeKey life, ConfigurationChange change)
     {
-        var configured = new Configured(at, node, life, change.Number);
+        var configured = new Configured(at, node, life, change);
         foreach (var checker in _checkers)
         {
             checker.On(configured);
             foreach (var region in change.Regions)
             {
-                checker.On(new RegionSeen(at, node, life, region.RegionId, region.Number, HashOf(region)));
+                checker.On(new RegionSeen(at, node, life, region, HashOf(region)));
             }
+
+            foreach (var topic in change.Topics)
+            {
+                checker.On(new TopicSeen(at, node, life, topic));
+            }
+        }
+    }
+
+    public void Read(in MemoryReading reading)
+    {
+        foreach (var checker in _checkers)
+        {
+            checker.On(reading);
+        }
+    }
+
+    public void Count(in RepairTotals totals)
+    {
+        foreach (var checker in _checkers)
+        {
+            checker.On(totals);
         }
     }
 

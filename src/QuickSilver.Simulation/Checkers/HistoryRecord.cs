@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Simulation.Checkers;
@@ -21,11 +22,52 @@ internal readonly record struct Delivered(TimeSpan At, Subscription Subscription
 // The subscriber was told that it will not get these numbers, ends included.
 internal readonly record struct GapTold(TimeSpan At, Subscription Subscription, NodeKey Sender, long First, long Last);
 
+// The views of regions into which a sender put its message.
+internal readonly record struct Sent(TimeSpan At, MessageId Message, ImmutableArray<RegionView> Views);
+
+// A subscription of this life is in its topic's view from this configuration on.
+internal readonly record struct Activated(TimeSpan At, Subscription Subscription, NodeKey Life, long Configuration);
+
 // A node's life applied a configuration of the membership service.
-internal readonly record struct Configured(TimeSpan At, int Node, NodeKey Life, long Number);
+internal readonly record struct Configured(TimeSpan At, int Node, NodeKey Life, ConfigurationChange Change)
+{
+    public long Number => Change.Number;
+}
 
 // A node's life was told a region's view. MembersHash: of the members' keys in their order.
-internal readonly record struct RegionSeen(TimeSpan At, int Node, NodeKey Life, ulong RegionId, uint Number, ulong MembersHash);
+internal readonly record struct RegionSeen(TimeSpan At, int Node, NodeKey Life, RegionView View, ulong MembersHash)
+{
+    public ulong RegionId => View.RegionId;
+
+    public uint Number => View.Number;
+}
+
+// A node's life was told a topic's view, after the region views that came with it.
+internal readonly record struct TopicSeen(TimeSpan At, int Node, NodeKey Life, TopicView View);
+
+// What a life of a node keeps in memory. IsQuiet: when all that was sent had long been stable everywhere.
+internal readonly record struct MemoryReading(TimeSpan At, int Node, NodeKey Life)
+{
+    public bool IsQuiet { get; init; }
+
+    /// <summary>Sent, and not known to be stable.</summary>
+    public long RetainedBytes { get; init; }
+
+    /// <summary>Received, and kept for what is above or for the other members; the most of any one stream.</summary>
+    public long KeptPackets { get; init; }
+
+    /// <summary>Blocks of packet memory in use.</summary>
+    public long LeasedBlocks { get; init; }
+
+    /// <summary>Superseded views that are still open.</summary>
+    public int OldViews { get; init; }
+
+    /// <summary>Streams that it sends.</summary>
+    public int OutboundStreams { get; init; }
+}
+
+// What repair did in a run so far, and what it was there for.
+internal readonly record struct RepairTotals(TimeSpan At, long Disturbances, long Requests, long Retransmissions);
 
 // One invariant, checked as the history happens. A violation is a sentence that names the ids.
 internal abstract class HistoryChecker
@@ -66,6 +108,26 @@ internal abstract class HistoryChecker
     }
 
     public virtual void On(in RegionSeen seen)
+    {
+    }
+
+    public virtual void On(in TopicSeen seen)
+    {
+    }
+
+    public virtual void On(in Sent sent)
+    {
+    }
+
+    public virtual void On(in Activated activated)
+    {
+    }
+
+    public virtual void On(in MemoryReading reading)
+    {
+    }
+
+    public virtual void On(in RepairTotals totals)
     {
     }
 

@@ -3,11 +3,13 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Simulation.Checkers;
 
 // I7: one line of views. A life of a node never goes back to an older configuration or region view, nor takes one twice,
-// and two nodes that are told the same view of a region are told the same members.
+// and two nodes that are told the same view of a region are told the same members. Self-inclusive: who is told that it
+// subscribes to a topic is a member of a region that the topic's messages go to.
 internal sealed class ViewsChecker : HistoryChecker
 {
     private readonly Dictionary<NodeKey, long> _configurations = [];
     private readonly Dictionary<(NodeKey Life, ulong Region), uint> _regions = [];
+    private readonly HashSet<(NodeKey Life, ulong Region)> _memberOf = [];
     private readonly Dictionary<(ulong Region, uint Number), (ulong MembersHash, NodeKey Life)> _members = [];
 
     public override string Invariant => "I7";
@@ -31,11 +33,39 @@ internal sealed class ViewsChecker : HistoryChecker
         }
 
         _regions[(seen.Life, seen.RegionId)] = Math.Max(seen.Number, last);
+        if (seen.View.Members.Contains(seen.Life))
+        {
+            _memberOf.Add((seen.Life, seen.RegionId));
+        }
+        else
+        {
+            _memberOf.Remove((seen.Life, seen.RegionId));
+        }
+
         if (!_members.TryAdd((seen.RegionId, seen.Number), (seen.MembersHash, seen.Life))
             && _members[(seen.RegionId, seen.Number)] is var known && known.MembersHash != seen.MembersHash)
         {
             string view = $"view {seen.Number} of region {seen.RegionId:x}";
             Violate(seen.At, $"Node {seen.Node} ({seen.Life}) sees other members in {view} than {known.Life} does.");
         }
+    }
+
+    public override void On(in TopicSeen seen)
+    {
+        if (!seen.View.Subscribed)
+        {
+            return;
+        }
+
+        foreach (ulong region in seen.View.Regions)
+        {
+            if (_memberOf.Contains((seen.Life, region)))
+            {
+                return;
+            }
+        }
+
+        string topic = $"topic {seen.View.TopicId:x16} in configuration {seen.View.Configuration}";
+        Violate(seen.At, $"Node {seen.Node} ({seen.Life}) subscribes to {topic}, but is in none of the regions that it goes to.");
     }
 }

@@ -110,6 +110,7 @@ internal sealed class SimulatedLink
         if (IsBlocked || IsLost(model, segment, destination) || !Queue(model, segment.Length))
         {
             Lost++;
+            _network.Disturbed++;
             return false;
         }
 
@@ -212,6 +213,7 @@ internal sealed class SimulatedLink
         if (how.Reorder)
         {
             Reordered++;
+            _network.Disturbed++;
             _network.Arrive(To, Earliest(jitter) + _random.UpTo(Model.ReorderHold), carried, destination);
         }
         else

@@ -35,6 +35,12 @@ internal sealed class SimulatedNetwork
     /// <summary>Datagrams that reached a node on which no port was open for them.</summary>
     public long Undeliverable { get; private set; }
 
+    /// <summary>
+    /// Datagrams that a repair protocol may have had to act on, one for each receiver: lost on a link or at a full receive
+    /// buffer, held back while others overtook them, or not sent for want of room.
+    /// </summary>
+    public long Disturbed { get; internal set; }
+
     internal ulong Seed => _cluster.Options.Seed;
 
     internal TimeSpan Now => _cluster.Time.Now;

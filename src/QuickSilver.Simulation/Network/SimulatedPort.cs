@@ -1,5 +1,4 @@
 using System.Net;
-using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Simulation.Network;
@@ -23,8 +22,6 @@ internal sealed class SimulatedPort : IDatagramPort
     private readonly Queue<FlightSegments> _control = new();
     private readonly Queue<FlightSegments> _data = new();
     private readonly DrainEvent _drain;
-    private Lease? _block;
-    private int _blockUsed;
     private long _bufferedBytes;
     private bool _drainScheduled;
     private bool _closed;
@@ -70,6 +67,7 @@ internal sealed class SimulatedPort : IDatagramPort
         if (network.Random.Chance(_life.Node.Model.SendBusyProbability))
         {
             BusySends++;
+            network.Disturbed += segments;
             return SendOutcome.Busy;
         }
 
@@ -119,6 +117,7 @@ internal sealed class SimulatedPort : IDatagramPort
         if (_bufferedBytes >= ReceiveBufferBytes)
         {
             KernelDrops += run.Count;
+            _life.Cluster.Network.Disturbed += run.Count;
             return;
         }
 
@@ -146,7 +145,6 @@ internal sealed class SimulatedPort : IDatagramPort
 
         Classify();
         bool hadMemory = HandUp(_control) && HandUp(_data);
-        EndBlock();
         if (!_closed)
         {
             _receiver.OnBatchEnd();
@@ -169,43 +167,20 @@ internal sealed class SimulatedPort : IDatagramPort
     {
         while (!_closed && queue.TryPeek(out var run))
         {
-            if (!MakeRoom(run.Length))
+            if (_life.Intake.TryPlace(run.Span, out int offset) is not { } lease)
             {
                 return false;
             }
 
             queue.Dequeue();
-            var block = _block!;
-            int offset = _blockUsed;
-            run.Span.CopyTo(block.Span[offset..]);
-            _blockUsed = (offset + run.Length + 7) & ~7;
             _life.Trace(TraceKind.Datagrams, TraceHash.Of(run.Span));
             _life.Spend(_life.Node.Model.CostPerDatagram * run.Count);
-            _receiver.OnRun(new ReceivedRun(block, offset, run.Length, this));
+            _receiver.OnRun(new ReceivedRun(lease, offset, run.Length, this));
+            lease.Release();
             run.Flight.Release();
         }
 
         return true;
-    }
-
-    // Runs of one batch share a block where they fit: who keeps bytes claims the block, and must mind the offset.
-    private bool MakeRoom(int bytes)
-    {
-        if (_block is not null && _blockUsed + bytes <= SlabPool.BlockBytes)
-        {
-            return true;
-        }
-
-        EndBlock();
-        _block = _life.Buffers.TryRent();
-        return _block is not null;
-    }
-
-    private void EndBlock()
-    {
-        _block?.Release();
-        _block = null;
-        _blockUsed = 0;
     }
 
     private static void Empty(Queue<FlightSegments> queue)

@@ -24,6 +24,12 @@ internal interface INodeParts
     TimeProvider OutsideTime { get; }
 
     /// <summary>
+    /// How what others wait for is completed. On a machine those who waited go on elsewhere, never on the core thread; a
+    /// simulation has no elsewhere: there they go on at once, in the same instant of virtual time, or no run was like another.
+    /// </summary>
+    TaskCreationOptions Completions => TaskCreationOptions.RunContinuationsAsynchronously;
+
+    /// <summary>
     /// Begins to look for the membership service. The observer is told of each configuration after multicast has applied it.
     /// Called once, on the core thread. May throw when the system refuses a port.
     /// </summary>

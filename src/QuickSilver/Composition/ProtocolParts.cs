@@ -18,6 +18,8 @@ internal abstract class ProtocolParts(QuickSilverOptions options, IPEndPoint? se
 
     public abstract TimeProvider OutsideTime { get; }
 
+    public virtual TaskCreationOptions Completions => TaskCreationOptions.RunContinuationsAsynchronously;
+
     public IMembership Membership => _membership ?? throw NotBegun();
 
     public IMulticast Multicast => _multicast ?? throw NotBegun();

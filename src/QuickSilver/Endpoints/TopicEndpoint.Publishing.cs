@@ -41,7 +41,7 @@ internal sealed partial class TopicEndpoint<T>
         }
 
         var request = Encode(value);
-        var stable = new StableCompletion(Topic.Latency);
+        var stable = new StableCompletion(Topic.Latency, Topic.Node.Completions);
         request.Stable = stable;
         return Topic.Publisher.Gate.TryEnter(request)
             ? new ValueTask(stable.WaitAsync(cancellationToken, Topic.Node.Ended))
@@ -103,7 +103,7 @@ internal sealed partial class TopicEndpoint<T>
         var disposal = Volatile.Read(ref _disposal);
         if (disposal is null)
         {
-            var begun = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            var begun = new TaskCompletionSource(Topic.Node.Completions);
             disposal = Interlocked.CompareExchange(ref _disposal, begun.Task, null);
             if (disposal is null)
             {
@@ -184,7 +184,7 @@ internal sealed partial class TopicEndpoint<T>
         }
 
         // The marker takes its place in the line or the queue like any message, so all that was accepted before it is sent.
-        var drained = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var drained = new TaskCompletionSource<bool>(Topic.Node.Completions);
         var marker = Topic.Node.Requests.Rent();
         marker.Prepare(0);
         marker.Origin = this;
@@ -220,7 +220,7 @@ internal sealed partial class TopicEndpoint<T>
         }
 
         Stop(new ObjectDisposedException($"The topic \"{Name}\""), readerError: null);
-        var left = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var left = new TaskCompletionSource<bool>(Topic.Node.Completions);
         Topic.Node.Run(() =>
         {
             Topic.Leave(this);

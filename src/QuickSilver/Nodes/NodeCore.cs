@@ -26,8 +26,8 @@ internal sealed class NodeCore : IMembershipObserver
     private readonly Dictionary<ulong, TopicCore> _byId = [];
     // The same in the order of opening: what is done to all is done in an order that no hash decides.
     private readonly List<TopicCore> _topics = [];
-    private readonly TaskCompletionSource _joined = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private readonly TaskCompletionSource _expelled = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource _joined;
+    private readonly TaskCompletionSource _expelled;
     private readonly Alarm _pulse;
     private long _lastPulse;
     private int _state = (int)NodeState.Starting;
@@ -43,6 +43,9 @@ internal sealed class NodeCore : IMembershipObserver
         _options = options;
         Environment = parts.Environment;
         OutsideTime = parts.OutsideTime;
+        Completions = parts.Completions;
+        _joined = new TaskCompletionSource(Completions);
+        _expelled = new TaskCompletionSource(Completions);
         Log = logs.CreateLogger("QuickSilver");
         PublishBudget = new PublishBudget(options.PublishQueueBytes);
         Requests = new PublishRequestPool(options.PublishQueueBytes);
@@ -54,6 +57,8 @@ internal sealed class NodeCore : IMembershipObserver
     public INodeEnvironment Environment { get; }
 
     public TimeProvider OutsideTime { get; }
+
+    public TaskCreationOptions Completions { get; }
 
     public ILogger Log { get; }
 

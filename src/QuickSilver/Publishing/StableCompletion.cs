@@ -9,8 +9,8 @@ internal sealed class StableCompletion : TaskCompletionSource, IStabilityObserve
     private readonly LatencyProbe _latency;
     private TimeSpan _takenAt;
 
-    public StableCompletion(LatencyProbe latency)
-        : base(TaskCreationOptions.RunContinuationsAsynchronously)
+    public StableCompletion(LatencyProbe latency, TaskCreationOptions completions)
+        : base(completions)
     {
         _latency = latency;
     }

@@ -102,7 +102,7 @@ internal sealed class TopicCore : ITopicSink
             return Task.CompletedTask;
         }
 
-        var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var done = new TaskCompletionSource(Node.Completions);
         Node.Run(() =>
         {
             if (endpoint.State >= EndpointState.Cancelled || _isClosed)

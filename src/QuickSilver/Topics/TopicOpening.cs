@@ -6,7 +6,7 @@ namespace QuickSilver.Topics;
 // An endpoint that is being opened: completes when its access is granted and, for a subscriber, a view has it. Core thread.
 internal sealed class TopicOpening(TopicCore topic, TopicEndpoint endpoint, ContractDescription contract)
 {
-    private readonly TaskCompletionSource _done = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource _done = new(topic.Node.Completions);
 
     public TopicCore Topic { get; } = topic;
 

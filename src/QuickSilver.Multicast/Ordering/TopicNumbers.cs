@@ -1,0 +1,12 @@
+using QuickSilver.Multicast.Dissemination;
+
+namespace QuickSilver.Multicast.Ordering;
+
+// A life's numbering of its messages in one topic. It outlives the sender that uses it: who closes a topic and opens it
+// again goes on where it was, since subscribers took note of the last number and would take the first ones for repeats.
+internal sealed class TopicNumbers
+{
+    public long Next { get; set; } = 1;
+
+    public StartTable Starts { get; } = new();
+}

@@ -1,0 +1,56 @@
+namespace QuickSilver.Simulation.Checkers;
+
+// No invariant of its own: remembers the last records of a history until the first violation, to be shown with it. Put it
+// last among the checkers; it forgets nothing that came before the violation, and knows nothing of what came after.
+internal sealed class RecordTail : HistoryChecker
+{
+    private const int Kept = 40;
+
+    private readonly Queue<object> _records = new();
+
+    public override string Invariant => "none";
+
+    public override void On(in Delivered delivered) => Add(delivered);
+
+    public override void On(in GapTold gap) => Add(gap);
+
+    public override void On(in Sent sent) => Add(sent);
+
+    public override void On(in Activated activated) => Add(activated);
+
+    public override void OnSubscribed(TimeSpan at, Subscription subscription) => Add($"{at:c} settled: {subscription}");
+
+    public override void OnUnsubscribed(TimeSpan at, Subscription subscription) => Add($"{at:c} closed: {subscription}");
+
+    public override void OnStopped(TimeSpan at, int node, Membership.Views.NodeKey life) => Add($"{at:c} node {node} ({life}) ended");
+
+    public override void On(in Configured configured) => Add(configured);
+
+    public override string ToString() => string.Join('\n', _records.Select(Text));
+
+    // Boxed only here: what is shown is formatted when it is asked for.
+    private void Add(object record)
+    {
+        if (History!.ViolationCount > 0)
+        {
+            return;
+        }
+
+        if (_records.Count == Kept)
+        {
+            _records.Dequeue();
+        }
+
+        _records.Enqueue(record);
+    }
+
+    private static string Text(object record) => record switch
+    {
+        Delivered it => $"{it.At:c} {it.Subscription} was given {it.Message}",
+        GapTold it => $"{it.At:c} {it.Subscription} was told that it lacks {it.First} to {it.Last} of {it.Sender}",
+        Sent it => $"{it.At:c} sent: {it.Message}, in {string.Join(", ", it.Views.Select(view => view.ToString()))}",
+        Activated it => $"{it.At:c} {it.Subscription} is in view from configuration {it.Configuration} on, life {it.Life}",
+        Configured it => $"{it.At:c} node {it.Node} ({it.Life}) applied configuration {it.Number}",
+        _ => record.ToString()!,
+    };
+}

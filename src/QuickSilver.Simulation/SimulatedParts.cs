@@ -1,0 +1,31 @@
+using System.Net;
+using Microsoft.Extensions.Logging;
+using QuickSilver.Composition;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Requests;
+
+namespace QuickSilver.Simulation;
+
+// A whole node's parts over one life of a simulated node. Whoever waits for the node goes on in the same instant of
+// virtual time, within the event that completed it: so a test may await the public face, as long as there is no
+// synchronization context to send it elsewhere.
+internal sealed class SimulatedParts(SimulatedEnvironment life, QuickSilverOptions options, IPEndPoint? service, ILoggerFactory logs)
+    : ProtocolParts(options, service, logs)
+{
+    public override INodeEnvironment Environment => life;
+
+    public override TimeProvider OutsideTime { get; } = new VirtualTimeProvider(life);
+
+    public override TaskCreationOptions Completions => TaskCreationOptions.None;
+
+    public override Task StopAsync()
+    {
+        var closed = new TaskCompletionSource();
+        life.Post(new ActionRequest(() =>
+        {
+            Close();
+            closed.SetResult();
+        }));
+        return closed.Task;
+    }
+}

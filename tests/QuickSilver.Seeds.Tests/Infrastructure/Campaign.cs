@@ -1,0 +1,66 @@
+using System.Diagnostics;
+using QuickSilver.Simulation;
+using QuickSilver.Simulation.Checkers;
+using Xunit.Abstractions;
+
+namespace QuickSilver.Seeds.Tests.Infrastructure;
+
+// What every campaign does with a seed: play it, say which it was and how long it took, and when an invariant broke, say
+// all that is needed to see it again.
+internal abstract class Campaign(string name, ITestOutputHelper output)
+{
+    // Every so often a seed is played twice, and must leave the same trace (I20).
+    private const ulong TwiceEvery = 10;
+
+    /// <summary>What the seed means for the run, to be shown with a failure.</summary>
+    protected abstract string Describe(ulong seed);
+
+    /// <summary>Plays the seed to its end; throws when an invariant broke. Returns the cluster's trace hash.</summary>
+    protected abstract RunResult Play(ulong seed, RecordTail tail);
+
+    public void Check(ulong seed)
+    {
+        long begun = Stopwatch.GetTimestamp();
+        var tail = new RecordTail();
+        try
+        {
+            var result = Play(seed, tail);
+            double millis = Stopwatch.GetElapsedTime(begun).TotalMilliseconds;
+            Say($"{name} seed {seed}: {result} in {millis:F0} ms");
+            if (seed % TwiceEvery == 0)
+            {
+                var again = Play(seed, new RecordTail());
+                if (again.Trace != result.Trace)
+                {
+                    throw new InvariantException($"I20: the seed left the trace {result.Trace:x16}, and played again {again.Trace:x16}.");
+                }
+            }
+        }
+        catch (Exception exception) when (exception is InvariantException or SimulationException or AggregateException)
+        {
+            string message = $"""
+                Campaign {name}, seed {seed} (commit {SeedChoice.Commit() ?? "unknown"}): {exception.Message}
+                Again: QS_SEEDS=1 QS_FIRST_SEED={seed} dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~{name}Campaign"
+                The last records before the first violation, or before the end:
+                {tail}
+                The run: {Describe(seed)}
+                {(exception is InvariantException ? "" : exception)}
+                """;
+            Console.WriteLine(message);
+            throw new InvariantException(message);
+        }
+    }
+
+    private void Say(string line)
+    {
+        output.WriteLine(line);
+        Console.WriteLine(line);
+    }
+}
+
+internal readonly record struct RunResult(ulong Trace, long Events, long Published, long Delivered, RepairTotals Repairs)
+{
+    public override string ToString() =>
+        $"{Published} published, {Delivered} delivered, {Events} events, {Repairs.Disturbances} datagrams disturbed, "
+        + $"{Repairs.Requests} requests, {Repairs.Retransmissions} repairs, trace {Trace:x16}";
+}

@@ -1,0 +1,187 @@
+using System.Collections.Immutable;
+using QuickSilver.Composition;
+using QuickSilver.Core.Environment;
+using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast;
+using QuickSilver.Multicast.Ordering;
+using QuickSilver.Simulation;
+using QuickSilver.Simulation.Checkers;
+
+namespace QuickSilver.Seeds.Tests.Infrastructure;
+
+// A node's parts with a listener between the layers: what the face hands down to be sent, under which number and into which
+// views it goes, and what the membership service tells. It changes nothing.
+internal sealed class RecordedParts(SimulatedParts parts, History history, SimulatedNode machine) : INodeParts
+{
+    private readonly List<RecordedSender> _senders = [];
+    private RecordedMulticast? _multicast;
+
+    public INodeEnvironment Environment => parts.Environment;
+
+    public IMembership Membership => parts.Membership;
+
+    public IMulticast Multicast => _multicast ??= new RecordedMulticast(this);
+
+    public TimeProvider OutsideTime => parts.OutsideTime;
+
+    public TaskCreationOptions Completions => parts.Completions;
+
+    public bool HasBegun { get; private set; }
+
+    public NodeKey Key => HasBegun ? parts.Membership.Self : default;
+
+    public MulticastNode Node => (MulticastNode)parts.Multicast;
+
+    public Dictionary<ulong, TopicReceiver> Receivers { get; } = [];
+
+    /// <summary>The last configuration that all nodes have confirmed.</summary>
+    public long Settled { get; private set; }
+
+    public long LastConfiguration { get; private set; }
+
+    public Action? OnSettled { get; set; }
+
+    public Action? OnExpelled { get; set; }
+
+    public void Begin(IMembershipObserver observer)
+    {
+        parts.Begin(new RecordedObserver(this, observer));
+        HasBegun = true;
+    }
+
+    public TopicView? ViewOf(ulong topicId) => parts.ViewOf(topicId);
+
+    public PartsCounters ReadCounters() => parts.ReadCounters();
+
+    public Task StopAsync() => parts.StopAsync();
+
+    /// <summary>How many messages the multicast layer took for this topic.</summary>
+    public long TakenOf(ulong topic) => _senders.Where(sender => sender.Topic == topic).Sum(sender => sender.Taken);
+
+    /// <summary>Old views and streams that are not settled, for a message.</summary>
+    public string Unsettled() => string.Join("; ", Node.Regions.Where(region => region.SupersededAt != 0 || region.Streams.Any(stream => stream.Consumed < stream.Highest || (stream.IsCached && stream.Stable < stream.Highest)))
+        .Select(region => $"{region.View}@{region.View.Configuration:x} superseded {region.SupersededAt:x}, {region.Live.Count} live ["
+            + string.Join(", ", region.Streams.Where(stream => stream.Consumed < stream.Highest || (stream.IsCached && stream.Stable < stream.Highest)).Select(stream => $"{stream.Sender} {stream.Stable}/{stream.Consumed}/{stream.Contiguous}/{stream.Highest}{(stream.IsSenderGone ? " gone" : "")}{(stream.IsCached ? " cached" : "")}")) + "]"))
+        + $"; retains {Node.RetainedBytes} bytes";
+
+    public MemoryReading ReadMemory(bool quiet)
+    {
+        long kept = 0;
+        foreach (var region in Node.Regions)
+        {
+            foreach (var stream in region.Streams)
+            {
+                kept = Math.Max(kept, stream.Highest - (stream.IsCached ? Math.Min(stream.Stable, stream.Consumed) : stream.Consumed));
+            }
+        }
+
+        return new MemoryReading(parts.Environment.Now, machine.Number, Key)
+        {
+            IsQuiet = quiet,
+            RetainedBytes = Node.RetainedBytes,
+            KeptPackets = kept,
+            LeasedBlocks = parts.Environment.Buffers.LeasedBlocks,
+            OldViews = Node.Regions.Count(region => region.SupersededAt != 0),
+            OutboundStreams = Node.OutboundStreams,
+        };
+    }
+
+    private sealed class RecordedObserver(RecordedParts owner, IMembershipObserver observer) : IMembershipObserver
+    {
+        public void OnConfiguration(ConfigurationChange change)
+        {
+            owner.Tell(change);
+            observer.OnConfiguration(change);
+        }
+
+        public void OnSettled(long configuration)
+        {
+            owner.Settled = Math.Max(owner.Settled, configuration);
+            observer.OnSettled(configuration);
+            owner.OnSettled?.Invoke();
+        }
+
+        public void OnExpelled(string reason)
+        {
+            owner.OnExpelled?.Invoke();
+            observer.OnExpelled(reason);
+        }
+
+        public void OnServiceReachable(bool reachable) => observer.OnServiceReachable(reachable);
+    }
+
+    private void Tell(ConfigurationChange change)
+    {
+        LastConfiguration = change.Number;
+        history.Configured(Environment.Now, machine.Number, Key, change);
+    }
+
+    private sealed class RecordedMulticast(RecordedParts owner) : IMulticast
+    {
+        public ITopicSender OpenSender(ulong topicId, bool reliable)
+        {
+            var sender = new RecordedSender(owner, topicId, (TopicSender)owner.Node.OpenSender(topicId, reliable));
+            owner._senders.Add(sender);
+            return sender;
+        }
+
+        public ITopicReceiver OpenReceiver(ulong topicId, bool reliable, ITopicSink sink)
+        {
+            var receiver = owner.Node.OpenReceiver(topicId, reliable, sink);
+            owner.Receivers[topicId] = (TopicReceiver)receiver;
+            return receiver;
+        }
+    }
+
+    private sealed class RecordedSender(RecordedParts owner, ulong topic, TopicSender sender) : ITopicSender
+    {
+        private ImmutableArray<RegionView> _views = [];
+
+        public ulong Topic => topic;
+
+        public long Taken { get; private set; }
+
+        public Action? OnRoom
+        {
+            get => sender.OnRoom;
+            set => sender.OnRoom = value;
+        }
+
+        public bool IsStable => sender.IsStable;
+
+        public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer)
+        {
+            long number = sender.TrySend(payload, observer);
+            if (number >= 0)
+            {
+                Taken++;
+                owner.Tell(new MessageId(owner.Key, topic, number), TraceHash.Of(payload), Views());
+            }
+
+            return number;
+        }
+
+        public void WhenStable(Action callback) => sender.WhenStable(callback);
+
+        public void Close() => sender.Close();
+
+        // The same array for as long as the routes are the same: one is kept per run of messages.
+        private ImmutableArray<RegionView> Views()
+        {
+            bool same = _views.Length == sender.Routes.Count;
+            for (int i = 0; same && i < _views.Length; i++)
+            {
+                same = ReferenceEquals(_views[i], sender.Routes[i].View);
+            }
+
+            return same ? _views : _views = [.. sender.Routes.Select(route => route.View)];
+        }
+    }
+
+    private void Tell(MessageId message, ulong hash, ImmutableArray<RegionView> views)
+    {
+        history.Published(Environment.Now, message, hash);
+        history.Sent(Environment.Now, message, views);
+    }
+}

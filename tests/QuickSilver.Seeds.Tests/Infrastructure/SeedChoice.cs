@@ -1,0 +1,38 @@
+using System.Globalization;
+using System.Reflection;
+
+namespace QuickSilver.Seeds.Tests.Infrastructure;
+
+// Which seeds a campaign runs: QS_SEEDS of them from QS_FIRST_SEED on. Where nothing is said, a few, and other ones for
+// each commit: the first is taken from the commit that the assembly was built from.
+internal static class SeedChoice
+{
+    // Drawn once, for where no commit is known.
+    private const ulong FallbackFirst = 20_260;
+
+    public static IEnumerable<ulong> Of(int fewest)
+    {
+        int count = Number("QS_SEEDS") is { } asked ? (int)asked : fewest;
+        ulong first = Number("QS_FIRST_SEED") ?? FirstOfCommit();
+        for (int i = 0; i < count; i++)
+        {
+            yield return first + (ulong)i;
+        }
+    }
+
+    /// <summary>The commit that this assembly was built from, as far as the build knew it.</summary>
+    public static string? Commit()
+    {
+        string? version = typeof(SeedChoice).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion;
+        int plus = version?.IndexOf('+', StringComparison.Ordinal) ?? -1;
+        return plus < 0 || plus + 9 > version!.Length ? null : version[(plus + 1)..];
+    }
+
+    private static ulong FirstOfCommit() =>
+        Commit() is { } commit && uint.TryParse(commit.AsSpan(0, 8), NumberStyles.HexNumber, CultureInfo.InvariantCulture, out uint number)
+            ? number
+            : FallbackFirst;
+
+    private static ulong? Number(string variable) =>
+        ulong.TryParse(Environment.GetEnvironmentVariable(variable), NumberStyles.None, CultureInfo.InvariantCulture, out ulong number) ? number : null;
+}

@@ -1,0 +1,217 @@
+using System.Net;
+using Microsoft.Extensions.Logging.Abstractions;
+using QuickSilver.Composition;
+using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Service;
+using QuickSilver.Simulation;
+using QuickSilver.Simulation.Checkers;
+
+namespace QuickSilver.Seeds.Tests.Infrastructure;
+
+// Whole nodes in the simulator: the public face over membership and multicast, on simulated machines, with the membership
+// service on a machine of its own (number 0) or embedded. One thread, one order of events: what is awaited goes on in the
+// instant in which it completes, so a run is the same each time.
+internal sealed class WholeCluster : IDisposable
+{
+    private const int ServicePort = 7400;
+
+    private readonly SynchronizationContext? _outer = SynchronizationContext.Current;
+    private readonly List<WholeNode> _nodes = [];
+    private readonly List<Exception> _faults = [];
+    private readonly SeededRandom _random;
+    private readonly byte[] _payload = new byte[64 << 10];
+    private long _subscriptions;
+
+    public WholeCluster(ulong seed, int nodes, QuickSilverOptions options, bool embedded, params HistoryChecker[] checkers)
+    {
+        // A test framework's context would take what is awaited to another thread.
+        SynchronizationContext.SetSynchronizationContext(null);
+        Seed = seed;
+        Options = options;
+        History = new History(checkers.Length > 0 ? checkers : [.. AllCheckers()]);
+        Simulation = new SimulatedCluster(new SimulationOptions { Seed = seed });
+        _random = SeededRandom.Derive(seed, purpose: 7, owner: 0);
+        if (!embedded)
+        {
+            var machine = Simulation.AddNode();
+            ServiceAt = new IPEndPoint(machine.Address, ServicePort);
+            var service = new MembershipService(
+                machine.Environment, ProtocolParts.ServiceOptions(options), new MemoryMembershipStore(), new MembershipCounters(), NullLogger.Instance);
+            service.Start(ServiceAt);
+        }
+
+        Simulation.NodeStarted = machine => Of(machine).Begin();
+        Simulation.NodeEnded = machine => Of(machine).End();
+        for (int i = 0; i < nodes; i++)
+        {
+            var node = new WholeNode(this, Simulation.AddNode());
+            _nodes.Add(node);
+            Simulation.After(_random.UpTo(TimeSpan.FromMilliseconds(200)), node.Begin);
+        }
+    }
+
+    public ulong Seed { get; }
+
+    public QuickSilverOptions Options { get; }
+
+    public SimulatedCluster Simulation { get; }
+
+    public History History { get; }
+
+    /// <summary>Null: embedded.</summary>
+    public IPEndPoint? ServiceAt { get; }
+
+    public IReadOnlyList<WholeNode> Nodes => _nodes;
+
+    public SeededRandom Random => _random;
+
+    public static IEnumerable<HistoryChecker> AllCheckers() =>
+    [
+        new NoGapChecker(), new NoDuplicateChecker(), new NoPhantomChecker(), new OrderChecker(), new ViewsChecker(),
+        new DeliveryViewChecker(), new IncarnationChecker(), new MemoryChecker(), new RepairChecker(), new LivenessChecker(),
+    ];
+
+    /// <summary>Throws with what the checkers have found so far when something does not come to be that must.</summary>
+    public void Require(bool held, string what)
+    {
+        if (!held)
+        {
+            throw new InvariantException($"I19: it never came to be that {what}.\n{string.Join('\n', History.Violations)}\n{Unordered()}");
+        }
+    }
+
+    /// <summary>Requires that all that was sent is stable, and all old views are closed.</summary>
+    public void RequireQuiet(TimeSpan limit, TimeSpan step)
+    {
+        if (!RunUntil(IsQuiet, limit, step))
+        {
+            var open = _nodes.Where(node => !node.IsJoined || !IsQuietAt(node)).Select(node => $"{node.Machine}: {node.Wants()}");
+            throw new InvariantException($"I17: not all became quiet.\n{string.Join('\n', History.Violations)}\n{string.Join('\n', open)}");
+        }
+    }
+
+    public void RequireAllSent()
+    {
+        foreach (var node in _nodes)
+        {
+            if (node.Current.FirstUnsent() is { } sentence)
+            {
+                throw new InvariantException($"I19: {sentence}");
+            }
+        }
+    }
+
+    public void Run(TimeSpan duration)
+    {
+        Simulation.Run(duration);
+        if (_faults.Count > 0)
+        {
+            throw new AggregateException($"The application failed under seed {Seed}: {_faults[0].Message}", _faults);
+        }
+    }
+
+    /// <summary>Runs until the condition holds, looking at it now and then; returns whether it held within the limit.</summary>
+    public bool RunUntil(Func<bool> condition, TimeSpan limit, TimeSpan step)
+    {
+        var end = Simulation.Now + limit;
+        while (!condition())
+        {
+            if (Simulation.Now >= end)
+            {
+                return false;
+            }
+
+            Run(step);
+        }
+
+        return true;
+    }
+
+    /// <summary>Publishes a message of random bytes; false when the node cannot.</summary>
+    public bool Publish(WholeNode node, string topic, int bytes)
+    {
+        if (!node.CanAct)
+        {
+            return false;
+        }
+
+        for (int i = 0; i < bytes; i += sizeof(ulong))
+        {
+            System.Buffers.Binary.BinaryPrimitives.WriteUInt64LittleEndian(_payload.AsSpan(i), _random.Next());
+        }
+
+        return node.Current.TryPublish(topic, _payload.AsMemory(0, bytes));
+    }
+
+    /// <summary>Hands the checkers what each living node keeps.</summary>
+    public void ReadMemory(bool quiet)
+    {
+        foreach (var node in _nodes)
+        {
+            if (node.IsJoined)
+            {
+                History.Read(node.Current.Parts.ReadMemory(quiet));
+            }
+        }
+    }
+
+    public bool IsQuiet() => _nodes.TrueForAll(node => node.IsJoined && IsQuietAt(node));
+
+    public RepairTotals CountRepairs()
+    {
+        var lives = _nodes.SelectMany(node => node.Lives).Where(life => life.Parts.HasBegun).Select(life => life.Parts.Node.Counters).ToArray();
+        return new RepairTotals(
+            Simulation.Now, Simulation.Network.Disturbed, lives.Sum(counters => counters.PullsSent), lives.Sum(counters => counters.RepairsSent));
+    }
+
+    public void Dispose()
+    {
+        foreach (var node in _nodes)
+        {
+            Simulation.NodeStarted = null;
+            node.Machine.Crash();
+            foreach (var life in node.Lives)
+            {
+                life.CleanUp();
+            }
+        }
+
+        SynchronizationContext.SetSynchronizationContext(_outer);
+    }
+
+    internal Subscription NextSubscription(int node, ulong topic) => new(++_subscriptions, node, topic);
+
+    /// <summary>Whatever a process does ends well or fails the test.</summary>
+    internal void Watch(Task task) => task.ContinueWith(
+        failed => _faults.Add(failed.Exception!.InnerException!),
+        CancellationToken.None,
+        TaskContinuationOptions.OnlyOnFaulted | TaskContinuationOptions.ExecuteSynchronously,
+        TaskScheduler.Default);
+
+    /// <summary>A process that cannot go on ends, and is started again a moment later.</summary>
+    internal void RestartSoon(SimulatedNode machine)
+    {
+        int life = machine.Lives;
+        Simulation.After(_random.Between(TimeSpan.FromMilliseconds(1), TimeSpan.FromMilliseconds(300)), () =>
+        {
+            if (machine.Lives == life && machine.IsUp)
+            {
+                machine.Crash();
+                Simulation.After(_random.UpTo(TimeSpan.FromMilliseconds(200)), () =>
+                {
+                    if (!machine.IsUp)
+                    {
+                        machine.Restart();
+                    }
+                });
+            }
+        });
+    }
+
+    private static bool IsQuietAt(WholeNode node) =>
+        node.Current.Parts.ReadMemory(quiet: true) is { RetainedBytes: 0, KeptPackets: 0, OldViews: 0 };
+
+    private string Unordered() => string.Join('\n', _nodes.Where(node => !node.IsInOrder).Select(node => $"{node.Machine}: {node.Wants()}"));
+
+    private WholeNode Of(SimulatedNode machine) => _nodes.Find(node => node.Machine == machine)!;
+}

@@ -1,0 +1,360 @@
+using Microsoft.Extensions.Logging.Abstractions;
+using QuickSilver.Membership.Views;
+using QuickSilver.Simulation;
+using QuickSilver.Simulation.Checkers;
+
+namespace QuickSilver.Seeds.Tests.Infrastructure;
+
+// One machine of a cluster and the application on it, over all its lives: what it wants to subscribe to and to publish
+// outlives a crash; a life that the service expelled ends itself, and the next one begins a moment later.
+internal sealed class WholeNode(WholeCluster cluster, SimulatedNode machine)
+{
+    private readonly List<Life> _lives = [];
+
+    public SimulatedNode Machine { get; } = machine;
+
+    public SortedSet<string> Subscriptions { get; } = new(StringComparer.Ordinal);
+
+    public SortedSet<string> Publications { get; } = new(StringComparer.Ordinal);
+
+    public IReadOnlyList<Life> Lives => _lives;
+
+    public Life Current => _lives[^1];
+
+    public bool IsJoined => _lives.Count > 0 && Machine.IsUp && Current.IsJoined;
+
+    /// <summary>Application code runs only while its process does.</summary>
+    public bool CanAct => IsJoined && !Machine.IsPaused;
+
+    /// <summary>Everything that this machine's application wants is open, in view and settled.</summary>
+    public bool IsInOrder =>
+        IsJoined && Subscriptions.All(Current.IsSubscribed) && Publications.All(Current.IsPublishing);
+
+    /// <summary>What is not in order, for a message.</summary>
+    public string Wants() =>
+        !IsJoined
+            ? "not joined"
+            : $"lacks subscriptions [{string.Join(", ", Subscriptions.Where(topic => !Current.IsSubscribed(topic)))}], "
+                + $"publications [{string.Join(", ", Publications.Where(topic => !Current.IsPublishing(topic)))}]; "
+                + $"configuration {Current.Parts.LastConfiguration:x}, settled {Current.Parts.Settled:x}, streams: {Current.Parts.Unsettled()}";
+
+    public void Begin()
+    {
+        var life = new Life(cluster, this);
+        _lives.Add(life);
+        cluster.Watch(life.RunAsync());
+    }
+
+    public void End()
+    {
+        if (_lives.Count > 0)
+        {
+            Current.End();
+        }
+    }
+
+    public void Subscribe(string topic)
+    {
+        if (!Machine.IsPaused && Subscriptions.Add(topic) && CanAct)
+        {
+            cluster.Watch(Current.SubscribeAsync(topic));
+        }
+    }
+
+    public void Unsubscribe(string topic)
+    {
+        if (!Machine.IsPaused && Subscriptions.Remove(topic) && CanAct)
+        {
+            cluster.Watch(Current.UnsubscribeAsync(topic));
+        }
+    }
+
+    public void Publish(string topic)
+    {
+        if (!Machine.IsPaused && Publications.Add(topic) && CanAct)
+        {
+            cluster.Watch(Current.OpenToPublishAsync(topic));
+        }
+    }
+
+    public void StopPublishing(string topic)
+    {
+        if (!Machine.IsPaused && Publications.Remove(topic) && CanAct)
+        {
+            cluster.Watch(Current.StopPublishingAsync(topic));
+        }
+    }
+
+    internal sealed class Life
+    {
+        private readonly WholeCluster _cluster;
+        private readonly WholeNode _owner;
+        private readonly SimulatedEnvironment _environment;
+        private readonly CancellationTokenSource _over = new();
+        private readonly Dictionary<string, OpenSubscription> _subscriptions = [];
+        private readonly Dictionary<string, OpenPublication> _publications = [];
+        private readonly HashSet<string> _busy = [];
+        private QuickSilverNode? _node;
+
+        public Life(WholeCluster cluster, WholeNode owner)
+        {
+            _cluster = cluster;
+            _owner = owner;
+            _environment = owner.Machine.Environment;
+            var parts = new SimulatedParts(_environment, cluster.Options, cluster.ServiceAt, NullLoggerFactory.Instance);
+            Parts = new RecordedParts(parts, cluster.History, owner.Machine) { OnSettled = OnSettled, OnExpelled = OnExpelled };
+        }
+
+        public RecordedParts Parts { get; }
+
+        public bool IsOver { get; private set; }
+
+        public bool IsJoined => _node is not null && !IsOver;
+
+        public NodeKey Key => Parts.Key;
+
+        public bool IsSubscribed(string topic) => _subscriptions.TryGetValue(topic, out var open) && open.IsSettled;
+
+        public bool IsPublishing(string topic) => _publications.ContainsKey(topic);
+
+        public async Task RunAsync()
+        {
+            try
+            {
+                _node = await QuickSilverNode.StartAsync(Parts, _cluster.Options, NullLoggerFactory.Instance, _over.Token);
+            }
+            catch (Exception exception) when (exception is MembershipUnreachableException or NodeExpelledException or OperationCanceledException)
+            {
+                Restart();
+                return;
+            }
+
+            foreach (string topic in _owner.Subscriptions.ToArray())
+            {
+                _cluster.Watch(SubscribeAsync(topic));
+            }
+
+            foreach (string topic in _owner.Publications.ToArray())
+            {
+                _cluster.Watch(OpenToPublishAsync(topic));
+            }
+        }
+
+        public async Task SubscribeAsync(string topic)
+        {
+            if (_subscriptions.ContainsKey(topic) || !_busy.Add("s" + topic))
+            {
+                return;
+            }
+
+            ITopic<ReadOnlyMemory<byte>> endpoint;
+            try
+            {
+                endpoint = await _node!.OpenTopicAsync<ReadOnlyMemory<byte>>(topic, new TopicOptions { Access = TopicAccess.Subscribe });
+            }
+            catch (Exception exception) when (IsOver && IsEnd(exception))
+            {
+                return;
+            }
+
+            _busy.Remove("s" + topic);
+            ulong id = TopicId.Of(topic);
+            var subscription = _cluster.NextSubscription(_owner.Machine.Number, id);
+            var open = new OpenSubscription(endpoint, subscription, Parts.Receivers[id].ActiveFrom);
+            _subscriptions.Add(topic, open);
+            var history = _cluster.History;
+            endpoint.Handle(
+                (in message) => history.Delivered(
+                    _environment.Now, subscription, new MessageId(KeyOf(message.Sender), id, message.Sequence), TraceHash.Of(message.Value.Span)),
+                gap => history.Gap(_environment.Now, subscription, KeyOf(gap.Sender), gap.First, gap.Last));
+            history.Activated(_environment.Now, subscription, Key, open.Configuration);
+            OnSettled();
+            if (!_owner.Subscriptions.Contains(topic))
+            {
+                await UnsubscribeAsync(topic);
+            }
+        }
+
+        public async Task UnsubscribeAsync(string topic)
+        {
+            if (!_subscriptions.Remove(topic, out var open))
+            {
+                return;
+            }
+
+            _busy.Add("s" + topic);
+            _cluster.History.Unsubscribed(_environment.Now, open.Subscription);
+            await open.Endpoint.DisposeAsync();
+            _busy.Remove("s" + topic);
+            if (_owner.Subscriptions.Contains(topic) && IsJoined)
+            {
+                await SubscribeAsync(topic);
+            }
+        }
+
+        public async Task OpenToPublishAsync(string topic)
+        {
+            if (_publications.ContainsKey(topic) || !_busy.Add("p" + topic))
+            {
+                return;
+            }
+
+            ITopic<ReadOnlyMemory<byte>> endpoint;
+            try
+            {
+                endpoint = await _node!.OpenTopicAsync<ReadOnlyMemory<byte>>(topic, new TopicOptions { Access = TopicAccess.Publish });
+            }
+            catch (Exception exception) when (IsOver && IsEnd(exception))
+            {
+                return;
+            }
+
+            _busy.Remove("p" + topic);
+            long taken = Parts.TakenOf(TopicId.Of(topic));
+            _publications.Add(topic, new OpenPublication(topic, endpoint, taken));
+            if (!_owner.Publications.Contains(topic))
+            {
+                await StopPublishingAsync(topic);
+            }
+        }
+
+        public async Task StopPublishingAsync(string topic)
+        {
+            if (!_publications.Remove(topic, out var open))
+            {
+                return;
+            }
+
+            _busy.Add("p" + topic);
+            await open.Endpoint.DisposeAsync();
+            _busy.Remove("p" + topic);
+            if (_owner.Publications.Contains(topic) && IsJoined)
+            {
+                await OpenToPublishAsync(topic);
+            }
+        }
+
+        /// <summary>Publishes, unless the endpoint is not open or its last message still waits for room.</summary>
+        public bool TryPublish(string topic, ReadOnlyMemory<byte> payload) =>
+            _publications.TryGetValue(topic, out var open) && open.TryPublish(payload);
+
+        /// <summary>What was accepted from the application but never handed to the network, as a sentence; null when nothing.</summary>
+        public string? FirstUnsent()
+        {
+            foreach (var open in _publications.Values)
+            {
+                long taken = Parts.TakenOf(TopicId.Of(open.Topic)) - open.TakenBefore;
+                if (taken != open.Accepted)
+                {
+                    return $"Node {_owner.Machine.Number} accepted {open.Accepted} messages for {open.Topic}, and sent {taken}.";
+                }
+            }
+
+            return null;
+        }
+
+        /// <summary>The process is gone: crashed, or ended by itself.</summary>
+        public void End()
+        {
+            if (!IsOver)
+            {
+                IsOver = true;
+                if (Parts.HasBegun)
+                {
+                    _cluster.History.Stopped(_cluster.Simulation.Now, _owner.Machine.Number, Key);
+                }
+            }
+        }
+
+        /// <summary>After the run: frees what a dead process would have taken with it.</summary>
+        public void CleanUp()
+        {
+            _over.Cancel();
+            if (_node is not null && !_node.DisposeAsync().IsCompleted)
+            {
+                throw new InvalidOperationException("A dead node cannot be disposed of at once.");
+            }
+        }
+
+        private static NodeKey KeyOf(SenderId sender) => new(sender.Id, sender.Incarnation);
+
+        private static bool IsEnd(Exception exception) =>
+            exception is NodeExpelledException or ObjectDisposedException or OperationCanceledException;
+
+        private void OnSettled()
+        {
+            foreach (var open in _subscriptions.Values)
+            {
+                if (!open.IsSettled && open.Configuration <= Parts.Settled)
+                {
+                    open.IsSettled = true;
+                    _cluster.History.Subscribed(_environment.Now, open.Subscription);
+                }
+            }
+        }
+
+        private void OnExpelled()
+        {
+            End();
+            Restart();
+        }
+
+        private void Restart()
+        {
+            if (_environment.IsAlive)
+            {
+                _cluster.RestartSoon(_owner.Machine);
+            }
+        }
+    }
+
+    private sealed class OpenSubscription(ITopic<ReadOnlyMemory<byte>> endpoint, Subscription subscription, long configuration)
+    {
+        public ITopic<ReadOnlyMemory<byte>> Endpoint { get; } = endpoint;
+
+        public Subscription Subscription { get; } = subscription;
+
+        public long Configuration { get; } = configuration;
+
+        public bool IsSettled { get; set; }
+    }
+
+    private sealed class OpenPublication(string topic, ITopic<ReadOnlyMemory<byte>> endpoint, long takenBefore)
+    {
+        private ValueTask _last;
+        private bool _isWaiting;
+
+        public string Topic { get; } = topic;
+
+        public ITopic<ReadOnlyMemory<byte>> Endpoint { get; } = endpoint;
+
+        public long TakenBefore { get; } = takenBefore;
+
+        public long Accepted { get; private set; }
+
+        public bool TryPublish(ReadOnlyMemory<byte> payload)
+        {
+            if (_isWaiting && !_last.IsCompleted)
+            {
+                return false;
+            }
+
+            if (_isWaiting)
+            {
+                _isWaiting = false;
+                _last.GetAwaiter().GetResult();
+            }
+
+            // Polled, not awaited: whoever waits for room goes on when the application looks again.
+            _last = Endpoint.PublishAsync(payload);
+            Accepted++;
+            _isWaiting = !_last.IsCompleted;
+            if (!_isWaiting)
+            {
+                _last.GetAwaiter().GetResult();
+            }
+
+            return true;
+        }
+    }
+}
