@@ -52,6 +52,8 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     public TopicView? ViewOf(ulong topicId) => parts.ViewOf(topicId);
 
+    public string? LastRefusal => parts.LastRefusal;
+
     public PartsCounters ReadCounters() => parts.ReadCounters();
 
     public Task StopAsync() => parts.StopAsync();

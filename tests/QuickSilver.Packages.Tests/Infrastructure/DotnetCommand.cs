@@ -1,0 +1,61 @@
+using System.Diagnostics;
+
+namespace QuickSilver.Packages.Tests.Infrastructure;
+
+// The SDK's command line as a user runs it, apart from the build that these tests are part of.
+internal static class DotnetCommand
+{
+    private static readonly TimeSpan Limit = TimeSpan.FromMinutes(3);
+
+    /// <summary>Runs a program that must end with 0 and returns what it wrote; what it wrote is the message where it does not.</summary>
+    public static string Run(string folder, string program, params string[] arguments)
+    {
+        var start = new ProcessStartInfo(program, arguments)
+        {
+            WorkingDirectory = folder,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+        };
+        Separate(start.Environment);
+        if (folder != Feed.Root)
+        {
+            // What is installed here is no version that anyone else should find.
+            start.Environment["NUGET_PACKAGES"] = Path.Combine(folder, "packages");
+        }
+
+        using var process = Process.Start(start)!;
+        var output = process.StandardOutput.ReadToEndAsync();
+        var errors = process.StandardError.ReadToEndAsync();
+        if (!process.WaitForExit(Limit))
+        {
+            process.Kill(entireProcessTree: true);
+            Assert.Fail($"{program} {string.Join(' ', arguments)} had not ended after {Limit}.");
+        }
+
+        string written = output.Result + errors.Result;
+        Assert.True(process.ExitCode == 0, $"{program} {string.Join(' ', arguments)} ended with {process.ExitCode}:\n{written}");
+        return written;
+    }
+
+    public static string Dotnet(string folder, params string[] arguments) => Run(folder, "dotnet", arguments);
+
+    private static void Separate(IDictionary<string, string?> environment)
+    {
+        // What the build above says of itself is not meant for this one.
+        foreach (string name in environment.Keys.Where(IsOfTheBuild).ToList())
+        {
+            environment.Remove(name);
+        }
+
+        // Servers that stay behind would hold the pipes open after the command has ended.
+        environment["MSBUILDDISABLENODEREUSE"] = "1";
+        environment["UseSharedCompilation"] = "false";
+        environment["DOTNET_CLI_USE_MSBUILD_SERVER"] = "0";
+        environment["DOTNET_CLI_TELEMETRY_OPTOUT"] = "1";
+        environment["DOTNET_CLI_UI_LANGUAGE"] = "en";
+        environment["DOTNET_NOLOGO"] = "1";
+    }
+
+    private static bool IsOfTheBuild(string variable) =>
+        variable.StartsWith("MSBUILD", StringComparison.OrdinalIgnoreCase) || variable.StartsWith("VSTEST", StringComparison.Ordinal);
+}

@@ -1,0 +1,70 @@
+using System.Reflection;
+
+namespace QuickSilver.Packages.Tests.Infrastructure;
+
+// What `dotnet pack` makes of this build, in a folder of its own outside the repository, where no settings of the
+// repository apply. Newcomers work in folders beside it.
+public sealed class Feed : IDisposable
+{
+    private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("quicksilver-packages-");
+
+    public Feed()
+    {
+        string configuration = OwnAttribute<AssemblyConfigurationAttribute>().Configuration;
+        DotnetCommand.Dotnet(Root, "pack", "QuickSilver.sln", "--no-build", "-c", configuration, "-o", PackageFolder);
+    }
+
+    /// <summary>The repository's own folder.</summary>
+    public static string Root { get; } = FindRoot();
+
+    /// <summary>The packages' version; this assembly has the same.</summary>
+    public static string Version { get; } = OwnAttribute<AssemblyInformationalVersionAttribute>().InformationalVersion.Split('+')[0];
+
+    public static bool IsRelease => OwnAttribute<AssemblyConfigurationAttribute>().Configuration == "Release";
+
+    private string PackageFolder => Path.Combine(_folder.FullName, "feed");
+
+    public IReadOnlyList<string> Files =>
+        [.. Directory.EnumerateFiles(PackageFolder).Select(path => Path.GetFileName(path)).Order(StringComparer.Ordinal)];
+
+    internal PackageFile Package(string id) => new(Path.Combine(PackageFolder, $"{id}.{Version}.nupkg"));
+
+    internal PackageFile Symbols(string id) => new(Path.Combine(PackageFolder, $"{id}.{Version}.snupkg"));
+
+    /// <summary>A folder of a user who has this feed, and the packages that these packages depend on.</summary>
+    public string NewcomersFolder(string name)
+    {
+        string folder = _folder.CreateSubdirectory(name).FullName;
+        string machine = typeof(Feed).Assembly.GetCustomAttributes<AssemblyMetadataAttribute>()
+            .Single(attribute => attribute.Key == "PackageFolder").Value!;
+        File.WriteAllText(Path.Combine(folder, "nuget.config"), $"""
+            <configuration>
+              <packageSources>
+                <clear />
+                <add key="built" value="{PackageFolder}" />
+                <add key="machine" value="{machine}" />
+              </packageSources>
+            </configuration>
+            """);
+        return folder;
+    }
+
+    public void Dispose() => _folder.Delete(recursive: true);
+
+    private static T OwnAttribute<T>()
+        where T : Attribute => typeof(Feed).Assembly.GetCustomAttribute<T>()!;
+
+    private static string FindRoot()
+    {
+        var folder = new DirectoryInfo(AppContext.BaseDirectory);
+        while (!File.Exists(Path.Combine(folder.FullName, "QuickSilver.sln")))
+        {
+            folder = folder.Parent ?? throw new FileNotFoundException("QuickSilver.sln is in no folder above the tests");
+        }
+
+        return folder.FullName;
+    }
+}
+
+[CollectionDefinition(nameof(Feed))]
+public sealed class FeedCollection : ICollectionFixture<Feed>;

@@ -1,0 +1,58 @@
+using QuickSilver.Packages.Tests.Infrastructure;
+
+namespace QuickSilver.Packages.Tests;
+
+// Someone who has the packages and the README, and nothing of this repository.
+[Collection(nameof(Feed))]
+public sealed class NewcomerTests(Feed feed)
+{
+    private const int MaxFirstProgramLines = 15;
+
+    [Fact]
+    public void The_first_program_of_the_README_is_short_and_has_a_data_contract()
+    {
+        Assert.InRange(FirstProgram.Source.TrimEnd().Split('\n').Length, 5, MaxFirstProgramLines);
+        Assert.Contains("[DataContract]", FirstProgram.Source);
+    }
+
+    [Fact]
+    public void The_first_program_of_the_README_builds_against_the_package_alone_and_runs()
+    {
+        string folder = feed.NewcomersFolder("first");
+        File.WriteAllText(Path.Combine(folder, "Program.cs"), FirstProgram.Source);
+        // What `dotnet new console` and `dotnet add package` write.
+        File.WriteAllText(Path.Combine(folder, "First.csproj"), $"""
+            <Project Sdk="Microsoft.NET.Sdk">
+              <PropertyGroup>
+                <OutputType>Exe</OutputType>
+                <TargetFramework>net10.0</TargetFramework>
+                <ImplicitUsings>enable</ImplicitUsings>
+                <Nullable>enable</Nullable>
+              </PropertyGroup>
+              <ItemGroup>
+                <PackageReference Include="QuickSilver" Version="{Feed.Version}" />
+              </ItemGroup>
+            </Project>
+            """);
+        DotnetCommand.Dotnet(
+            folder,
+            "build", "-warnaserror", "-o", "bin", "-p:EmitCompilerGeneratedFiles=true", "-p:CompilerGeneratedFilesOutputPath=generated");
+
+        var generated = Directory.EnumerateFiles(Path.Combine(folder, "generated"), "*.cs", SearchOption.AllDirectories);
+        Assert.Contains(generated, file => file.Contains("QuickSilver.Generators", StringComparison.Ordinal)
+            && File.ReadAllText(file).Contains("Departure", StringComparison.Ordinal));
+        // Opening the topic throws where the type has no codec, so that this ends well says that the generated one is used.
+        Assert.Contains("UA 412", DotnetCommand.Dotnet(folder, Path.Combine("bin", "First.dll")));
+    }
+
+    [Fact]
+    public void The_tool_installs_from_its_package_and_says_what_it_is()
+    {
+        string folder = feed.NewcomersFolder("shell");
+        DotnetCommand.Dotnet(folder, "tool", "install", "qsm", "--version", Feed.Version, "--tool-path", "tools");
+        string qsm = Path.Combine(folder, "tools", OperatingSystem.IsWindows() ? "qsm.exe" : "qsm");
+        Assert.StartsWith(Feed.Version, DotnetCommand.Run(folder, qsm, "--version"));
+        string help = DotnetCommand.Run(folder, qsm, "--help");
+        Assert.All(["gms", "pub", "sub", "perf"], command => Assert.Contains(command, help));
+    }
+}

@@ -1,0 +1,144 @@
+using System.Reflection.Metadata;
+using System.Reflection.PortableExecutable;
+using System.Text;
+using QuickSilver.Packages.Tests.Infrastructure;
+
+namespace QuickSilver.Packages.Tests;
+
+[Collection(nameof(Feed))]
+public sealed class PackageContentsTests(Feed feed)
+{
+    private static readonly string[] All = ["QuickSilver", "QuickSilver.Hosting", "QuickSilver.ProtobufNet", "qsm"];
+    private static readonly string[] Libraries = ["QuickSilver", "QuickSilver.Hosting", "QuickSilver.ProtobufNet"];
+
+    // The assemblies that users add without naming them.
+    private static readonly string[] Carried = ["QuickSilver", "QuickSilver.Core", "QuickSilver.Membership", "QuickSilver.Multicast"];
+
+    public static TheoryData<string> Packages => new(All);
+
+    [Fact]
+    public void What_is_packed_is_what_users_add_and_nothing_else()
+    {
+        var expected = All.SelectMany(id => new[] { $"{id}.{Feed.Version}.nupkg", $"{id}.{Feed.Version}.snupkg" });
+        Assert.Equal(expected.Order(StringComparer.Ordinal), feed.Files);
+    }
+
+    [Theory]
+    [MemberData(nameof(Packages))]
+    public void A_package_says_what_it_is_under_which_license_and_from_which_source(string id)
+    {
+        var package = feed.Package(id);
+        Assert.Equal(id, package.Says("id"));
+        Assert.Equal("Apache-2.0", package.Says("license"));
+        Assert.Equal("README.md", package.Says("readme"));
+        Assert.Contains("README.md", package.Files);
+        Assert.Contains("QuickSilver", package.Says("description") + package.Says("id"));
+        Assert.Contains("multicast", package.Says("tags")!.Split(' '));
+        Assert.Equal("git", package.Repository("type"));
+        Assert.Null(package.Repository("url"));
+        if (Directory.Exists(Path.Combine(Feed.Root, ".git")) || File.Exists(Path.Combine(Feed.Root, ".git")))
+        {
+            Assert.Matches("^[0-9a-f]{40}$", package.Repository("commit"));
+        }
+    }
+
+    [Fact]
+    public void Each_package_describes_itself_in_its_own_words()
+    {
+        var descriptions = All.Select(id => feed.Package(id).Says("description")).ToList();
+        Assert.DoesNotContain("Package Description", descriptions);
+        Assert.Equal(descriptions.Count, descriptions.Distinct().Count());
+    }
+
+    [Fact]
+    public void The_library_carries_the_assemblies_below_it_their_documentation_and_the_generator()
+    {
+        var expected = Carried.SelectMany(name => new[] { $"lib/net10.0/{name}.dll", $"lib/net10.0/{name}.xml" })
+            .Append("analyzers/dotnet/cs/QuickSilver.Generators.dll").Append("README.md");
+        Assert.Equal(expected.Order(StringComparer.Ordinal), feed.Package("QuickSilver").Files);
+        Assert.Equal(
+            Carried.Select(name => $"lib/net10.0/{name}.pdb").Order(StringComparer.Ordinal), feed.Symbols("QuickSilver").Files);
+    }
+
+    [Theory]
+    [InlineData("QuickSilver.Hosting")]
+    [InlineData("QuickSilver.ProtobufNet")]
+    public void A_companion_carries_itself_only_and_passes_the_generator_on(string id)
+    {
+        Assert.Equal(["README.md", $"lib/net10.0/{id}.dll", $"lib/net10.0/{id}.xml"], feed.Package(id).Files);
+        Assert.Equal([$"lib/net10.0/{id}.pdb"], feed.Symbols(id).Files);
+        Assert.False(feed.Package(id).Dependencies.Single(dependency => dependency.Id == "QuickSilver").HidesAnalyzers);
+    }
+
+    [Fact]
+    public void The_library_asks_for_what_its_assemblies_refer_to_and_for_nothing_more()
+    {
+        var package = feed.Package("QuickSilver");
+        string runtime = Path.GetDirectoryName(typeof(object).Assembly.Location)!;
+        var needed = Carried.SelectMany(name => References(package.Content($"lib/net10.0/{name}.dll")))
+            .Where(name => !Carried.Contains(name) && !File.Exists(Path.Combine(runtime, name + ".dll")));
+        Assert.Equal(
+            needed.Distinct().Order(StringComparer.Ordinal), package.Dependencies.Select(one => one.Id).Order(StringComparer.Ordinal));
+    }
+
+    [Fact]
+    public void No_package_asks_for_one_that_is_not_made()
+    {
+        foreach (string id in Libraries)
+        {
+            var own = feed.Package(id).Dependencies.Where(one => one.Id.StartsWith("QuickSilver", StringComparison.Ordinal));
+            Assert.All(own, one => Assert.Contains($"{one.Id}.{one.Version}.nupkg", feed.Files));
+        }
+    }
+
+    [Fact]
+    public void The_adapter_asks_for_both_halves_of_protobuf_net_even_where_one_was_pruned()
+    {
+        var asked = feed.Package("QuickSilver.ProtobufNet").Dependencies.ToDictionary(one => one.Id, one => one.Version);
+        Assert.Equal("3.3.0", asked["protobuf-net"]);
+        Assert.Equal("3.3.0", asked["protobuf-net.Core"]);
+    }
+
+    [Fact]
+    public void The_tool_is_one_and_brings_all_it_needs()
+    {
+        var tool = feed.Package("qsm");
+        Assert.Equal(["DotnetTool"], tool.Types);
+        Assert.Empty(tool.Dependencies);
+        Assert.All(
+            Carried.Append("QuickSilver.Hosting").Append("qsm"), name => Assert.Contains($"tools/net10.0/any/{name}.dll", tool.Files));
+    }
+
+    [SkippableTheory]
+    [MemberData(nameof(Packages))]
+    public void What_is_released_names_no_folder_of_the_machine_that_built_it(string id)
+    {
+        Skip.IfNot(Feed.IsRelease, "Debug builds name the folders that their debugger looks into.");
+        byte[] root = Encoding.UTF8.GetBytes(Feed.Root);
+        var package = feed.Package(id);
+        Assert.All(package.Files, file => Assert.True(package.Content(file).AsSpan().IndexOf(root) < 0, $"{file} names {Feed.Root}"));
+        var symbols = feed.Symbols(id);
+        Assert.All(symbols.Files.SelectMany(file => Sources(symbols.Content(file))), source => Assert.StartsWith("/_/", source));
+    }
+
+    [Fact]
+    public void The_documentation_is_that_of_the_assembly()
+    {
+        string documentation = Encoding.UTF8.GetString(feed.Package("QuickSilver").Content("lib/net10.0/QuickSilver.xml"));
+        Assert.Contains("M:QuickSilver.QuickSilverNode.StartAsync(", documentation);
+    }
+
+    private static List<string> Sources(byte[] symbols)
+    {
+        using var provider = MetadataReaderProvider.FromPortablePdbStream(new MemoryStream(symbols));
+        var metadata = provider.GetMetadataReader();
+        return [.. metadata.Documents.Select(handle => metadata.GetString(metadata.GetDocument(handle).Name))];
+    }
+
+    private static IEnumerable<string> References(byte[] assembly)
+    {
+        using var image = new PEReader(new MemoryStream(assembly));
+        var metadata = image.GetMetadataReader();
+        return [.. metadata.AssemblyReferences.Select(handle => metadata.GetString(metadata.GetAssemblyReference(handle).Name))];
+    }
+}
