@@ -13,6 +13,9 @@ namespace QuickSilver.Multicast.Dissemination;
 // (reliable streams). Once superseded nothing is appended, and the stream is settled when Acknowledged == Last.
 internal sealed class RegionSender
 {
+    // Nobody answers these; a tail that was lost is told as a gap by one that arrives.
+    private const int BestEffortAnnouncements = 3;
+
     private readonly MulticastContext _context;
     private readonly IRegionPath _path;
     private readonly PacketFlags _flags;
@@ -135,7 +138,7 @@ internal sealed class RegionSender
             CompleteClaims();
         }
 
-        if (IsSettled)
+        if (IsSettled && !AwaitsNews)
         {
             _context.Environment.Cancel(_announceAlarm);
             _announceInterval = TimeSpan.Zero;
@@ -189,6 +192,10 @@ internal sealed class RegionSender
         }
     }
 
+    // Something that was sent is not known to be held, or not to be taken, by all. Both must be asked for: the ring rests when all
+    // is well, and the acknowledgement that said so may have been lost; the window would stay closed on what was held long ago.
+    private bool AwaitsNews => IsReliable ? Acknowledged < _sent || _consumed < _sent : _announcements < BestEffortAnnouncements;
+
     private long WindowRoom() => _pace.WindowPackets - (_sent - (IsReliable ? _consumed : _sent));
 
     private void SendWaiting()
@@ -213,7 +220,7 @@ internal sealed class RegionSender
             }
         }
 
-        if (IsReliable ? Acknowledged < _sent : _announcements < 3)
+        if (AwaitsNews)
         {
             _announceInterval = _context.Options.AnnounceAfter;
             _context.Environment.Schedule(_announceAlarm, _announceInterval);
@@ -284,7 +291,7 @@ internal sealed class RegionSender
 
     private void Announce()
     {
-        if (IsReliable ? Acknowledged >= _sent : _announcements >= 3)
+        if (!AwaitsNews)
         {
             return;
         }

@@ -30,6 +30,19 @@ public sealed class DeliveryTests
         }
     }
 
+    // With these seeds the acknowledgement is lost that says all was taken, right after one that said all is held.
+    [Theory]
+    [InlineData(1196)]
+    [InlineData(1561)]
+    [InlineData(2038)]
+    public void A_window_that_was_closed_when_the_last_acknowledgement_was_lost_opens_again(ulong seed)
+    {
+        var cluster = Publishing(seed, Link("loss 20"), subscribers: 3);
+        cluster[0].PublishAll(Topic, 20_000, 30);
+
+        Assert.True(cluster.RunUntil(() => AllGot(cluster, 20_000)), string.Join(' ', cluster.Hosts.Select(host => host.Log.Count)));
+    }
+
     [Fact]
     public void A_stable_stream_keeps_nothing()
     {
