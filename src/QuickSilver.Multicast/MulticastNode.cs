@@ -75,6 +75,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     /// <summary>Bytes that all outbound streams keep now; the counter of unacknowledged bytes lags behind it.</summary>
     public long RetainedBytes => _context.Retention.Bytes;
 
+    /// <summary>The last configuration applied.</summary>
+    public long Configuration => _configuration;
+
     public int OutboundStreams => _senders.Count + _retired.Count;
 
     public int MaxRunSegments => _dataPort.MaxRunSegments;
@@ -256,6 +259,15 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
         _stabilityWaits.Add((streams, callback));
         PostProgress();
+    }
+
+    /// <summary>Views were closed: who is gone, and has no stream left in any, will not be heard of again.</summary>
+    public void ForgetSenders()
+    {
+        foreach (var receiver in _topicReceivers.Values)
+        {
+            receiver.Forget(sender => !_context.Directory.Contains(sender) && !_reader.HasStreamOf(sender));
+        }
     }
 
     public void Forget(TopicSender topic)

@@ -6,11 +6,14 @@ namespace QuickSilver.Multicast;
 // Who is alive, and where, as the membership service says. What is not in it is not heard (I10).
 internal sealed class NodeDirectory
 {
-    private readonly Dictionary<NodeKey, DatagramAddress> _live = [];
+    private readonly Dictionary<NodeKey, (DatagramAddress Address, long JoinedAt)> _live = [];
 
     public bool Contains(NodeKey node) => _live.ContainsKey(node);
 
-    public DatagramAddress? Find(NodeKey node) => _live.GetValueOrDefault(node);
+    public DatagramAddress? Find(NodeKey node) => _live.TryGetValue(node, out var known) ? known.Address : null;
+
+    /// <summary>The configuration with which this node came to know that one; 0 when it does not.</summary>
+    public long JoinedAt(NodeKey node) => _live.TryGetValue(node, out var known) ? known.JoinedAt : 0;
 
     /// <summary>Applies a change and gives the nodes that are gone by it, in key order.</summary>
     public List<NodeKey> Apply(ConfigurationChange change)
@@ -48,7 +51,8 @@ internal sealed class NodeDirectory
 
         foreach (var node in change.Joined)
         {
-            _live[node.Key] = new DatagramAddress(node.EndPoint);
+            long joinedAt = _live.TryGetValue(node.Key, out var known) ? known.JoinedAt : change.Number;
+            _live[node.Key] = (new DatagramAddress(node.EndPoint), joinedAt);
         }
 
         gone.Sort();

@@ -157,6 +157,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     public void CloseSettled(long settled)
     {
         _settled = 0;
+        int before = _ordered.Count;
         for (int i = 0; i < _ordered.Count; i++)
         {
             var region = _ordered[i];
@@ -176,6 +177,28 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
             _closed[region.View.RegionId] = Math.Max(_closed.GetValueOrDefault(region.View.RegionId), region.View.Number);
             region.Close();
         }
+
+        if (_ordered.Count < before)
+        {
+            _node!.ForgetSenders();
+        }
+    }
+
+    /// <summary>Whether a view that is open here has a stream of this sender.</summary>
+    public bool HasStreamOf(NodeKey sender)
+    {
+        foreach (var region in _ordered)
+        {
+            foreach (var stream in region.Streams)
+            {
+                if (stream.Sender == sender)
+                {
+                    return true;
+                }
+            }
+        }
+
+        return false;
     }
 
     public void Close()
@@ -293,6 +316,12 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         if (!AggregateAck.TryRead(header.Body, out var ack))
         {
             return DropReason.Malformed;
+        }
+
+        if (ack.Origin != _context.Self)
+        {
+            // For an earlier life at this address.
+            return DropReason.StaleView;
         }
 
         _context.Counters.AcksReceived++;

@@ -32,7 +32,8 @@ internal sealed class TopicReceiver(MulticastContext context, ulong topicId, boo
         var order = Find(stream.Sender);
         if (order.Next == 0 && !message.StartTable.IsEmpty)
         {
-            order.Next = StartTable.FirstFor(message.StartTable, ActiveFrom);
+            // A sender that came into this cluster after the subscription was elsewhere before, under other configurations.
+            order.Next = StartTable.FirstFor(message.StartTable, Math.Max(ActiveFrom, context.Directory.JoinedAt(stream.Sender)));
             order.DropBefore(order.Next);
         }
 
@@ -91,11 +92,19 @@ internal sealed class TopicReceiver(MulticastContext context, ulong topicId, boo
             order.Next = first;
             Drain(order);
         }
+    }
 
-        if (senderGone)
+    /// <summary>Forgets senders of whom nothing can come any more.</summary>
+    public void Forget(Predicate<NodeKey> isOver)
+    {
+        for (int i = 0; i < _senders.Count; i++)
         {
-            _bySender.Remove(sender);
-            _senders.Remove(order);
+            var order = _senders[i];
+            if (order.HeldCount == 0 && isOver(order.Sender))
+            {
+                _bySender.Remove(order.Sender);
+                _senders.RemoveAt(i--);
+            }
         }
     }
 

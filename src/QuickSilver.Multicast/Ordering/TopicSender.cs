@@ -59,7 +59,8 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     public void Apply(TopicView view)
     {
         _view = view;
-        numbers.Starts.Add(view.Configuration, numbers.Next);
+        // The configuration in which this node adopted the view: the view itself may be older than its membership.
+        numbers.Starts.Add(Math.Max(view.Configuration, node.Configuration), numbers.Next);
         Route();
     }
 

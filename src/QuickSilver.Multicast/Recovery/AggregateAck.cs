@@ -1,23 +1,27 @@
 using System.Buffers.Binary;
 using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Recovery;
 
-// The body of an Ack packet, from a view's leader to one sender: i64 held by all, i64 accepted above by all, i64 datagrams
-// the members' kernels dropped so far, i64 the smallest receive buffer among them in bytes.
-internal readonly record struct AggregateAck(long Stable, long Consumed, long KernelDrops, long ReceiveBufferBytes)
+// The body of an Ack packet, from a view's leader to one sender: u64 and u32 whose stream, i64 held by all, i64 accepted
+// above by all, i64 datagrams the members' kernels dropped so far, i64 the smallest receive buffer among them in bytes. The
+// sender is named because its next life may have the same address and port, and send into the same view.
+internal readonly record struct AggregateAck(NodeKey Origin, long Stable, long Consumed, long KernelDrops, long ReceiveBufferBytes)
 {
     public const int Bytes = PacketHeader.Bytes + BodyBytes;
-    private const int BodyBytes = 32;
+    private const int BodyBytes = 44;
 
     public void Write(Span<byte> packet, in PacketTemplate template)
     {
         template.Write(packet, PacketKind.Ack, PacketFlags.None, 0, 0, 0);
         var body = packet[PacketHeader.Bytes..];
-        BinaryPrimitives.WriteInt64LittleEndian(body, Stable);
-        BinaryPrimitives.WriteInt64LittleEndian(body[8..], Consumed);
-        BinaryPrimitives.WriteInt64LittleEndian(body[16..], KernelDrops);
-        BinaryPrimitives.WriteInt64LittleEndian(body[24..], ReceiveBufferBytes);
+        BinaryPrimitives.WriteUInt64LittleEndian(body, Origin.Id);
+        BinaryPrimitives.WriteUInt32LittleEndian(body[8..], Origin.Incarnation);
+        BinaryPrimitives.WriteInt64LittleEndian(body[12..], Stable);
+        BinaryPrimitives.WriteInt64LittleEndian(body[20..], Consumed);
+        BinaryPrimitives.WriteInt64LittleEndian(body[28..], KernelDrops);
+        BinaryPrimitives.WriteInt64LittleEndian(body[36..], ReceiveBufferBytes);
         PacketTemplate.Seal(packet[..Bytes]);
     }
 
@@ -30,10 +34,11 @@ internal readonly record struct AggregateAck(long Stable, long Consumed, long Ke
         }
 
         ack = new AggregateAck(
-            BinaryPrimitives.ReadInt64LittleEndian(body),
-            BinaryPrimitives.ReadInt64LittleEndian(body[8..]),
-            BinaryPrimitives.ReadInt64LittleEndian(body[16..]),
-            BinaryPrimitives.ReadInt64LittleEndian(body[24..]));
+            new NodeKey(BinaryPrimitives.ReadUInt64LittleEndian(body), BinaryPrimitives.ReadUInt32LittleEndian(body[8..])),
+            BinaryPrimitives.ReadInt64LittleEndian(body[12..]),
+            BinaryPrimitives.ReadInt64LittleEndian(body[20..]),
+            BinaryPrimitives.ReadInt64LittleEndian(body[28..]),
+            BinaryPrimitives.ReadInt64LittleEndian(body[36..]));
         return ack.Stable >= 0 && ack.Consumed >= 0;
     }
 }

@@ -169,7 +169,7 @@ internal sealed class TokenRing
             }
 
             var result = Result(stream.Sender);
-            bool quiet = result.Stable >= stream.Highest && stream.IsDrained && (!stream.IsSenderGone || result.IsFinished);
+            bool quiet = result.Stable >= stream.Highest && stream.IsDrained && (!stream.IsSenderGone || result.IsFinished(stream));
             result.QuietRounds = quiet ? result.QuietRounds + 1 : 0;
             if (result.QuietRounds > QuietRounds)
             {
@@ -188,7 +188,7 @@ internal sealed class TokenRing
                 record.IsDecided = true;
                 Copy(result.Lost, record.LackedByAll);
             }
-            else if (stream.IsSenderGone && !result.IsFinished)
+            else if (stream.IsSenderGone && !result.IsFinished(stream))
             {
                 record.IsGathering = true;
                 Copy(stream.Missing, record.LackedByAll);
@@ -239,6 +239,12 @@ internal sealed class TokenRing
             record.HeldByAll = Math.Min(record.HeldByAll, stream.Contiguous);
             record.ConsumedByAll = Math.Min(record.ConsumedByAll, stream.Consumed);
             record.HeldByAny = Math.Max(record.HeldByAny, stream.Highest);
+            if (!stream.IsSenderGone)
+            {
+                // Whoever may still hear the sender may still get what all others lack: no decision in this round.
+                record.IsGathering = false;
+            }
+
             if (record.IsGathering)
             {
                 record.LackedByAll.IntersectWith(stream.Missing);
@@ -291,7 +297,10 @@ internal sealed class TokenRing
             {
                 Copy(record.LackedByAll, result.Lost);
                 GiveUp(stream, result.Lost);
-                result.IsFinished = result.Lost.Count == 0 && result.Stable >= result.HeldByAny;
+                if (result.Lost.Count == 0 && result.Stable >= result.HeldByAny)
+                {
+                    result.FinishedThrough = result.HeldByAny;
+                }
             }
 
             stream.SetStable(result.Stable);
@@ -323,7 +332,7 @@ internal sealed class TokenRing
 
     private void Acknowledge(RecoveryRecord record, RoundResult result)
     {
-        var ack = new AggregateAck(result.Stable, record.ConsumedByAll, _token.KernelDrops, _token.ReceiveBufferBytes);
+        var ack = new AggregateAck(record.Sender, result.Stable, record.ConsumedByAll, _token.KernelDrops, _token.ReceiveBufferBytes);
         if (ack == result.LastAck && result.QuietRounds > 0)
         {
             return;
@@ -385,10 +394,10 @@ internal sealed class TokenRing
 
     private void FinishIfDone(InboundStream stream, RoundResult result)
     {
-        if (stream.IsSenderGone && !result.IsReported && stream.Missing.Count == 0
+        if (stream.IsSenderGone && result.ReportedThrough < stream.Highest && stream.Missing.Count == 0
             && result.Stable >= result.HeldByAny && result.HeldByAny >= stream.Highest)
         {
-            result.IsReported = true;
+            result.ReportedThrough = stream.Highest;
             stream.Finish();
         }
     }
@@ -464,10 +473,14 @@ internal sealed class TokenRing
         public long Stable;
         public long HeldByAny;
         public int QuietRounds;
-        public bool IsFinished;
-        public bool IsReported;
+        // Of a sender that is gone: up to where the ring has decided, and up to where those above were told. A member that
+        // heard of the removal later may bring more, and then both go on.
+        public long FinishedThrough = -1;
+        public long ReportedThrough = -1;
         public AggregateAck LastAck;
 
         public SequenceRanges Lost { get; } = new(RecoveryRecord.MaxRanges);
+
+        public bool IsFinished(InboundStream stream) => FinishedThrough >= stream.Highest;
     }
 }

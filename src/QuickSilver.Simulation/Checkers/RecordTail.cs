@@ -7,6 +7,13 @@ internal sealed class RecordTail : HistoryChecker
     private const int Kept = 40;
 
     private readonly Queue<object> _records = new();
+    private readonly TextWriter? _all;
+
+    /// <param name="all">Where to write every record as well, for who wants to see a whole run.</param>
+    public RecordTail(TextWriter? all = null)
+    {
+        _all = all;
+    }
 
     public override string Invariant => "none";
 
@@ -31,6 +38,7 @@ internal sealed class RecordTail : HistoryChecker
     // Boxed only here: what is shown is formatted when it is asked for.
     private void Add(object record)
     {
+        _all?.WriteLine(Text(record));
         if (History!.ViolationCount > 0)
         {
             return;
@@ -48,9 +56,12 @@ internal sealed class RecordTail : HistoryChecker
     {
         Delivered it => $"{it.At:c} {it.Subscription} was given {it.Message}",
         GapTold it => $"{it.At:c} {it.Subscription} was told that it lacks {it.First} to {it.Last} of {it.Sender}",
-        Sent it => $"{it.At:c} sent: {it.Message}, in {string.Join(", ", it.Views.Select(view => view.ToString()))}",
-        Activated it => $"{it.At:c} {it.Subscription} is in view from configuration {it.Configuration} on, life {it.Life}",
-        Configured it => $"{it.At:c} node {it.Node} ({it.Life}) applied configuration {it.Number}",
+        Sent it => $"{it.At:c} sent: {it.Message}, in {string.Join(", ", it.Views.Select(view => $"{view.RegionId:x}/{view.Number}@{view.Configuration:x}"))}",
+        Activated it => $"{it.At:c} {it.Subscription} is in view from configuration {it.Configuration:x} on, life {it.Life}",
+        Configured it => $"{it.At:c} node {it.Node} ({it.Life}) applied configuration {it.Number:x}{(it.Change.IsSnapshot ? " (all)" : "")}: "
+            + $"{it.Change.Joined.Length} joined, {it.Change.Removed.Length} removed [{string.Join(", ", it.Change.Removed)}]; "
+            + $"{string.Join(", ", it.Change.Regions.Select(view => $"{view}@{view.Configuration:x}"))}; "
+            + string.Join(", ", it.Change.Topics.Select(view => $"topic {view.TopicId:x} in {string.Join('+', view.Regions.Select(region => $"{region:x}"))}{(view.Subscribed ? " subscribed" : "")}")),
         _ => record.ToString()!,
     };
 }

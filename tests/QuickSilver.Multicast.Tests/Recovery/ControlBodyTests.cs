@@ -47,7 +47,7 @@ public sealed class ControlBodyTests
     public void An_acknowledgement_is_read_back()
     {
         var packet = new byte[AggregateAck.Bytes];
-        var ack = new AggregateAck(10, 8, 3, 4096);
+        var ack = new AggregateAck(Origin, 10, 8, 3, 4096);
 
         ack.Write(packet, Template);
 

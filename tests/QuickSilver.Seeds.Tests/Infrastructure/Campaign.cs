@@ -21,7 +21,8 @@ internal abstract class Campaign(string name, ITestOutputHelper output)
     public void Check(ulong seed)
     {
         long begun = Stopwatch.GetTimestamp();
-        var tail = new RecordTail();
+        using var all = Environment.GetEnvironmentVariable("QS_RECORDS") is { } path ? new StreamWriter(path) : null;
+        var tail = new RecordTail(all);
         try
         {
             var result = Play(seed, tail);
@@ -40,7 +41,7 @@ internal abstract class Campaign(string name, ITestOutputHelper output)
         {
             string message = $"""
                 Campaign {name}, seed {seed} (commit {SeedChoice.Commit() ?? "unknown"}): {exception.Message}
-                Again: QS_SEEDS=1 QS_FIRST_SEED={seed} dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~{name}Campaign"
+                Again (QS_RECORDS=<file> writes all records): QS_SEEDS=1 QS_FIRST_SEED={seed} dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~{name}Campaign"
                 The last records before the first violation, or before the end:
                 {tail}
                 The run: {Describe(seed)}
