@@ -158,7 +158,8 @@ public sealed class QuickSilverNode : IAsyncDisposable
             };
             FaceLog.StartFailed(core.Log, options.StartTimeout, where);
             await node.DisposeAsync().ConfigureAwait(false);
-            throw new MembershipUnreachableException($"No membership service within {options.StartTimeout}: {where.TrimEnd('.')}.", exception);
+            throw new MembershipUnreachableException(
+                $"No membership service within {options.StartTimeout}: {where.TrimEnd('.')}.", exception);
         }
         catch
         {

@@ -6,6 +6,8 @@ namespace ChurnNode;
 // One subscription from its opening to its end: what came has to be one piece of the topic, each message once and in order.
 internal sealed class Endpoint
 {
+    private static readonly TopicOptions Subscribing = new() { Access = TopicAccess.Subscribe };
+
     private readonly ITopic<ReadOnlyMemory<byte>> _topic;
     private readonly int _number;
     private readonly bool _isKept;
@@ -23,7 +25,7 @@ internal sealed class Endpoint
     }
 
     public static async Task<Endpoint> OpenAsync(QuickSilverNode node, int topic, bool isKept) =>
-        new(await node.OpenTopicAsync<ReadOnlyMemory<byte>>(Topics.Data(topic), new TopicOptions { Access = TopicAccess.Subscribe }), topic, isKept);
+        new(await node.OpenTopicAsync<ReadOnlyMemory<byte>>(Topics.Data(topic), Subscribing), topic, isKept);
 
     public async Task CloseAsync()
     {

@@ -13,7 +13,8 @@ using Serilog.Extensions.Logging;
 //   ChurnNode follow  SERVICE INTERFACE TOPICS KEPT CHANGES SEED      (KEPT: comma-separated numbers; ends with its input)
 if (args is not [var role, var service, var address, var topics, ..] || args.Length != 7)
 {
-    Console.Error.WriteLine("usage: publish SERVICE INTERFACE TOPICS RATE SECONDS FOLLOWERS | follow SERVICE INTERFACE TOPICS KEPT CHANGES SEED");
+    Console.Error.WriteLine("usage: publish SERVICE INTERFACE TOPICS RATE SECONDS FOLLOWERS");
+    Console.Error.WriteLine("       follow  SERVICE INTERFACE TOPICS KEPT CHANGES SEED");
     return 2;
 }
 

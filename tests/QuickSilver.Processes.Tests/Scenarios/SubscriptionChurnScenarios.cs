@@ -30,7 +30,8 @@ public sealed class SubscriptionChurnScenarios
         var sent = Parse(publisher).GetProperty("Sent").EnumerateArray().Select(count => count.GetInt64()).ToArray();
         Assert.True(sent.Sum() > Rate * ScenarioSize.Seconds / 2, $"only {sent.Sum()} were published");
         var reports = followers.ConvertAll(Parse);
-        Assert.All(reports.SelectMany(report => report.GetProperty("Endpoints").EnumerateArray()), endpoint => AssertWhole(endpoint, sent, publisher));
+        var endpoints = reports.SelectMany(report => report.GetProperty("Endpoints").EnumerateArray());
+        Assert.All(endpoints, endpoint => AssertWhole(endpoint, sent, publisher));
         followers.ForEach(follower => follower.ExpectExit(0));
         Assert.All(followers.Append(publisher), node => Assert.DoesNotContain(" ERR] ", node.Errors.Text()));
         var changes = reports.Sum(report => report.GetProperty("Changes").GetInt32());
