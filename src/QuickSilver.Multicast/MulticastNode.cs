@@ -112,7 +112,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     public ITopicReceiver OpenReceiver(ulong topicId, bool reliable, ITopicSink sink)
     {
-        var receiver = new TopicReceiver(_context, topicId, reliable, sink, Forget);
+        var receiver = new TopicReceiver(_context, topicId, reliable, sink, Forget, OnLoss);
         _topicReceivers.Add((topicId, reliable), receiver);
         if (_topicViews.TryGetValue(topicId, out var view) && view.Subscribed)
         {
@@ -132,12 +132,13 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _configuration = change.Number;
         // Messages taken before the change belong to the views before it.
         FlushAll();
-        var gone = _context.Directory.Apply(change);
-        ApplyRegions(change);
-        foreach (var node in gone)
+        // Who is gone is so from the old views, and may be in the new ones.
+        foreach (var node in _context.Directory.Apply(change, _context.Self))
         {
             OnNodeGone(node);
         }
+
+        ApplyRegions(change);
 
         foreach (var view in change.Topics)
         {
@@ -386,13 +387,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _reader.OnNodeGone(node);
         foreach (var sender in AllSenders())
         {
-            bool anyLive = false;
-            foreach (var member in sender.View.Members)
-            {
-                anyLive |= _context.Directory.Contains(member);
-            }
-
-            if (!anyLive)
+            if (!sender.OnMemberGone(node))
             {
                 sender.Abandon();
             }

@@ -64,6 +64,10 @@ internal sealed record MulticastOptions
     // After a view change the first packet waits this long, so that most members know the view when it arrives.
     public TimeSpan ReconfigurationPause { get; init; } = TimeSpan.FromMilliseconds(2);
 
+    // An old view with a sender that is gone stays open until its ring has had nothing to settle for this long: longer than
+    // the longest wait between two tokens.
+    public TimeSpan ClosingPause { get; init; } = TimeSpan.FromSeconds(3);
+
     // Unfinished large messages at a receiver, in bytes over all senders.
     public long ReassemblyBytes { get; init; } = 256L << 20;
 

@@ -13,6 +13,8 @@ namespace QuickSilver.Multicast;
 // to its view. Knows the views of which this node is a member, by region and number.
 internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 {
+    private static readonly TimeSpan CloseRetry = TimeSpan.FromMilliseconds(500);
+
     private readonly Dictionary<(ulong Region, uint View), RegionReceiver> _regions = [];
     private readonly List<RegionReceiver> _ordered = [];
     private readonly Dictionary<IPEndPoint, RegionPort> _ports = [];
@@ -20,6 +22,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     private readonly Dictionary<ulong, uint> _closed = [];
     private readonly UnknownViewBuffer _unknown = new(options.UnknownViewBytes, options.UnknownViewAge);
     private Alarm? _expiry;
+    private Alarm? _retry;
     private MulticastContext? _context;
     private MulticastNode? _node;
     private long _settled;
@@ -31,6 +34,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         _context = context;
         _node = node;
         _expiry = new Alarm(ExpireUnknown);
+        _retry = new Alarm(OnBatchEnd);
     }
 
     public bool IsControl(ReadOnlySpan<byte> firstBytes) =>
@@ -166,8 +170,9 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
                 continue;
             }
 
-            if (!region.IsDrained)
+            if (!region.MayClose)
             {
+                region.GiveUpIfAlone();
                 _settled = settled;
                 continue;
             }
@@ -176,6 +181,11 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
             _regions.Remove((region.View.RegionId, region.View.Number));
             _closed[region.View.RegionId] = Math.Max(_closed.GetValueOrDefault(region.View.RegionId), region.View.Number);
             region.Close();
+        }
+
+        if (_settled > 0)
+        {
+            _context!.Environment.Schedule(_retry!, CloseRetry);
         }
 
         if (_ordered.Count < before)
@@ -211,6 +221,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         _ordered.Clear();
         _regions.Clear();
         _context?.Environment.Cancel(_expiry!);
+        _context?.Environment.Cancel(_retry!);
         _unknown.Expire(TimeSpan.MaxValue);
     }
 
@@ -238,7 +249,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
             return isData && TryKeep(lease.Span.Slice(offset, header.Length), arrived) ? DropReason.None : DropReason.UnknownView;
         }
 
-        if (!_context!.Directory.Contains(sender))
+        if (!_context!.Directory.Contains(sender) || region.Find(sender) is { IsSenderGone: true })
         {
             return OnStranger(region, header, sender, lease, offset);
         }
@@ -288,7 +299,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         }
     }
 
-    // A node that is not in the directory: gone, or not yet known. A packet of a stream that is already here, forwarded by a
+    // A node that is not in the directory, or was away since this view: gone, or not yet known. A packet of a stream that is already here, forwarded by a
     // survivor on behalf of a sender that is gone, still counts: the survivors agree on what they deliver of it.
     private DropReason OnStranger(RegionReceiver region, in PacketHeader header, NodeKey sender, Lease lease, int offset)
     {

@@ -89,7 +89,7 @@ public sealed class RandomFaultsCampaign(ITestOutputHelper output)
         private static void End(WholeCluster cluster, string when)
         {
             var step = TimeSpan.FromMilliseconds(100);
-            cluster.Require(cluster.RunUntil(() => cluster.Nodes.All(node => node.IsInOrder), OrderLimit, step), $"all are joined and in view {when}");
+            cluster.RequireOne(OrderLimit, step, when);
             cluster.RunUntil(() => cluster.History.IsComplete, CompletionLimit, step);
             cluster.RequireQuiet(CompletionLimit, step);
             // Packets of views that never became known are kept for a while.

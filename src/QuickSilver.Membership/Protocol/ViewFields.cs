@@ -72,6 +72,7 @@ internal static class ViewFields
         WriteNode(writer, 1, info.Key);
         WriteEndPoint(writer, 2, info.EndPoint);
         writer.Int64(3, info.JoinOrder);
+        writer.Int64(4, info.AdmittedAt);
         writer.End(start);
     }
 
@@ -81,6 +82,7 @@ internal static class ViewFields
         NodeKey key = default;
         IPEndPoint? endPoint = null;
         long joinOrder = 0;
+        long admittedAt = 0;
         while (reader.Next())
         {
             switch (reader.Field)
@@ -88,6 +90,7 @@ internal static class ViewFields
                 case 1: key = ReadNode(ref reader); break;
                 case 2: endPoint = ReadEndPoint(ref reader); break;
                 case 3: joinOrder = reader.Int64(); break;
+                case 4: admittedAt = reader.Int64(); break;
                 default: reader.Skip(); break;
             }
         }
@@ -98,7 +101,7 @@ internal static class ViewFields
             outer.Fail();
         }
 
-        return new NodeInfo(key, endPoint ?? new IPEndPoint(IPAddress.None, 0), joinOrder);
+        return new NodeInfo(key, endPoint ?? new IPEndPoint(IPAddress.None, 0), joinOrder, admittedAt);
     }
 
     public static void WriteRegion(ProtoWriter writer, int field, RegionView view)

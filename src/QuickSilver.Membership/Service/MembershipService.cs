@@ -385,6 +385,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         foreach (var member in joined)
         {
             member.IsNew = false;
+            member.Info = member.Info with { AdmittedAt = number };
             // Who was never a member has sent nothing that could still be unsettled.
             member.Confirmed = member.WasMember ? 0 : number;
         }

@@ -16,5 +16,6 @@ internal readonly record struct NodeKey(ulong Id, uint Incarnation) : IComparabl
     public override string ToString() => $"{Id:x16}.{Incarnation}";
 }
 
-// A live node as the service knows it. JoinOrder grows with each join: the lowest is the longest-standing.
-internal sealed record NodeInfo(NodeKey Key, IPEndPoint EndPoint, long JoinOrder);
+// A live node as the service knows it. JoinOrder grows with each join: the lowest is the longest-standing. AdmittedAt: the
+// configuration that made it a member of this service's cluster; a node that returns from elsewhere gets a new one.
+internal sealed record NodeInfo(NodeKey Key, IPEndPoint EndPoint, long JoinOrder, long AdmittedAt = 0);

@@ -27,6 +27,7 @@ internal sealed class RegionSender
     private readonly Alarm _resumeAlarm;
     private readonly Queue<(long Packet, StabilityClaim Claim)> _claims = new();
     private readonly HashSet<ulong> _started = [];
+    private readonly List<NodeKey> _gone = [];
     private long _sent;
     private long _consumed;
     private TimeSpan _announceInterval;
@@ -146,6 +147,17 @@ internal sealed class RegionSender
 
         Flush();
         _context.OnSenderProgress();
+    }
+
+    /// <summary>False when no member is left. One that comes back to the cluster does not come back to this view.</summary>
+    public bool OnMemberGone(NodeKey node)
+    {
+        if (View.Members.Contains(node) && !_gone.Contains(node))
+        {
+            _gone.Add(node);
+        }
+
+        return _gone.Count < View.Members.Length;
     }
 
     /// <summary>No live member is left to want anything: all counts as held.</summary>

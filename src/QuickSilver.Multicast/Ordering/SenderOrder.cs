@@ -25,6 +25,8 @@ internal sealed class SenderOrder(NodeKey sender)
 
     public NodeKey Sender { get; } = sender;
     public long Next { get; set; }
+    // The configuration that made the sender a member, as it was when the run began.
+    public long BegunAt { get; set; }
     // The sink said no; nothing is offered until it resumes.
     public bool IsBlocked { get; set; }
     public int HeldCount => _held.Count;

@@ -9,12 +9,16 @@ namespace QuickSilver.Multicast.Ordering;
 // A subscription is active from the configuration in which the membership service put it in a view. Messages of older views
 // are not its business. Where a sender's run begins for it, the start table says, which the first message of the topic in
 // each view carries; until then what arrives is held.
-internal sealed class TopicReceiver(MulticastContext context, ulong topicId, bool reliable, ITopicSink sink, Action<TopicReceiver> closed)
+internal sealed class TopicReceiver(
+    MulticastContext context, ulong topicId, bool reliable, ITopicSink sink, Action<TopicReceiver> closed, Action<InboundStream> torn)
     : ITopicReceiver
 {
     private readonly Dictionary<NodeKey, SenderOrder> _bySender = [];
     private readonly List<SenderOrder> _senders = [];
     private bool _isClosed;
+
+    /// <summary>Each sender's run, for diagnostics.</summary>
+    public IReadOnlyList<SenderOrder> Orders => _senders;
 
     public ulong TopicId { get; } = topicId;
     public bool IsReliable { get; } = reliable;
@@ -30,11 +34,9 @@ internal sealed class TopicReceiver(MulticastContext context, ulong topicId, boo
         }
 
         var order = Find(stream.Sender);
-        if (order.Next == 0 && !message.StartTable.IsEmpty)
+        if (!message.StartTable.IsEmpty)
         {
-            // A sender that came into this cluster after the subscription was elsewhere before, under other configurations.
-            order.Next = StartTable.FirstFor(message.StartTable, Math.Max(ActiveFrom, context.Directory.JoinedAt(stream.Sender)));
-            order.DropBefore(order.Next);
+            Begin(order, stream, message);
         }
 
         if (order.Next == message.Sequence && !order.IsBlocked)
@@ -69,6 +71,24 @@ internal sealed class TopicReceiver(MulticastContext context, ulong topicId, boo
         }
     }
 
+    private void Begin(SenderOrder order, InboundStream stream, in StreamMessage message)
+    {
+        // A sender that came into this cluster after the subscription was elsewhere before, under other configurations.
+        long admitted = context.Directory.AdmittedAt(stream.Sender);
+        if (order.Next == 0)
+        {
+            order.Next = StartTable.FirstFor(message.StartTable, Math.Max(ActiveFrom, admitted));
+            order.DropBefore(order.Next);
+        }
+        else if (admitted > order.BegunAt && message.Sequence > order.Next)
+        {
+            // It was away and is back: what it sent elsewhere meanwhile never comes.
+            torn(stream);
+        }
+
+        order.BegunAt = Math.Max(order.BegunAt, admitted);
+    }
+
     /// <summary>Whatever is missing before held messages of this sender will not come any more, if no stream still waits for it.</summary>
     public void OnLoss(NodeKey sender, bool senderGone)
     {
@@ -86,7 +106,7 @@ internal sealed class TopicReceiver(MulticastContext context, ulong topicId, boo
 
             if (order.Next != 0 && first > order.Next)
             {
-                ReportGap(sender, order.Next, first - 1, senderGone ? "the sender is gone" : "lost, and the topic does not repair");
+                ReportGap(sender, order.Next, first - 1, Reason(senderGone));
             }
 
             order.Next = first;
@@ -138,6 +158,9 @@ internal sealed class TopicReceiver(MulticastContext context, ulong topicId, boo
         _bySender.Clear();
         closed(this);
     }
+
+    private string Reason(bool senderGone) => senderGone ? "the sender is gone"
+        : IsReliable ? "the sender was in another cluster" : "lost, and the topic does not repair";
 
     private SenderOrder Find(NodeKey sender)
     {

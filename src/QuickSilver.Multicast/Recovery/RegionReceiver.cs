@@ -14,6 +14,8 @@ internal sealed class RegionReceiver
     private readonly Dictionary<NodeKey, InboundStream> _bestEffort = [];
     private readonly Dictionary<InboundStream, GapPull> _pulls = [];
     private readonly List<InboundStream> _streams = [];
+    // Since the view was opened; it may have sent here, though this member has not heard of it.
+    private bool _hasLostSomeone;
 
     public RegionReceiver(MulticastContext context, RegionView view, RegionPort? port, IStreamConsumer consumer)
     {
@@ -118,6 +120,7 @@ internal sealed class RegionReceiver
 
     public void OnNodeGone(NodeKey node)
     {
+        _hasLostSomeone = true;
         bool wasMember = Live.Remove(node);
         if (wasMember && Live.Count <= 1)
         {
@@ -153,6 +156,44 @@ internal sealed class RegionReceiver
             }
 
             return true;
+        }
+    }
+
+    /// <summary>
+    /// Nothing is open here; and when some node is gone, whom nobody can ask any more, the ring has had nothing to settle for
+    /// a while: until then another member may lack what only this one has.
+    /// </summary>
+    public bool MayClose
+    {
+        get
+        {
+            if (!IsDrained)
+            {
+                return false;
+            }
+
+            return !_hasLostSomeone || Live.Count <= 1 || _context.Environment.Now - Ring.LastBusy >= _context.Options.ClosingPause;
+        }
+    }
+
+    /// <summary>
+    /// In a view that all live senders are done with: when no token has come for long, the other members have closed it, and
+    /// what a sender that is gone has left open here is nowhere any more.
+    /// </summary>
+    public void GiveUpIfAlone()
+    {
+        if (_context.Environment.Now - Ring.LastHeard < _context.Options.ClosingPause * 3)
+        {
+            return;
+        }
+
+        foreach (var stream in _streams)
+        {
+            if (stream.IsReliable && stream.IsSenderGone && !stream.IsDrained)
+            {
+                stream.GiveUp(1, stream.Highest);
+                stream.Finish();
+            }
         }
     }
 

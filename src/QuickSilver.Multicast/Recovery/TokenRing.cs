@@ -46,11 +46,18 @@ internal sealed class TokenRing
         _timer = new Alarm(OnTimer);
         _watch = new Alarm(OnWatch);
         _timeout = context.Options.TokenTimeout;
+        LastBusy = LastHeard = context.Environment.Now;
         Rest();
     }
 
     /// <summary>Duration of the last whole round at the leader; zero before the first.</summary>
     public TimeSpan LastRoundTrip { get; private set; }
+
+    /// <summary>When a token last said that something is not settled, here or at another member.</summary>
+    public TimeSpan LastBusy { get; private set; }
+
+    /// <summary>When the last token came by.</summary>
+    public TimeSpan LastHeard { get; private set; }
 
     private TimeSpan RoundBegan { get; set; }
 
@@ -264,9 +271,23 @@ internal sealed class TokenRing
             }
         }
 
+        NoteBusy();
         if (!_watch.IsPending)
         {
             _context.Environment.Schedule(_watch, _context.Options.TokenIntervalIdle * 3);
+        }
+    }
+
+    private void NoteBusy()
+    {
+        LastHeard = _context.Environment.Now;
+        for (int i = 0; i < _token.Count; i++)
+        {
+            var record = _token[i];
+            if (record.IsGathering || record.IsDecided || record.HeldByAll < record.HeldByAny || record.ConsumedByAll < record.HeldByAny)
+            {
+                LastBusy = LastHeard;
+            }
         }
     }
 
@@ -278,6 +299,7 @@ internal sealed class TokenRing
         LastRoundTrip = _context.Environment.Now - RoundBegan;
         var adapted = LastRoundTrip * 4;
         _timeout = adapted > _context.Options.TokenTimeout ? adapted : _context.Options.TokenTimeout;
+        NoteBusy();
         bool open = false;
         for (int i = 0; i < _token.Count; i++)
         {

@@ -65,7 +65,9 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
     public string Unsettled() => string.Join("; ", Node.Regions.Where(region => region.SupersededAt != 0 || region.Streams.Any(stream => stream.Consumed < stream.Highest || (stream.IsCached && stream.Stable < stream.Highest)))
         .Select(region => $"{region.View}@{region.View.Configuration:x} superseded {region.SupersededAt:x}, {region.Live.Count} live ["
             + string.Join(", ", region.Streams.Where(stream => stream.Consumed < stream.Highest || (stream.IsCached && stream.Stable < stream.Highest)).Select(stream => $"{stream.Sender} {stream.Stable}/{stream.Consumed}/{stream.Contiguous}/{stream.Highest}{(stream.IsSenderGone ? " gone" : "")}{(stream.IsCached ? " cached" : "")}")) + "]"))
-        + $"; retains {Node.RetainedBytes} bytes";
+        + $"; retains {Node.RetainedBytes} bytes; held: "
+        + string.Join(", ", Receivers.Values.SelectMany(receiver => receiver.Orders.Where(order => order.HeldCount > 0).Select(
+            order => $"{order.HeldCount} of {order.Sender} in {receiver.TopicId:x16} from {receiver.ActiveFrom:x}, next {order.Next}")));
 
     public MemoryReading ReadMemory(bool quiet)
     {

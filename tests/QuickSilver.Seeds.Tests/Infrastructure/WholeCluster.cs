@@ -31,6 +31,7 @@ internal sealed class WholeCluster : IDisposable
         History = new History(checkers.Length > 0 ? checkers : [.. AllCheckers()]);
         Simulation = new SimulatedCluster(new SimulationOptions { Seed = seed });
         _random = SeededRandom.Derive(seed, purpose: 7, owner: 0);
+        IsOne = !embedded;
         if (!embedded)
         {
             var machine = Simulation.AddNode();
@@ -70,6 +71,26 @@ internal sealed class WholeCluster : IDisposable
         new NoGapChecker(), new NoDuplicateChecker(), new NoPhantomChecker(), new OrderChecker(), new ViewsChecker(),
         new DeliveryViewChecker(), new IncarnationChecker(), new MemoryChecker(), new RepairChecker(), new LivenessChecker(),
     ];
+
+    /// <summary>
+    /// Whether a subscription that is settled is owed what anyone publishes. With embedded membership not before all are one
+    /// cluster: until then there may be several, each with its own views (I8 holds in each).
+    /// </summary>
+    public bool IsOne { get; private set; }
+
+    /// <summary>Requires that all nodes come into one cluster, with all that they want open, and that nobody else is in it.</summary>
+    public void RequireOne(TimeSpan limit, TimeSpan step, string when)
+    {
+        bool held = RunUntil(() => _nodes.TrueForAll(node => node.IsJoined && node.Current.Known == _nodes.Count), limit, step);
+        Require(held, $"all are in one cluster {when}");
+        IsOne = true;
+        foreach (var node in _nodes)
+        {
+            node.Current.OnSettled();
+        }
+
+        Require(RunUntil(() => _nodes.TrueForAll(node => node.IsInOrder), limit, step), $"all is open and in view {when}");
+    }
 
     /// <summary>Throws with what the checkers have found so far when something does not come to be that must.</summary>
     public void Require(bool held, string what)
@@ -211,7 +232,7 @@ internal sealed class WholeCluster : IDisposable
     private static bool IsQuietAt(WholeNode node) =>
         node.Current.Parts.ReadMemory(quiet: true) is { RetainedBytes: 0, KeptPackets: 0, OldViews: 0 };
 
-    private string Unordered() => string.Join('\n', _nodes.Where(node => !node.IsInOrder).Select(node => $"{node.Machine}: {node.Wants()}"));
+    private string Unordered() => string.Join('\n', _nodes.Where(node => !node.IsInOrder || node.Current.Known != _nodes.Count).Select(node => $"{node.Machine}: {node.Wants()}"));
 
     private WholeNode Of(SimulatedNode machine) => _nodes.Find(node => node.Machine == machine)!;
 }

@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging.Abstractions;
+using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers;
@@ -34,7 +35,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedNode machine)
     public string Wants() =>
         !IsJoined
             ? "not joined"
-            : $"lacks subscriptions [{string.Join(", ", Subscriptions.Where(topic => !Current.IsSubscribed(topic)))}], "
+            : $"knows {Current.Known} nodes, lacks subscriptions [{string.Join(", ", Subscriptions.Where(topic => !Current.IsSubscribed(topic)))}], "
                 + $"publications [{string.Join(", ", Publications.Where(topic => !Current.IsPublishing(topic)))}]; "
                 + $"configuration {Current.Parts.LastConfiguration:x}, settled {Current.Parts.Settled:x}, streams: {Current.Parts.Unsettled()}";
 
@@ -234,6 +235,9 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedNode machine)
             }
         }
 
+        /// <summary>How many nodes it knows.</summary>
+        public int Known => ((MembershipClient)Parts.Membership).NodeCount;
+
         /// <summary>Publishes, unless the endpoint is not open or its last message still waits for room.</summary>
         public bool TryPublish(string topic, ReadOnlyMemory<byte> payload) =>
             _publications.TryGetValue(topic, out var open) && open.TryPublish(payload);
@@ -281,11 +285,11 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedNode machine)
         private static bool IsEnd(Exception exception) =>
             exception is NodeExpelledException or ObjectDisposedException or OperationCanceledException;
 
-        private void OnSettled()
+        public void OnSettled()
         {
             foreach (var open in _subscriptions.Values)
             {
-                if (!open.IsSettled && open.Configuration <= Parts.Settled)
+                if (!open.IsSettled && open.Configuration <= Parts.Settled && _cluster.IsOne)
                 {
                     open.IsSettled = true;
                     _cluster.History.Subscribed(_environment.Now, open.Subscription);
