@@ -138,6 +138,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             OnNodeGone(node);
         }
 
+        _reader.OnNodesCame();
         ApplyRegions(change);
 
         foreach (var view in change.Topics)

@@ -118,6 +118,14 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         }
     }
 
+    public void OnNodesCame()
+    {
+        foreach (var region in _ordered)
+        {
+            region.OnNodesCame();
+        }
+    }
+
     public void OnNodeGone(NodeKey node)
     {
         foreach (var region in _ordered)

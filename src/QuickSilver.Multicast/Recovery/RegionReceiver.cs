@@ -14,8 +14,9 @@ internal sealed class RegionReceiver
     private readonly Dictionary<NodeKey, InboundStream> _bestEffort = [];
     private readonly Dictionary<InboundStream, GapPull> _pulls = [];
     private readonly List<InboundStream> _streams = [];
+    // Who was removed since the view began; one that comes back to the cluster does not come back to this view.
+    private readonly HashSet<NodeKey> _gone = [];
     // Since the view was opened; it may have sent here, though this member has not heard of it.
-    private bool _hasLostSomeone;
 
     public RegionReceiver(MulticastContext context, RegionView view, RegionPort? port, IStreamConsumer consumer)
     {
@@ -98,7 +99,7 @@ internal sealed class RegionReceiver
             stream = new InboundStream(_context, View, sender, reliable, _consumer)
             {
                 IsCached = reliable && Live.Count > 1,
-                IsSenderGone = !_context.Directory.Contains(sender),
+                IsSenderGone = !_context.Directory.Contains(sender) || _gone.Contains(sender),
             };
             table.Add(sender, stream);
             _streams.Add(stream);
@@ -120,7 +121,7 @@ internal sealed class RegionReceiver
 
     public void OnNodeGone(NodeKey node)
     {
-        _hasLostSomeone = true;
+        _gone.Add(node);
         bool wasMember = Live.Remove(node);
         if (wasMember && Live.Count <= 1)
         {
@@ -140,6 +141,19 @@ internal sealed class RegionReceiver
         }
 
         Ring.OnMembersChanged();
+    }
+
+    /// <summary>The directory has grown: a sender that others told of before the membership service did is alive.</summary>
+    public void OnNodesCame()
+    {
+        foreach (var stream in _streams)
+        {
+            if (stream.IsSenderGone && !_gone.Contains(stream.Sender) && _context.Directory.Contains(stream.Sender))
+            {
+                stream.IsSenderGone = false;
+                NoteGap(stream);
+            }
+        }
     }
 
     /// <summary>Nothing is open any more; who is still missing something is asked to hurry, not cut off.</summary>
@@ -172,7 +186,7 @@ internal sealed class RegionReceiver
                 return false;
             }
 
-            return !_hasLostSomeone || Live.Count <= 1 || _context.Environment.Now - Ring.LastBusy >= _context.Options.ClosingPause;
+            return _gone.Count == 0 || Live.Count <= 1 || _context.Environment.Now - Ring.LastBusy >= _context.Options.ClosingPause;
         }
     }
 

@@ -20,7 +20,7 @@ internal sealed class ScriptedService(SimulatedCluster cluster)
 
     public IReadOnlyList<ScriptedMembership> Members => _members;
 
-    public TimeSpan MaxNewsDelay { get; init; } = TimeSpan.FromMilliseconds(5);
+    public TimeSpan MaxNewsDelay { get; set; } = TimeSpan.FromMilliseconds(5);
 
     public ScriptedMembership Add(SimulatedNode node, IMembershipObserver observer, IPEndPoint endPoint)
     {

@@ -43,6 +43,37 @@ public sealed class DeliveryTests
         Assert.True(cluster.RunUntil(() => AllGot(cluster, 20_000)), string.Join(' ', cluster.Hosts.Select(host => host.Log.Count)));
     }
 
+    // The token speaks of a sender before the membership service did: it is not known yet, and not gone.
+    [Fact]
+    public void A_member_that_hears_late_of_a_new_sender_gets_all_of_it()
+    {
+        for (ulong seed = 1; seed <= 40; seed++)
+        {
+            var cluster = new MulticastCluster(seed, 4, Link("loss 20"));
+            foreach (var host in cluster.Hosts.Skip(1))
+            {
+                host.Subscribes(Topic);
+            }
+
+            cluster.Commit();
+            var before = cluster[0];
+            before.Node.Crash();
+            cluster.Service.Remove(before.Key);
+            var sender = cluster.Restart(0);
+            sender.Publishes(Topic);
+            cluster.Service.MaxNewsDelay = TimeSpan.FromSeconds(5);
+            cluster.Service.Commit();
+            sender.PublishAll(Topic, 2000, 300);
+
+            var subscribers = cluster.Hosts.Skip(1).Take(3).ToList();
+            Assert.True(
+                cluster.RunUntil(() => subscribers.TrueForAll(host => MulticastCluster.HasAll(host, sender.Key, Topic, 2000))),
+                $"Seed {seed}: {string.Join(' ', subscribers.Select(host => host.Log.Count))}");
+            Assert.All(subscribers, host => MulticastCluster.AssertRun(host, sender, Topic, first: 1, last: 2000));
+            Assert.All(subscribers, host => Assert.Empty(host.Gaps));
+        }
+    }
+
     [Fact]
     public void A_stable_stream_keeps_nothing()
     {
