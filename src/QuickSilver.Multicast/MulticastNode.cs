@@ -351,7 +351,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     private void ApplyTopic(TopicView view)
     {
-        _topicViews[view.TopicId] = view;
+        // A receiver that opens in the middle of a view has missed where the senders' runs begin: it waits for a view of its own.
+        bool receives = _topicReceivers.ContainsKey((view.TopicId, true)) || _topicReceivers.ContainsKey((view.TopicId, false));
+        _topicViews[view.TopicId] = receives ? view : view with { Subscribed = false };
         foreach (var topic in _topicSenders)
         {
             if (topic.TopicId == view.TopicId)

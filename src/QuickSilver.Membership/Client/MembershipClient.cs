@@ -281,7 +281,15 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
 
         _known = message.Number;
         Counters.ConfigurationsApplied++;
-        var topics = message.Topics.FindAll(view => _topics.Accepts(view, message.LastRequest));
+        var topics = new List<TopicView>(message.Topics.Count);
+        foreach (var view in message.Topics)
+        {
+            if (_topics.Accept(view, message.LastRequest) is { } accepted)
+            {
+                topics.Add(accepted);
+            }
+        }
+
         _observer.OnConfiguration(ConfigurationAssembler.ToChange(message, topics));
     }
 

@@ -21,6 +21,8 @@ internal sealed class TopicTable
         public readonly List<Ask> Waiting = [];
         // A view of it has come.
         public bool HasView;
+        // The request that subscribed; none while the last one does not. Views from before are of an earlier subscription.
+        public ulong SubscribedBy = ulong.MaxValue;
     }
 
     // Completed is null for a registration anew of what was granted before.
@@ -36,6 +38,15 @@ internal sealed class TopicTable
             topic = new OpenTopic(id);
             _topics.Add(request.TopicId, topic);
             _order.AddLast(topic);
+        }
+
+        if (!request.Role.HasFlag(TopicRole.Subscribe))
+        {
+            topic.SubscribedBy = ulong.MaxValue;
+        }
+        else if (topic.SubscribedBy == ulong.MaxValue)
+        {
+            topic.SubscribedBy = id;
         }
 
         var ask = new Ask(id, topic, request, completed);
@@ -122,16 +133,19 @@ internal sealed class TopicTable
         return ask.Completed is { } completed ? () => completed(new TopicOutcome(refusal)) : null;
     }
 
-    /// <summary>Whether a view is of the topic as it is open now, made when the service knew of requests up to this one.</summary>
-    public bool Accepts(TopicView view, ulong lastRequest)
+    /// <summary>
+    /// A view as it concerns the topic as it is open now, made when the service knew of requests up to this one: null when it
+    /// is of an earlier opening, and not subscribed when it is of an earlier subscription.
+    /// </summary>
+    public TopicView? Accept(TopicView view, ulong lastRequest)
     {
         if (!_topics.TryGetValue(view.TopicId, out var topic) || lastRequest < topic.OpenedBy)
         {
-            return false;
+            return null;
         }
 
         topic.HasView = true;
-        return true;
+        return view.Subscribed && lastRequest < topic.SubscribedBy ? view with { Subscribed = false } : view;
     }
 
     private static SetTopicMessage ToMessage(Ask ask) => new()

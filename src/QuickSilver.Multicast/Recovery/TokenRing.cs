@@ -308,6 +308,12 @@ internal sealed class TokenRing
             var result = Result(record.Sender);
             bool allKnewAll = record.HeldByAny == record.PreviousHeldByAny;
             result.Stable = Math.Max(result.Stable, record.HeldByAll);
+            if (record.Stable < result.Stable)
+            {
+                // News, or a member that no quiet round has reached yet: it is told (again).
+                result.QuietRounds = 0;
+            }
+
             result.HeldByAny = Math.Max(result.HeldByAny, record.HeldByAny);
             stream.OnAnnounced(record.HeldByAny, final: false);
             _region.NoteGap(stream);

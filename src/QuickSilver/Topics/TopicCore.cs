@@ -25,6 +25,9 @@ internal sealed class TopicCore : ITopicSink
     private bool _isClosed;
     private bool _isSubscribedInView;
     private int _subscriberCount;
+    // Receivers opened so far, and the one that the service was asked to subscribe; 0 when the last request does not.
+    private int _subscription;
+    private int _askedSubscription;
 
     public TopicCore(NodeCore node, string name, ulong id, ContractDescription contract)
     {
@@ -234,13 +237,19 @@ internal sealed class TopicCore : ITopicSink
             _receiver?.Close();
             _receiver = null;
         }
-        else
+        else if (_receiver is null)
         {
-            _receiver ??= Node.Multicast.OpenReceiver(Id, IsReliable, this);
+            OpenReceiver();
         }
 
         // Whoever left may have been the one that had no room.
         _resume.Signal();
+    }
+
+    private void OpenReceiver()
+    {
+        _receiver = Node.Multicast.OpenReceiver(Id, IsReliable, this);
+        _subscription++;
     }
 
     private void ShrinkToMembers()
@@ -261,12 +270,27 @@ internal sealed class TopicCore : ITopicSink
     private void AskIfNeeded()
     {
         var wanted = WantedRole();
-        if (_isAsking || _isClosed || wanted == _granted)
+        bool subscribes = (wanted & TopicRole.Subscribe) != 0;
+        bool isStale = subscribes && _askedSubscription != 0 && _askedSubscription != _subscription;
+        if (_isAsking || _isClosed || (wanted == _granted && !isStale))
         {
             CompleteOpenings();
             return;
         }
 
+        if (isStale)
+        {
+            // The service knows the subscription of a receiver that is closed. It has to end before a new one begins: nobody
+            // may begin to receive in the middle of a view.
+            _receiver?.Close();
+            OpenReceiver();
+            wanted = TopicRole.Publish;
+            subscribes = false;
+        }
+
+        _askedSubscription = subscribes ? _subscription : 0;
+        _granted &= wanted;
+        _isSubscribedInView &= subscribes;
         _isAsking = true;
         var request = new TopicRequest { Name = Name, TopicId = Id, Role = wanted, Contract = _contract };
         Node.Membership.Open(request, outcome => OnOutcome(wanted, outcome));
@@ -313,7 +337,7 @@ internal sealed class TopicCore : ITopicSink
         _openings.RemoveAll(opening =>
         {
             bool isGranted = (opening.Role & ~_granted) == 0;
-            bool isInView = _isSubscribedInView || (opening.Role & TopicRole.Subscribe) == 0;
+            bool isInView = (_isSubscribedInView && _askedSubscription == _subscription) || (opening.Role & TopicRole.Subscribe) == 0;
             if (!isGranted || !isInView)
             {
                 return false;

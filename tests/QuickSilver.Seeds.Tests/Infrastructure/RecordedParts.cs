@@ -63,7 +63,7 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     /// <summary>Old views and streams that are not settled, for a message.</summary>
     public string Unsettled() => string.Join("; ", Node.Regions.Where(region => region.SupersededAt != 0 || region.Streams.Any(stream => stream.Consumed < stream.Highest || (stream.IsCached && stream.Stable < stream.Highest)))
-        .Select(region => $"{region.View}@{region.View.Configuration:x} superseded {region.SupersededAt:x}, {region.Live.Count} live ["
+        .Select(region => $"{region.View}@{region.View.Configuration:x} superseded {region.SupersededAt:x}, live {string.Join("+", region.Live)}, busy {region.Ring.LastBusy}, heard {region.Ring.LastHeard}, may close {region.MayClose} ["
             + string.Join(", ", region.Streams.Where(stream => stream.Consumed < stream.Highest || (stream.IsCached && stream.Stable < stream.Highest)).Select(stream => $"{stream.Sender} {stream.Stable}/{stream.Consumed}/{stream.Contiguous}/{stream.Highest}{(stream.IsSenderGone ? " gone" : "")}{(stream.IsCached ? " cached" : "")}")) + "]"))
         + $"; retains {Node.RetainedBytes} bytes; held: "
         + string.Join(", ", Receivers.Values.SelectMany(receiver => receiver.Orders.Where(order => order.HeldCount > 0).Select(
