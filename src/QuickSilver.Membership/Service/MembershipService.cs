@@ -357,7 +357,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
             return;
         }
 
-        _batch.OnMade(now);
+        _batch.OnTaken(now);
         var joined = _members.FindAll(member => member.IsNew);
         if (!_map.HasChanges && joined.Count == 0 && _removed.Count == 0)
         {
@@ -367,7 +367,9 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         long previous = _numbers.Current;
         long number = _numbers.Next();
         _map.Apply(number);
+        long bytesBefore = Counters.ConfigurationBytes;
         Announce(number, previous, joined);
+        _batch.OnTold(Counters.ConfigurationBytes - bytesBefore);
         _removed.Clear();
         Counters.Configurations++;
         if (_addresses.Shared > Counters.AddressesShared)

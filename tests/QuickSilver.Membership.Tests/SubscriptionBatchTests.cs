@@ -1,0 +1,53 @@
+using QuickSilver.Membership.Service;
+
+namespace QuickSilver.Membership.Tests;
+
+public sealed class SubscriptionBatchTests
+{
+    private readonly SubscriptionBatch _batch = new(Ms(100), Ms(5));
+
+    [Fact]
+    public void The_first_change_after_a_quiet_time_goes_out_almost_at_once()
+    {
+        Assert.True(_batch.Mark(Ms(1000)));
+        Assert.Equal(Ms(1005), _batch.Due);
+        Assert.False(_batch.Mark(Ms(1003)));
+        Assert.Equal(Ms(1005), _batch.Due);
+    }
+
+    [Fact]
+    public void Under_a_stream_of_changes_a_configuration_gathers_what_came_since_the_last()
+    {
+        Make(Ms(1000), bytes: 1000);
+        Assert.True(_batch.Mark(Ms(1010)));
+        Assert.Equal(Ms(1100), _batch.Due);
+    }
+
+    [Theory]
+    [InlineData(1_000_000, 250)]
+    [InlineData(2_000_000, 500)]
+    [InlineData(100_000_000, 1000)]
+    public void After_a_large_configuration_it_rests_longer_and_never_more_than_a_second(long bytes, int restMilliseconds)
+    {
+        Make(Ms(1000), bytes);
+        _batch.Mark(Ms(1010));
+        Assert.Equal(Ms(1000 + restMilliseconds), _batch.Due);
+    }
+
+    [Fact]
+    public void A_small_one_ends_the_long_rest()
+    {
+        Make(Ms(1000), bytes: 2_000_000);
+        Make(Ms(1500), bytes: 100);
+        _batch.Mark(Ms(1510));
+        Assert.Equal(Ms(1600), _batch.Due);
+    }
+
+    private static TimeSpan Ms(int milliseconds) => TimeSpan.FromMilliseconds(milliseconds);
+
+    private void Make(TimeSpan now, long bytes)
+    {
+        _batch.OnTaken(now);
+        _batch.OnTold(bytes);
+    }
+}
