@@ -13,10 +13,12 @@ switch (args)
         return await Subscriber.RunAsync(cluster, area);
     case []:
         return await RunBoardAsync(DefaultReplaySeconds);
-    case ["--seconds", var text] when double.TryParse(text, NumberStyles.Float, CultureInfo.InvariantCulture, out double replay) && replay is >= 1 and <= 40:
+    case ["--seconds", var text]
+        when double.TryParse(text, NumberStyles.Float, CultureInfo.InvariantCulture, out double replay) && replay is >= 1 and <= 40:
         return await RunBoardAsync(replay);
     default:
-        Console.Error.WriteLine("FlightBoard [--seconds S]: replays 6,000 departures to three subscribers in S seconds (1 to 40; 12 by default).");
+        Console.Error.WriteLine(
+            "FlightBoard [--seconds S]: replays 6,000 departures to three subscribers in S seconds (1 to 40; 12 by default).");
         return 2;
 }
 

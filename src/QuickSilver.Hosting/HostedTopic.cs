@@ -86,7 +86,9 @@ internal sealed class HostedTopic<T>(string name, TopicOptions options, IPayload
     }
 
     public ValueTask PublishAsync(T value, CancellationToken cancellationToken = default) =>
-        _current is { } topic ? topic.PublishAsync(value, cancellationToken) : PublishWhenOpenAsync(value, PublishCompletion.Accepted, cancellationToken);
+        _current is { } topic
+            ? topic.PublishAsync(value, cancellationToken)
+            : PublishWhenOpenAsync(value, PublishCompletion.Accepted, cancellationToken);
 
     public ValueTask PublishAsync(T value, PublishCompletion completion, CancellationToken cancellationToken = default) =>
         _current is { } topic

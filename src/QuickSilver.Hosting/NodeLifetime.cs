@@ -9,7 +9,12 @@ internal delegate Task<QuickSilverNode> NodeStarter(QuickSilverOptions options, 
 // Starts the node behind the host's back, so that no host waits for a network or for peers; starts another when one could
 // not join or was expelled; drains and ends it with the host.
 internal sealed class NodeLifetime(
-    IOptions<QuickSilverOptions> options, NodeStarter starter, NodeHolder holder, IEnumerable<IHostedTopic> topics, ILoggerFactory logs, TimeProvider time)
+    IOptions<QuickSilverOptions> options,
+    NodeStarter starter,
+    NodeHolder holder,
+    IEnumerable<IHostedTopic> topics,
+    ILoggerFactory logs,
+    TimeProvider time)
     : IHostedService, IAsyncDisposable, IDisposable
 {
     // Between attempts, doubling: a service that is down is not hammered, one that comes back is found soon.

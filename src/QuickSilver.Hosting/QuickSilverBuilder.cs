@@ -75,7 +75,8 @@ public sealed class QuickSilverBuilder
         return names.Length == 1
             ? provider.GetRequiredKeyedService<ITopic<T>>(names[0])
             : throw new InvalidOperationException(
-                $"There are {names.Length} topics of {typeof(T)} ({string.Join(", ", names)}): inject one by its name, with [FromKeyedServices(name)].");
+                $"There are {names.Length} topics of {typeof(T)} ({string.Join(", ", names)}): "
+                + "inject one by its name, with [FromKeyedServices(name)].");
     }
 
     // One per AddTopic of the type, so that the sole one can be injected without its name.

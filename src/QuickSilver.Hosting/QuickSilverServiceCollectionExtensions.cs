@@ -35,8 +35,10 @@ public static class QuickSilverServiceCollectionExtensions
             services.AddSingleton<NodeLifetime>();
             services.AddSingleton<IHostedService>(static provider => provider.GetRequiredService<NodeLifetime>());
             services.AddHealthChecks()
-                .Add(new HealthCheckRegistration(LiveCheck, static provider => Check(provider, isReadiness: false), null, ["live", "quicksilver"]))
-                .Add(new HealthCheckRegistration(ReadyCheck, static provider => Check(provider, isReadiness: true), null, ["ready", "quicksilver"]));
+                .Add(new HealthCheckRegistration(
+                    LiveCheck, static provider => Check(provider, isReadiness: false), null, ["live", "quicksilver"]))
+                .Add(new HealthCheckRegistration(
+                    ReadyCheck, static provider => Check(provider, isReadiness: true), null, ["ready", "quicksilver"]));
         }
 
         return new QuickSilverBuilder(services);

@@ -44,7 +44,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private bool _progressPosted;
     private bool _isClosed;
 
-    public MulticastNode(INodeEnvironment environment, MulticastOptions options, Func<IMembershipObserver, DatagramAddress, IMembership> join)
+    public MulticastNode(
+        INodeEnvironment environment, MulticastOptions options, Func<IMembershipObserver, DatagramAddress, IMembership> join)
     {
         options.Validate();
         _reader = new PacketReader(options);

@@ -24,12 +24,22 @@ internal static class OptionRules
         CheckService(options.MembershipService, failures);
         if (options.Cluster is null || options.Cluster.Length is < 1 or > MaxClusterCharacters || HasControl(options.Cluster))
         {
-            Add(failures, nameof(options.Cluster), Quote(options.Cluster), $"1 to {MaxClusterCharacters} characters, none of them a control character");
+            Add(
+                failures,
+                nameof(options.Cluster),
+                Quote(options.Cluster),
+                $"1 to {MaxClusterCharacters} characters, none of them a control character");
         }
 
-        if (options.Interface is not { AddressFamily: AddressFamily.InterNetwork } address || address.Equals(IPAddress.Any) || IsMulticast(address))
+        if (options.Interface is not { AddressFamily: AddressFamily.InterNetwork } address
+            || address.Equals(IPAddress.Any)
+            || IsMulticast(address))
         {
-            Add(failures, nameof(options.Interface), options.Interface, "the IPv4 address of one of this machine's interfaces, such as 127.0.0.1");
+            Add(
+                failures,
+                nameof(options.Interface),
+                options.Interface,
+                "the IPv4 address of one of this machine's interfaces, such as 127.0.0.1");
         }
 
         Within(failures, nameof(options.DiscoveryPort), options.DiscoveryPort, 1, IPEndPoint.MaxPort);
@@ -44,7 +54,12 @@ internal static class OptionRules
         Within(failures, nameof(options.PublishQueueBytes), options.PublishQueueBytes, 64 * KiB, GiB);
         Within(failures, nameof(options.BufferBytes), options.BufferBytes, 16 * MiB, 16 * GiB);
         Within(failures, nameof(options.ReceiveBufferBytes), options.ReceiveBufferBytes, 64 * KiB, GiB);
-        Within(failures, nameof(options.HeartbeatInterval), options.HeartbeatInterval, TimeSpan.FromMilliseconds(50), TimeSpan.FromMinutes(1));
+        Within(
+            failures,
+            nameof(options.HeartbeatInterval),
+            options.HeartbeatInterval,
+            TimeSpan.FromMilliseconds(50),
+            TimeSpan.FromMinutes(1));
         Within(failures, nameof(options.HeartbeatsMissed), options.HeartbeatsMissed, 2, 100);
         Within(failures, nameof(options.StartTimeout), options.StartTimeout, TimeSpan.FromMilliseconds(100), TimeSpan.FromMinutes(10));
         return failures;
@@ -86,7 +101,11 @@ internal static class OptionRules
             && port is >= 1 and <= IPEndPoint.MaxPort;
         if (!isEndPoint)
         {
-            Add(failures, nameof(QuickSilverOptions.MembershipService), Quote(service), "\"host:port\" with a port of 1 to 65535, or nothing for embedded membership");
+            Add(
+                failures,
+                nameof(QuickSilverOptions.MembershipService),
+                Quote(service),
+                "\"host:port\" with a port of 1 to 65535, or nothing for embedded membership");
         }
     }
 

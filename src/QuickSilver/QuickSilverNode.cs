@@ -45,7 +45,9 @@ public sealed class QuickSilverNode : IAsyncDisposable
     /// <param name="logs">Where to log; null: nowhere.</param>
     /// <param name="cancellationToken">Gives up the start.</param>
     /// <exception cref="QuickSilverOptionsException">An option is wrong; the message names it, its value and its range.</exception>
-    /// <exception cref="MembershipUnreachableException">No membership service within <see cref="QuickSilverOptions.StartTimeout"/>.</exception>
+    /// <exception cref="MembershipUnreachableException">
+    /// No membership service within <see cref="QuickSilverOptions.StartTimeout"/>.
+    /// </exception>
     public static Task<QuickSilverNode> StartAsync(
         QuickSilverOptions? options = null, ILoggerFactory? logs = null, CancellationToken cancellationToken = default)
     {
@@ -148,12 +150,15 @@ public sealed class QuickSilverNode : IAsyncDisposable
         }
         catch (TimeoutException exception)
         {
-            string where = options.MembershipService is { } service
-                ? $"the service at {service} did not answer"
-                : $"none was found on {options.Interface} (discovery port {options.DiscoveryPort}), and none could be hosted";
+            string where = (parts.LastRefusal, options.MembershipService) switch
+            {
+                ({ } refusal, var service) => $"the one {(service is null ? "found" : $"at {service}")} refused this node: {refusal}",
+                (null, { } service) => $"the service at {service} did not answer",
+                _ => $"none was found on {options.Interface} (discovery port {options.DiscoveryPort}), and none could be hosted",
+            };
             FaceLog.StartFailed(core.Log, options.StartTimeout, where);
             await node.DisposeAsync().ConfigureAwait(false);
-            throw new MembershipUnreachableException($"No membership service within {options.StartTimeout}: {where}.", exception);
+            throw new MembershipUnreachableException($"No membership service within {options.StartTimeout}: {where.TrimEnd('.')}.", exception);
         }
         catch
         {
@@ -162,7 +167,8 @@ public sealed class QuickSilverNode : IAsyncDisposable
         }
     }
 
-    private async Task<ITopic<T>> OpenAsync<T>(string name, IPayloadCodec<T> codec, TopicOptions options, CancellationToken cancellationToken)
+    private async Task<ITopic<T>> OpenAsync<T>(
+        string name, IPayloadCodec<T> codec, TopicOptions options, CancellationToken cancellationToken)
     {
         var contract = TopicContract.Describe(codec.Schema, options);
         var created = new TaskCompletionSource<(TopicOpening, TopicEndpoint<T>)>(_core.Completions);

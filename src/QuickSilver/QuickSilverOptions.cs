@@ -43,14 +43,17 @@ public sealed record QuickSilverOptions
     /// <summary>Bytes of one datagram at most, header included: 576 to 65,507; default 1,472 (an MTU of 1,500).</summary>
     public int PacketBytes { get; set; } = 1472;
 
-    /// <summary>Bytes a node keeps of what it sent and is not yet stable: 1 MiB to 4 GiB; default 64 MiB. More waits at the publisher.</summary>
+    /// <summary>
+    /// Bytes a node keeps of what it sent and is not yet stable: 1 MiB to 4 GiB; default 64 MiB. More waits at the publisher.
+    /// </summary>
     public long RetentionBytes { get; set; } = 64L << 20;
 
     /// <summary>Bytes that may wait between publishers and the core thread: 64 KiB to 1 GiB; default 4 MiB.</summary>
     public long PublishQueueBytes { get; set; } = 4L << 20;
 
-    /// <summary>Packet memory in all (receive, retention, cache): 16 MiB to 16 GiB; default 256 MiB. Danger: below what the
-    /// open regions keep, receives are put off and the kernel drops.</summary>
+    /// <summary>Packet memory in all (receive, retention, cache): 16 MiB to 16 GiB; default 256 MiB. Reserved at start;
+    /// the system gives the pages as they are first used. Danger: below what the open regions keep, receives are put off and the
+    /// kernel drops.</summary>
     public long BufferBytes { get; set; } = 256L << 20;
 
     /// <summary>Receive buffer asked of the kernel per region, in bytes: 64 KiB to 1 GiB; default 8 MiB.</summary>
@@ -65,6 +68,8 @@ public sealed record QuickSilverOptions
     /// <summary>Segmentation offload: probed at start when true (default); false forces single datagrams.</summary>
     public bool SegmentationOffload { get; set; } = true;
 
-    /// <summary>How long a starting node looks for a membership service before it says that there is none: 100 ms to 10 min; default 10 s.</summary>
+    /// <summary>
+    /// How long a starting node looks for a membership service before it says that there is none: 100 ms to 10 min; default 10 s.
+    /// </summary>
     public TimeSpan StartTimeout { get; set; } = TimeSpan.FromSeconds(10);
 }

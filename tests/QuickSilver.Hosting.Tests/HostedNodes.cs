@@ -15,7 +15,8 @@ internal sealed class HostedNodes : IAsyncDisposable
 
     public HostedNodes(Action<IHostApplicationBuilder> build)
     {
-        var builder = Microsoft.Extensions.Hosting.Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings { DisableDefaults = true });
+        var builder = Microsoft.Extensions.Hosting.Host.CreateEmptyApplicationBuilder(
+            new HostApplicationBuilderSettings { DisableDefaults = true });
         builder.Logging.Services.AddSingleton<ILoggerFactory>(Logs);
         builder.Services.AddSingleton<TimeProvider>(Time);
         builder.Services.AddSingleton<NodeStarter>(StartNodeAsync);

@@ -55,7 +55,8 @@ public sealed class OptionsTests
             Assert.NotEqual(property.GetValue(new QuickSilverOptions()), property.GetValue(options));
         }
 
-        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver(HostedNodes.Settings(("Interface", "10.9.8.7"))));
+        await using var hosted = new HostedNodes(
+            builder => builder.Services.AddQuickSilver(HostedNodes.Settings(("Interface", "10.9.8.7"))));
         Assert.Equal(IPAddress.Parse("10.9.8.7"), hosted.Host.Services.GetRequiredService<IOptions<QuickSilverOptions>>().Value.Interface);
     }
 

@@ -35,7 +35,8 @@ public sealed class TopicInjectionTests
     [Fact]
     public async Task Topics_of_one_type_are_injected_by_name()
     {
-        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddTopic<string>("a").AddTopic<string>("b").AddTopic<byte[]>("c"));
+        await using var hosted = new HostedNodes(
+            builder => builder.Services.AddQuickSilver().AddTopic<string>("a").AddTopic<string>("b").AddTopic<byte[]>("c"));
         var services = hosted.Host.Services;
         Assert.Equal("a", services.GetRequiredKeyedService<ITopic<string>>("a").Name);
         Assert.Equal("b", services.GetRequiredKeyedService<ITopic<string>>("b").Name);
@@ -64,7 +65,8 @@ public sealed class TopicInjectionTests
     [Fact]
     public async Task A_topic_that_is_refused_fails_readiness_and_whoever_uses_it_but_not_the_host()
     {
-        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddTopic<string>("bad").AddTopic<byte[]>("good"))
+        await using var hosted = new HostedNodes(
+            builder => builder.Services.AddQuickSilver().AddTopic<string>("bad").AddTopic<byte[]>("good"))
         {
             Prepare = parts => parts.Service.Refuse = request => request.Name == "bad" ? "field 2 differs" : null,
         };

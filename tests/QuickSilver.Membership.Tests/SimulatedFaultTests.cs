@@ -102,7 +102,12 @@ public sealed class SimulatedFaultTests
             Cluster.Run(Second * 30);
         }
 
-        public string Stats() => string.Join(' ', _lives.Select(l => $"[{l.Client.Self.Incarnation} h{l.Client.Counters.ServicesHosted} y{l.Client.Counters.HostsYielded} r{l.Client.Counters.NodesResumed} x{l.Client.Counters.NodesRemoved} c{l.Client.Counters.ServiceConnections}]"));
+        public string Stats() => string.Join(' ', _lives.Select(life =>
+        {
+            var counters = life.Client.Counters;
+            return $"[{life.Client.Self.Incarnation} h{counters.ServicesHosted} y{counters.HostsYielded} r{counters.NodesResumed} "
+                + $"x{counters.NodesRemoved} c{counters.ServiceConnections}]";
+        }));
 
         public void CheckConverged()
         {

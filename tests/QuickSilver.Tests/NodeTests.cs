@@ -18,6 +18,15 @@ public sealed class NodeTests
     }
 
     [Fact]
+    public async Task A_node_that_the_service_refuses_says_why_at_its_start_timeout()
+    {
+        await using var parts = new FakeParts { Joins = false, LastRefusal = "This is the membership service of cluster 'b'." };
+        var starting = parts.StartAsync(new QuickSilverOptions { MembershipService = "gms:7400" });
+        var failure = await Assert.ThrowsAsync<MembershipUnreachableException>(() => parts.Time.RunUntilAsync(starting));
+        Assert.Contains("gms:7400 refused this node: This is the membership service of cluster 'b'.", failure.Message);
+    }
+
+    [Fact]
     public async Task A_node_whose_parts_cannot_begin_fails_with_their_reason()
     {
         await using var parts = new FakeParts { BeginFault = new IOException("no port") };
@@ -92,7 +101,10 @@ public sealed class NodeTests
     [Fact]
     public async Task Counters_say_what_went_through_and_the_meter_shows_the_same()
     {
-        await using var parts = new FakeParts { Below = new PartsCounters { Repairs = 5, KernelDrops = 6, IsSegmented = true, Regions = 2 } };
+        await using var parts = new FakeParts
+        {
+            Below = new PartsCounters { Repairs = 5, KernelDrops = 6, IsSegmented = true, Regions = 2 },
+        };
         string cluster = $"meter {Guid.NewGuid()}";
         var node = await parts.StartAsync(new QuickSilverOptions { Cluster = cluster });
         var seen = new Dictionary<string, double>();
@@ -119,7 +131,9 @@ public sealed class NodeTests
             parts.ReceiverOf("t").Gap(2, 5, "lost");
         });
         var counters = node.GetCounters();
-        Assert.Equal((1L, 5L, 1L, 3L, 4L), (counters.Published, counters.PublishedBytes, counters.Delivered, counters.DeliveredBytes, counters.Gaps));
+        Assert.Equal(
+            (1L, 5L, 1L, 3L, 4L),
+            (counters.Published, counters.PublishedBytes, counters.Delivered, counters.DeliveredBytes, counters.Gaps));
         Assert.Equal((5L, 6L, "gso", 2L), (counters.Repairs, counters.KernelDrops, counters.DatagramPath, counters.Regions));
         listener.RecordObservableInstruments();
         Assert.Equal(1, seen["messaging.client.sent.messages"]);

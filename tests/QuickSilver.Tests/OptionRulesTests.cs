@@ -40,7 +40,10 @@ public sealed class OptionRulesTests
         { "BufferBytes", "17,179,869,185", "17,179,869,184", new() { BufferBytes = (16L << 30) + 1 } },
         { "ReceiveBufferBytes", "65,535", "65,536 to 1,073,741,824", new() { ReceiveBufferBytes = 65_535 } },
         { "ReceiveBufferBytes", "1,073,741,825", "1,073,741,824", new() { ReceiveBufferBytes = (1 << 30) + 1 } },
-        { "HeartbeatInterval", "00:00:00.0490000", "00:00:00.0500000 to 00:01:00", new() { HeartbeatInterval = TimeSpan.FromMilliseconds(49) } },
+        {
+            "HeartbeatInterval", "00:00:00.0490000", "00:00:00.0500000 to 00:01:00",
+            new() { HeartbeatInterval = TimeSpan.FromMilliseconds(49) }
+        },
         { "HeartbeatInterval", "00:01:01", "00:01:00", new() { HeartbeatInterval = TimeSpan.FromSeconds(61) } },
         { "HeartbeatsMissed", "1", "2 to 100", new() { HeartbeatsMissed = 1 } },
         { "HeartbeatsMissed", "101", "2 to 100", new() { HeartbeatsMissed = 101 } },
@@ -107,7 +110,8 @@ public sealed class OptionRulesTests
     [Fact]
     public void Every_wrong_option_is_named_not_only_the_first()
     {
-        var refusal = Assert.Throws<QuickSilverOptionsException>(() => OptionRules.Check(new QuickSilverOptions { PacketBytes = 1, HeartbeatsMissed = 0 }));
+        var refusal = Assert.Throws<QuickSilverOptionsException>(
+            () => OptionRules.Check(new QuickSilverOptions { PacketBytes = 1, HeartbeatsMissed = 0 }));
         Assert.Equal(2, refusal.Failures.Count);
         Assert.Contains("PacketBytes", refusal.Message);
         Assert.Contains("HeartbeatsMissed", refusal.Message);
@@ -117,7 +121,8 @@ public sealed class OptionRulesTests
     public void Every_option_has_a_rule_that_is_tested()
     {
         // SegmentationOffload is yes or no, and either is allowed.
-        var options = typeof(QuickSilverOptions).GetProperties().Select(property => property.Name).Except(["EqualityContract", "SegmentationOffload"]);
+        var options = typeof(QuickSilverOptions).GetProperties().Select(property => property.Name)
+            .Except(["EqualityContract", "SegmentationOffload"]);
         Assert.Empty(options.Except(Wrong.Select(row => (string)((object[])row)[0])));
         var topicOptions = typeof(TopicOptions).GetProperties().Select(property => property.Name).Except(["EqualityContract"]);
         Assert.Empty(topicOptions.Except(WrongTopic.Select(row => (string)((object[])row)[0])));

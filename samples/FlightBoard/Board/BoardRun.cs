@@ -33,13 +33,16 @@ internal static class BoardRun
                 await Task.Delay(20, stop);
             }
 
-            processes.Insert(0, new RoleProcess("publisher", "publisher", cluster, replay.TotalSeconds.ToString(CultureInfo.InvariantCulture)));
+            string seconds = replay.TotalSeconds.ToString(CultureInfo.InvariantCulture);
+            processes.Insert(0, new RoleProcess("publisher", "publisher", cluster, seconds));
             var display = new Display(processes);
-            await display.ShowAsync(() => processes.TrueForAll(process => process.Status.Phase == Phase.Done) || AnyFault(processes) || IsLate(), stop);
+            await display.ShowAsync(
+                () => processes.TrueForAll(process => process.Status.Phase == Phase.Done) || AnyFault(processes) || IsLate(), stop);
             await Task.Delay(Aftermath, stop);
             bool isRight = await EndAsync(processes);
             display.Summarize();
-            Console.Out.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{Verdict(isRight)} ({Stopwatch.GetElapsedTime(start).TotalSeconds:F1} s)"));
+            Console.Out.WriteLine(string.Create(
+                CultureInfo.InvariantCulture, $"{Verdict(isRight)} ({Stopwatch.GetElapsedTime(start).TotalSeconds:F1} s)"));
             return isRight ? 0 : 1;
         }
         finally
@@ -48,7 +51,8 @@ internal static class BoardRun
         }
     }
 
-    private static bool AnyFault(List<RoleProcess> processes) => processes.Exists(process => process.Status.Fault is not null || process.HasExited);
+    private static bool AnyFault(List<RoleProcess> processes) =>
+        processes.Exists(process => process.Status.Fault is not null || process.HasExited);
 
     private static string Verdict(bool isRight) => isRight
         ? "Every subscriber received every departure of its airports once and in order."
@@ -62,7 +66,8 @@ internal static class BoardRun
         {
             if (code != 0)
             {
-                Console.Error.WriteLine($"{process.Name}: {process.Status.Fault ?? $"{process.Status.Count} of {process.Status.Expected}"}; "
+                Console.Error.WriteLine(
+                    $"{process.Name}: {process.Status.Fault ?? $"{process.Status.Count} of {process.Status.Expected}"}; "
                     + (code is null ? "did not end in time" : $"exit code {code}"));
                 foreach (string line in process.Log)
                 {

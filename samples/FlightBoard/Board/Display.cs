@@ -66,7 +66,9 @@ internal sealed class Display(IReadOnlyList<RoleProcess> processes)
     private Table Render()
     {
         var table = new Table().Border(TableBorder.Rounded).Title("Departures, January 2001");
-        foreach (string column in (string[])["process", "board clock", "departures", "per second", "mean delay", "worst airport", "regions", "repairs", ""])
+        string[] columns =
+            ["process", "board clock", "departures", "per second", "mean delay", "worst airport", "regions", "repairs", ""];
+        foreach (string column in columns)
         {
             table.AddColumn(new TableColumn(column));
         }
@@ -80,7 +82,9 @@ internal sealed class Display(IReadOnlyList<RoleProcess> processes)
                 string.Create(CultureInfo.InvariantCulture, $"{status.Count,5} / {status.Expected}"),
                 status.PerSecond.ToString("F0", CultureInfo.InvariantCulture),
                 string.Create(CultureInfo.InvariantCulture, $"{status.MeanDelayMinutes:F1} min"),
-                status.WorstOrigin.Length == 0 ? "" : string.Create(CultureInfo.InvariantCulture, $"{status.WorstOrigin} {status.WorstDelayMinutes:F0} min"),
+                status.WorstOrigin.Length == 0
+                    ? ""
+                    : string.Create(CultureInfo.InvariantCulture, $"{status.WorstOrigin} {status.WorstDelayMinutes:F0} min"),
                 status.Regions.ToString(CultureInfo.InvariantCulture),
                 status.Repairs.ToString(CultureInfo.InvariantCulture),
                 status.Fault is null ? status.Phase.ToString() : $"[red]{Markup.Escape(status.Fault)}[/]");

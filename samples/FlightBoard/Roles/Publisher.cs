@@ -55,7 +55,11 @@ internal static class Publisher
     }
 
     private static async Task ReplayAsync(
-        IReadOnlyList<Departure> departures, Dictionary<string, ITopic<Departure>> topics, TimeSpan replay, Progress progress, CancellationToken stop)
+        IReadOnlyList<Departure> departures,
+        Dictionary<string, ITopic<Departure>> topics,
+        TimeSpan replay,
+        Progress progress,
+        CancellationToken stop)
     {
         progress.Phase = Phase.Running;
         DateTime first = departures[0].At;

@@ -3,12 +3,14 @@ namespace QuickSilver.Core.Buffers;
 // Packet memory: blocks of BlockBytes cut from large pinned slabs, so that a steady stream allocates nothing and the
 // collector neither moves nor scans what is in flight. Bounded: when MaxBytes is leased, TryRent says no and the caller
 // sheds load (a receive is put off, a send waits). Memory once taken is kept: a pool that shrank would pay for it again in
-// the next burst. Rent and release are the core thread's; no lock.
+// the next burst. It grows by need, or is reserved whole before the first packet. Rent and release are the core thread's; no
+// lock.
 internal sealed class SlabPool
 {
     // A run of segmentation offload is at most 65,507 bytes; one block takes any run.
     public const int BlockBytes = 64 * 1024;
     private const int BlocksPerSlab = 16;
+    private const int BlocksPerReservedSlab = 1024;
     // What a tracked block is filled with when it is returned: who still reads it sees no packet.
     private const byte ReturnedFill = 0xDB;
 
@@ -45,13 +47,25 @@ internal sealed class SlabPool
                 return null;
             }
 
-            Grow();
+            Grow(BlocksPerSlab);
             lease = _free.Pop();
         }
 
         lease.Begin();
         Tracker?.OnRent(lease);
         return lease;
+    }
+
+    /// <summary>
+    /// Takes everything up to the bound at once, so that no burst makes the collector's budget run out: growth on the pinned
+    /// heap counts as large allocations, which cause full collections. The system gives the pages as they are first touched.
+    /// </summary>
+    public void Reserve()
+    {
+        while (_blocks < _maxBlocks)
+        {
+            Grow(BlocksPerReservedSlab);
+        }
     }
 
     internal void Return(Lease lease)
@@ -66,9 +80,9 @@ internal sealed class SlabPool
         _free.Push(lease);
     }
 
-    private void Grow()
+    private void Grow(int most)
     {
-        int blocks = (int)Math.Min(BlocksPerSlab, _maxBlocks - _blocks);
+        int blocks = (int)Math.Min(most, _maxBlocks - _blocks);
         var slab = GC.AllocateUninitializedArray<byte>(BlockBytes * blocks, pinned: true);
         _free.EnsureCapacity((int)(_blocks + blocks));
         // Pushed from the end, so that they come out in the order of memory.

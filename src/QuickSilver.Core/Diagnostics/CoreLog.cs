@@ -10,12 +10,13 @@ internal static partial class CoreLog
     public static partial void PortOpened(ILogger logger, IPEndPoint port, string path, int receiveBufferBytes);
 
     [LoggerMessage(1001, LogLevel.Warning,
-        "Port {Port} asked for a receive buffer of {AskedBytes} bytes and the kernel gave room for {GivenBytes}; bursts beyond that are lost and "
-        + "repaired. To lift the limit: sysctl -w net.core.rmem_max={AskedSysctl}")]
+        "Port {Port} asked for a receive buffer of {AskedBytes} bytes and the kernel gave room for {GivenBytes}; "
+        + "bursts beyond that are lost and repaired. To lift the limit: sysctl -w net.core.rmem_max={AskedSysctl}")]
     public static partial void ReceiveBufferClamped(ILogger logger, IPEndPoint port, int askedBytes, int givenBytes, int askedSysctl);
 
     [LoggerMessage(1002, LogLevel.Warning,
-        "The system refused a run of {SegmentBytes}-byte datagrams from {Port} to {Destination}; the port sends single datagrams from now on.")]
+        "The system refused a run of {SegmentBytes}-byte datagrams from {Port} to {Destination}; "
+        + "the port sends single datagrams from now on.")]
     public static partial void RunRefused(ILogger logger, IPEndPoint port, Transport.DatagramAddress destination, int segmentBytes);
 
     [LoggerMessage(1003, LogLevel.Warning,
@@ -41,10 +42,12 @@ internal static partial class CoreLog
     public static partial void HandlerHeldThread(ILogger logger, object handler, double milliseconds);
 
     [LoggerMessage(1022, LogLevel.Warning,
-        "A step of {Milliseconds:F0} ms ({Handler}) was mostly the garbage collector, which stopped the process for {PauseMilliseconds:F0} ms.")]
+        "A step of {Milliseconds:F0} ms ({Handler}) was mostly the garbage collector, "
+        + "which stopped the process for {PauseMilliseconds:F0} ms.")]
     public static partial void CollectorHeldThread(ILogger logger, object handler, double milliseconds, double pauseMilliseconds);
 
     [LoggerMessage(1023, LogLevel.Warning,
-        "The core thread woke {Milliseconds:F0} ms late; the garbage collector had stopped the process for {PauseMilliseconds:F0} ms of that.")]
+        "The core thread woke {Milliseconds:F0} ms late; "
+        + "the garbage collector had stopped the process for {PauseMilliseconds:F0} ms of that.")]
     public static partial void WokeLate(ILogger logger, double milliseconds, double pauseMilliseconds);
 }

@@ -13,7 +13,7 @@ namespace QuickSilver.Core.Requests;
 // Liveness contract:
 // - An enqueue happens at its compare-and-swap, and whole: there is no moment at which a request is half in. A dequeue
 //   that returns null misses only requests whose swap came after its look.
-// - The same word says whether the consumer sleeps. TryBeginSleep swaps Empty for Asleep, which fails if anything came;
+// - The same word says whether the consumer sleeps. TryBeginSleep swaps EndOfChain for Asleep, which fails if anything came;
 //   an Enqueue that swaps Asleep out returns true, and exactly one does per sleep. That caller must wake the consumer:
 //   nobody else will. All others return false: the consumer is awake, or is being woken, and will look again.
 // - The consumer must look again (TryDequeue) after it wakes for whatever reason, and calls EndSleep first, which takes
@@ -21,16 +21,16 @@ namespace QuickSilver.Core.Requests;
 internal sealed class RequestQueue
 {
     // Stands at the end of every chain, so that a null link means "in no queue" and a second enqueue is seen.
-    private static readonly Request _endOfChain = new Mark();
-    private static readonly Request _asleep = new Mark();
+    private static readonly Request EndOfChain = new Mark();
+    private static readonly Request Asleep = new Mark();
 
     private SharedWord _shared;
     // The batch in work, oldest first; the consumer's alone.
-    private Request _batch = _endOfChain;
+    private Request _batch = EndOfChain;
 
     public RequestQueue()
     {
-        _shared.Newest = _endOfChain;
+        _shared.Newest = EndOfChain;
     }
 
     /// <summary>From any thread. True: the consumer may be asleep, and the caller must wake it.</summary>
@@ -45,8 +45,8 @@ internal sealed class RequestQueue
         var seen = Volatile.Read(ref _shared.Newest);
         while (true)
         {
-            bool mustWake = ReferenceEquals(seen, _asleep);
-            request.Next = mustWake ? _endOfChain : seen;
+            bool mustWake = ReferenceEquals(seen, Asleep);
+            request.Next = mustWake ? EndOfChain : seen;
             var found = Interlocked.CompareExchange(ref _shared.Newest, request, seen);
             if (ReferenceEquals(found, seen))
             {
@@ -61,7 +61,7 @@ internal sealed class RequestQueue
     public Request? TryDequeue()
     {
         var request = _batch;
-        if (ReferenceEquals(request, _endOfChain))
+        if (ReferenceEquals(request, EndOfChain))
         {
             if (!TakeBatch())
             {
@@ -78,24 +78,24 @@ internal sealed class RequestQueue
 
     /// <summary>On the core thread, before it blocks. False: something is queued, do not block.</summary>
     public bool TryBeginSleep() =>
-        ReferenceEquals(_batch, _endOfChain)
-        && ReferenceEquals(Interlocked.CompareExchange(ref _shared.Newest, _asleep, _endOfChain), _endOfChain);
+        ReferenceEquals(_batch, EndOfChain)
+        && ReferenceEquals(Interlocked.CompareExchange(ref _shared.Newest, Asleep, EndOfChain), EndOfChain);
 
     /// <summary>On the core thread, once it no longer blocks, whether or not it was woken.</summary>
-    public void EndSleep() => Interlocked.CompareExchange(ref _shared.Newest, _endOfChain, _asleep);
+    public void EndSleep() => Interlocked.CompareExchange(ref _shared.Newest, EndOfChain, Asleep);
 
     private bool TakeBatch()
     {
         // A read first: an idle consumer that polls must not steal the cache line from the producers.
         var newest = Volatile.Read(ref _shared.Newest);
-        if (ReferenceEquals(newest, _endOfChain) || ReferenceEquals(newest, _asleep))
+        if (ReferenceEquals(newest, EndOfChain) || ReferenceEquals(newest, Asleep))
         {
             return false;
         }
 
-        newest = Interlocked.Exchange(ref _shared.Newest, _endOfChain);
-        var oldest = _endOfChain;
-        while (!ReferenceEquals(newest, _endOfChain))
+        newest = Interlocked.Exchange(ref _shared.Newest, EndOfChain);
+        var oldest = EndOfChain;
+        while (!ReferenceEquals(newest, EndOfChain))
         {
             var older = newest.Next!;
             newest.Next = oldest;

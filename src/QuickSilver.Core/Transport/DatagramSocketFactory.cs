@@ -25,7 +25,9 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
         catch (SocketException refusal)
         {
             socket.Dispose();
-            string place = options.Group is null ? $"{interfaceAddress}:{options.Port}" : $"{options.Group}:{options.Port} on {interfaceAddress}";
+            string place = options.Group is null
+                ? $"{interfaceAddress}:{options.Port}"
+                : $"{options.Group}:{options.Port} on {interfaceAddress}";
             throw new TransportException($"No datagram port at {place}: {refusal.Message}.", refusal);
         }
         catch

@@ -101,7 +101,9 @@ internal sealed class SelectPoller : IPoller
         }
 
         // Rounded up: an alarm must find its time come when the wait is over.
-        int microseconds = timeout <= TimeSpan.Zero ? 0 : (int)((timeout.Ticks + TimeSpan.TicksPerMicrosecond - 1) / TimeSpan.TicksPerMicrosecond);
+        int microseconds = timeout <= TimeSpan.Zero
+            ? 0
+            : (int)((timeout.Ticks + TimeSpan.TicksPerMicrosecond - 1) / TimeSpan.TicksPerMicrosecond);
         try
         {
             Socket.Select(_asked, null, null, microseconds);

@@ -111,7 +111,9 @@ internal sealed class StartTable
         return bytes <= at.Length ? bytes : -1;
     }
 
-    /// <summary>Where a subscription that is active from <paramref name="configuration"/> on begins; 0 when the table does not say.</summary>
+    /// <summary>
+    /// Where a subscription that is active from <paramref name="configuration"/> on begins; 0 when the table does not say.
+    /// </summary>
     public static long FirstFor(ReadOnlySpan<byte> table, long configuration)
     {
         for (int i = 0; i < table[0]; i++)

@@ -175,7 +175,8 @@ internal sealed class RegionSender
         for (long n = first; n <= last && sentNow < limit; n++)
         {
             ref var packet = ref _packets[n];
-            if (packet.Lease is null || (packet.LastRepair != TimeSpan.MinValue && now - packet.LastRepair < _context.Options.ReorderWindow))
+            if (packet.Lease is null
+                || (packet.LastRepair != TimeSpan.MinValue && now - packet.LastRepair < _context.Options.ReorderWindow))
             {
                 continue;
             }

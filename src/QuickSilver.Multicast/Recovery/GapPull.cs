@@ -93,7 +93,8 @@ internal sealed class GapPull
     {
         var live = _region.Live;
         int peers = live.Count - 1;
-        bool askSender = !_stream.IsSenderGone && (peers == 0 || _attempt >= PeerAttempts || live.Count == 2 && live.Contains(_stream.Sender));
+        bool askSender = !_stream.IsSenderGone
+            && (peers == 0 || _attempt >= PeerAttempts || live.Count == 2 && live.Contains(_stream.Sender));
         if (askSender)
         {
             return _context.Directory.Find(_stream.Sender);

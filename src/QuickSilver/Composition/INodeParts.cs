@@ -38,6 +38,9 @@ internal interface INodeParts
     /// <summary>The last view of a topic that multicast applied. Core thread only.</summary>
     TopicView? ViewOf(ulong topicId);
 
+    /// <summary>Why the membership service refused this node last, if it did; from any thread.</summary>
+    string? LastRefusal { get; }
+
     /// <summary>The counters of the layers below, from any thread.</summary>
     PartsCounters ReadCounters();
 

@@ -55,6 +55,8 @@ internal abstract class ProtocolParts(QuickSilverOptions options, IPEndPoint? se
         _membership!.Start();
     }
 
+    public string? LastRefusal => _membership?.LastRefusal;
+
     public TopicView? ViewOf(ulong topicId) => _multicast?.ViewOf(topicId);
 
     public PartsCounters ReadCounters()

@@ -25,7 +25,8 @@ internal static partial class FaceLog
     [LoggerMessage(1605, LogLevel.Information, "The node has stopped ({Published} messages published, {Delivered} delivered).")]
     public static partial void Stopped(ILogger logger, long published, long delivered);
 
-    [LoggerMessage(1606, LogLevel.Warning, "The node did not stop in order within its limit: the core thread is blocked, or peers did not answer.")]
+    [LoggerMessage(1606, LogLevel.Warning,
+        "The node did not stop in order within its limit: the core thread is blocked, or peers did not answer.")]
     public static partial void StopTimedOut(ILogger logger);
 
     [LoggerMessage(1610, LogLevel.Warning, "The topic \"{Topic}\" was refused: {Refusal}")]

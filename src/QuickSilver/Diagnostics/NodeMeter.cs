@@ -20,7 +20,8 @@ internal sealed class NodeMeter : IDisposable
     {
         _meter = new Meter(new MeterOptions(Name) { Tags = [new("quicksilver.cluster", cluster)] });
         PublishToStable = _meter.CreateHistogram(
-            "quicksilver.publish.stable.duration", "s", "From a message's acceptance by the core thread until all subscribers hold it (sampled).",
+            "quicksilver.publish.stable.duration", "s",
+            "From a message's acceptance by the core thread until all subscribers hold it (sampled).",
             tags: null, new InstrumentAdvice<double> { HistogramBucketBoundaries = LatencySeconds });
 
         // Each reads the counters anew: a collection is rare, and each value may be a moment younger than the last.

@@ -11,7 +11,8 @@ internal sealed class ReaderEndpoint<T>(ReaderRing<T> ring, CancellationToken ca
     {
         if (!ring.TryAttach())
         {
-            throw new InvalidOperationException("The topic is being read already: an endpoint has one reader at a time. Open another endpoint.");
+            throw new InvalidOperationException(
+                "The topic is being read already: an endpoint has one reader at a time. Open another endpoint.");
         }
 
         return new Enumerator(ring, cancellationToken, token, onGap);
@@ -74,7 +75,8 @@ internal sealed class ReaderEndpoint<T>(ReaderRing<T> ring, CancellationToken ca
 
         ValueTaskSourceStatus IValueTaskSource.GetStatus(short token) => _core.GetStatus(token);
 
-        void IValueTaskSource.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
+        void IValueTaskSource.OnCompleted(
+            Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
             _core.OnCompleted(continuation, state, token, flags);
 
         // Awaits in the caller's context, so that gap notices are told where messages are read.

@@ -141,7 +141,8 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
 
         if (payload.Length > _scratch.Length)
         {
-            _scratch = GC.AllocateUninitializedArray<byte>((int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)Math.Max(payload.Length, 256)));
+            _scratch = GC.AllocateUninitializedArray<byte>(
+                (int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)Math.Max(payload.Length, 256)));
         }
 
         payload.CopyTo(_scratch);
@@ -163,7 +164,8 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
         if (!Subscribes)
         {
             throw new InvalidOperationException(
-                $"This endpoint of the topic \"{Name}\" was opened with TopicAccess.Publish: nothing is delivered to it. Open it with Subscribe.");
+                $"This endpoint of the topic \"{Name}\" was opened with TopicAccess.Publish: "
+                + "nothing is delivered to it. Open it with Subscribe.");
         }
 
         CheckUsable();

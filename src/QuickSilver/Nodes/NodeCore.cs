@@ -120,7 +120,8 @@ internal sealed class NodeCore : IMembershipObserver
         {
             return topic.Name == name
                 ? topic
-                : throw new ContractMismatchException($"The topics \"{name}\" and \"{topic.Name}\" have the same number; rename one of them.");
+                : throw new ContractMismatchException(
+                    $"The topics \"{name}\" and \"{topic.Name}\" have the same number; rename one of them.");
         }
 
         topic = new TopicCore(this, name, id, contract);

@@ -26,7 +26,8 @@ internal sealed class StableCompletion : TaskCompletionSource, IStabilityObserve
     /// <summary>Waits until the caller gives up, or the node has ended and nobody is left to tell.</summary>
     public async Task WaitAsync(CancellationToken cancellationToken, CancellationToken ended)
     {
-        using var givenUp = cancellationToken.UnsafeRegister(static (state, token) => ((StableCompletion)state!).TrySetCanceled(token), this);
+        using var givenUp = cancellationToken.UnsafeRegister(
+            static (state, token) => ((StableCompletion)state!).TrySetCanceled(token), this);
         using var over = ended.UnsafeRegister(
             static state => ((StableCompletion)state!).TrySetException(new ObjectDisposedException(nameof(QuickSilverNode))), this);
         await Task.ConfigureAwait(false);

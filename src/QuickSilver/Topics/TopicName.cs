@@ -18,7 +18,8 @@ internal static class TopicName
             char c = name[i];
             if (char.IsControl(c))
             {
-                throw new ArgumentException($"A topic's name has no control characters; this one has U+{(int)c:X4} at position {i}.", nameof(name));
+                throw new ArgumentException(
+                    $"A topic's name has no control characters; this one has U+{(int)c:X4} at position {i}.", nameof(name));
             }
 
             // A lone surrogate has no UTF-8, so two different names would share one number.
@@ -28,7 +29,8 @@ internal static class TopicName
             }
             else if (char.IsSurrogate(c))
             {
-                throw new ArgumentException($"A topic's name is valid Unicode; this one has half a character at position {i}.", nameof(name));
+                throw new ArgumentException(
+                    $"A topic's name is valid Unicode; this one has half a character at position {i}.", nameof(name));
             }
         }
     }

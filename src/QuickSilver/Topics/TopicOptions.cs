@@ -23,7 +23,8 @@ public sealed record TopicOptions
 
 /// <summary>The encoded message is larger than a message may be (16 MiB).</summary>
 public sealed class MessageTooLargeException(long bytes, long limit)
-    : ArgumentException($"The encoded message has {bytes:N0} bytes; a message may have {limit:N0} at most. Split it, or publish a reference to it.")
+    : ArgumentException(
+        $"The encoded message has {bytes:N0} bytes; a message may have {limit:N0} at most. Split it, or publish a reference to it.")
 {
     /// <summary>The encoded size in bytes.</summary>
     public long Bytes { get; } = bytes;

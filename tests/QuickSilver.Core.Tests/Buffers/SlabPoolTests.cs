@@ -51,6 +51,24 @@ public sealed class SlabPoolTests
     }
 
     [Fact]
+    public void A_reserved_pool_allocates_nothing_any_more()
+    {
+        const int Blocks = 1500;
+        var pool = new SlabPool(Blocks * (long)SlabPool.BlockBytes);
+        pool.TryRent();
+        pool.Reserve();
+        Assert.Equal(pool.MaxBytes, pool.AllocatedBytes);
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        for (int i = 1; i < Blocks; i++)
+        {
+            pool.TryRent()!.Span[0] = 1;
+        }
+
+        Assert.Equal(before, GC.GetAllocatedBytesForCurrentThread());
+        Assert.Null(pool.TryRent());
+    }
+
+    [Fact]
     public void A_block_returns_with_its_last_claim()
     {
         var pool = new SlabPool(SlabPool.BlockBytes);

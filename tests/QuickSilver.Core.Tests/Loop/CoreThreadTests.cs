@@ -183,7 +183,8 @@ public abstract class CoreThreadContract : IDisposable
         });
         Patience.Until(() => _node.Do(() => _node.Environment.Counters.HandlerExceptions) == 3, "three exceptions");
         Assert.Equal(3, _node.Log.Entries.Count(entry => entry.Id == 1020));
-        Assert.Contains(_node.Log.Entries, entry => entry.Text.Contains(nameof(What_handlers_let_escape_is_counted_and_logged_and_ends_nothing)));
+        Assert.Contains(
+            _node.Log.Entries, entry => entry.Text.Contains(nameof(What_handlers_let_escape_is_counted_and_logged_and_ends_nothing)));
         Patience.Until(() => receiver.Batches == 1, "the end of the batch");
     }
 
@@ -201,7 +202,8 @@ public abstract class CoreThreadContract : IDisposable
     {
         Assert.Throws<InvalidOperationException>(() => _node.Environment.OpenPort(new DatagramPortOptions(), new RecordingReceiver()));
         Assert.Throws<InvalidOperationException>(() => _node.Environment.Schedule(new Alarm(() => { }), TimeSpan.Zero));
-        Assert.Throws<InvalidOperationException>(() => _node.Environment.Connect(new IPEndPoint(IPAddress.Loopback, 1), new StreamRecorder()));
+        Assert.Throws<InvalidOperationException>(
+            () => _node.Environment.Connect(new IPEndPoint(IPAddress.Loopback, 1), new StreamRecorder()));
     }
 
     private sealed class SelfPoster(MachineNode node, Func<bool> isOver) : Request

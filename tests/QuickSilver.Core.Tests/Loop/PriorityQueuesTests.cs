@@ -46,7 +46,14 @@ public sealed class PriorityQueuesTests
     public void The_six_classes_are_served_in_their_order()
     {
         Assert.Equal(
-            [WorkClass.InboundControl, WorkClass.InboundData, WorkClass.OutboundControl, WorkClass.OutboundData, WorkClass.Disk, WorkClass.Other],
+            [
+                WorkClass.InboundControl,
+                WorkClass.InboundData,
+                WorkClass.OutboundControl,
+                WorkClass.OutboundData,
+                WorkClass.Disk,
+                WorkClass.Other,
+            ],
             Enum.GetValues<WorkClass>());
     }
 

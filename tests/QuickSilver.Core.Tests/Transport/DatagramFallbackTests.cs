@@ -20,7 +20,10 @@ public sealed class DatagramFallbackTests : IDisposable
     [Fact]
     public void A_run_that_the_device_cannot_cut_is_sent_again_in_pieces_and_no_run_is_tried_after()
     {
-        var calls = new ScriptedCalls { Answer = (segment, bytes) => segment > 0 && bytes > segment ? CallOutcome.Unfit : CallOutcome.Done };
+        var calls = new ScriptedCalls
+        {
+            Answer = (segment, bytes) => segment > 0 && bytes > segment ? CallOutcome.Unfit : CallOutcome.Done,
+        };
         var port = NewPort(calls);
         Assert.Equal(64, port.MaxRunSegments);
 

@@ -9,7 +9,7 @@ public sealed class SequenceRangesTests
     private const int Universe = 40;
 
     // The bottom of the numbers, the middle, and the top, where arithmetic would wrap.
-    private static readonly long[] _origins = [0, 1L << 40, SequenceRanges.MaxNumber - Universe + 1];
+    private static readonly long[] Origins = [0, 1L << 40, SequenceRanges.MaxNumber - Universe + 1];
 
     [Fact]
     public void Ranges_that_touch_become_one()
@@ -62,7 +62,7 @@ public sealed class SequenceRangesTests
     {
         Steps.Hold(steps =>
         {
-            long origin = _origins[steps.Length % _origins.Length];
+            long origin = Origins[steps.Length % Origins.Length];
             var set = new SequenceRanges(maxRanges);
             var model = new HashSet<long>();
             foreach (int step in steps)
@@ -108,7 +108,7 @@ public sealed class SequenceRangesTests
     {
         Steps.Hold(steps =>
         {
-            long origin = _origins[steps.Length % _origins.Length];
+            long origin = Origins[steps.Length % Origins.Length];
             var (left, right) = (new HashSet<long>(), new HashSet<long>());
             foreach (int step in steps)
             {

@@ -29,13 +29,13 @@ internal sealed class RawClient : IControlStreamHandler
         int version = ControlFrame.ProtocolVersion,
         string cluster = "default",
         long known = 0) => new()
-    {
-        Cluster = cluster,
-        ProtocolVersion = version,
-        Node = new NodeKey(id, 1),
-        EndPoint = new IPEndPoint(IPAddress.Loopback, 5),
-        Known = known,
-    };
+        {
+            Cluster = cluster,
+            ProtocolVersion = version,
+            Node = new NodeKey(id, 1),
+            EndPoint = new IPEndPoint(IPAddress.Loopback, 5),
+            Known = known,
+        };
 
     public RawClient Send<T>(in T message)
         where T : IControlMessage

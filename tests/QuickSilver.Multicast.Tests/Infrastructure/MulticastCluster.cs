@@ -53,7 +53,9 @@ internal sealed class MulticastCluster
             {
                 bool told = receiver.Gaps.Any(gap => gap.Sender == sender.Key && gap.TopicId == topic
                     && gap.First <= expected && gap.Last >= one.Sequence - 1);
-                Assert.True(told && one.Sequence > expected, $"Node {receiver.Node.Number} got {one.Sequence} of {sender.Key}'s topic {topic}, expected {expected}.");
+                Assert.True(
+                    told && one.Sequence > expected,
+                    $"Node {receiver.Node.Number} got {one.Sequence} of {sender.Key}'s topic {topic}, expected {expected}.");
             }
 
             Assert.True(sender.Published.TryGetValue((topic, one.Sequence), out uint hash), $"Number {one.Sequence} was never published.");
@@ -63,7 +65,9 @@ internal sealed class MulticastCluster
 
         if (last is { } end)
         {
-            Assert.True(expected == end + 1, $"Node {receiver.Node.Number} of {sender.Key}'s topic {topic}: ended before {expected}, not after {end}.");
+            Assert.True(
+                expected == end + 1,
+                $"Node {receiver.Node.Number} of {sender.Key}'s topic {topic}: ended before {expected}, not after {end}.");
         }
     }
 

@@ -100,7 +100,11 @@ internal sealed class ScriptedService(SimulatedCluster cluster)
 
     private RegionView View((ulong Id, uint Number, ImmutableArray<NodeKey> Members, IPEndPoint Group) region) => new()
     {
-        RegionId = region.Id, Number = region.Number, Configuration = _number, Group = region.Group, Members = region.Members,
+        RegionId = region.Id,
+        Number = region.Number,
+        Configuration = _number,
+        Group = region.Group,
+        Members = region.Members,
     };
 
     // Sends every node everything that changed and what it has not been told of: more than the real service, never less.
@@ -217,7 +221,8 @@ internal sealed class ScriptedMembership(
         _told.Remove(topicId);
     }
 
-    void IMembership.Open(TopicRequest request, Action<TopicOutcome> completed) => throw new NotSupportedException("The script opens topics.");
+    void IMembership.Open(TopicRequest request, Action<TopicOutcome> completed) =>
+        throw new NotSupportedException("The script opens topics.");
 
     public void Leave(Action completed) => completed();
 

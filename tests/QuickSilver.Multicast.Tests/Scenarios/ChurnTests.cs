@@ -62,13 +62,33 @@ public sealed class ChurnTests
             }
 
             Assert.True(
-                cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host => MulticastCluster.HasAll(host, publisher.Key, Kept, published)), 20),
+                cluster.RunUntil(
+                    () => cluster.Hosts.Skip(1).All(host => MulticastCluster.HasAll(host, publisher.Key, Kept, published)), 20),
                 $"Seed {seed}: not all got the {published} messages: "
                 + string.Join(' ', cluster.Hosts.Skip(1).Select(host => host.SequencesOf(publisher.Key, Kept).Count())));
             Assert.All(cluster.Hosts.Skip(1), host => MulticastCluster.AssertRun(host, publisher, Kept, 1, published));
             Assert.All(cluster.Hosts.Skip(1), host => Assert.Empty(host.Gaps));
             Assert.All(cluster.Hosts.Skip(1), host => Assert.Equal(0, host.Multicast.Counters.DuplicateMessages));
         }
+    }
+
+    // A flush that comes before the posted one must not make the next message post it again while it is still queued.
+    [Fact]
+    public void Messages_published_around_a_change_of_views_in_one_turn_go_out_once()
+    {
+        var cluster = new MulticastCluster(1, 2);
+        var (publisher, subscriber) = (cluster[0], cluster[1]);
+        publisher.Publishes(1);
+        subscriber.Subscribes(1);
+        cluster.Commit();
+        publisher.OnCore(() =>
+        {
+            publisher.Publish(1, 100);
+            publisher.Multicast.WhenStable(() => { });
+            publisher.Publish(1, 100);
+        });
+        Assert.True(cluster.RunUntil(() => MulticastCluster.HasAll(subscriber, publisher.Key, 1, 2), 2));
+        MulticastCluster.AssertRun(subscriber, publisher, 1, 1, 2);
     }
 
     [Fact]

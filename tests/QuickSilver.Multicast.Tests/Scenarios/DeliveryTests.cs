@@ -8,7 +8,8 @@ public sealed class DeliveryTests
 {
     private const ulong Topic = 1;
 
-    public static TheoryData<string> Links => ["perfect", "loss 5", "loss 20", "bursts", "duplicates, reordering and jitter", "bit flips", "slow"];
+    public static TheoryData<string> Links =>
+        ["perfect", "loss 5", "loss 20", "bursts", "duplicates, reordering and jitter", "bit flips", "slow"];
 
     [Theory]
     [MemberData(nameof(Links))]
@@ -220,7 +221,10 @@ public sealed class DeliveryTests
         "bursts" => new LinkModel { Burst = new BurstLoss() },
         "duplicates, reordering and jitter" => new LinkModel
         {
-            Duplicate = 0.01, Reorder = 0.01, ReorderHold = TimeSpan.FromMilliseconds(3), Jitter = TimeSpan.FromMilliseconds(2),
+            Duplicate = 0.01,
+            Reorder = 0.01,
+            ReorderHold = TimeSpan.FromMilliseconds(3),
+            Jitter = TimeSpan.FromMilliseconds(2),
         },
         "bit flips" => new LinkModel { Corrupt = 0.05 },
         "slow" => new LinkModel { BytesPerSecond = 1_000_000, Delay = TimeSpan.FromMilliseconds(20) },

@@ -14,7 +14,7 @@ internal sealed class QsmCluster : IDisposable
         Network = NetworkNamespaces.Create(nodes);
         try
         {
-            Assert.True(File.Exists(QsmTool.Path), $"the tool is not built: {QsmTool.Path}");
+            Assert.True(File.Exists(Programs.Qsm), $"the tool is not built: {Programs.Qsm}");
             Switch = new ImpairedSwitch(Network, seed);
             Switch.SetAll(impairment ?? Impairment.None);
             Start(1, "gms", "--listen", Service).WaitForErrors(
@@ -34,9 +34,11 @@ internal sealed class QsmCluster : IDisposable
     public string Service => $"{Network.Address(1)}:{ServicePort}";
 
     /// <summary>Starts the tool on a node; it ends at the latest with the cluster.</summary>
-    public NodeProcess Start(int node, params IEnumerable<string> arguments)
+    public NodeProcess Start(int node, params IEnumerable<string> arguments) => StartProgram(Programs.Qsm, node, arguments);
+
+    public NodeProcess StartProgram(string program, int node, params IEnumerable<string> arguments)
     {
-        var process = NodeProcess.Start(Network, node, QsmTool.Path, arguments);
+        var process = NodeProcess.Start(Network, node, program, arguments);
         _processes.Add(process);
         return process;
     }

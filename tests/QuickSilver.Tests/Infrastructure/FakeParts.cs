@@ -51,6 +51,8 @@ internal sealed class FakeParts(bool threaded = true) : INodeParts, IAsyncDispos
 
     public TopicView? ViewOf(ulong topicId) => Service.ViewOf(topicId);
 
+    public string? LastRefusal { get; init; }
+
     public PartsCounters ReadCounters() => Below;
 
     public Task StopAsync()

@@ -68,9 +68,11 @@ internal sealed class TestEnvironment : INodeEnvironment, IDisposable
     public IDatagramPort OpenPort(DatagramPortOptions options, IDatagramReceiver receiver) =>
         throw new TransportException("There is no network here.");
 
-    public IControlListener Listen(IPEndPoint local, IControlAcceptor acceptor) => throw new TransportException("There is no network here.");
+    public IControlListener Listen(IPEndPoint local, IControlAcceptor acceptor) =>
+        throw new TransportException("There is no network here.");
 
-    public IControlStream Connect(IPEndPoint remote, IControlStreamHandler handler) => throw new TransportException("There is no network here.");
+    public IControlStream Connect(IPEndPoint remote, IControlStreamHandler handler) =>
+        throw new TransportException("There is no network here.");
 
     /// <summary>Manual: runs what was posted, and what that posts, until nothing is left. Returns how many ran.</summary>
     public int Pump()

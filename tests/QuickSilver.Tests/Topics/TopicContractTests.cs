@@ -15,7 +15,8 @@ public sealed class TopicContractTests
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        await node.OpenTopicAsync(Name, new FakeCodec(("int32", "Gate"), ("string", "Flight")), new TopicOptions { Guarantee = Guarantee.BestEffort });
+        var codec = new FakeCodec(("int32", "Gate"), ("string", "Flight"));
+        await node.OpenTopicAsync(Name, codec, new TopicOptions { Guarantee = Guarantee.BestEffort });
         var request = Assert.Single(parts.Service.Requests);
         Assert.Equal((Name, TopicId.Of(Name), TopicRole.Publish | TopicRole.Subscribe), (request.Name, request.TopicId, request.Role));
         Assert.Equal(("FakeType", "message", "BestEffort"), (request.Contract.TypeName, request.Contract.Kind, request.Contract.Guarantee));
@@ -59,7 +60,9 @@ public sealed class TopicContractTests
     [Fact]
     public void Fields_that_differ_are_named_with_number_name_and_both_types()
     {
-        string? difference = Difference([new(1, "Flight", "string"), new(2, "Gate", "int32")], [new(1, "Flight", "string"), new(2, "Door", "string")]);
+        string? difference = Difference(
+            [new(1, "Flight", "string"), new(2, "Gate", "int32")],
+            [new(1, "Flight", "string"), new(2, "Door", "string")]);
         Assert.Contains("field 2 is int32 Gate there and string Door here", difference);
     }
 
@@ -68,7 +71,9 @@ public sealed class TopicContractTests
     {
         Assert.Null(Difference([new(1, "A", "string")], [new(1, "B", "string"), new(2, "C", "int32")]));
         Assert.Null(Difference([new(1, "Leg", "Leg"), new(1, "Leg.From", "string")], [new(1, "Leg", "Leg"), new(2, "Leg.To", "string")]));
-        Assert.NotNull(Difference([new(1, "Leg", "Leg"), new(1, "Leg.From", "string")], [new(1, "Leg", "Leg"), new(1, "Leg.From", "int32")]));
+        Assert.NotNull(Difference(
+            [new(1, "Leg", "Leg"), new(1, "Leg.From", "string")],
+            [new(1, "Leg", "Leg"), new(1, "Leg.From", "int32")]));
     }
 
     [Fact]
@@ -103,7 +108,8 @@ public sealed class TopicContractTests
         Assert.Contains("position 0", Assert.Throws<ArgumentException>(() => TopicName.Check("\ude42a")).Message);
     }
 
-    private static string? Difference(ContractField[] open, ContractField[] asked) => TopicContract.Difference(Name, Contract(open), Contract(asked));
+    private static string? Difference(ContractField[] open, ContractField[] asked) =>
+        TopicContract.Difference(Name, Contract(open), Contract(asked));
 
     private static ContractDescription Contract(ContractField[] fields) =>
         new() { TypeName = "T", Kind = "message", Guarantee = "Reliable", Fields = [.. fields] };

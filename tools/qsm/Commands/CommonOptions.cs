@@ -31,7 +31,10 @@ internal sealed class CommonOptions
 
     private readonly Option<bool> _unicast = new("--unicast") { Description = "Send a copy to each member, where there is no multicast." };
 
-    private readonly Option<bool> _noOffload = new("--no-offload") { Description = "Send single datagrams, even if the system offers segmentation offload." };
+    private readonly Option<bool> _noOffload = new("--no-offload")
+    {
+        Description = "Send single datagrams, even if the system offers segmentation offload.",
+    };
 
     private readonly Option<int?> _packetBytes = new("--packet-bytes")
     {
@@ -39,7 +42,10 @@ internal sealed class CommonOptions
         HelpName = "BYTES",
     };
 
-    private readonly Option<bool> _verbose = new("--verbose", "-v") { Description = "Log everything, to standard error, not only warnings." };
+    private readonly Option<bool> _verbose = new("--verbose", "-v")
+    {
+        Description = "Log everything, to standard error, not only warnings.",
+    };
 
     public Command AddTo(Command command)
     {

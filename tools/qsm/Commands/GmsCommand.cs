@@ -32,10 +32,8 @@ internal static class GmsCommand
             Description = "A file that keeps the service's last epoch, so that it never goes back over a restart.",
             HelpName = "FILE",
         };
-        var command = common.AddToService(new Command("gms", "Run the membership service alone; says 'listening HOST:PORT' on standard error.")
-        {
-            listen, range, state,
-        });
+        const string Purpose = "Run the membership service alone; says 'listening HOST:PORT' on standard error.";
+        var command = common.AddToService(new Command("gms", Purpose) { listen, range, state });
         command.SetAction(parse => Session.RunAsync(parse, common, session =>
         {
             ReadRange(parse.GetValue(range), session.Options);
@@ -69,7 +67,8 @@ internal static class GmsCommand
         if (colon >= 0)
         {
             host = text[..colon];
-            if (!int.TryParse(text.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out port) || port > IPEndPoint.MaxPort)
+            if (!int.TryParse(text.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out port)
+                || port > IPEndPoint.MaxPort)
             {
                 port = -1;
             }

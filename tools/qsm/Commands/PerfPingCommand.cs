@@ -47,7 +47,10 @@ internal static class PerfPingCommand
             Count = replies.Count,
             RoundTripMicros = Percentiles.Of(replies.RoundTrips),
         };
-        report.WithRate(replies.Count, replies.Count * plan.Size, seconds).WithUsage(start, end).WithCounters(node.GetCounters()).Print(json);
+        report.WithRate(replies.Count, replies.Count * plan.Size, seconds)
+            .WithUsage(start, end)
+            .WithCounters(node.GetCounters())
+            .Print(json);
         if (session.Interrupted.IsCancellationRequested)
         {
             return ExitCode.Interrupted;

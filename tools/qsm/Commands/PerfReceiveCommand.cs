@@ -61,7 +61,10 @@ internal static class PerfReceiveCommand
             Topics = topics.Count,
             OpenSeconds = topics.OpenSeconds,
         };
-        report.WithRate(receiver.Delivered, receiver.Bytes, receiver.Seconds).WithUsage(start, end).WithCounters(node.GetCounters()).Print(json);
+        report.WithRate(receiver.Delivered, receiver.Bytes, receiver.Seconds)
+            .WithUsage(start, end)
+            .WithCounters(node.GetCounters())
+            .Print(json);
         return Judge(session, receiver, done, idle);
     }
 

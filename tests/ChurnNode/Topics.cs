@@ -1,0 +1,6 @@
+namespace ChurnNode;
+
+internal static class Topics
+{
+    public static string Data(int topic) => $"churn/{topic}";
+}
