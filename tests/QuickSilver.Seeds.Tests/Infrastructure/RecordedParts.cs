@@ -27,6 +27,8 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     public TaskCreationOptions Completions => parts.Completions;
 
+    public string? LastRefusal => parts.LastRefusal;
+
     public bool HasBegun { get; private set; }
 
     public NodeKey Key => HasBegun ? parts.Membership.Self : default;
