@@ -5,16 +5,18 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Multicast.Recovery;
 
 // The token that goes round one view's live members. Body: i64 round, u64 and u32 leader, i64 kernel drops summed so far,
-// i64 smallest receive buffer so far, u16 count of records, the records. One datagram at most: records that do not fit
+// i64 smallest receive buffer so far, u16 count of records, u64 and u32 whom it is passed to, the records. The receiver is
+// named because a member's next life may have its address: it would pass the token on and be taken for the one before. One datagram at most: records that do not fit
 // wait for the next round.
 internal sealed class Token
 {
-    private const int HeadBytes = 38;
+    private const int HeadBytes = 50;
 
     private readonly List<RecoveryRecord> _pool = [];
 
     public long Round { get; set; }
     public NodeKey Leader { get; set; }
+    public NodeKey To { get; set; }
     public long KernelDrops { get; set; }
     public long ReceiveBufferBytes { get; set; }
     public int Count { get; private set; }
@@ -58,6 +60,8 @@ internal sealed class Token
         BinaryPrimitives.WriteUInt32LittleEndian(body[16..], Leader.Incarnation);
         BinaryPrimitives.WriteInt64LittleEndian(body[20..], KernelDrops);
         BinaryPrimitives.WriteInt64LittleEndian(body[28..], ReceiveBufferBytes);
+        BinaryPrimitives.WriteUInt64LittleEndian(body[38..], To.Id);
+        BinaryPrimitives.WriteUInt32LittleEndian(body[46..], To.Incarnation);
         int at = HeadBytes;
         int written = 0;
         for (int i = 0; i < Count; i++)
@@ -90,6 +94,7 @@ internal sealed class Token
         KernelDrops = BinaryPrimitives.ReadInt64LittleEndian(body[20..]);
         ReceiveBufferBytes = BinaryPrimitives.ReadInt64LittleEndian(body[28..]);
         int count = BinaryPrimitives.ReadUInt16LittleEndian(body[36..]);
+        To = new NodeKey(BinaryPrimitives.ReadUInt64LittleEndian(body[38..]), BinaryPrimitives.ReadUInt32LittleEndian(body[46..]));
         int at = HeadBytes;
         for (int i = 0; i < count; i++)
         {

@@ -106,6 +106,12 @@ internal sealed class TokenRing
             return DropReason.Malformed;
         }
 
+        if (_token.To != _context.Self)
+        {
+            // For an earlier life at this address.
+            return DropReason.NotMember;
+        }
+
         if (_token.Leader == _context.Self)
         {
             if (!_underWay || _token.Round != _round)
@@ -386,6 +392,7 @@ internal sealed class TokenRing
         var next = _region.Live[(self + 1) % _region.Live.Count];
         if (_context.Directory.Find(next) is { } address)
         {
+            _token.To = next;
             int bytes = _token.Write(_packet, _template, _token.Count == 0 ? 0 : rotation % _token.Count);
             _context.SendControl(_packet.AsSpan(0, bytes), address);
             _context.Counters.TokensSent++;

@@ -58,7 +58,7 @@ public sealed class ControlBodyTests
     [Fact]
     public void A_token_is_read_back_with_its_records()
     {
-        var token = new Token { Round = 9, Leader = Origin, KernelDrops = 12, ReceiveBufferBytes = 1 << 20 };
+        var token = new Token { Round = 9, Leader = Origin, To = new NodeKey(8, 2), KernelDrops = 12, ReceiveBufferBytes = 1 << 20 };
         for (ulong sender = 1; sender <= 5; sender++)
         {
             var record = token.Add(new NodeKey(sender, 1));
@@ -80,6 +80,7 @@ public sealed class ControlBodyTests
         Assert.True(read.TryRead(new PacketHeader(packet.AsSpan(0, bytes)).Body));
         Assert.Equal(5, read.Count);
         Assert.Equal((9L, Origin, 12L, 1L << 20), (read.Round, read.Leader, read.KernelDrops, read.ReceiveBufferBytes));
+        Assert.Equal(new NodeKey(8, 2), read.To);
         var one = read.Find(new NodeKey(3, 1))!;
         Assert.Equal((1000L, 1010L, 990L, 1200L, 1100L, 1011L),
             (one.Stable, one.HeldByAll, one.ConsumedByAll, one.HeldByAny, one.PreviousHeldByAny, one.NeighbourContiguous));
