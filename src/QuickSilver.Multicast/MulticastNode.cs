@@ -138,6 +138,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             OnNodeGone(node);
         }
 
+        _reader.OnNodesKnown();
         ApplyRegions(change);
 
         foreach (var view in change.Topics)

@@ -126,6 +126,14 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         }
     }
 
+    public void OnNodesKnown()
+    {
+        foreach (var region in _ordered)
+        {
+            region.OnNodesKnown();
+        }
+    }
+
     public bool IsAnyMissing(NodeKey sender, bool reliable)
     {
         foreach (var region in _ordered)

@@ -46,6 +46,8 @@ public sealed class RandomFaultsCampaign(ITestOutputHelper output)
     [InlineData(188)]
     // A token for a member's earlier life came to its next one, which is the leader: a round that had passed nobody counted.
     [InlineData(209)]
+    // A sender that others knew of first looked gone to a member, and stayed so: what was on its way was told as a gap.
+    [InlineData(1437)]
     public void Seeds_that_once_failed_hold(ulong seed) => new Run(output).Check(seed);
 
     private sealed class Run(ITestOutputHelper output) : Campaign("RandomFaults", output)

@@ -14,8 +14,8 @@ internal sealed class RegionReceiver
     private readonly Dictionary<NodeKey, InboundStream> _bestEffort = [];
     private readonly Dictionary<InboundStream, GapPull> _pulls = [];
     private readonly List<InboundStream> _streams = [];
-    // Since the view was opened; it may have sent here, though this member has not heard of it.
-    private bool _hasLostSomeone;
+    // Who is gone since the view was opened; it may have sent here, though this member has not heard of it.
+    private readonly HashSet<NodeKey> _lost = [];
 
     public RegionReceiver(MulticastContext context, RegionView view, RegionPort? port, IStreamConsumer consumer)
     {
@@ -120,7 +120,7 @@ internal sealed class RegionReceiver
 
     public void OnNodeGone(NodeKey node)
     {
-        _hasLostSomeone = true;
+        _lost.Add(node);
         bool wasMember = Live.Remove(node);
         if (wasMember && Live.Count <= 1)
         {
@@ -140,6 +140,20 @@ internal sealed class RegionReceiver
         }
 
         Ring.OnMembersChanged();
+    }
+
+    /// <summary>
+    /// A configuration has come: a sender that others knew of before this member did, and that therefore looked gone, is not.
+    /// </summary>
+    public void OnNodesKnown()
+    {
+        foreach (var stream in _streams)
+        {
+            if (stream.IsSenderGone && !_lost.Contains(stream.Sender) && _context.Directory.Contains(stream.Sender))
+            {
+                stream.IsSenderGone = false;
+            }
+        }
     }
 
     /// <summary>Nothing is open any more; who is still missing something is asked to hurry, not cut off.</summary>
@@ -172,7 +186,7 @@ internal sealed class RegionReceiver
                 return false;
             }
 
-            return !_hasLostSomeone || Live.Count <= 1 || _context.Environment.Now - Ring.LastBusy >= _context.Options.ClosingPause;
+            return _lost.Count == 0 || Live.Count <= 1 || _context.Environment.Now - Ring.LastBusy >= _context.Options.ClosingPause;
         }
     }
 
