@@ -118,19 +118,19 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         }
     }
 
-    public void OnNodesCame()
-    {
-        foreach (var region in _ordered)
-        {
-            region.OnNodesCame();
-        }
-    }
-
     public void OnNodeGone(NodeKey node)
     {
         foreach (var region in _ordered)
         {
             region.OnNodeGone(node);
+        }
+    }
+
+    public void OnNodesCame()
+    {
+        foreach (var region in _ordered)
+        {
+            region.OnNodesCame();
         }
     }
 
@@ -153,7 +153,8 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     public void ReplayUnknown()
     {
         // What is put back goes to the end, and what is too old by now goes meanwhile.
-        for (int left = _unknown.Count; left > 0 && _unknown.TryTake(out var lease, out int offset, out int length, out var arrived); left--)
+        int left = _unknown.Count;
+        while (left-- > 0 && _unknown.TryTake(out var lease, out int offset, out int length, out var arrived))
         {
             var header = new PacketHeader(lease.Span.Slice(offset, length));
             var refused = Dispatch(header, lease, offset, arrived);
@@ -307,8 +308,9 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         }
     }
 
-    // A node that is not in the directory, or was away since this view: gone, or not yet known. A packet of a stream that is already here, forwarded by a
-    // survivor on behalf of a sender that is gone, still counts: the survivors agree on what they deliver of it.
+    // A node that is not in the directory, or was away since this view: gone, or not yet known. A packet of a stream that is
+    // already here, forwarded by a survivor on behalf of a sender that is gone, still counts: the survivors agree on what they
+    // deliver of it.
     private DropReason OnStranger(RegionReceiver region, in PacketHeader header, NodeKey sender, Lease lease, int offset)
     {
         if (header.Kind == PacketKind.Data && region.Find(sender) is { IsSenderGone: true } stream

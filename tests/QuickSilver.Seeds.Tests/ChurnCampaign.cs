@@ -1,3 +1,4 @@
+using System.Globalization;
 using QuickSilver.Seeds.Tests.Infrastructure;
 using QuickSilver.Simulation.Checkers;
 using Xunit.Abstractions;
@@ -8,8 +9,9 @@ namespace QuickSilver.Seeds.Tests;
 // subscribe to and leave other topics at random, 10 changes a second, and so change regions all the time. Every endpoint
 // that stays open receives every message of its topic once and in order: I1 to I4, I7, I8, I17 to I20.
 //
-// Many seeds:   QS_SEEDS=200 dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~ChurnCampaign"
-// One again:    QS_SEEDS=1 QS_FIRST_SEED=<seed> dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~ChurnCampaign"
+// Many seeds, and one again:
+//   QS_SEEDS=200 dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~ChurnCampaign"
+//   QS_SEEDS=1 QS_FIRST_SEED=<seed> (the same); QS_RECORDS=<file> writes all records of the run
 // Longer runs:  QS_CHURN_SECONDS=30 (virtual seconds; 4 where nothing is said)
 public sealed class ChurnCampaign(ITestOutputHelper output)
 {
@@ -43,16 +45,17 @@ public sealed class ChurnCampaign(ITestOutputHelper output)
 
         private static double Seconds =>
             double.TryParse(
-                Environment.GetEnvironmentVariable("QS_CHURN_SECONDS"), System.Globalization.CultureInfo.InvariantCulture, out double seconds)
+                Environment.GetEnvironmentVariable("QS_CHURN_SECONDS"), CultureInfo.InvariantCulture, out double seconds)
                 ? seconds
                 : 4;
 
         protected override string Describe(ulong seed) =>
-            $"{(IsEmbedded(seed) ? "embedded membership" : "a membership service of its own")}, {Loss(seed):P1} of all datagrams lost, {Seconds} s";
+            $"{WholeCluster.MembershipOf(IsEmbedded(seed))}, {Loss(seed):P1} of all datagrams lost, {Seconds} s";
 
         protected override RunResult Play(ulong seed, RecordTail tail)
         {
-            using var cluster = new WholeCluster(seed, 1 + Subscribers, new QuickSilverOptions(), IsEmbedded(seed), [.. WholeCluster.AllCheckers(), tail]);
+            HistoryChecker[] checkers = [.. WholeCluster.AllCheckers(), tail];
+            using var cluster = new WholeCluster(seed, 1 + Subscribers, new QuickSilverOptions(), IsEmbedded(seed), checkers);
             var publisher = cluster.Nodes[0];
             var subscribers = cluster.Nodes.Skip(1).ToArray();
             var kept = subscribers.Select(_ => new HashSet<string>()).ToArray();
@@ -81,14 +84,11 @@ public sealed class ChurnCampaign(ITestOutputHelper output)
             cluster.Run(UnknownViewAge);
             cluster.ReadMemory(quiet: true);
             cluster.RequireAllSent();
-            var totals = cluster.CountRepairs();
-            cluster.History.Count(totals);
+            cluster.History.Count(cluster.CountRepairs());
             cluster.History.AssertHolds();
             cluster.Require(cluster.Nodes.All(node => node.Lives.Count == 1), "nobody was removed from a healthy cluster");
             cluster.Require(cluster.History.GapCount == 0, "nobody was told of a gap");
-            var history = cluster.History;
-            return new RunResult(
-                cluster.Simulation.Trace.Value, cluster.Simulation.Time.EventsFired, history.PublishedCount, history.DeliveredCount, totals);
+            return cluster.Result();
         }
 
         private static void Play(WholeCluster cluster, WholeNode publisher, WholeNode[] subscribers, HashSet<string>[] kept)

@@ -8,9 +8,9 @@ namespace QuickSilver.Seeds.Tests;
 // Campaign "RandomFaults": 20 whole nodes, 40 overlapping topics, subscriptions that come and go, and F1, F2, F3 (heals),
 // F4 (members), F6 and F13. I1 to I4, I7, I8, I10 and I17 to I20 hold.
 //
-// Many seeds:   QS_SEEDS=200 dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~RandomFaultsCampaign"
-// One again:    QS_SEEDS=1 QS_FIRST_SEED=<seed> dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~RandomFaultsCampaign"
-// All records:  QS_RECORDS=<file>, with one seed
+// Many seeds, and one again:
+//   QS_SEEDS=200 dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~RandomFaultsCampaign"
+//   QS_SEEDS=1 QS_FIRST_SEED=<seed> (the same); QS_RECORDS=<file> writes all records of the run
 // QS_EMBEDDED=1 runs them with embedded membership, whose host crashes and is cut off like any node: clusters part and merge.
 // That is more than this campaign asks for, and not all of it holds yet.
 public sealed class RandomFaultsCampaign(ITestOutputHelper output)
@@ -46,6 +46,8 @@ public sealed class RandomFaultsCampaign(ITestOutputHelper output)
     [InlineData(188)]
     // A token for a member's earlier life came to its next one, which is the leader: a round that had passed nobody counted.
     [InlineData(209)]
+    // A sender that others knew of first looked gone to a member, and stayed so: what was on its way was told as a gap.
+    [InlineData(1437)]
     public void Seeds_that_once_failed_hold(ulong seed) => new Run(output).Check(seed);
 
     private sealed class Run(ITestOutputHelper output) : Campaign("RandomFaults", output)
@@ -65,7 +67,7 @@ public sealed class RandomFaultsCampaign(ITestOutputHelper output)
         private static readonly TimeSpan UnknownViewAge = TimeSpan.FromSeconds(5.1);
 
         protected override string Describe(ulong seed) =>
-            $"{(IsEmbedded ? "embedded membership" : "a membership service of its own")}, heartbeats of {Options(seed).HeartbeatInterval}, and\n{Faults(seed)}";
+            $"{WholeCluster.MembershipOf(IsEmbedded)}, heartbeats of {Options(seed).HeartbeatInterval}, and\n{Faults(seed)}";
 
         protected override RunResult Play(ulong seed, RecordTail tail)
         {
@@ -106,12 +108,9 @@ public sealed class RandomFaultsCampaign(ITestOutputHelper output)
             }
 
             End(cluster, "in peace");
-            var totals = cluster.CountRepairs();
-            cluster.History.Count(totals);
+            cluster.History.Count(cluster.CountRepairs());
             cluster.History.AssertHolds();
-            var history = cluster.History;
-            return new RunResult(
-                cluster.Simulation.Trace.Value, cluster.Simulation.Time.EventsFired, history.PublishedCount, history.DeliveredCount, totals);
+            return cluster.Result();
         }
 
         private static void End(WholeCluster cluster, string when)

@@ -46,7 +46,7 @@ public sealed class WholeNodeTests
             node.Publish("topic");
         }
 
-        cluster.Run(Second * 5);
+        cluster.RequireOne(Second * 10, Second / 10, "at the start");
         for (int i = 0; i < 100; i++)
         {
             foreach (var node in cluster.Nodes)

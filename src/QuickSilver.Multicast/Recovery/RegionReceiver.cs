@@ -14,9 +14,9 @@ internal sealed class RegionReceiver
     private readonly Dictionary<NodeKey, InboundStream> _bestEffort = [];
     private readonly Dictionary<InboundStream, GapPull> _pulls = [];
     private readonly List<InboundStream> _streams = [];
-    // Who was removed since the view began; one that comes back to the cluster does not come back to this view.
+    // Who was removed since the view was opened; it may have sent here, though this member has not heard of it, and does not
+    // come back to this view when it comes back to the cluster.
     private readonly HashSet<NodeKey> _gone = [];
-    // Since the view was opened; it may have sent here, though this member has not heard of it.
 
     public RegionReceiver(MulticastContext context, RegionView view, RegionPort? port, IStreamConsumer consumer)
     {

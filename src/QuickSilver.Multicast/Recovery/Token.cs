@@ -6,8 +6,8 @@ namespace QuickSilver.Multicast.Recovery;
 
 // The token that goes round one view's live members. Body: i64 round, u64 and u32 leader, i64 kernel drops summed so far,
 // i64 smallest receive buffer so far, u16 count of records, u64 and u32 whom it is passed to, the records. The receiver is
-// named because a member's next life may have its address: it would pass the token on and be taken for the one before. One datagram at most: records that do not fit
-// wait for the next round.
+// named because a member's next life may have its address: it would pass the token on and be taken for the one before. One
+// datagram at most: records that do not fit wait for the next round.
 internal sealed class Token
 {
     private const int HeadBytes = 50;

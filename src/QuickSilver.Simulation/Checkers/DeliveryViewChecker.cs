@@ -108,7 +108,8 @@ internal sealed class DeliveryViewChecker : HistoryChecker
                 if (!log.HasStopped && log.FirstOwed(listener) is var (number, views) && number > 0)
                 {
                     var message = new MessageId(log.Sender, listener.Subscription.Topic, number);
-                    Violate(_last, $"{listener.Subscription} is in the view that {message} was sent in ({Names(views)}), and never got it.");
+                    string view = $"the view that {message} was sent in ({Names(views)})";
+                    Violate(_last, $"{listener.Subscription} is in {view}, and never got it.");
                 }
             }
         }

@@ -1,3 +1,5 @@
+using QuickSilver.Membership.Views;
+
 namespace QuickSilver.Simulation.Checkers;
 
 // No invariant of its own: remembers the last records of a history until the first violation, to be shown with it. Put it
@@ -29,7 +31,7 @@ internal sealed class RecordTail : HistoryChecker
 
     public override void OnUnsubscribed(TimeSpan at, Subscription subscription) => Add($"{at:c} closed: {subscription}");
 
-    public override void OnStopped(TimeSpan at, int node, Membership.Views.NodeKey life) => Add($"{at:c} node {node} ({life}) ended");
+    public override void OnStopped(TimeSpan at, int node, NodeKey life) => Add($"{at:c} node {node} ({life}) ended");
 
     public override void On(in Configured configured) => Add(configured);
 
@@ -56,12 +58,26 @@ internal sealed class RecordTail : HistoryChecker
     {
         Delivered it => $"{it.At:c} {it.Subscription} was given {it.Message}",
         GapTold it => $"{it.At:c} {it.Subscription} was told that it lacks {it.First} to {it.Last} of {it.Sender}",
-        Sent it => $"{it.At:c} sent: {it.Message}, in {string.Join(", ", it.Views.Select(view => $"{view.RegionId:x}/{view.Number}@{view.Configuration:x}"))}",
+        Sent it => $"{it.At:c} sent: {it.Message}, in {string.Join(", ", it.Views.Select(Short))}",
         Activated it => $"{it.At:c} {it.Subscription} is in view from configuration {it.Configuration:x} on, life {it.Life}",
-        Configured it => $"{it.At:c} node {it.Node} ({it.Life}) applied configuration {it.Number:x}{(it.Change.IsSnapshot ? " (all)" : "")}: "
-            + $"{it.Change.Joined.Length} joined, {it.Change.Removed.Length} removed [{string.Join(", ", it.Change.Removed)}]; "
-            + $"{string.Join(", ", it.Change.Regions.Select(view => $"{view}@{view.Configuration:x}"))}; "
-            + string.Join(", ", it.Change.Topics.Select(view => $"topic {view.TopicId:x} in {string.Join('+', view.Regions.Select(region => $"{region:x}"))}{(view.Subscribed ? " subscribed" : "")}")),
+        Configured it => $"{it.At:c} node {it.Node} ({it.Life}) applied {Text(it.Change)}",
         _ => record.ToString()!,
     };
+
+    private static string Text(ConfigurationChange change)
+    {
+        string removed = string.Join(", ", change.Removed);
+        string regions = string.Join(", ", change.Regions.Select(view => $"{Short(view)} of {view.Members.Length}"));
+        string topics = string.Join(", ", change.Topics.Select(Short));
+        string number = $"configuration {change.Number:x}{(change.IsSnapshot ? " (all)" : "")}";
+        return $"{number}: {change.Joined.Length} joined, {change.Removed.Length} removed [{removed}]; {regions}; {topics}";
+    }
+
+    private static string Short(RegionView view) => $"{view.RegionId:x}/{view.Number}@{view.Configuration:x}";
+
+    private static string Short(TopicView view)
+    {
+        string regions = string.Join('+', view.Regions.Select(region => $"{region:x}"));
+        return $"topic {view.TopicId:x16} in {regions}{(view.Subscribed ? " subscribed" : "")}";
+    }
 }

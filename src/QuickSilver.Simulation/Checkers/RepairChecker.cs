@@ -21,7 +21,8 @@ internal sealed class RepairChecker : HistoryChecker
     {
         if (count > bound)
         {
-            Violate(totals.At, $"There were {count} {what} for {totals.Disturbances} datagrams lost or held back; {bound:F0} are the bound.");
+            string losses = $"{totals.Disturbances} datagrams lost or held back";
+            Violate(totals.At, $"There were {count} {what} for {losses}; {bound:F0} are the bound.");
         }
     }
 }

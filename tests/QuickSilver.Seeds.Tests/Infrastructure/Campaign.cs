@@ -41,7 +41,8 @@ internal abstract class Campaign(string name, ITestOutputHelper output)
         {
             string message = $"""
                 Campaign {name}, seed {seed} (commit {SeedChoice.Commit() ?? "unknown"}): {exception.Message}
-                Again (QS_RECORDS=<file> writes all records): QS_SEEDS=1 QS_FIRST_SEED={seed} dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~{name}Campaign"
+                Again: {Again(seed)}
+                QS_RECORDS=<file> with it writes all records.
                 The last records before the first violation, or before the end:
                 {tail}
                 The run: {Describe(seed)}
@@ -50,6 +51,12 @@ internal abstract class Campaign(string name, ITestOutputHelper output)
             Console.WriteLine(message);
             throw new InvariantException(message);
         }
+    }
+
+    private string Again(ulong seed)
+    {
+        string which = $"QS_SEEDS=1 QS_FIRST_SEED={seed}";
+        return $"{which} dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter \"FullyQualifiedName~{name}Campaign\"";
     }
 
     private void Say(string line)

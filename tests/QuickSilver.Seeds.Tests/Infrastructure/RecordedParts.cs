@@ -4,7 +4,9 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Recovery;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers;
 
@@ -61,13 +63,14 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
     /// <summary>How many messages the multicast layer took for this topic.</summary>
     public long TakenOf(ulong topic) => _senders.Where(sender => sender.Topic == topic).Sum(sender => sender.Taken);
 
-    /// <summary>Old views and streams that are not settled, for a message.</summary>
-    public string Unsettled() => string.Join("; ", Node.Regions.Where(region => region.SupersededAt != 0 || region.Streams.Any(stream => stream.Consumed < stream.Highest || (stream.IsCached && stream.Stable < stream.Highest)))
-        .Select(region => $"{region.View}@{region.View.Configuration:x} superseded {region.SupersededAt:x}, live {string.Join("+", region.Live)}, busy {region.Ring.LastBusy}, heard {region.Ring.LastHeard}, may close {region.MayClose} ["
-            + string.Join(", ", region.Streams.Where(stream => stream.Consumed < stream.Highest || (stream.IsCached && stream.Stable < stream.Highest)).Select(stream => $"{stream.Sender} {stream.Stable}/{stream.Consumed}/{stream.Contiguous}/{stream.Highest}{(stream.IsSenderGone ? " gone" : "")}{(stream.IsCached ? " cached" : "")}")) + "]"))
-        + $"; retains {Node.RetainedBytes} bytes; held: "
-        + string.Join(", ", Receivers.Values.SelectMany(receiver => receiver.Orders.Where(order => order.HeldCount > 0).Select(
-            order => $"{order.HeldCount} of {order.Sender} in {receiver.TopicId:x16} from {receiver.ActiveFrom:x}, next {order.Next}")));
+    /// <summary>Old views, streams that are not settled and messages that are held, for a message.</summary>
+    public string Unsettled()
+    {
+        var views = Node.Regions.Where(region => region.SupersededAt != 0 || region.Streams.Any(IsOpen)).Select(Describe);
+        var held = Receivers.Values.SelectMany(receiver => receiver.Orders.Where(order => order.HeldCount > 0).Select(order =>
+            $"{order.HeldCount} of {order.Sender} in {receiver.TopicId:x16} from {receiver.ActiveFrom:x}, next {order.Next}"));
+        return $"{string.Join("; ", views)}; retains {Node.RetainedBytes} bytes; held: {string.Join(", ", held)}";
+    }
 
     public MemoryReading ReadMemory(bool quiet)
     {
@@ -89,6 +92,22 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
             OldViews = Node.Regions.Count(region => region.SupersededAt != 0),
             OutboundStreams = Node.OutboundStreams,
         };
+    }
+
+    private static bool IsOpen(InboundStream stream) =>
+        stream.Consumed < stream.Highest || (stream.IsCached && stream.Stable < stream.Highest);
+
+    private static string Describe(RegionReceiver region)
+    {
+        string view = $"{region.View}@{region.View.Configuration:x} superseded {region.SupersededAt:x}";
+        string ring = $"live {string.Join('+', region.Live)}, busy {region.Ring.LastBusy:c}, heard {region.Ring.LastHeard:c}";
+        return $"{view}, {ring} [{string.Join(", ", region.Streams.Where(IsOpen).Select(Describe))}]";
+    }
+
+    private static string Describe(InboundStream stream)
+    {
+        string numbers = $"{stream.Stable}/{stream.Consumed}/{stream.Contiguous}/{stream.Highest}";
+        return $"{stream.Sender} {numbers}{(stream.IsSenderGone ? " gone" : "")}{(stream.IsCached ? " cached" : "")}";
     }
 
     private sealed class RecordedObserver(RecordedParts owner, IMembershipObserver observer) : IMembershipObserver

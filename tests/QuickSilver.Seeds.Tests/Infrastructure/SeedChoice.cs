@@ -34,5 +34,5 @@ internal static class SeedChoice
             : FallbackFirst;
 
     private static ulong? Number(string variable) =>
-        ulong.TryParse(Environment.GetEnvironmentVariable(variable), NumberStyles.None, CultureInfo.InvariantCulture, out ulong number) ? number : null;
+        ulong.TryParse(Environment.GetEnvironmentVariable(variable), CultureInfo.InvariantCulture, out ulong number) ? number : null;
 }

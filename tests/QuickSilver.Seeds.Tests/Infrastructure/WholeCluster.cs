@@ -36,8 +36,9 @@ internal sealed class WholeCluster : IDisposable
         {
             var machine = Simulation.AddNode();
             ServiceAt = new IPEndPoint(machine.Address, ServicePort);
+            var serviceOptions = ProtocolParts.ServiceOptions(options);
             var service = new MembershipService(
-                machine.Environment, ProtocolParts.ServiceOptions(options), new MemoryMembershipStore(), new MembershipCounters(), NullLogger.Instance);
+                machine.Environment, serviceOptions, new MemoryMembershipStore(), new MembershipCounters(), NullLogger.Instance);
             service.Start(ServiceAt);
         }
 
@@ -180,10 +181,18 @@ internal sealed class WholeCluster : IDisposable
 
     public RepairTotals CountRepairs()
     {
-        var lives = _nodes.SelectMany(node => node.Lives).Where(life => life.Parts.HasBegun).Select(life => life.Parts.Node.Counters).ToArray();
-        return new RepairTotals(
-            Simulation.Now, Simulation.Network.Disturbed, lives.Sum(counters => counters.PullsSent), lives.Sum(counters => counters.RepairsSent));
+        var counters = _nodes.SelectMany(node => node.Lives)
+            .Where(life => life.Parts.HasBegun)
+            .Select(life => life.Parts.Node.Counters)
+            .ToArray();
+        long requests = counters.Sum(each => each.PullsSent);
+        return new RepairTotals(Simulation.Now, Simulation.Network.Disturbed, requests, counters.Sum(each => each.RepairsSent));
     }
+
+    public static string MembershipOf(bool embedded) => embedded ? "embedded membership" : "a membership service of its own";
+
+    public RunResult Result() =>
+        new(Simulation.Trace.Value, Simulation.Time.EventsFired, History.PublishedCount, History.DeliveredCount, CountRepairs());
 
     public void Dispose()
     {
@@ -232,7 +241,11 @@ internal sealed class WholeCluster : IDisposable
     private static bool IsQuietAt(WholeNode node) =>
         node.Current.Parts.ReadMemory(quiet: true) is { RetainedBytes: 0, KeptPackets: 0, OldViews: 0 };
 
-    private string Unordered() => string.Join('\n', _nodes.Where(node => !node.IsInOrder || node.Current.Known != _nodes.Count).Select(node => $"{node.Machine}: {node.Wants()}"));
+    private string Unordered()
+    {
+        var apart = _nodes.Where(node => !node.IsInOrder || node.Current.Known != _nodes.Count);
+        return string.Join('\n', apart.Select(node => $"{node.Machine}: {node.Wants()}"));
+    }
 
     private WholeNode Of(SimulatedNode machine) => _nodes.Find(node => node.Machine == machine)!;
 }

@@ -32,12 +32,19 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedNode machine)
         IsJoined && Subscriptions.All(Current.IsSubscribed) && Publications.All(Current.IsPublishing);
 
     /// <summary>What is not in order, for a message.</summary>
-    public string Wants() =>
-        !IsJoined
-            ? "not joined"
-            : $"knows {Current.Known} nodes, lacks subscriptions [{string.Join(", ", Subscriptions.Where(topic => !Current.IsSubscribed(topic)))}], "
-                + $"publications [{string.Join(", ", Publications.Where(topic => !Current.IsPublishing(topic)))}]; "
-                + $"configuration {Current.Parts.LastConfiguration:x}, settled {Current.Parts.Settled:x}, streams: {Current.Parts.Unsettled()}";
+    public string Wants()
+    {
+        if (!IsJoined)
+        {
+            return "not joined";
+        }
+
+        string subscriptions = string.Join(", ", Subscriptions.Where(topic => !Current.IsSubscribed(topic)));
+        string publications = string.Join(", ", Publications.Where(topic => !Current.IsPublishing(topic)));
+        string configuration = $"configuration {Current.Parts.LastConfiguration:x}, settled {Current.Parts.Settled:x}";
+        return $"knows {Current.Known} nodes, lacks subscriptions [{subscriptions}], publications [{publications}]; {configuration}; "
+            + Current.Parts.Unsettled();
+    }
 
     public void Begin()
     {
@@ -124,7 +131,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedNode machine)
             {
                 _node = await QuickSilverNode.StartAsync(Parts, _cluster.Options, NullLoggerFactory.Instance, _over.Token);
             }
-            catch (Exception exception) when (exception is MembershipUnreachableException or NodeExpelledException or OperationCanceledException)
+            catch (Exception exception) when (exception is MembershipUnreachableException || IsEnd(exception))
             {
                 Restart();
                 return;
@@ -165,8 +172,11 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedNode machine)
             _subscriptions.Add(topic, open);
             var history = _cluster.History;
             endpoint.Handle(
-                (in message) => history.Delivered(
-                    _environment.Now, subscription, new MessageId(KeyOf(message.Sender), id, message.Sequence), TraceHash.Of(message.Value.Span)),
+                (in message) =>
+                {
+                    var which = new MessageId(KeyOf(message.Sender), id, message.Sequence);
+                    history.Delivered(_environment.Now, subscription, which, TraceHash.Of(message.Value.Span));
+                },
                 gap => history.Gap(_environment.Now, subscription, KeyOf(gap.Sender), gap.First, gap.Last));
             history.Activated(_environment.Now, subscription, Key, open.Configuration);
             OnSettled();

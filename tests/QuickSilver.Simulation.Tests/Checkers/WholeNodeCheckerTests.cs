@@ -229,7 +229,10 @@ public sealed class WholeNodeCheckerTests
             Number = number,
             IsSnapshot = false,
             Regions = [.. regions],
-            Topics = [new TopicView { TopicId = Topic, Configuration = number, Regions = [RegionId], Subscribed = subscribed, Subscribers = 1 }],
+            Topics =
+            [
+                new TopicView { TopicId = Topic, Configuration = number, Regions = [RegionId], Subscribed = subscribed, Subscribers = 1 },
+            ],
         });
 
         public void Join(NodeKey life, long number, params NodeKey[] all) => Configure(life, new ConfigurationChange
