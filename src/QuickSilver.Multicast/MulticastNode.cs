@@ -75,6 +75,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     /// <summary>Bytes that all outbound streams keep now; the counter of unacknowledged bytes lags behind it.</summary>
     public long RetainedBytes => _context.Retention.Bytes;
 
+    /// <summary>The last configuration that all nodes have confirmed.</summary>
+    public long SettledConfiguration => _settled;
+
     /// <summary>The last configuration applied.</summary>
     public long Configuration => _configuration;
 
@@ -168,6 +171,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
         _reader.CloseSettled(_settled);
         Settled?.Invoke(configuration);
+        // Who waited for a place in its start table has one.
+        PostProgress();
     }
 
     public void OnExpelled(string reason) => Expelled?.Invoke(reason);

@@ -1,5 +1,4 @@
 using QuickSilver.Core.Buffers;
-using QuickSilver.Core.Wire;
 
 namespace QuickSilver.Multicast;
 
@@ -8,6 +7,8 @@ internal sealed record MulticastOptions
 {
     // A message may be this large; more belongs in a file.
     public const int MaxMessageBytes = 16 << 20;
+    // A message's header and its sender's whole start table lie in one packet.
+    public const int MinPacketBytes = 576;
 
     public required ulong ClusterId { get; init; }
 
@@ -73,9 +74,9 @@ internal sealed record MulticastOptions
 
     public void Validate()
     {
-        if (PacketBytes is < PacketHeader.Bytes + 128 or > 65_507)
+        if (PacketBytes is < MinPacketBytes or > 65_507)
         {
-            throw new ArgumentOutOfRangeException(nameof(PacketBytes), PacketBytes, "A packet has 192 to 65,507 bytes.");
+            throw new ArgumentOutOfRangeException(nameof(PacketBytes), PacketBytes, $"A packet has {MinPacketBytes} to 65,507 bytes.");
         }
 
         if (PacketBytes > SlabPool.BlockBytes || RetentionBytes < 2 * BacklogBytes || ReassemblyBytes < MaxMessageBytes)

@@ -55,20 +55,38 @@ internal static class MessageHeader
 // in each view carries it, and tells a new subscriber exactly where its own run begins: at the first entry whose
 // configuration is not older than its subscription. Without it, a subscriber whose region changed again before the first
 // message came could not know what went through the view in between.
+//
+// Configurations between which nothing was sent share an entry. Entries that somebody may still ask for are never dropped:
+// a sender whose table is full waits until the oldest is settled.
 internal sealed class StartTable
 {
-    public const int MaxEntries = 32;
+    // What fits into the smallest packet beside its header and the message's.
+    public const int MaxEntries = 30;
     private const int EntryBytes = 16;
 
     private readonly List<(long Configuration, long First)> _entries = [];
 
-    public int EncodedBytes => 1 + (EntryBytes * Math.Min(MaxEntries, _entries.Count));
+    public int EncodedBytes => 1 + (EntryBytes * _entries.Count);
+
+    /// <summary>No message may be sent: the configuration after it could not be entered.</summary>
+    public bool IsFull => _entries.Count == MaxEntries;
 
     public void Add(long configuration, long first)
     {
         if (_entries.Count > 0 && _entries[^1].Configuration >= configuration)
         {
             return;
+        }
+
+        if (_entries.Count > 0 && _entries[^1].First == first)
+        {
+            _entries[^1] = (configuration, first);
+            return;
+        }
+
+        if (IsFull)
+        {
+            throw new InvalidOperationException("A message was sent although the start table was full.");
         }
 
         _entries.Add((configuration, first));
@@ -88,12 +106,10 @@ internal sealed class StartTable
 
     public void Write(Span<byte> at)
     {
-        int count = Math.Min(MaxEntries, _entries.Count);
-        at[0] = (byte)count;
-        int from = _entries.Count - count;
-        for (int i = 0; i < count; i++)
+        at[0] = (byte)_entries.Count;
+        for (int i = 0; i < _entries.Count; i++)
         {
-            var (configuration, first) = _entries[from + i];
+            var (configuration, first) = _entries[i];
             BinaryPrimitives.WriteInt64LittleEndian(at[(1 + (i * EntryBytes))..], configuration);
             BinaryPrimitives.WriteInt64LittleEndian(at[(9 + (i * EntryBytes))..], first);
         }

@@ -23,7 +23,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     {
         get
         {
-            if (_view is null || _isClosed)
+            if (_view is null || _isClosed || numbers.Starts.IsFull)
             {
                 return false;
             }
@@ -60,6 +60,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     {
         _view = view;
         // The configuration in which this node adopted the view: the view itself may be older than its membership.
+        numbers.Starts.Prune(node.SettledConfiguration);
         numbers.Starts.Add(Math.Max(view.Configuration, node.Configuration), numbers.Next);
         Route();
     }
@@ -86,7 +87,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
 
     public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer)
     {
-        if (_isClosed || _view is null || !CanTake(payload.Length))
+        if (_isClosed || _view is null || numbers.Starts.IsFull || !CanTake(payload.Length))
         {
             IsWaiting = true;
             node.Wait(this);

@@ -46,18 +46,37 @@ public sealed class StartTableTests
     }
 
     [Fact]
-    public void Only_the_newest_entries_go_on_the_wire()
+    public void Configurations_between_which_nothing_was_sent_share_an_entry()
     {
         var table = new StartTable();
         for (int i = 1; i <= 100; i++)
         {
+            table.Add(i, 1);
+        }
+
+        table.Add(101, 7);
+        var bytes = Write(table);
+
+        Assert.Equal(2, bytes[0]);
+        Assert.Equal(1, StartTable.FirstFor(bytes, 1));
+        Assert.Equal(1, StartTable.FirstFor(bytes, 100));
+        Assert.Equal(7, StartTable.FirstFor(bytes, 101));
+    }
+
+    [Fact]
+    public void A_full_table_keeps_every_entry_until_one_is_settled()
+    {
+        var table = new StartTable();
+        for (int i = 1; i <= StartTable.MaxEntries; i++)
+        {
+            Assert.False(table.IsFull);
             table.Add(i, i * 10);
         }
 
-        var bytes = Write(table);
-
-        Assert.Equal(StartTable.MaxEntries, bytes[0]);
-        Assert.Equal(1000, StartTable.FirstFor(bytes, 100));
+        Assert.True(table.IsFull);
+        Assert.Equal(10, StartTable.FirstFor(Write(table), 1));
+        table.Prune(2);
+        Assert.False(table.IsFull);
     }
 
     [Fact]

@@ -1,3 +1,4 @@
+using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation.Network;
 
@@ -89,6 +90,51 @@ public sealed class ChurnTests
         });
         Assert.True(cluster.RunUntil(() => MulticastCluster.HasAll(subscriber, publisher.Key, 1, 2), 2));
         MulticastCluster.AssertRun(subscriber, publisher, 1, 1, 2);
+    }
+
+    // F6: one member's pause keeps all configurations unsettled; a subscriber of an old one must still find where it begins.
+    [Fact]
+    public void A_sender_waits_when_more_configurations_are_unsettled_than_its_start_table_holds()
+    {
+        var cluster = new MulticastCluster(1, 5);
+        var (publisher, paused, restless, late) = (cluster[0], cluster[1], cluster[2], cluster[3]);
+        publisher.Publishes(Kept);
+        paused.Subscribes(Kept);
+        cluster.Commit();
+        paused.Node.Pause();
+        late.Subscribes(Kept);
+        cluster.Commit();
+        int published = 0;
+        for (int step = 0; step < 2 * StartTable.MaxEntries; step++)
+        {
+            restless.OnCore(() =>
+            {
+                if (restless.IsSubscribed(Kept))
+                {
+                    restless.Unsubscribes(Kept);
+                }
+                else
+                {
+                    restless.Subscribes(Kept);
+                }
+            });
+            cluster.Simulation.Run(TimeSpan.FromTicks(1));
+            cluster.Service.Commit();
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(10));
+            publisher.OnCore(() => published += publisher.Publish(Kept, 10) ? 1 : 0);
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(10));
+        }
+
+        Assert.InRange(published, StartTable.MaxEntries / 2, StartTable.MaxEntries);
+        paused.Node.Resume();
+        Assert.True(cluster.RunUntil(() => ((Ordering.TopicSender)publisher.Sender(Kept)).HasRoom), "the sender waits for ever");
+        publisher.OnCore(() => published += publisher.Publish(Kept, 10) ? 1 : 0);
+        Assert.True(
+            cluster.RunUntil(() => MulticastCluster.HasAll(late, publisher.Key, Kept, published)
+                && MulticastCluster.HasAll(paused, publisher.Key, Kept, published)),
+            $"{late.Log.Count} and {paused.Log.Count} of {published}");
+        MulticastCluster.AssertRun(late, publisher, Kept, 1, published);
+        MulticastCluster.AssertRun(paused, publisher, Kept, 1, published);
     }
 
     [Fact]
