@@ -31,6 +31,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private readonly List<TopicSender> _topicSenders = [];
     private readonly Dictionary<(ulong Topic, bool Reliable), TopicNumbers> _topicNumbers = [];
     private readonly Dictionary<(ulong Topic, bool Reliable), TopicReceiver> _topicReceivers = [];
+    // Whom the last message was for: the next one is often for the same.
+    private TopicReceiver? _lastReceiver;
     private readonly List<TopicSender> _waiting = [];
     private readonly List<(List<(RegionSender Sender, long Last)> Streams, Action Callback)> _stabilityWaits = [];
     private readonly Request _flush;
@@ -181,10 +183,18 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     public void OnMessage(InboundStream stream, in StreamMessage message)
     {
-        if (_topicReceivers.TryGetValue((message.TopicId, stream.IsReliable), out var receiver))
+        var receiver = _lastReceiver;
+        if (receiver is null || receiver.TopicId != message.TopicId || receiver.IsReliable != stream.IsReliable)
         {
-            receiver.OnMessage(stream, message);
+            if (!_topicReceivers.TryGetValue((message.TopicId, stream.IsReliable), out receiver))
+            {
+                return;
+            }
+
+            _lastReceiver = receiver;
         }
+
+        receiver.OnMessage(stream, message);
     }
 
     public void OnLoss(InboundStream stream)
@@ -517,6 +527,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private void Forget(TopicReceiver receiver)
     {
         _topicReceivers.Remove((receiver.TopicId, receiver.IsReliable));
+        _lastReceiver = null;
         if (_topicViews.TryGetValue(receiver.TopicId, out var view))
         {
             _topicViews[receiver.TopicId] = view with { Subscribed = false };

@@ -26,6 +26,10 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     private MulticastContext? _context;
     private MulticastNode? _node;
     private long _settled;
+    // Where the last data packet went: a run, and mostly the next one too, is of one stream. Forgotten whenever a view or the
+    // directory changes.
+    private RegionReceiver? _lastRegion;
+    private InboundStream? _lastStream;
 
     public IReadOnlyCollection<RegionReceiver> Regions => _ordered;
 
@@ -120,6 +124,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
     public void OnNodeGone(NodeKey node)
     {
+        ForgetLast();
         foreach (var region in _ordered)
         {
             region.OnNodeGone(node);
@@ -128,6 +133,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
     public void OnNodesCame()
     {
+        ForgetLast();
         foreach (var region in _ordered)
         {
             region.OnNodesCame();
@@ -170,6 +176,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     public void CloseSettled(long settled)
     {
         _settled = 0;
+        ForgetLast();
         int before = _ordered.Count;
         for (int i = 0; i < _ordered.Count; i++)
         {
@@ -222,6 +229,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
     public void Close()
     {
+        ForgetLast();
         foreach (var region in _ordered)
         {
             region.Close();
@@ -236,6 +244,11 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
     private DropReason Dispatch(in PacketHeader header, Lease lease, int offset, TimeSpan arrived)
     {
+        if (header.Kind == PacketKind.Data && _lastStream is { } last && IsOf(last, header))
+        {
+            return _lastRegion!.OnData(last, header, lease, offset);
+        }
+
         var sender = new NodeKey(header.Sender, header.Incarnation);
         bool isData = header.Kind is PacketKind.Data or PacketKind.Announce;
         if (header.Kind == PacketKind.Ack)
@@ -266,10 +279,12 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         switch (header.Kind)
         {
             case PacketKind.Data:
-                return region.OnData(header, sender, lease, offset);
+                _lastRegion = region;
+                _lastStream = region.FindOrAdd(sender, IsReliable(header));
+                return region.OnData(_lastStream, header, lease, offset);
             case PacketKind.Announce:
                 region.OnAnnounce(
-                    sender, header.Sequence, (header.Flags & PacketFlags.BestEffort) == 0, (header.Flags & PacketFlags.Final) != 0);
+                    sender, header.Sequence, IsReliable(header), (header.Flags & PacketFlags.Final) != 0);
                 return DropReason.None;
             case PacketKind.Token:
                 return region.Ring.OnToken(sender, header.Body);
@@ -280,6 +295,21 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
                 region.Ring.OnProbeReply(sender);
                 return DropReason.None;
         }
+    }
+
+    private static bool IsReliable(in PacketHeader header) => (header.Flags & PacketFlags.BestEffort) == 0;
+
+    private static bool IsOf(InboundStream stream, in PacketHeader header) =>
+        stream.View.RegionId == header.Region
+        && stream.View.Number == header.View
+        && stream.Sender.Id == header.Sender
+        && stream.Sender.Incarnation == header.Incarnation
+        && stream.IsReliable == IsReliable(header);
+
+    private void ForgetLast()
+    {
+        _lastRegion = null;
+        _lastStream = null;
     }
 
     private bool TryKeep(ReadOnlySpan<byte> packet, TimeSpan arrived)
@@ -316,7 +346,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         if (header.Kind == PacketKind.Data && region.Find(sender) is { IsSenderGone: true } stream
             && stream.Missing.Contains(header.Sequence))
         {
-            return region.OnData(header, sender, lease, offset);
+            return region.OnData(stream, header, lease, offset);
         }
 
         return DropReason.UnknownSender;

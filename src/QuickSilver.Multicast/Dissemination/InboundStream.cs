@@ -63,12 +63,16 @@ internal sealed class InboundStream
         }
 
         _window.Put(sequence, lease, offset, length);
-        if (sequence > Highest)
+        if (sequence == Highest + 1)
+        {
+            Highest = sequence;
+        }
+        else
         {
             RaiseHighest(sequence);
+            Missing.Remove(sequence, sequence);
         }
 
-        Missing.Remove(sequence, sequence);
         Parse(sequence);
         Advance();
         return DropReason.None;

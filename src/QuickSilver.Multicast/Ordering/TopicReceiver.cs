@@ -15,6 +15,8 @@ internal sealed class TopicReceiver(
 {
     private readonly Dictionary<NodeKey, SenderOrder> _bySender = [];
     private readonly List<SenderOrder> _senders = [];
+    // Of the last message: a topic has mostly one sender at a time.
+    private SenderOrder? _last;
     private bool _isClosed;
 
     /// <summary>Each sender's run, for diagnostics.</summary>
@@ -122,6 +124,7 @@ internal sealed class TopicReceiver(
             var order = _senders[i];
             if (order.HeldCount == 0 && isOver(order.Sender))
             {
+                _last = null;
                 _bySender.Remove(order.Sender);
                 _senders.RemoveAt(i--);
             }
@@ -154,6 +157,7 @@ internal sealed class TopicReceiver(
             order.DropAll();
         }
 
+        _last = null;
         _senders.Clear();
         _bySender.Clear();
         closed(this);
@@ -164,6 +168,11 @@ internal sealed class TopicReceiver(
 
     private SenderOrder Find(NodeKey sender)
     {
+        if (_last is { } last && last.Sender == sender)
+        {
+            return last;
+        }
+
         if (!_bySender.TryGetValue(sender, out var order))
         {
             order = new SenderOrder(sender);
@@ -171,6 +180,7 @@ internal sealed class TopicReceiver(
             _senders.Add(order);
         }
 
+        _last = order;
         return order;
     }
 

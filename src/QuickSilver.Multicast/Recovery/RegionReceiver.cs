@@ -46,9 +46,8 @@ internal sealed class RegionReceiver
     // In order of first packet; deterministic.
     public IReadOnlyList<InboundStream> Streams => _streams;
 
-    public DropReason OnData(in PacketHeader header, NodeKey sender, Core.Buffers.Lease lease, int offset)
+    public DropReason OnData(InboundStream stream, in PacketHeader header, Core.Buffers.Lease lease, int offset)
     {
-        var stream = FindOrAdd(sender, (header.Flags & PacketFlags.BestEffort) == 0);
         long highest = stream.Highest;
         var refused = stream.Accept(header.Sequence, lease, offset, header.Length);
         if (refused != DropReason.None)

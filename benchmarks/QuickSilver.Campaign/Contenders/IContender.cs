@@ -1,0 +1,11 @@
+namespace QuickSilver.Campaign.Contenders;
+
+internal interface IContender
+{
+    string Name { get; }
+
+    /// <summary>The command that repeats a run by hand.</summary>
+    string Command(Load load, int seconds);
+
+    Measurement Run(Load load, int seconds);
+}

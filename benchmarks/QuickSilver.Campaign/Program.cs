@@ -1,0 +1,48 @@
+using System.CommandLine;
+using QuickSilver.Campaign;
+
+var peers = new Option<DirectoryInfo?>("--peers")
+{
+    Description = "A folder of peers to measure beside: netns.sh, and per peer a run.sh RECEIVERS SIZE SECONDS [MODE]. "
+        + "Without it only QuickSilver is measured, in namespaces n1, n2, … with 10.77.0.N on e0, which must exist then.",
+    HelpName = "DIR",
+};
+var output = new Option<FileInfo>("--out")
+{
+    Description = "The page to write; its plots go into a folder of the same name beside it.",
+    HelpName = "FILE",
+    DefaultValueFactory = _ => new FileInfo("docs/performance.md"),
+};
+var rounds = new Option<int>("--rounds") { Description = "Interleaved rounds, 1 to 100.", DefaultValueFactory = _ => 5 };
+var seconds = new Option<int>("--seconds") { Description = "Seconds of sending per run, 1 to 600.", DefaultValueFactory = _ => 5 };
+var quick = new Option<bool>("--quick") { Description = "A part of the matrix, in 3 rounds of 3 seconds: under 10 minutes." };
+foreach (var (option, most) in ((Option<int>, int)[])[(rounds, 100), (seconds, 600)])
+{
+    option.Validators.Add(result =>
+    {
+        if (result.GetValueOrDefault<int>() is var value && (value < 1 || value > most))
+        {
+            result.AddError($"{option.Name} is {value}: it may be 1 to {most}.");
+        }
+    });
+}
+
+var command = new RootCommand(
+    "Measures QuickSilver beside its peers, interleaved, and writes what it found with the commands that repeat it.")
+{
+    peers, output, rounds, seconds, quick,
+};
+command.SetAction(parse =>
+{
+    bool isQuick = parse.GetValue(quick);
+    var plan = new CampaignPlan
+    {
+        Peers = parse.GetValue(peers),
+        Output = parse.GetValue(output)!,
+        Rounds = isQuick ? 3 : parse.GetValue(rounds),
+        Seconds = isQuick ? 3 : parse.GetValue(seconds),
+        IsQuick = isQuick,
+    };
+    return new CampaignRun(plan).Run();
+});
+return command.Parse(args).Invoke();
