@@ -1,24 +1,16 @@
-using System.Buffers;
-using System.Numerics;
 using System.Runtime.CompilerServices;
 
 namespace QuickSilver.Endpoints;
 
-internal enum RingTake
-{
-    Message,
-    Gap,
-    // Nothing now; the waiter will be woken.
-    Wait,
-    Ended,
-}
-
-// The bounded buffer between the core thread and one reader. Positions count messages from the start; a slot is a position
-// modulo the array's length, and the array grows to the capacity only as it is needed.
+// The bounded buffer between the core thread and one reader.
 //
 // A lock guards it although the core thread takes it: dropping the oldest makes the core thread a second consumer, and a
 // gap notice must stand exactly between the messages that it parts. It is held for some tens of nanoseconds and nothing
 // is called within it; wakes and resumptions happen after it is left.
+//
+// What comes first, a reader or a handler, claims the ring. Until then all that is delivered is buffered here and nowhere else;
+// a handler that comes first is handed it as a backlog, and the ring is off until a reader comes. The claim is made under
+// the lock that adds, so that each message lies either in what is handed over or behind it.
 //
 // Byte payloads lie in buffers that belong to the slots. Taking a message swaps its buffer with the one the reader
 // held before, so a message's bytes are the reader's until it asks for the next one, and nothing is allocated.
@@ -29,16 +21,13 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
     // The bound in bytes, so that a reader of large messages does not hold a thousand of them. One message always fits.
     public const long MaxBytes = 64L << 20;
-    private const int FirstSlots = 16;
-    private const int MaxKeptBytes = 4 << 10;
-    private const int MinBufferBytes = 64;
+
+    /// <summary>Returned by Add in place of a count.</summary>
+    public const int WasClaimed = -1;
 
     private readonly Lock _lock = new();
     private readonly GapLine _gaps = new();
-    private Slot[] _slots = new Slot[FirstSlots];
-    private long _head;
-    private long _tail;
-    private long _bytes;
+    private readonly RingSlots<T> _slots = new();
     private byte[]? _held;
     private IRingWaiter? _waiter;
     private Exception? _error;
@@ -46,6 +35,8 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     private bool _wantsRoom;
     private bool _isEnded;
     private bool _isOff;
+    private volatile bool _isClaimed;
+    private volatile HandlerBacklog<T>? _backlog;
 
     /// <summary>Called on the reader's thread, outside the lock, when a refused message may come again.</summary>
     public Action? OnRoom { get; init; }
@@ -56,7 +47,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         {
             lock (_lock)
             {
-                return _tail - _head;
+                return _slots.Count;
             }
         }
     }
@@ -76,20 +67,30 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         }
     }
 
-    /// <summary>Core thread: adds a message, or what the policy says instead. Returns how many were dropped.</summary>
-    public int Add(in Message<T> message, int payloadBytes)
+    /// <summary>Any thread: whether a reader or a handler has come. Once true, always true.</summary>
+    public bool IsClaimed => _isClaimed;
+
+    /// <summary>
+    /// Core thread: adds a message, or what the policy says instead. Returns how many were dropped. A caller that takes the
+    /// ring for unclaimed and is wrong gets WasClaimed, and nothing is done: handlers, if there are any, are served first.
+    /// </summary>
+    public int Add(in Message<T> message, int payloadBytes, bool isClaimed = true)
     {
         IRingWaiter? waiter;
         int dropped;
         lock (_lock)
         {
+            if (_isClaimed && !isClaimed)
+            {
+                return WasClaimed;
+            }
+
             if (!TryMakeRoom(message.Sender, message.Sequence, payloadBytes, out dropped))
             {
                 return dropped;
             }
 
-            ref var slot = ref NextSlot(payloadBytes);
-            slot.Message = message;
+            _slots.Append(payloadBytes).Message = message;
             waiter = TakeWaiter();
         }
 
@@ -98,19 +99,24 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     }
 
     /// <summary>Core thread: as Add, for a payload of bytes, which are copied into the slot's buffer.</summary>
-    public int AddBytes(ReadOnlySpan<byte> payload, SenderId sender, long sequence)
+    public int AddBytes(ReadOnlySpan<byte> payload, SenderId sender, long sequence, bool isClaimed = true)
     {
         IRingWaiter? waiter;
         int dropped;
         lock (_lock)
         {
+            if (_isClaimed && !isClaimed)
+            {
+                return WasClaimed;
+            }
+
             if (!TryMakeRoom(sender, sequence, payload.Length, out dropped))
             {
                 return dropped;
             }
 
-            ref var slot = ref NextSlot(payload.Length);
-            slot.Buffer = Fit(slot.Buffer, payload.Length);
+            ref var slot = ref _slots.Append(payload.Length);
+            slot.Buffer = SlotBuffer.Fit(slot.Buffer, payload.Length);
             payload.CopyTo(slot.Buffer);
             var memory = new ReadOnlyMemory<byte>(slot.Buffer, 0, payload.Length);
             slot.Message = new Message<T>(Unsafe.As<ReadOnlyMemory<byte>, T>(ref memory), sender, sequence);
@@ -121,22 +127,28 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         return dropped;
     }
 
-    /// <summary>Core thread: a gap after all messages so far.</summary>
-    public void AddGap(in GapNotice gap)
+    /// <summary>Core thread: a gap after all messages so far. False as Add returns WasClaimed.</summary>
+    public bool TryAddGap(in GapNotice gap, bool isClaimed = true)
     {
         IRingWaiter? waiter;
         lock (_lock)
         {
-            if (_isEnded || _isOff)
+            if (_isClaimed && !isClaimed)
             {
-                return;
+                return false;
             }
 
-            _gaps.Append(_tail, gap);
+            if (_isEnded || _isOff)
+            {
+                return true;
+            }
+
+            _gaps.Append(_slots.Tail, gap);
             waiter = TakeWaiter();
         }
 
         waiter?.Wake();
+        return true;
     }
 
     /// <summary>Any thread: no more will come. What is buffered can still be read, unless it is discarded.</summary>
@@ -147,7 +159,9 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         {
             if (discard)
             {
-                Clear();
+                _slots.Clear();
+                _gaps.Clear();
+                _backlog = null;
             }
 
             if (!_isEnded)
@@ -163,16 +177,40 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         SignalRoomIfWanted();
     }
 
-    /// <summary>Buffers nothing from now on until a reader comes.</summary>
-    public void SwitchOff()
+    /// <summary>
+    /// Handlers come, already attached. The first to come are owed what is buffered, and nothing is buffered until a reader
+    /// comes: a copy of every message for no one. True when there is a backlog to deliver to them.
+    /// </summary>
+    public bool TryClaim(HandlerEndpoint<T>[] handlers)
     {
         lock (_lock)
         {
-            if (!_hasReader)
+            if (_isClaimed)
             {
-                _isOff = true;
-                Clear();
+                return false;
             }
+
+            // Before the claim can be seen: whoever sees it serves the backlog first.
+            _backlog = IsEmpty ? null : TakeAll(handlers);
+            _isOff = true;
+            _isClaimed = true;
+            return _backlog is not null;
+        }
+    }
+
+    /// <summary>Core thread: what is owed to the first handlers; null when nothing is, or no more.</summary>
+    public HandlerBacklog<T>? TakeBacklog()
+    {
+        if (_backlog is null)
+        {
+            return null;
+        }
+
+        lock (_lock)
+        {
+            var backlog = _backlog;
+            _backlog = null;
+            return backlog;
         }
     }
 
@@ -188,6 +226,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
             _hasReader = true;
             _isOff = false;
+            _isClaimed = true;
             return true;
         }
     }
@@ -210,12 +249,12 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         message = default;
         lock (_lock)
         {
-            if (_gaps.TryTake(_head, out gap))
+            if (_gaps.TryTake(_slots.Head, out gap))
             {
                 return RingTake.Gap;
             }
 
-            if (_head == _tail)
+            if (_slots.Count == 0)
             {
                 if (_isEnded)
                 {
@@ -226,13 +265,11 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
                 return RingTake.Wait;
             }
 
-            ref var slot = ref _slots[_head & (_slots.Length - 1)];
+            ref var slot = ref _slots.Oldest;
             message = slot.Message;
-            slot.Message = default;
-            _head++;
-            _bytes -= slot.Bytes;
-            (slot.Buffer, _held) = (Keep(_held), slot.Buffer);
-            if (_wantsRoom && _tail - _head <= capacity / 2 && _bytes <= MaxBytes / 2)
+            (slot.Buffer, _held) = (SlotBuffer.Keep(_held), slot.Buffer);
+            _slots.RemoveOldest();
+            if (_wantsRoom && _slots.Count <= capacity / 2 && _slots.Bytes <= MaxBytes / 2)
             {
                 _wantsRoom = false;
                 signalRoom = true;
@@ -262,7 +299,9 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         }
     }
 
-    private bool IsFull(int payloadBytes) => _tail - _head >= capacity || (_tail > _head && _bytes + payloadBytes > MaxBytes);
+    private bool IsEmpty => _slots.Count == 0 && _gaps.IsEmpty;
+
+    private bool IsFull(int payloadBytes) => _slots.Count >= capacity || (_slots.Count > 0 && _slots.Bytes + payloadBytes > MaxBytes);
 
     private bool TryMakeRoom(SenderId sender, long sequence, int payloadBytes, out int dropped)
     {
@@ -286,7 +325,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             }
 
             dropped = 1;
-            _gaps.Append(_tail, new GapNotice(sender, sequence, sequence, DroppedNewest));
+            _gaps.Append(_slots.Tail, new GapNotice(sender, sequence, sequence, DroppedNewest));
             return false;
         }
 
@@ -301,73 +340,32 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
     private void DropHead()
     {
-        ref var slot = ref _slots[_head & (_slots.Length - 1)];
-        _gaps.Drop(_head, new GapNotice(slot.Message.Sender, slot.Message.Sequence, slot.Message.Sequence, DroppedOldest));
-        slot.Message = default;
-        slot.Buffer = Keep(slot.Buffer);
-        _bytes -= slot.Bytes;
-        _head++;
+        ref var slot = ref _slots.Oldest;
+        _gaps.Drop(_slots.Head, new GapNotice(slot.Message.Sender, slot.Message.Sequence, slot.Message.Sequence, DroppedOldest));
+        slot.Buffer = SlotBuffer.Keep(slot.Buffer);
+        _slots.RemoveOldest();
     }
 
-    private ref Slot NextSlot(int payloadBytes)
+    // The buffers of byte payloads go with their messages: the handlers' time with them is not the ring's to know.
+    private HandlerBacklog<T> TakeAll(HandlerEndpoint<T>[] handlers)
     {
-        if (_tail - _head == _slots.Length)
+        var backlog = new HandlerBacklog<T>(handlers);
+        while (true)
         {
-            Grow();
+            while (_gaps.TryTake(_slots.Head, out var gap))
+            {
+                backlog.Add(gap);
+            }
+
+            if (_slots.Count == 0)
+            {
+                _slots.Renew();
+                return backlog;
+            }
+
+            backlog.Add(_slots.Oldest.Message);
+            _slots.RemoveOldest();
         }
-
-        ref var slot = ref _slots[_tail++ & (_slots.Length - 1)];
-        slot.Bytes = payloadBytes;
-        _bytes += payloadBytes;
-        return ref slot;
-    }
-
-    private void Grow()
-    {
-        var grown = new Slot[_slots.Length * 2];
-        for (long position = _head; position < _tail; position++)
-        {
-            grown[position & (grown.Length - 1)] = _slots[position & (_slots.Length - 1)];
-        }
-
-        _slots = grown;
-    }
-
-    // Small buffers stay with their slots; large ones are rented for one message.
-    private static byte[] Fit(byte[]? buffer, int bytes)
-    {
-        if (buffer is not null && buffer.Length >= bytes)
-        {
-            return buffer;
-        }
-
-        return bytes <= MaxKeptBytes
-            ? GC.AllocateUninitializedArray<byte>((int)BitOperations.RoundUpToPowerOf2((uint)Math.Max(bytes, MinBufferBytes)))
-            : ArrayPool<byte>.Shared.Rent(bytes);
-    }
-
-    private static byte[]? Keep(byte[]? buffer)
-    {
-        if (buffer is not null && buffer.Length > MaxKeptBytes)
-        {
-            ArrayPool<byte>.Shared.Return(buffer);
-            return null;
-        }
-
-        return buffer;
-    }
-
-    private void Clear()
-    {
-        while (_head < _tail)
-        {
-            ref var slot = ref _slots[_head++ & (_slots.Length - 1)];
-            slot.Buffer = Keep(slot.Buffer);
-            slot.Message = default;
-        }
-
-        _bytes = 0;
-        _gaps.Clear();
     }
 
     private IRingWaiter? TakeWaiter()
@@ -391,16 +389,4 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             OnRoom?.Invoke();
         }
     }
-
-    private struct Slot
-    {
-        public Message<T> Message;
-        public byte[]? Buffer;
-        public int Bytes;
-    }
-}
-
-internal interface IRingWaiter
-{
-    void Wake();
 }

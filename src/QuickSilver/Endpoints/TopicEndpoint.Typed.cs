@@ -40,16 +40,28 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
     public IDisposable Handle(MessageHandler<T> handler, Action<GapNotice>? onGap = null)
     {
         ArgumentNullException.ThrowIfNull(handler);
+        return HandleTogether([(handler, onGap)])[0];
+    }
+
+    /// <summary>As Handle, for several handlers at once: when they are the first, each gets what was buffered before.</summary>
+    public IReadOnlyList<IDisposable> HandleTogether(IReadOnlyList<(MessageHandler<T> Handler, Action<GapNotice>? OnGap)> handlers)
+    {
         CheckSubscribes();
-        var added = new HandlerEndpoint<T>(handler, onGap, this);
+        HandlerEndpoint<T>[] added = [.. handlers.Select(handler => new HandlerEndpoint<T>(handler.Handler, handler.OnGap, this))];
+        bool hasBacklog;
         lock (_handlersLock)
         {
             CheckUsable();
-            Volatile.Write(ref _handlers, [.. _handlers, added]);
+            Volatile.Write(ref _handlers, [.. _handlers, .. added]);
+            hasBacklog = added.Length > 0 && _ring!.TryClaim(added);
         }
 
-        // Who handles does not read, until it does: buffering for no one would cost a copy of every message.
-        _ring!.SwitchOff();
+        if (hasBacklog)
+        {
+            // The next message would bring it along, but there may be none.
+            Topic.Node.Run(DeliverBacklog);
+        }
+
         return added;
     }
 
@@ -94,12 +106,19 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
         }
 
         var decoded = new Message<T>(value, sender, message.Sequence);
-        foreach (var handler in Volatile.Read(ref _handlers))
+        int dropped = _ring.IsClaimed ? ReaderRing<T>.WasClaimed : _ring.Add(decoded, message.Payload.Length, isClaimed: false);
+        if (dropped == ReaderRing<T>.WasClaimed)
         {
-            handler.Deliver(decoded);
+            DeliverBacklog();
+            foreach (var handler in Volatile.Read(ref _handlers))
+            {
+                handler.Deliver(decoded);
+            }
+
+            dropped = _ring.Add(decoded, message.Payload.Length);
         }
 
-        Topic.Node.Tally.ReaderDrops += _ring.Add(decoded, message.Payload.Length);
+        Topic.Node.Tally.ReaderDrops += dropped;
     }
 
     public override void AcceptGap(in TopicGap gap) => Tell(new GapNotice(ToSender(gap.Sender), gap.First, gap.Last, gap.Reason));
@@ -118,19 +137,37 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
 
     private void AcceptBytes(in DeliveredMessage message, SenderId sender)
     {
-        var handlers = Volatile.Read(ref _handlers);
-        if (handlers.Length > 0)
+        int dropped = _ring!.IsClaimed
+            ? ReaderRing<T>.WasClaimed
+            : _ring.AddBytes(message.Payload, sender, message.Sequence, isClaimed: false);
+        if (dropped == ReaderRing<T>.WasClaimed)
         {
-            var copy = CopyToScratch(message.Payload);
-            var borrowed = new Message<T>(Unsafe.As<ReadOnlyMemory<byte>, T>(ref copy), sender, message.Sequence);
-            foreach (var handler in handlers)
-            {
-                handler.Deliver(borrowed);
-            }
+            DeliverBacklog();
+            DeliverBytes(message, sender);
+            dropped = _ring.AddBytes(message.Payload, sender, message.Sequence);
         }
 
-        Topic.Node.Tally.ReaderDrops += _ring!.AddBytes(message.Payload, sender, message.Sequence);
+        Topic.Node.Tally.ReaderDrops += dropped;
     }
+
+    private void DeliverBytes(in DeliveredMessage message, SenderId sender)
+    {
+        var handlers = Volatile.Read(ref _handlers);
+        if (handlers.Length == 0)
+        {
+            return;
+        }
+
+        var copy = CopyToScratch(message.Payload);
+        var borrowed = new Message<T>(Unsafe.As<ReadOnlyMemory<byte>, T>(ref copy), sender, message.Sequence);
+        foreach (var handler in handlers)
+        {
+            handler.Deliver(borrowed);
+        }
+    }
+
+    // Core thread: what was buffered before the first handlers came goes before all that is newer.
+    private void DeliverBacklog() => _ring!.TakeBacklog()?.Deliver(this);
 
     private ReadOnlyMemory<byte> CopyToScratch(ReadOnlySpan<byte> payload)
     {
@@ -151,12 +188,18 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
 
     private void Tell(in GapNotice gap)
     {
+        if (_ring is null || (!_ring.IsClaimed && _ring.TryAddGap(gap, isClaimed: false)))
+        {
+            return;
+        }
+
+        DeliverBacklog();
         foreach (var handler in Volatile.Read(ref _handlers))
         {
             handler.Tell(gap);
         }
 
-        _ring?.AddGap(gap);
+        _ring.TryAddGap(gap);
     }
 
     private void CheckSubscribes()

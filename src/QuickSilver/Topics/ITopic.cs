@@ -60,9 +60,18 @@ public interface ITopic<T> : IAsyncDisposable
     /// Publishes a message; completes when the node has accepted it. Completes at once unless the queue is full; then it
     /// waits for room, which is the back-pressure. Allocates nothing when it completes at once.
     /// </summary>
-    /// <exception cref="InvalidOperationException">The endpoint does not publish.</exception>
+    /// <exception cref="InvalidOperationException">The endpoint does not publish, drains, or was cancelled.</exception>
     /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
     /// <exception cref="MessageTooLargeException">The encoded message is larger than 16 MiB.</exception>
+    /// <exception cref="OperationCanceledException">
+    /// The token, or <see cref="Cancel"/>, ended it while it waited. Cancelled by the token, it was not published, unless it
+    /// waited only to be stable.
+    /// </exception>
+    /// <remarks>
+    /// Callable from any thread, handlers and feeds included; but those must not block for it, since the room that it waits for
+    /// is made on their thread. The value is encoded before this returns: it may be changed afterwards.
+    /// </remarks>
     ValueTask PublishAsync(T value, CancellationToken cancellationToken = default);
 
     /// <summary>Publishes a message and completes as <paramref name="completion"/> says.</summary>
@@ -70,12 +79,30 @@ public interface ITopic<T> : IAsyncDisposable
     ValueTask PublishAsync(T value, PublishCompletion completion, CancellationToken cancellationToken = default);
 
     /// <summary>Attaches a feed: called on the core thread whenever the network can take a message, until it returns false.</summary>
+    /// <remarks>
+    /// It must not block. One that throws, or gives a message that is too large, is logged, counted, and asked again when it
+    /// signals. Dispose the result to detach; what it gave and is not sent yet is dropped.
+    /// </remarks>
+    /// <exception cref="InvalidOperationException">The endpoint does not publish, drains, or was cancelled.</exception>
+    /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
     IAttachedFeed AttachFeed(FeedCallback<T> feed);
 
     /// <summary>
-    /// Calls <paramref name="handler"/> on the core thread for each message from now on: the least latency. It must not
-    /// block; an exception is logged and counted. Dispose the result to detach.
+    /// Calls <paramref name="handler"/> on the core thread for each message: the least latency. It must not block; an
+    /// exception is logged and counted, and the next message comes all the same. Dispose the result to detach.
     /// </summary>
+    /// <remarks>
+    /// Where neither a handler nor a reader came before, the handler is first given what was buffered since the opening, in
+    /// order and at one go: up to <see cref="TopicOptions.ReaderCapacity"/> messages, and before them a gap for those that had
+    /// no room. Otherwise it begins with what comes from now on. A message that is being handled while the handler is
+    /// detached, or the endpoint cancelled, is handled to its end.
+    /// </remarks>
+    /// <param name="handler">Called on the core thread, for one message after the other.</param>
+    /// <param name="onGap">Called on the core thread too, in order with the messages, for what will never come.</param>
+    /// <exception cref="InvalidOperationException">The endpoint does not subscribe, or was cancelled.</exception>
+    /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
     IDisposable Handle(MessageHandler<T> handler, Action<GapNotice>? onGap = null);
 
     /// <summary>
@@ -83,6 +110,10 @@ public interface ITopic<T> : IAsyncDisposable
     /// One reader at a time. <paramref name="onGap"/> is called, in order with the messages, for what this reader will never get.
     /// </summary>
     /// <remarks>
+    /// Nothing happens until the stream is walked; a second walk while the first goes on throws
+    /// <see cref="InvalidOperationException"/>. What is left when a walk is broken off waits for the next, as
+    /// <see cref="TopicOptions.ReaderCapacity"/> says. An expelled node's readers end with
+    /// <see cref="NodeExpelledException"/> after what they still have.
     /// The bytes of a <see cref="ReadOnlyMemory{T}"/> payload are the reader's until it asks for the next message: they lie
     /// in a buffer that is used again, so that reading allocates nothing. Copy what is kept longer, or subscribe with
     /// <c>byte[]</c>, which is allocated per message. Handlers and the reader of one endpoint are given the same object.
@@ -90,12 +121,17 @@ public interface ITopic<T> : IAsyncDisposable
     IAsyncEnumerable<Message<T>> ReadAllAsync(CancellationToken cancellationToken = default, Action<GapNotice>? onGap = null);
 
     /// <summary>Completes when the topic has at least so many subscribers (this endpoint included when it subscribes).</summary>
+    /// <exception cref="OperationCanceledException">The token or <see cref="Cancel"/> ended it.</exception>
+    /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
     Task WaitForSubscribersAsync(int count, CancellationToken cancellationToken = default);
 
     /// <summary>
     /// Drains: takes no more to publish, and completes when all that was accepted is stable. Readers go on. Ends within
-    /// <paramref name="limit"/> (one second by default) with false when peers did not acknowledge in time.
+    /// <paramref name="limit"/> (one second by default; no time to a day) with false when peers did not acknowledge in time.
     /// </summary>
+    /// <exception cref="ArgumentOutOfRangeException">The limit is negative or longer than a day.</exception>
+    /// <exception cref="ObjectDisposedException">The endpoint was disposed.</exception>
     Task<bool> DrainAsync(TimeSpan? limit = null);
 
     /// <summary>Cancels: drops what waits to be sent or read, ends readers, handlers and feeds, at once; publishes that wait,

@@ -12,8 +12,8 @@ public sealed record TopicOptions
     /// <summary>
     /// Messages that wait for <see cref="ITopic{T}.ReadAllAsync"/> at most. 1 to 1,048,576; default 1,024; and 64 MiB of
     /// payload at most, whatever their number. While nobody reads, the oldest make room, whatever the policy, so that an
-    /// endpoint nobody reads never stops a sender; the reader that comes is told of the gap. An endpoint that got a handler
-    /// before a reader buffers nothing until one comes.
+    /// endpoint nobody reads never stops a sender; the reader that comes is told of the gap. A handler that comes before any
+    /// reader is given what is buffered, and from then on nothing is buffered until a reader comes.
     /// </summary>
     public int ReaderCapacity { get; init; } = 1024;
 

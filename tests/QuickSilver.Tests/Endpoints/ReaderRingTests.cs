@@ -149,7 +149,7 @@ public sealed class ReaderRingTests
             else if (step == -2)
             {
                 // A gap from below, of two messages.
-                ring.AddGap(new GapNotice(new SenderId(0, 1), sent[0] + 1, sent[0] + 2, "lost"));
+                ring.TryAddGap(new GapNotice(new SenderId(0, 1), sent[0] + 1, sent[0] + 2, "lost"));
                 sent[0] += 2;
             }
             else if (!Check(ring, seen))

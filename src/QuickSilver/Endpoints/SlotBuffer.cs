@@ -1,0 +1,34 @@
+using System.Buffers;
+using System.Numerics;
+
+namespace QuickSilver.Endpoints;
+
+// Where the bytes of a buffered payload lie: small buffers stay with their slots, large ones are rented for one message.
+internal static class SlotBuffer
+{
+    private const int MaxKeptBytes = 4 << 10;
+    private const int MinBytes = 64;
+
+    public static byte[] Fit(byte[]? buffer, int bytes)
+    {
+        if (buffer is not null && buffer.Length >= bytes)
+        {
+            return buffer;
+        }
+
+        return bytes <= MaxKeptBytes
+            ? GC.AllocateUninitializedArray<byte>((int)BitOperations.RoundUpToPowerOf2((uint)Math.Max(bytes, MinBytes)))
+            : ArrayPool<byte>.Shared.Rent(bytes);
+    }
+
+    public static byte[]? Keep(byte[]? buffer)
+    {
+        if (buffer is not null && buffer.Length > MaxKeptBytes)
+        {
+            ArrayPool<byte>.Shared.Return(buffer);
+            return null;
+        }
+
+        return buffer;
+    }
+}
