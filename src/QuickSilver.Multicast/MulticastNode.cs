@@ -495,7 +495,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         }
     }
 
-    // A gap is certain when no stream of the sender still waits for anything: then it is told, in order with the rest.
+    // A gap is certain when no stream of the sender that is at its end still waits for anything: then it is told, in order
+    // with the rest.
     private void CheckLosses()
     {
         for (int i = 0; i < _lossPending.Count; i++)
@@ -512,7 +513,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             {
                 if (receiver.IsReliable == stream.IsReliable)
                 {
-                    receiver.OnLoss(stream.Sender, senderGone);
+                    receiver.OnLoss(stream, senderGone);
                 }
             }
         }

@@ -146,7 +146,8 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         {
             foreach (var stream in region.Streams)
             {
-                if (stream.Sender == sender && stream.IsReliable == reliable && stream.Missing.Count > 0)
+                bool isEnding = !reliable || stream.IsSenderGone;
+                if (stream.Sender == sender && stream.IsReliable == reliable && isEnding && stream.Missing.Count > 0)
                 {
                     return true;
                 }
@@ -271,7 +272,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
             return isData && TryKeep(lease.Span.Slice(offset, header.Length), arrived) ? DropReason.None : DropReason.UnknownView;
         }
 
-        if (!_context!.Directory.Contains(sender) || region.Find(sender) is { IsSenderGone: true })
+        if (!_context!.Directory.Contains(sender) || region.IsGone(sender))
         {
             return OnStranger(region, header, sender, lease, offset);
         }
@@ -359,7 +360,8 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
             return DropReason.StaleView;
         }
 
-        if (!stream.View.Members.Contains(from) || !_context!.Directory.Contains(from))
+        // One that was away and is back tells of what it holds alone: the others it has given up.
+        if (!stream.IsLive(from) || !_context!.Directory.Contains(from))
         {
             return DropReason.NotMember;
         }

@@ -48,9 +48,10 @@ internal sealed class ConfigurationAssembler
         return true;
     }
 
-    public static ConfigurationChange ToChange(ConfigurationMessage message, IEnumerable<TopicView> topics) => new()
+    public static ConfigurationChange ToChange(ConfigurationMessage message, ulong service, IEnumerable<TopicView> topics) => new()
     {
         Number = message.Number,
+        Service = service,
         IsSnapshot = message.IsSnapshot,
         Joined = [.. message.Joined],
         Removed = [.. message.Removed],

@@ -24,6 +24,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     private readonly Dictionary<NodeKey, NodeInfo> _directory = [];
     private readonly Alarm _leaveAlarm;
 
+    // The life of the service that welcomed this node, and of the one whose configuration it has.
+    private ulong _welcomedBy;
     private ulong _service;
     private long _known;
     private long _confirmed;
@@ -213,7 +215,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
 
     private void OnWelcome(WelcomeMessage welcome)
     {
-        _service = welcome.Service;
+        _welcomedBy = welcome.Service;
         LastRefusal = null;
         _link.OnWelcome();
         TellReachable(true);
@@ -280,6 +282,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         }
 
         _known = message.Number;
+        _service = _welcomedBy;
         Counters.ConfigurationsApplied++;
         var topics = new List<TopicView>(message.Topics.Count);
         foreach (var view in message.Topics)
@@ -290,7 +293,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
             }
         }
 
-        _observer.OnConfiguration(ConfigurationAssembler.ToChange(message, topics));
+        _observer.OnConfiguration(ConfigurationAssembler.ToChange(message, _service, topics));
     }
 
     private void OnTopicOutcome(TopicOutcomeMessage outcome)

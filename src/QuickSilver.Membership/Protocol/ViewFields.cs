@@ -73,6 +73,8 @@ internal static class ViewFields
         WriteEndPoint(writer, 2, info.EndPoint);
         writer.Int64(3, info.JoinOrder);
         writer.Int64(4, info.AdmittedAt);
+        writer.Fixed64(5, info.Origin.Service);
+        writer.Int64(6, info.Origin.Configuration);
         writer.End(start);
     }
 
@@ -83,6 +85,7 @@ internal static class ViewFields
         IPEndPoint? endPoint = null;
         long joinOrder = 0;
         long admittedAt = 0;
+        Origin origin = default;
         while (reader.Next())
         {
             switch (reader.Field)
@@ -91,6 +94,8 @@ internal static class ViewFields
                 case 2: endPoint = ReadEndPoint(ref reader); break;
                 case 3: joinOrder = reader.Int64(); break;
                 case 4: admittedAt = reader.Int64(); break;
+                case 5: origin = origin with { Service = reader.Fixed64() }; break;
+                case 6: origin = origin with { Configuration = reader.Int64() }; break;
                 default: reader.Skip(); break;
             }
         }
@@ -101,7 +106,7 @@ internal static class ViewFields
             outer.Fail();
         }
 
-        return new NodeInfo(key, endPoint ?? new IPEndPoint(IPAddress.None, 0), joinOrder, admittedAt);
+        return new NodeInfo(key, endPoint ?? new IPEndPoint(IPAddress.None, 0), joinOrder, admittedAt, origin);
     }
 
     public static void WriteRegion(ProtoWriter writer, int field, RegionView view)

@@ -181,7 +181,8 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
 
         if (_membersById.TryGetValue(join.Node.Id, out var known))
         {
-            if (known.Key == join.Node && join.Service == _life)
+            // One that was welcomed here and has had no configuration since is as it was when it came.
+            if (known.Key == join.Node && (join.Service == _life || join.Origin == known.Info.Origin))
             {
                 Resume(known, session, join, topics);
                 return;
@@ -262,7 +263,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         bool keepsOrder = join.JoinOrder > 0 && !_members.Exists(other => other.Info.JoinOrder == join.JoinOrder);
         long order = keepsOrder ? join.JoinOrder : _nextJoinOrder;
         _nextJoinOrder = Math.Max(_nextJoinOrder, order + 1);
-        var member = new Member(new NodeInfo(join.Node, join.EndPoint, order), join, _options.Limits.MaxBacklogBytes);
+        var member = new Member(new NodeInfo(join.Node, join.EndPoint, order, Origin: join.Origin), join, _options.Limits.MaxBacklogBytes);
         if (join.WasMember)
         {
             Welcome(join);

@@ -8,6 +8,8 @@ namespace QuickSilver.Membership.Views;
 internal sealed record ConfigurationChange
 {
     public required long Number { get; init; }
+    // The life of the service that made it.
+    public ulong Service { get; init; }
     // A snapshot replaces all that was known: nodes, regions and topics not in it are gone.
     public required bool IsSnapshot { get; init; }
     public ImmutableArray<NodeInfo> Joined { get; init; } = [];

@@ -17,5 +17,11 @@ internal readonly record struct NodeKey(ulong Id, uint Incarnation) : IComparabl
 }
 
 // A live node as the service knows it. JoinOrder grows with each join: the lowest is the longest-standing. AdmittedAt: the
-// configuration that made it a member of this service's cluster; a node that returns from elsewhere gets a new one.
-internal sealed record NodeInfo(NodeKey Key, IPEndPoint EndPoint, long JoinOrder, long AdmittedAt = 0);
+// configuration that made it a member of this service's cluster; a node that returns from elsewhere gets a new one. Origin:
+// where it came from then.
+internal sealed record NodeInfo(NodeKey Key, IPEndPoint EndPoint, long JoinOrder, long AdmittedAt = 0, Origin Origin = default);
+
+// The last configuration that a node had from another service, and the life of that service; nothing for a new node. Nodes
+// that are admitted together and of one origin have lived through the same views, and go on with each other; of any others
+// nobody can say what they know of each other, so all of them take each other for gone from what was before.
+internal readonly record struct Origin(ulong Service, long Configuration);

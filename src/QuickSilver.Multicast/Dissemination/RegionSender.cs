@@ -160,6 +160,9 @@ internal sealed class RegionSender
         return _gone.Count < View.Members.Length;
     }
 
+    /// <summary>Whether it is a member of the view that was not removed since.</summary>
+    public bool IsLive(NodeKey node) => View.Members.Contains(node) && !_gone.Contains(node);
+
     /// <summary>No live member is left to want anything: all counts as held.</summary>
     public void Abandon()
     {

@@ -25,8 +25,12 @@ internal sealed class SenderOrder(NodeKey sender)
 
     public NodeKey Sender { get; } = sender;
     public long Next { get; set; }
-    // The configuration that made the sender a member, as it was when the run began.
+    // Since when the sender and this node are together, as it was when the run began, and the number with which it began:
+    // what comes in the streams of that time is whole from there on.
     public long BegunAt { get; set; }
+    public long RunStart { get; set; }
+    // A loss that was found while the sink had no room, and is told when it has.
+    public InboundStream? Torn { get; set; }
     // The sink said no; nothing is offered until it resumes.
     public bool IsBlocked { get; set; }
     public int HeldCount => _held.Count;
@@ -95,4 +99,36 @@ internal sealed class SenderOrder(NodeKey sender)
     }
 
     public void DropAll() => DropBefore(long.MaxValue);
+}
+
+// Where the runs of senders ended that are gone. One that comes back from another cluster is the same sender with the same
+// numbers: without this note what it sent meanwhile would be missed in silence. The oldest are forgotten: a cluster that has
+// lost so many nodes since does not get that one back.
+internal sealed class SendersAside
+{
+    private const int Most = 1024;
+
+    private readonly Dictionary<NodeKey, SenderOrder> _orders = [];
+    private readonly Queue<SenderOrder> _byAge = new();
+
+    public void Add(SenderOrder order)
+    {
+        if (order.Next == 0)
+        {
+            return;
+        }
+
+        _orders[order.Sender] = order;
+        _byAge.Enqueue(order);
+        while (_byAge.Count > Most)
+        {
+            var oldest = _byAge.Dequeue();
+            if (_orders.GetValueOrDefault(oldest.Sender) == oldest)
+            {
+                _orders.Remove(oldest.Sender);
+            }
+        }
+    }
+
+    public SenderOrder? Take(NodeKey sender) => _orders.Remove(sender, out var order) ? order : null;
 }

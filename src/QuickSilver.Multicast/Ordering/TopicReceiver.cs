@@ -17,6 +17,7 @@ internal sealed class TopicReceiver(
     private readonly List<SenderOrder> _senders = [];
     // Of the last message: a topic has mostly one sender at a time.
     private SenderOrder? _last;
+    private readonly SendersAside _aside = new();
     private bool _isClosed;
 
     /// <summary>Each sender's run, for diagnostics.</summary>
@@ -76,25 +77,38 @@ internal sealed class TopicReceiver(
     private void Begin(SenderOrder order, InboundStream stream, in StreamMessage message)
     {
         // A sender that came into this cluster after the subscription was elsewhere before, under other configurations.
-        long admitted = context.Directory.AdmittedAt(stream.Sender);
+        long since = context.Directory.TogetherSince(stream.Sender);
+        if (order.BegunAt == since && order.Next != 0)
+        {
+            return;
+        }
+
+        long first = StartTable.FirstFor(message.StartTable, Math.Max(ActiveFrom, since));
         if (order.Next == 0)
         {
-            order.Next = StartTable.FirstFor(message.StartTable, Math.Max(ActiveFrom, admitted));
+            order.Next = first;
             order.DropBefore(order.Next);
         }
-        else if (admitted > order.BegunAt && message.Sequence > order.Next)
-        {
-            // It was away and is back: what it sent elsewhere meanwhile never comes.
-            torn(stream);
-        }
 
-        order.BegunAt = Math.Max(order.BegunAt, admitted);
+        if (first != 0)
+        {
+            order.BegunAt = since;
+            order.RunStart = first;
+            if (first > order.Next)
+            {
+                // It was away and is back: what it sent elsewhere meanwhile never comes.
+                torn(stream);
+            }
+        }
     }
 
-    /// <summary>Whatever is missing before held messages of this sender will not come any more, if no stream still waits for it.</summary>
-    public void OnLoss(NodeKey sender, bool senderGone)
+    /// <summary>
+    /// What is missing of this sender will not come any more where its stream is at its end, and no other still waits for it.
+    /// In a stream that goes on all comes from where the sender's run begins there, and nothing from before.
+    /// </summary>
+    public void OnLoss(InboundStream stream, bool senderGone)
     {
-        if (!_bySender.TryGetValue(sender, out var order))
+        if (!_bySender.TryGetValue(stream.Sender, out var order))
         {
             return;
         }
@@ -103,12 +117,24 @@ internal sealed class TopicReceiver(
         {
             if (order.IsBlocked)
             {
+                order.Torn = stream;
                 return;
+            }
+
+            order.TryPeekHeld(first, out var held);
+            if (held.Stream.IsReliable && !held.Stream.IsSenderGone)
+            {
+                if (order.Next == 0 || order.RunStart <= order.Next)
+                {
+                    return;
+                }
+
+                first = order.RunStart;
             }
 
             if (order.Next != 0 && first > order.Next)
             {
-                ReportGap(sender, order.Next, first - 1, Reason(senderGone));
+                ReportGap(stream.Sender, order.Next, first - 1, Reason(senderGone));
             }
 
             order.Next = first;
@@ -116,7 +142,7 @@ internal sealed class TopicReceiver(
         }
     }
 
-    /// <summary>Forgets senders of whom nothing can come any more.</summary>
+    /// <summary>Puts senders aside of whom nothing can come any more, unless they come back from another cluster one day.</summary>
     public void Forget(Predicate<NodeKey> isOver)
     {
         for (int i = 0; i < _senders.Count; i++)
@@ -127,6 +153,7 @@ internal sealed class TopicReceiver(
                 _last = null;
                 _bySender.Remove(order.Sender);
                 _senders.RemoveAt(i--);
+                _aside.Add(order);
             }
         }
     }
@@ -140,6 +167,11 @@ internal sealed class TopicReceiver(
             {
                 order.IsBlocked = false;
                 Drain(order);
+                if (!order.IsBlocked && order.Torn is { } stream)
+                {
+                    order.Torn = null;
+                    torn(stream);
+                }
             }
         }
     }
@@ -175,7 +207,7 @@ internal sealed class TopicReceiver(
 
         if (!_bySender.TryGetValue(sender, out var order))
         {
-            order = new SenderOrder(sender);
+            order = _aside.Take(sender) ?? new SenderOrder(sender);
             _bySender.Add(sender, order);
             _senders.Add(order);
         }

@@ -88,6 +88,9 @@ internal sealed class RegionReceiver
         }
     }
 
+    /// <summary>Whether it was removed since the view was opened, or is not known yet though others told of it.</summary>
+    public bool IsGone(NodeKey node) => _gone.Contains(node) || Find(node) is { IsSenderGone: true };
+
     public InboundStream? Find(NodeKey sender) => _reliable.GetValueOrDefault(sender);
 
     public InboundStream FindOrAdd(NodeKey sender, bool reliable)

@@ -11,8 +11,9 @@ namespace QuickSilver.Multicast.Recovery;
 // cache may go, the sender is acknowledged), what any holds (so that all learn of it and pull), and, of a sender that is
 // gone, what nobody has (given up together).
 //
-// Application: about one token a second while nothing is open, one a millisecond while something is; at most one token of a
-// ring is under way, an older round is dropped, so there are no convoys. What goes wrong: a token is lost (a new round
+// Application: about one token a second while nothing is open, thousands while something moves, and ever fewer while what is
+// open waits (a slow reader, a gap that nobody could fill yet); at most one token of a ring is under way, an older round is
+// dropped, so there are no convoys. What goes wrong: a token is lost (a new round
 // after a time-out that doubles), a member is silent (probed, then reported to the membership service), the leader dies
 // (the next member in the view leads when the service has removed it; members watch for it).
 internal sealed class TokenRing
@@ -33,6 +34,8 @@ internal sealed class TokenRing
     private long _round;
     private bool _underWay;
     private bool _waitsIdle;
+    // Rounds since the last that found something moved.
+    private int _stillRounds;
     private bool _sawToken;
     private TimeSpan _timeout;
     private int _timeouts;
@@ -307,12 +310,15 @@ internal sealed class TokenRing
         _timeout = adapted > _context.Options.TokenTimeout ? adapted : _context.Options.TokenTimeout;
         NoteBusy();
         bool open = false;
+        bool moved = false;
         for (int i = 0; i < _token.Count; i++)
         {
             var record = _token[i];
             var stream = _region.FindOrAdd(record.Sender, reliable: true);
             var result = Result(record.Sender);
             bool allKnewAll = record.HeldByAny == record.PreviousHeldByAny;
+            moved |= !allKnewAll || record.HeldByAll > result.Stable || record.ConsumedByAll > result.Consumed || record.IsDecided;
+            result.Consumed = record.ConsumedByAll;
             result.Stable = Math.Max(result.Stable, record.HeldByAll);
             if (record.Stable < result.Stable)
             {
@@ -345,13 +351,21 @@ internal sealed class TokenRing
 
         if (open)
         {
-            _waitsIdle = false;
-            _context.Environment.Schedule(_timer, _context.Options.TokenIntervalActive);
+            _stillRounds = moved ? 0 : _stillRounds + 1;
+            // What arrives meanwhile ends the wait.
+            _waitsIdle = _stillRounds > 0;
+            _context.Environment.Schedule(_timer, OpenInterval());
         }
         else
         {
             Rest();
         }
+    }
+
+    private TimeSpan OpenInterval()
+    {
+        var interval = _context.Options.TokenIntervalActive * (1 << Math.Min(_stillRounds, 8));
+        return interval < _context.Options.TokenIntervalWaiting ? interval : _context.Options.TokenIntervalWaiting;
     }
 
     // A ring of one has nothing to watch: it sleeps until there is data.
@@ -507,6 +521,7 @@ internal sealed class TokenRing
     {
         public long Stable;
         public long HeldByAny;
+        public long Consumed;
         public int QuietRounds;
         // Of a sender that is gone: up to where the ring has decided, and up to where those above were told. A member that
         // heard of the removal later may bring more, and then both go on.

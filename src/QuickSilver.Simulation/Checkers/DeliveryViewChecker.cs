@@ -6,7 +6,8 @@ namespace QuickSilver.Simulation.Checkers;
 // I8: a message is delivered in a view that it was sent in. The promise of a reliable topic, as the guarantees state it, is
 // weaker than that of a group in one point: an old view lives on, so a receiver may be in a newer one already. But it was
 // told that view, is a member of it, and subscribed in it; and to every such subscriber that stays up a message goes whose
-// sender stays up. Promised from when the subscription is told of: what came before it could listen, nobody can judge.
+// sender stays up. Promised from when the subscription is told of: what came before it could listen, nobody can judge. Two
+// that parted when the service changed owe each other nothing from before; that this is told, I1 sees to.
 internal sealed class DeliveryViewChecker : HistoryChecker
 {
     private readonly HashSet<(NodeKey Life, ulong Region, uint Number)> _memberOf = [];
@@ -14,9 +15,12 @@ internal sealed class DeliveryViewChecker : HistoryChecker
     private readonly Dictionary<ulong, List<SenderLog>> _logsByTopic = [];
     private readonly Dictionary<long, Listener> _listeners = [];
     private readonly List<Listener> _open = [];
+    private readonly Partings _partings = new();
     private TimeSpan _last;
 
     public override string Invariant => "I8";
+
+    public override void On(in Configured configured) => _partings.On(configured);
 
     public override void On(in RegionSeen seen)
     {
@@ -105,7 +109,7 @@ internal sealed class DeliveryViewChecker : HistoryChecker
         {
             foreach (var log in _logsByTopic.GetValueOrDefault(listener.Subscription.Topic) ?? [])
             {
-                if (!log.HasStopped && log.FirstOwed(listener) is var (number, views) && number > 0)
+                if (!log.HasStopped && log.FirstOwed(listener, _partings) is var (number, views) && number > 0)
                 {
                     var message = new MessageId(log.Sender, listener.Subscription.Topic, number);
                     string view = $"the view that {message} was sent in ({Names(views)})";
@@ -148,17 +152,18 @@ internal sealed class DeliveryViewChecker : HistoryChecker
             return ranges;
         }
 
-        public bool IsOwed(ImmutableArray<RegionView> views)
+        /// <summary>The view in which this listener is owed what was sent in these; null when in none.</summary>
+        public RegionView? Among(ImmutableArray<RegionView> views)
         {
             foreach (var view in views)
             {
                 if (view.Configuration >= Configuration && view.Members.Contains(Life))
                 {
-                    return true;
+                    return view;
                 }
             }
 
-            return false;
+            return null;
         }
     }
 
@@ -172,6 +177,8 @@ internal sealed class DeliveryViewChecker : HistoryChecker
         public long Last => First + _times.Count - 1;
 
         public ImmutableArray<RegionView> Views { get; } = views;
+
+        public TimeSpan Begun => _times[0];
 
         public void Add(TimeSpan at) => _times.Add(at);
 
@@ -220,12 +227,12 @@ internal sealed class DeliveryViewChecker : HistoryChecker
             return null;
         }
 
-        public (long Number, ImmutableArray<RegionView> Views) FirstOwed(Listener listener)
+        public (long Number, ImmutableArray<RegionView> Views) FirstOwed(Listener listener, Partings partings)
         {
             var given = listener.Of(Sender);
             foreach (var run in _runs)
             {
-                if (listener.IsOwed(run.Views))
+                if (listener.Among(run.Views) is { } view && !partings.HaveParted(Sender, run.Begun, listener.Life, view))
                 {
                     long missing = given.FirstMissing(run.FirstSince(listener.Since));
                     if (missing <= run.Last)

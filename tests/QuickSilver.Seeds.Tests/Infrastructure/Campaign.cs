@@ -12,6 +12,9 @@ internal abstract class Campaign(string name, ITestOutputHelper output)
     // Every so often a seed is played twice, and must leave the same trace (I20).
     private const ulong TwiceEvery = 10;
 
+    /// <summary>What besides the seed must be set to see the same run again.</summary>
+    protected virtual string Settings => "";
+
     /// <summary>What the seed means for the run, to be shown with a failure.</summary>
     protected abstract string Describe(ulong seed);
 
@@ -55,7 +58,7 @@ internal abstract class Campaign(string name, ITestOutputHelper output)
 
     private string Again(ulong seed)
     {
-        string which = $"QS_SEEDS=1 QS_FIRST_SEED={seed}";
+        string which = $"{Settings} QS_SEEDS=1 QS_FIRST_SEED={seed}".TrimStart();
         return $"{which} dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter \"FullyQualifiedName~{name}Campaign\"";
     }
 

@@ -80,6 +80,29 @@ public sealed class WholeNodeCheckerTests
         story.AssertViolated("I8", "subscription 7 at node 3", "message 2 ", "never got it");
     }
 
+    [Theory]
+    [InlineData(4, true)]
+    [InlineData(3, false)]
+    public void Who_came_to_another_service_from_the_same_configuration_is_owed_what_was_sent_before(long receiverHad, bool isOwed)
+    {
+        var story = new Story(new DeliveryViewChecker());
+        story.Admit(Sender, service: 1, 2);
+        story.Admit(Receiver, service: 1, receiverHad);
+        story.Configure(Sender, 4, [View(1, 4, Receiver)], subscribed: false, service: 1);
+        story.Activate(3);
+        story.Send(1, View(1, 4, Receiver));
+        story.Admit(Sender, service: 2, 9);
+        story.Admit(Receiver, service: 2, 9);
+        if (isOwed)
+        {
+            story.AssertViolated("I8", "message 1 ", "never got it");
+        }
+        else
+        {
+            story.History.AssertHolds();
+        }
+    }
+
     [Fact]
     public void Nobody_is_owed_what_went_to_other_views_or_came_from_who_is_gone()
     {
@@ -224,16 +247,28 @@ public sealed class WholeNodeCheckerTests
 
         public TimeSpan Now { get; private set; }
 
-        public void Configure(NodeKey life, long number, RegionView[] regions, bool subscribed) => Configure(life, new ConfigurationChange
+        public void Configure(NodeKey life, long number, RegionView[] regions, bool subscribed, ulong service = 0) =>
+            Configure(life, Change(number, regions, subscribed, service));
+
+        public void Admit(NodeKey life, ulong service, long number) => Configure(life, new ConfigurationChange
         {
             Number = number,
+            Service = service,
+            IsSnapshot = true,
+            Joined = [new NodeInfo(life, new IPEndPoint(IPAddress.Loopback, 1), 1, number)],
+        });
+
+        private static ConfigurationChange Change(long number, RegionView[] regions, bool subscribed, ulong service) => new()
+        {
+            Number = number,
+            Service = service,
             IsSnapshot = false,
             Regions = [.. regions],
             Topics =
             [
                 new TopicView { TopicId = Topic, Configuration = number, Regions = [RegionId], Subscribed = subscribed, Subscribers = 1 },
             ],
-        });
+        };
 
         public void Join(NodeKey life, long number, params NodeKey[] all) => Configure(life, new ConfigurationChange
         {

@@ -20,13 +20,15 @@ internal sealed record JoinMessage : IControlMessage
     public long Known { get; init; }
     // The last that it confirmed.
     public long Confirmed { get; init; }
-    // The life of the service that gave it.
+    // The life of the service that gave the last configuration: not of one that welcomed the node and gave it none.
     public ulong Service { get; init; }
     public long JoinOrder { get; init; }
     // How many live nodes it knows: a service that starts anew need not wait longer than until so many are back.
     public int KnownNodes { get; init; }
 
     public bool WasMember => Known > 0;
+
+    public Origin Origin => new(Service, Known);
 
     public void Write(ProtoWriter writer)
     {

@@ -1,0 +1,57 @@
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Simulation.Checkers;
+
+// Who lost whom when the membership service changed: nodes that came over to another service together, out of one and the
+// same configuration, have not; any others have, and owe each other nothing of what was sent before. Worked out from what
+// each node was told, not from what it made of it. Without a second service nobody is ever parted.
+internal sealed class Partings
+{
+    private readonly Dictionary<NodeKey, List<(TimeSpan At, Admission Admission)>> _admissions = [];
+    private readonly Dictionary<NodeKey, (ulong Service, long Configuration)> _last = [];
+
+    // Which configuration of which service made a node a member, and what it had before.
+    private readonly record struct Admission(ulong Service, long Configuration, ulong FromService, long FromConfiguration);
+
+    public void On(in Configured configured)
+    {
+        var (life, change) = (configured.Life, configured.Change);
+        if (change.Joined.Any(node => node.Key == life && node.AdmittedAt == change.Number))
+        {
+            if (!_admissions.TryGetValue(life, out var admissions))
+            {
+                _admissions.Add(life, admissions = []);
+            }
+
+            var (fromService, fromConfiguration) = _last.GetValueOrDefault(life);
+            admissions.Add((configured.At, new Admission(change.Service, change.Number, fromService, fromConfiguration)));
+        }
+
+        _last[life] = (change.Service, change.Number);
+    }
+
+    /// <summary>Whether they parted after the sender sent something, at this time, in a view of which the receiver is a member.</summary>
+    public bool HaveParted(NodeKey sender, TimeSpan sent, NodeKey receiver, RegionView view)
+    {
+        if (!_admissions.TryGetValue(sender, out var ofSender))
+        {
+            return false;
+        }
+
+        int after = ofSender.FindIndex(entry => entry.At > sent);
+        after = after < 0 ? ofSender.Count : after;
+        if (after == 0)
+        {
+            return false;
+        }
+
+        ulong service = ofSender[after - 1].Admission.Service;
+        var ofReceiver = _admissions.GetValueOrDefault(receiver) ?? [];
+        int last = ofReceiver.FindLastIndex(
+            entry => entry.Admission.Service == service && entry.Admission.Configuration <= view.Configuration);
+        // Never told of the view, or with other steps since.
+        return last < 0
+            || !ofReceiver.Skip(last + 1).Select(entry => entry.Admission).SequenceEqual(
+                ofSender.Skip(after).Select(entry => entry.Admission));
+    }
+}
