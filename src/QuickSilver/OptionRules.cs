@@ -13,6 +13,7 @@ internal static class OptionRules
     private const long GiB = 1L << 30;
     private const int MaxClusterCharacters = 64;
     private const int MaxReaderCapacity = 1 << 20;
+    private static readonly TimeSpan LongestDrain = TimeSpan.FromDays(1);
 
     public static void Check(QuickSilverOptions options) => ThrowIfAny(Failures(options));
 
@@ -85,6 +86,15 @@ internal static class OptionRules
         }
 
         return failures;
+    }
+
+    /// <summary>No drain waits without end: an infinite limit would be minus a millisecond.</summary>
+    public static void CheckDrainLimit(TimeSpan limit)
+    {
+        if (limit < TimeSpan.Zero || limit > LongestDrain)
+        {
+            throw new ArgumentOutOfRangeException(nameof(limit), limit, "A drain takes between no time and a day.");
+        }
     }
 
     private static void CheckService(string? service, List<string> failures)
