@@ -8,6 +8,9 @@ namespace QuickSilver;
 // sentence with the option, its value and its range, so that whoever reads a log need not look anything up.
 internal static class OptionRules
 {
+    public const int LeastPacketBytes = 576;
+    public const int MostPacketBytes = 65_507;
+
     private const long KiB = 1L << 10;
     private const long MiB = 1L << 20;
     private const long GiB = 1L << 30;
@@ -50,7 +53,7 @@ internal static class OptionRules
         }
 
         CheckRange(options, failures);
-        Within(failures, nameof(options.PacketBytes), options.PacketBytes, 576, 65_507);
+        Within(failures, nameof(options.PacketBytes), options.PacketBytes, LeastPacketBytes, MostPacketBytes);
         Within(failures, nameof(options.RetentionBytes), options.RetentionBytes, MiB, 4 * GiB);
         Within(failures, nameof(options.PublishQueueBytes), options.PublishQueueBytes, 64 * KiB, GiB);
         Within(failures, nameof(options.BufferBytes), options.BufferBytes, 16 * MiB, 16 * GiB);

@@ -46,8 +46,10 @@ public sealed class QuickSilverNode : IAsyncDisposable
     /// <param name="cancellationToken">Gives up the start.</param>
     /// <exception cref="QuickSilverOptionsException">An option is wrong; the message names it, its value and its range.</exception>
     /// <exception cref="MembershipUnreachableException">
-    /// No membership service within <see cref="QuickSilverOptions.StartTimeout"/>.
+    /// No membership service within <see cref="QuickSilverOptions.StartTimeout"/>, or its host has no address.
     /// </exception>
+    /// <exception cref="IOException">A port could not be opened on the interface.</exception>
+    /// <exception cref="OperationCanceledException">The token gave the start up.</exception>
     public static Task<QuickSilverNode> StartAsync(
         QuickSilverOptions? options = null, ILoggerFactory? logs = null, CancellationToken cancellationToken = default)
     {
@@ -56,7 +58,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
         OptionRules.Check(checkedOptions);
         logs ??= NullLoggerFactory.Instance;
         cancellationToken.ThrowIfCancellationRequested();
-        return StartAsync(NodeComposition.ForMachine(checkedOptions, logs), checkedOptions, logs, cancellationToken);
+        return StartOnMachineAsync(checkedOptions, logs, cancellationToken);
     }
 
     /// <summary>Opens a topic whose payload type has a codec: bytes, string, or a <c>[DataContract]</c> type of this project.</summary>
@@ -161,16 +163,24 @@ public sealed class QuickSilverNode : IAsyncDisposable
                 (null, { } service) => $"the service at {service} did not answer",
                 _ => $"none was found on {options.Interface} (discovery port {options.DiscoveryPort}), and none could be hosted",
             };
+            where = where.TrimEnd('.');
             FaceLog.StartFailed(core.Log, options.StartTimeout, where);
             await node.DisposeAsync().ConfigureAwait(false);
             throw new MembershipUnreachableException(
-                $"No membership service within {options.StartTimeout}: {where.TrimEnd('.')}.", exception);
+                $"No membership service within {options.StartTimeout}: {where}.", exception);
         }
         catch
         {
             await node.DisposeAsync().ConfigureAwait(false);
             throw;
         }
+    }
+
+    private static async Task<QuickSilverNode> StartOnMachineAsync(
+        QuickSilverOptions options, ILoggerFactory logs, CancellationToken cancellationToken)
+    {
+        var parts = await NodeComposition.ForMachineAsync(options, logs, cancellationToken).ConfigureAwait(false);
+        return await StartAsync(parts, options, logs, cancellationToken).ConfigureAwait(false);
     }
 
     private async Task<ITopic<T>> OpenAsync<T>(
