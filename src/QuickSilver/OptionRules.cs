@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
+using QuickSilver.Multicast;
 
 namespace QuickSilver;
 
@@ -15,6 +16,8 @@ internal static class OptionRules
     private const long MiB = 1L << 20;
     private const long GiB = 1L << 30;
     private const int MaxClusterCharacters = 64;
+    // Twice the largest message: with less than one and its headers, a sender of one would wait for memory for ever.
+    private const long LeastBufferBytes = 2L * MulticastOptions.MaxMessageBytes;
     private const int MaxReaderCapacity = 1 << 20;
     private static readonly TimeSpan LongestDrain = TimeSpan.FromDays(1);
 
@@ -56,7 +59,7 @@ internal static class OptionRules
         Within(failures, nameof(options.PacketBytes), options.PacketBytes, LeastPacketBytes, MostPacketBytes);
         Within(failures, nameof(options.RetentionBytes), options.RetentionBytes, MiB, 4 * GiB);
         Within(failures, nameof(options.PublishQueueBytes), options.PublishQueueBytes, 64 * KiB, GiB);
-        Within(failures, nameof(options.BufferBytes), options.BufferBytes, 16 * MiB, 16 * GiB);
+        Within(failures, nameof(options.BufferBytes), options.BufferBytes, LeastBufferBytes, 16 * GiB);
         Within(failures, nameof(options.ReceiveBufferBytes), options.ReceiveBufferBytes, 64 * KiB, GiB);
         Within(
             failures,

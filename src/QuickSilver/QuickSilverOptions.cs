@@ -51,7 +51,7 @@ public sealed record QuickSilverOptions
     /// <summary>Bytes that may wait between publishers and the core thread: 64 KiB to 1 GiB; default 4 MiB.</summary>
     public long PublishQueueBytes { get; set; } = 4L << 20;
 
-    /// <summary>Packet memory in all (receive, retention, cache): 16 MiB to 16 GiB; default 256 MiB. Reserved at start;
+    /// <summary>Packet memory in all (receive, retention, cache): 32 MiB to 16 GiB; default 256 MiB. Reserved at start;
     /// the system gives the pages as they are first used. Danger: below what the open regions keep, receives are put off and the
     /// kernel drops.</summary>
     public long BufferBytes { get; set; } = 256L << 20;
