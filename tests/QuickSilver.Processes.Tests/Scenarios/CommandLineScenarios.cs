@@ -52,7 +52,10 @@ public sealed class CommandLineScenarios
     [Fact]
     public void Each_command_explains_itself()
     {
-        string[][] commands = [[], ["gms"], ["pub"], ["sub"], ["perf"], ["perf", "send"], ["perf", "receive"], ["perf", "echo"], ["perf", "ping"]];
+        string[][] commands =
+        [
+            [], ["gms"], ["pub"], ["sub"], ["perf"], ["perf", "send"], ["perf", "receive"], ["perf", "echo"], ["perf", "ping"],
+        ];
         Assert.All(commands, command =>
         {
             var (code, errors) = Run([.. command, "--help"]);
