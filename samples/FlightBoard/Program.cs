@@ -4,6 +4,7 @@ using FlightBoard.Board;
 using FlightBoard.Roles;
 
 const double DefaultReplaySeconds = 12;
+const string Usage = "FlightBoard [--seconds S]: replays 6,000 departures to three subscribers in S seconds (1 to 40; 12 by default).";
 
 switch (args)
 {
@@ -16,9 +17,11 @@ switch (args)
     case ["--seconds", var text]
         when double.TryParse(text, NumberStyles.Float, CultureInfo.InvariantCulture, out double replay) && replay is >= 1 and <= 40:
         return await RunBoardAsync(replay);
+    case ["--help" or "-h" or "-?"]:
+        Console.Out.WriteLine(Usage);
+        return 0;
     default:
-        Console.Error.WriteLine(
-            "FlightBoard [--seconds S]: replays 6,000 departures to three subscribers in S seconds (1 to 40; 12 by default).");
+        Console.Error.WriteLine(Usage);
         return 2;
 }
 

@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using QuickSilver.Core.Serialization;
+using QuickSilver.Endpoints;
 
 namespace QuickSilver.Hosting;
 
@@ -43,9 +44,10 @@ internal sealed class HostedTopic<T>(string name, TopicOptions options, IPayload
             {
                 _fault = null;
                 _current = topic;
-                foreach (var attachment in _attachments)
+                AttachHandlers(topic);
+                foreach (var feed in _attachments.OfType<HostedFeed>())
                 {
-                    attachment.Attach(topic);
+                    feed.Attach(topic);
                 }
 
                 _opened.TrySetResult(topic);
@@ -158,6 +160,22 @@ internal sealed class HostedTopic<T>(string name, TopicOptions options, IPayload
         return attachment;
     }
 
+    // Together: each of those that were here before the topic was open gets what it buffered while it was being opened.
+    private void AttachHandlers(ITopic<T> topic)
+    {
+        HostedHandler[] handlers = [.. _attachments.OfType<HostedHandler>()];
+        if (handlers.Length == 0)
+        {
+            return;
+        }
+
+        var attached = ((TopicEndpoint<T>)topic).HandleTogether([.. handlers.Select(static one => (one.Handler, one.OnGap))]);
+        for (int i = 0; i < handlers.Length; i++)
+        {
+            handlers[i].Attached = attached[i];
+        }
+    }
+
     private void Detach(IAttachment attachment)
     {
         lock (_lock)
@@ -180,14 +198,19 @@ internal sealed class HostedTopic<T>(string name, TopicOptions options, IPayload
 
     private sealed class HostedHandler(HostedTopic<T> owner, MessageHandler<T> handler, Action<GapNotice>? onGap) : IAttachment, IDisposable
     {
-        private IDisposable? _attached;
+        public MessageHandler<T> Handler => handler;
 
-        public void Attach(ITopic<T> topic) => _attached = topic.Handle(handler, onGap);
+        public Action<GapNotice>? OnGap => onGap;
+
+        /// <summary>Under the owner's lock: what ends it on the present node.</summary>
+        public IDisposable? Attached { get; set; }
+
+        public void Attach(ITopic<T> topic) => Attached = topic.Handle(handler, onGap);
 
         public void Dispose()
         {
             owner.Detach(this);
-            _attached?.Dispose();
+            Attached?.Dispose();
         }
     }
 

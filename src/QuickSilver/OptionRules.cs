@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
+using QuickSilver.Multicast;
 
 namespace QuickSilver;
 
@@ -8,11 +9,17 @@ namespace QuickSilver;
 // sentence with the option, its value and its range, so that whoever reads a log need not look anything up.
 internal static class OptionRules
 {
+    public const int LeastPacketBytes = 576;
+    public const int MostPacketBytes = 65_507;
+
     private const long KiB = 1L << 10;
     private const long MiB = 1L << 20;
     private const long GiB = 1L << 30;
     private const int MaxClusterCharacters = 64;
+    // Twice the largest message: with less than one and its headers, a sender of one would wait for memory for ever.
+    private const long LeastBufferBytes = 2L * MulticastOptions.MaxMessageBytes;
     private const int MaxReaderCapacity = 1 << 20;
+    private static readonly TimeSpan LongestDrain = TimeSpan.FromDays(1);
 
     public static void Check(QuickSilverOptions options) => ThrowIfAny(Failures(options));
 
@@ -49,10 +56,10 @@ internal static class OptionRules
         }
 
         CheckRange(options, failures);
-        Within(failures, nameof(options.PacketBytes), options.PacketBytes, 576, 65_507);
+        Within(failures, nameof(options.PacketBytes), options.PacketBytes, LeastPacketBytes, MostPacketBytes);
         Within(failures, nameof(options.RetentionBytes), options.RetentionBytes, MiB, 4 * GiB);
         Within(failures, nameof(options.PublishQueueBytes), options.PublishQueueBytes, 64 * KiB, GiB);
-        Within(failures, nameof(options.BufferBytes), options.BufferBytes, 16 * MiB, 16 * GiB);
+        Within(failures, nameof(options.BufferBytes), options.BufferBytes, LeastBufferBytes, 16 * GiB);
         Within(failures, nameof(options.ReceiveBufferBytes), options.ReceiveBufferBytes, 64 * KiB, GiB);
         Within(
             failures,
@@ -85,6 +92,15 @@ internal static class OptionRules
         }
 
         return failures;
+    }
+
+    /// <summary>No drain waits without end: an infinite limit would be minus a millisecond.</summary>
+    public static void CheckDrainLimit(TimeSpan limit)
+    {
+        if (limit < TimeSpan.Zero || limit > LongestDrain)
+        {
+            throw new ArgumentOutOfRangeException(nameof(limit), limit, "A drain takes between no time and a day.");
+        }
     }
 
     private static void CheckService(string? service, List<string> failures)

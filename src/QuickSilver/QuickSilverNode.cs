@@ -46,8 +46,10 @@ public sealed class QuickSilverNode : IAsyncDisposable
     /// <param name="cancellationToken">Gives up the start.</param>
     /// <exception cref="QuickSilverOptionsException">An option is wrong; the message names it, its value and its range.</exception>
     /// <exception cref="MembershipUnreachableException">
-    /// No membership service within <see cref="QuickSilverOptions.StartTimeout"/>.
+    /// No membership service within <see cref="QuickSilverOptions.StartTimeout"/>, or its host has no address.
     /// </exception>
+    /// <exception cref="IOException">A port could not be opened on the interface.</exception>
+    /// <exception cref="OperationCanceledException">The token gave the start up.</exception>
     public static Task<QuickSilverNode> StartAsync(
         QuickSilverOptions? options = null, ILoggerFactory? logs = null, CancellationToken cancellationToken = default)
     {
@@ -56,7 +58,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
         OptionRules.Check(checkedOptions);
         logs ??= NullLoggerFactory.Instance;
         cancellationToken.ThrowIfCancellationRequested();
-        return StartAsync(NodeComposition.ForMachine(checkedOptions, logs), checkedOptions, logs, cancellationToken);
+        return StartOnMachineAsync(checkedOptions, logs, cancellationToken);
     }
 
     /// <summary>Opens a topic whose payload type has a codec: bytes, string, or a <c>[DataContract]</c> type of this project.</summary>
@@ -98,11 +100,16 @@ public sealed class QuickSilverNode : IAsyncDisposable
 
     /// <summary>
     /// Drains all topics: they take no more to publish, and this completes when all that was accepted is stable. Ends within
-    /// <paramref name="limit"/> (one second by default) with false when peers did not acknowledge in time.
+    /// <paramref name="limit"/> (one second by default; no time to a day) with false when peers did not acknowledge in time.
+    /// Endpoints that were cancelled or disposed have nothing to drain.
     /// </summary>
+    /// <exception cref="ArgumentOutOfRangeException">The limit is negative or longer than a day.</exception>
+    /// <exception cref="ObjectDisposedException">The node was disposed.</exception>
     public async Task<bool> DrainAsync(TimeSpan? limit = null)
     {
         var within = limit ?? DrainLimit;
+        OptionRules.CheckDrainLimit(within);
+        ObjectDisposedException.ThrowIf(_core.State == NodeState.Stopped, this);
         long begun = _core.OutsideTime.GetTimestamp();
         if (await EndpointsAsync(within).ConfigureAwait(false) is not { } endpoints)
         {
@@ -111,7 +118,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
 
         var left = within - _core.OutsideTime.GetElapsedTime(begun);
         left = left < TimeSpan.Zero ? TimeSpan.Zero : left;
-        bool[] drained = await Task.WhenAll(endpoints.Select(endpoint => endpoint.DrainAsync(left))).ConfigureAwait(false);
+        bool[] drained = await Task.WhenAll(endpoints.Select(endpoint => endpoint.DrainWithNodeAsync(left))).ConfigureAwait(false);
         return drained.All(static done => done);
     }
 
@@ -156,10 +163,11 @@ public sealed class QuickSilverNode : IAsyncDisposable
                 (null, { } service) => $"the service at {service} did not answer",
                 _ => $"none was found on {options.Interface} (discovery port {options.DiscoveryPort}), and none could be hosted",
             };
+            where = where.TrimEnd('.');
             FaceLog.StartFailed(core.Log, options.StartTimeout, where);
             await node.DisposeAsync().ConfigureAwait(false);
             throw new MembershipUnreachableException(
-                $"No membership service within {options.StartTimeout}: {where.TrimEnd('.')}.", exception);
+                $"No membership service within {options.StartTimeout}: {where}.", exception);
         }
         catch
         {
@@ -168,11 +176,18 @@ public sealed class QuickSilverNode : IAsyncDisposable
         }
     }
 
+    private static async Task<QuickSilverNode> StartOnMachineAsync(
+        QuickSilverOptions options, ILoggerFactory logs, CancellationToken cancellationToken)
+    {
+        var parts = await NodeComposition.ForMachineAsync(options, logs, cancellationToken).ConfigureAwait(false);
+        return await StartAsync(parts, options, logs, cancellationToken).ConfigureAwait(false);
+    }
+
     private async Task<ITopic<T>> OpenAsync<T>(
         string name, IPayloadCodec<T> codec, TopicOptions options, CancellationToken cancellationToken)
     {
         var contract = TopicContract.Describe(codec.Schema, options);
-        var created = new TaskCompletionSource<(TopicOpening, TopicEndpoint<T>)>(_core.Completions);
+        var created = new TaskCompletionSource<(TopicOpening Opening, TopicEndpoint<T> Endpoint)>(_core.Completions);
         _core.Run(() =>
         {
             try
@@ -187,20 +202,26 @@ public sealed class QuickSilverNode : IAsyncDisposable
                 created.TrySetException(exception);
             }
         });
-        await _core.UntilEndedAsync(created.Task, CancellationToken.None).ConfigureAwait(false);
-        var (opening, topic) = await created.Task.ConfigureAwait(false);
         try
         {
+            await _core.UntilEndedAsync(created.Task, cancellationToken).ConfigureAwait(false);
+            var (opening, topic) = await created.Task.ConfigureAwait(false);
             await _core.UntilEndedAsync(opening.Done, cancellationToken).ConfigureAwait(false);
+            topic.EndWithNode();
+            return topic;
         }
         catch (OperationCanceledException)
         {
-            // The endpoint may have been granted meanwhile; nobody will ever hold it.
-            _core.Run(() => opening.Topic.Abandon(opening));
+            // The core thread may come to it yet, or may have granted it meanwhile; nobody will ever hold the endpoint.
+            _core.Run(() =>
+            {
+                if (created.Task.IsCompletedSuccessfully)
+                {
+                    created.Task.Result.Opening.Topic.Abandon(created.Task.Result.Opening);
+                }
+            });
             throw;
         }
-
-        return topic;
     }
 
     // Null when the core thread did not answer in time.

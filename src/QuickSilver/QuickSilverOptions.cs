@@ -51,7 +51,7 @@ public sealed record QuickSilverOptions
     /// <summary>Bytes that may wait between publishers and the core thread: 64 KiB to 1 GiB; default 4 MiB.</summary>
     public long PublishQueueBytes { get; set; } = 4L << 20;
 
-    /// <summary>Packet memory in all (receive, retention, cache): 16 MiB to 16 GiB; default 256 MiB. Reserved at start;
+    /// <summary>Packet memory in all (receive, retention, cache): 32 MiB to 16 GiB; default 256 MiB. Reserved at start;
     /// the system gives the pages as they are first used. Danger: below what the open regions keep, receives are put off and the
     /// kernel drops.</summary>
     public long BufferBytes { get; set; } = 256L << 20;
@@ -59,10 +59,16 @@ public sealed record QuickSilverOptions
     /// <summary>Receive buffer asked of the kernel per region, in bytes: 64 KiB to 1 GiB; default 8 MiB.</summary>
     public int ReceiveBufferBytes { get; set; } = 8 << 20;
 
-    /// <summary>How often a node tells the service that it lives: 50 ms to 1 min; default 1 s. Ten missed mean removal.</summary>
+    /// <summary>
+    /// How often a node tells the service that it lives: 50 ms to 1 min; default 1 s. <see cref="HeartbeatsMissed"/> of them
+    /// missed mean removal.
+    /// </summary>
     public TimeSpan HeartbeatInterval { get; set; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>Heartbeats missed until the service removes a node: 2 to 100; default 10.</summary>
+    /// <summary>
+    /// Heartbeats missed until a service that this node hosts removes a member: 2 to 100; default 10. Danger: a pause of the
+    /// machine or of the collector that is longer than these makes a healthy node start anew.
+    /// </summary>
     public int HeartbeatsMissed { get; set; } = 10;
 
     /// <summary>Segmentation offload: probed at start when true (default); false forces single datagrams.</summary>

@@ -73,6 +73,24 @@ public sealed class TidyTests
         Violations.AssertNone(missing);
     }
 
+    [Fact]
+    public void The_architecture_document_names_no_room_that_is_not_there()
+    {
+        string project = "";
+        var gone = new List<string>();
+        foreach (string line in Repository.ReadLines("docs/architecture.md"))
+        {
+            project = Regex.Match(line, @"^## (QuickSilver[\w.]*)$") is { Success: true } heading ? heading.Groups[1].Value : project;
+            if (Regex.Match(line, @"^- `(\w+)/`:") is { Success: true } room
+                && !Repository.Files([$"src/{project}/{room.Groups[1].Value}"], ".cs").Any())
+            {
+                gone.Add($"{project}: {room.Groups[1].Value}");
+            }
+        }
+
+        Violations.AssertNone(gone);
+    }
+
     private static IEnumerable<string> Finds(string[] folders, string[] extensions, string pattern) =>
         from file in Repository.Files(folders, extensions)
         from line in Repository.ReadLines(file).Select((text, i) => (Text: text, Number: i + 1))

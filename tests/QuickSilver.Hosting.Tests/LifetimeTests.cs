@@ -111,4 +111,34 @@ public sealed class LifetimeTests
         Assert.Contains("has not turned", live.Description);
         Assert.Equal(HealthStatus.Unhealthy, (await hosted.CheckAsync("ready")).Status);
     }
+
+    [Fact]
+    public async Task Handlers_that_were_there_before_the_node_each_get_what_came_while_the_topic_was_opened()
+    {
+        FakeParts? early = null;
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddTopic<string>("t"))
+        {
+            Prepare = parts =>
+            {
+                early = parts;
+                parts.Service.HoldsAnswers = true;
+            },
+        };
+        var topic = hosted.Host.Services.GetRequiredService<ITopic<string>>();
+        var first = new List<string>();
+        var second = new List<string>();
+        using var a = topic.Handle((in Message<string> message) => first.Add(message.Value));
+        using var b = topic.Handle((in Message<string> message) => second.Add(message.Value));
+        await hosted.Host.StartAsync().OrFail();
+        await Patience.Until(() => early is not null && early.Service.Answers.Count == 1);
+        await early!.Core.RunAsync(() =>
+        {
+            early.Service.Answers.Dequeue()();
+            early.ReceiverOf("t").Deliver(1, "at once"u8);
+        });
+        await topic.WaitForSubscribersAsync(1).OrFail();
+        await early.Core.RunAsync(() => early.ReceiverOf("t").Deliver(2, "later"u8));
+        Assert.Equal(["at once", "later"], first);
+        Assert.Equal(["at once", "later"], second);
+    }
 }

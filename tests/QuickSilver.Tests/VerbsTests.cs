@@ -201,4 +201,103 @@ public sealed class VerbsTests
 
         await blocked.OrFail();
     }
+
+    [Fact]
+    public async Task Whoever_waits_is_told_that_the_node_was_disposed_though_a_handler_blocks_the_core_thread_for_ever()
+    {
+        await using var parts = new FakeParts();
+        using var release = new ManualResetEventSlim();
+        var node = await parts.StartAsync(new QuickSilverOptions { PublishQueueBytes = 64 << 10 });
+        var topic = await node.OpenTopicAsync<byte[]>(Name).OrFail();
+        await using var reader = topic.ReadAllAsync().GetAsyncEnumerator();
+        using var handler = topic.Handle((in Message<byte[]> _) => release.Wait());
+        var blocked = parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(1, "x"u8));
+        try
+        {
+            await topic.PublishAsync(new byte[30_000]).OrFail();
+            var waitsForRoom = topic.PublishAsync(new byte[30_000]).AsTask();
+            var reading = reader.MoveNextAsync().AsTask();
+            Assert.InRange(await parts.Time.RunUntilAsync(node.DisposeAsync().AsTask()), TimeSpan.Zero, Second);
+            await Assert.ThrowsAsync<ObjectDisposedException>(() => waitsForRoom).OrFail();
+            await Assert.ThrowsAsync<ObjectDisposedException>(() => reading).OrFail();
+            await Assert.ThrowsAsync<ObjectDisposedException>(() => topic.PublishAsync([1]).AsTask()).OrFail();
+        }
+        finally
+        {
+            release.Set();
+        }
+
+        await blocked.OrFail();
+    }
+
+    [Fact]
+    public async Task Drain_of_the_node_passes_over_endpoints_that_were_cancelled()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var cancelled = await node.OpenTopicAsync<string>(Name).OrFail();
+        await cancelled.PublishAsync("never stable").OrFail();
+        cancelled.Cancel();
+        Assert.True(await node.DrainAsync().OrFail());
+    }
+
+    [Fact]
+    public async Task Drain_of_the_node_refuses_a_limit_without_end_and_a_disposed_node()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => node.DrainAsync(Timeout.InfiniteTimeSpan)).OrFail();
+        await parts.Time.RunUntilAsync(node.DisposeAsync().AsTask());
+        await Assert.ThrowsAsync<ObjectDisposedException>(() => node.DrainAsync()).OrFail();
+    }
+
+    [Fact]
+    public async Task Verbs_in_any_order_at_once_from_many_threads_and_from_a_handler_all_come_back()
+    {
+        for (int round = 0; round < 20; round++)
+        {
+            await using var parts = new FakeParts();
+            var node = await parts.StartAsync();
+            var topic = await node.OpenTopicAsync<string>(Name).OrFail();
+            var within = new System.Collections.Concurrent.ConcurrentQueue<Task>();
+            using var handler = topic.Handle((in Message<string> _) =>
+            {
+                within.Enqueue(topic.DisposeAsync().AsTask());
+                topic.Cancel();
+            });
+            Func<Task>[] verbs =
+            [
+                () => topic.DisposeAsync().AsTask(),
+                () => Task.Run(topic.Cancel),
+                () => Ignoring<ObjectDisposedException>(() => topic.DrainAsync()),
+                () => Ignoring<ObjectDisposedException>(() => node.DrainAsync()),
+                () => Ignoring<InvalidOperationException>(() => topic.PublishAsync("x").AsTask()),
+                () =>
+                {
+                    // Not awaited: a core thread that has ended does not come to it.
+                    _ = parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(1, "x"u8));
+                    return Task.CompletedTask;
+                },
+                () => node.DisposeAsync().AsTask(),
+            ];
+            new Random(round).Shuffle(verbs);
+            var all = Task.WhenAll(verbs.Select(verb => Task.Run(verb)));
+            await parts.Time.RunUntilAsync(all).OrFail();
+            await all;
+            await parts.Time.RunUntilAsync(Task.WhenAll(within)).OrFail();
+            await parts.Time.RunUntilAsync(node.DisposeAsync().AsTask()).OrFail();
+        }
+    }
+
+    private static async Task Ignoring<TException>(Func<Task> call)
+        where TException : Exception
+    {
+        try
+        {
+            await call();
+        }
+        catch (Exception exception) when (exception is TException or OperationCanceledException)
+        {
+        }
+    }
 }

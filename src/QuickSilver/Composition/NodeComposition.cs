@@ -9,10 +9,18 @@ namespace QuickSilver.Composition;
 // The only place that puts the machine's parts together.
 internal static class NodeComposition
 {
-    public static INodeParts ForMachine(QuickSilverOptions options, ILoggerFactory logs) => new MachineParts(options, logs);
+    public static async Task<INodeParts> ForMachineAsync(
+        QuickSilverOptions options, ILoggerFactory logs, CancellationToken cancellationToken)
+    {
+        LocalInterfaces.Check(options.Interface);
+        var service = options.MembershipService is { } named
+            ? await ResolveAsync(named, cancellationToken).ConfigureAwait(false)
+            : null;
+        return new MachineParts(options, service, logs);
+    }
 
-    /// <summary>The address of "host:port"; the first IPv4 address where the host has several.</summary>
-    public static IPEndPoint Resolve(string hostAndPort)
+    // The first IPv4 address where the host has several.
+    private static async Task<IPEndPoint> ResolveAsync(string hostAndPort, CancellationToken cancellationToken)
     {
         int colon = hostAndPort.LastIndexOf(':');
         string host = hostAndPort[..colon];
@@ -24,11 +32,13 @@ internal static class NodeComposition
 
         try
         {
-            return new IPEndPoint(Dns.GetHostAddresses(host, AddressFamily.InterNetwork)[0], port);
+            var addresses = await Dns.GetHostAddressesAsync(host, AddressFamily.InterNetwork, cancellationToken).ConfigureAwait(false);
+            return new IPEndPoint(addresses[0], port);
         }
-        catch (Exception exception) when (exception is SocketException or IndexOutOfRangeException)
+        catch (Exception exception) when (exception is SocketException or IndexOutOfRangeException or ArgumentException)
         {
-            throw new IOException($"The membership service's host '{host}' has no IPv4 address: {exception.Message}", exception);
+            throw new MembershipUnreachableException(
+                $"No membership service at {hostAndPort}: the host has no IPv4 address ({exception.Message}).", exception);
         }
     }
 
@@ -36,8 +46,8 @@ internal static class NodeComposition
     {
         private readonly MachineEnvironment _environment;
 
-        public MachineParts(QuickSilverOptions options, ILoggerFactory logs)
-            : base(options, options.MembershipService is { } service ? Resolve(service) : null, logs)
+        public MachineParts(QuickSilverOptions options, IPEndPoint? service, ILoggerFactory logs)
+            : base(options, service, logs)
         {
             var machine = new MachineEnvironmentOptions
             {

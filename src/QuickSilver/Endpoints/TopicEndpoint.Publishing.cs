@@ -15,6 +15,7 @@ internal sealed partial class TopicEndpoint<T>
     private readonly Lock _feedsLock = new();
     private readonly List<AttachedFeed> _feeds = [];
     private volatile bool _hasPublished;
+    private CancellationTokenRegistration _nodeWatch;
     private Task? _disposal;
 
     public ValueTask PublishAsync(T value, CancellationToken cancellationToken = default)
@@ -68,11 +69,7 @@ internal sealed partial class TopicEndpoint<T>
     public override Task<bool> DrainAsync(TimeSpan? limit = null)
     {
         var within = limit ?? DrainLimit;
-        if (within < TimeSpan.Zero || within > TimeSpan.FromDays(1))
-        {
-            throw new ArgumentOutOfRangeException(nameof(limit), limit, "A drain takes between no time and a day.");
-        }
-
+        OptionRules.CheckDrainLimit(within);
         if (State == EndpointState.Disposed)
         {
             throw new ObjectDisposedException($"The topic \"{Name}\"");
@@ -81,6 +78,25 @@ internal sealed partial class TopicEndpoint<T>
         TryAdvance(EndpointState.Draining);
         return State == EndpointState.Draining ? DrainWithinAsync(within) : Task.FromResult(false);
     }
+
+    public override Task<bool> DrainWithNodeAsync(TimeSpan within)
+    {
+        TryAdvance(EndpointState.Draining);
+        return State switch
+        {
+            EndpointState.Draining => DrainWithinAsync(within),
+            EndpointState.Failed => Task.FromResult(false),
+            _ => Task.FromResult(true),
+        };
+    }
+
+    /// <summary>
+    /// Ends this endpoint when its node has ended, whatever its core thread does: nobody waits for ever for a thread that a
+    /// handler blocks. Once, before the endpoint is given to its user.
+    /// </summary>
+    public void EndWithNode() =>
+        _nodeWatch = Topic.Node.Ended.UnsafeRegister(
+            static state => ((TopicEndpoint)state!).OnNodeFailed(new ObjectDisposedException(nameof(QuickSilverNode))), this);
 
     public void Cancel()
     {
@@ -227,6 +243,7 @@ internal sealed partial class TopicEndpoint<T>
             left.TrySetResult(true);
         });
         await Within(left.Task, DisposeLeaveLimit).ConfigureAwait(false);
+        _nodeWatch.Unregister();
         done.SetResult();
     }
 

@@ -45,11 +45,14 @@ internal abstract class TopicEndpoint(string name, TopicAccess access)
     /// <summary>Core thread: tells this endpoint's consumers of a gap. Throws nothing.</summary>
     public abstract void AcceptGap(in TopicGap gap);
 
-    /// <summary>The node can go on no longer. Core thread.</summary>
+    /// <summary>The node can go on no longer. From any thread.</summary>
     public abstract void OnNodeFailed(Exception reason);
 
     /// <summary>From any thread, as <see cref="ITopic{T}.DrainAsync"/>.</summary>
     public abstract Task<bool> DrainAsync(TimeSpan? limit = null);
+
+    /// <summary>From any thread: as DrainAsync, but true where the user has ended the endpoint before, at whatever moment.</summary>
+    public abstract Task<bool> DrainWithNodeAsync(TimeSpan within);
 
     public abstract ValueTask DisposeAsync();
 

@@ -7,6 +7,8 @@ internal sealed class SubscriberWaits
 {
     private readonly List<Entry> _waits = [];
 
+    public int Count => _waits.Count;
+
     public void Add(TopicEndpoint endpoint, int count, TaskCompletionSource done) => _waits.Add(new Entry(endpoint, count, done));
 
     public void OnSubscribers(int subscribers) => _waits.RemoveAll(wait =>

@@ -98,11 +98,14 @@ internal sealed class TopicCore : ITopicSink
         _waits.OnSubscribers(view.Subscribers);
     }
 
-    public Task WaitForSubscribersAsync(TopicEndpoint endpoint, int count, CancellationToken cancellationToken)
+    /// <summary>Waits that someone still may end; one that was cancelled goes at the next look. Core thread.</summary>
+    public int OpenWaits => _waits.Count;
+
+    public async Task WaitForSubscribersAsync(TopicEndpoint endpoint, int count, CancellationToken cancellationToken)
     {
         if (Subscribers >= count)
         {
-            return Task.CompletedTask;
+            return;
         }
 
         var done = new TaskCompletionSource(Node.Completions);
@@ -117,7 +120,15 @@ internal sealed class TopicCore : ITopicSink
             _waits.Add(endpoint, count, done);
             _waits.OnSubscribers(Subscribers);
         });
-        return Node.UntilEndedAsync(done.Task, cancellationToken);
+        try
+        {
+            await Node.UntilEndedAsync(done.Task, cancellationToken).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException)
+        {
+            done.TrySetCanceled(cancellationToken);
+            throw;
+        }
     }
 
     /// <summary>From any thread: a reader that refused a message has room.</summary>

@@ -4,13 +4,25 @@ internal static class TopicName
 {
     public const int MaxCharacters = 255;
 
-    /// <summary>Throws unless the name may be a topic's: 1 to 255 characters, no control characters, no lone surrogates.</summary>
+    /// <summary>Throws unless the name may be a topic's.</summary>
     public static void Check(string name)
     {
         ArgumentNullException.ThrowIfNull(name);
+        if (Fault(name) is { } fault)
+        {
+            throw new ArgumentException(fault, nameof(name));
+        }
+    }
+
+    /// <summary>
+    /// What keeps the name from being a topic's: it has 1 to 255 characters, no control characters, no lone surrogates. Null
+    /// when nothing does.
+    /// </summary>
+    public static string? Fault(string name)
+    {
         if (name.Length is < 1 or > MaxCharacters)
         {
-            throw new ArgumentException($"A topic's name has 1 to {MaxCharacters} characters; this one has {name.Length}.", nameof(name));
+            return $"A topic's name has 1 to {MaxCharacters} characters; this one has {name.Length}.";
         }
 
         for (int i = 0; i < name.Length; i++)
@@ -18,8 +30,7 @@ internal static class TopicName
             char c = name[i];
             if (char.IsControl(c))
             {
-                throw new ArgumentException(
-                    $"A topic's name has no control characters; this one has U+{(int)c:X4} at position {i}.", nameof(name));
+                return $"A topic's name has no control characters; this one has U+{(int)c:X4} at position {i}.";
             }
 
             // A lone surrogate has no UTF-8, so two different names would share one number.
@@ -29,9 +40,10 @@ internal static class TopicName
             }
             else if (char.IsSurrogate(c))
             {
-                throw new ArgumentException(
-                    $"A topic's name is valid Unicode; this one has half a character at position {i}.", nameof(name));
+                return $"A topic's name is valid Unicode; this one has half a character at position {i}.";
             }
         }
+
+        return null;
     }
 }

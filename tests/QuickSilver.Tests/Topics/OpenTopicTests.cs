@@ -1,3 +1,4 @@
+using QuickSilver.Endpoints;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Tests.Infrastructure;
@@ -129,5 +130,50 @@ public sealed class OpenTopicTests
         var ended = topic.WaitForSubscribersAsync(9);
         await topic.DisposeAsync().OrFail();
         await Assert.ThrowsAsync<ObjectDisposedException>(() => ended).OrFail();
+    }
+
+    [Fact]
+    public async Task Opening_can_be_given_up_while_a_handler_blocks_the_core_thread_and_leaves_nothing_behind()
+    {
+        await using var parts = new FakeParts();
+        using var release = new ManualResetEventSlim();
+        var node = await parts.StartAsync();
+        var topic = await node.OpenTopicAsync<string>(Name).OrFail();
+        using var handler = topic.Handle((in Message<string> _) => release.Wait());
+        var blocked = parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(1, "x"u8));
+        try
+        {
+            using var giveUp = new CancellationTokenSource();
+            var opening = node.OpenTopicAsync<string>("other", cancellationToken: giveUp.Token);
+            await giveUp.CancelAsync();
+            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => opening).OrFail();
+        }
+        finally
+        {
+            release.Set();
+        }
+
+        await blocked.OrFail();
+        await parts.Core.RunAsync(() => { });
+        Assert.Equal(1, node.Status.OpenTopics);
+    }
+
+    [Fact]
+    public async Task Waits_for_subscribers_that_were_given_up_do_not_pile_up()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var topic = (TopicEndpoint<string>)await node.OpenTopicAsync<string>(Name).OrFail();
+        int open = 0;
+        for (int i = 0; i < 100; i++)
+        {
+            using var giveUp = new CancellationTokenSource();
+            var wait = topic.WaitForSubscribersAsync(1000, giveUp.Token);
+            await giveUp.CancelAsync();
+            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => wait).OrFail();
+            await parts.Core.RunAsync(() => open = topic.Topic.OpenWaits);
+        }
+
+        Assert.InRange(open, 0, 2);
     }
 }

@@ -1,45 +1,50 @@
 using System.CommandLine;
 using System.CommandLine.Parsing;
+using System.Globalization;
+using QuickSilver.Topics;
 
 namespace QuickSilver.Tool.Commands;
 
-// Refuses at the command line what lies outside a range, naming option, value and range.
+// Refuses at the command line what is no number or lies outside a range, naming option, value and range.
 internal static class Bounds
 {
     public static Option<T> Within<T>(this Option<T> option, T least, T most)
-        where T : struct, IComparable<T>
+        where T : struct, IParsable<T>, IComparable<T>
     {
-        option.Validators.Add(result => Check(result, Read<T>(result, () => result.GetValueOrDefault<T>()), least, most));
+        option.CustomParser = result => Read(result, option, least, most) ?? least;
         return option;
     }
 
     public static Option<T?> Within<T>(this Option<T?> option, T least, T most)
-        where T : struct, IComparable<T>
+        where T : struct, IParsable<T>, IComparable<T>
     {
-        option.Validators.Add(result => Check(result, Read<T>(result, () => result.GetValueOrDefault<T?>()), least, most));
+        option.CustomParser = result => Read(result, option, least, most);
         return option;
     }
 
-    private static T? Read<T>(OptionResult result, Func<T?> read)
-        where T : struct
+    /// <summary>A topic's name, refused by the library's own rule before anything is started.</summary>
+    public static void CheckTopics(ArgumentResult result)
     {
-        try
+        foreach (var token in result.Tokens)
         {
-            return result.Tokens.Count > 0 ? read() : null;
-        }
-        catch (InvalidOperationException)
-        {
-            // Not a value of the type at all: the parser says so itself.
-            return null;
+            if (TopicName.Fault(token.Value) is { } fault)
+            {
+                result.AddError($"TOPIC: {fault}");
+            }
         }
     }
 
-    private static void Check<T>(OptionResult result, T? value, T least, T most)
-        where T : struct, IComparable<T>
+    private static T? Read<T>(ArgumentResult result, Option option, T least, T most)
+        where T : struct, IParsable<T>, IComparable<T>
     {
-        if (value is T given && !(given.CompareTo(least) >= 0 && given.CompareTo(most) <= 0))
+        string text = result.Tokens[^1].Value;
+        if (T.TryParse(text, CultureInfo.InvariantCulture, out T value) && value.CompareTo(least) >= 0 && value.CompareTo(most) <= 0)
         {
-            result.AddError($"{result.Option.Name}: {given} is not within {least} to {most}.");
+            return value;
         }
+
+        result.AddError(string.Create(
+            CultureInfo.InvariantCulture, $"{option.Name}: '{text}' is not a number within {least} to {most}."));
+        return null;
     }
 }

@@ -36,11 +36,11 @@ internal sealed class CommonOptions
         Description = "Send single datagrams, even if the system offers segmentation offload.",
     };
 
-    private readonly Option<int?> _packetBytes = new("--packet-bytes")
+    private readonly Option<int?> _packetBytes = new Option<int?>("--packet-bytes")
     {
         Description = "Bytes of one datagram at most, header included.",
         HelpName = "BYTES",
-    };
+    }.Within(OptionRules.LeastPacketBytes, OptionRules.MostPacketBytes);
 
     private readonly Option<bool> _verbose = new("--verbose", "-v")
     {

@@ -14,7 +14,12 @@ internal static class PerfCommand
         PerfPingCommand.Create(),
     };
 
-    public static Argument<string> Topic() => new("TOPIC") { Description = "The topic to measure over; the same on both sides." };
+    public static Argument<string> Topic()
+    {
+        var topic = new Argument<string>("TOPIC") { Description = "The topic to measure over; the same on both sides." };
+        topic.Validators.Add(Bounds.CheckTopics);
+        return topic;
+    }
 
     public static Option<bool> Json() => new("--json") { Description = "Print one JSON object at the end, instead of a table." };
 

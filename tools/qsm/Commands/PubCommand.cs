@@ -14,6 +14,7 @@ internal static class PubCommand
     {
         var common = new CommonOptions();
         var topic = new Argument<string>("TOPIC") { Description = "The topic to publish to." };
+        topic.Validators.Add(Bounds.CheckTopics);
         var receivers = new Option<int>("--receivers")
         {
             Description = "Wait for so many subscribers before the first line.",
@@ -52,18 +53,27 @@ internal static class PubCommand
             Task<bool> drained = topic.DrainAsync(DrainLimit);
             if (!await drained.WaitAsync(session.Interrupted))
             {
-                Terminal.Error($"{count} messages sent, but not acknowledged by all within {DrainLimit.TotalMinutes} minutes");
+                Terminal.Error($"{Messages(count)} sent, but not acknowledged by all within {DrainLimit.TotalMinutes} minutes");
                 return ExitCode.Failed;
             }
         }
         catch (OperationCanceledException) when (session.Interrupted.IsCancellationRequested)
         {
             await topic.DrainAsync();
-            Terminal.Note($"{count} messages, interrupted");
+            Terminal.Note($"{Messages(count)}, interrupted");
             return ExitCode.Interrupted;
         }
+        catch (MessageTooLargeException)
+        {
+            await topic.DrainAsync();
+            Terminal.Error(
+                $"line {count + 1} is longer than a message may be ({LineReader.MaxLineBytes} bytes); {Messages(count)} sent before it");
+            return ExitCode.Failed;
+        }
 
-        Terminal.Note($"{count} messages, all stable");
+        Terminal.Note($"{Messages(count)}, all stable");
         return ExitCode.Ok;
     }
+
+    private static string Messages(long count) => count == 1 ? "1 message" : $"{count} messages";
 }

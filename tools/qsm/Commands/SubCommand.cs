@@ -16,6 +16,7 @@ internal static class SubCommand
     {
         var common = new CommonOptions();
         var topics = new Argument<string[]>("TOPIC") { Description = "The topics to subscribe to.", Arity = ArgumentArity.OneOrMore };
+        topics.Validators.Add(Bounds.CheckTopics);
         var count = new Option<long?>("--count") { Description = "End after so many messages.", HelpName = "N" }.Within(1, long.MaxValue);
         var showTopic = new Option<bool>("--show-topic") { Description = "Begin each line with its topic and a tab." };
         var command = common.AddTo(new Command("sub", "Print messages as lines; says 'ready' on standard error once subscribed.")

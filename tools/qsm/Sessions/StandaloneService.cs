@@ -27,13 +27,20 @@ internal sealed class StandaloneService : IAsyncDisposable
     public static async Task<StandaloneService> StartAsync(
         IPEndPoint listen, QuickSilverOptions options, string? stateFile, ILoggerFactory logs)
     {
+        IMembershipStore store = stateFile is null ? new MemoryMembershipStore() : new FileMembershipStore(stateFile);
         try
         {
             OptionRules.Check(options);
+            // A file that cannot be written is found out now and not when the service has something to remember.
+            store.SaveEpoch(store.LoadEpoch());
         }
         catch (QuickSilverOptionsException exception)
         {
             throw ToolException.OnStart(exception);
+        }
+        catch (Exception exception) when (exception is IOException or InvalidDataException or UnauthorizedAccessException)
+        {
+            throw new ToolException(ExitCode.Failed, $"--state: {exception.Message}", exception);
         }
 
         var environment = MachineEnvironment.Start(
@@ -46,7 +53,7 @@ internal sealed class StandaloneService : IAsyncDisposable
                 var service = new MembershipService(
                     environment,
                     ProtocolParts.ServiceOptions(options),
-                    stateFile is null ? new MemoryMembershipStore() : new FileMembershipStore(stateFile),
+                    store,
                     new MembershipCounters(),
                     logs.CreateLogger("QuickSilver.Membership"));
                 started.SetResult(new StandaloneService(environment, service, service.Start(listen)));

@@ -12,8 +12,6 @@ internal sealed class ToolException(int exitCode, string message, Exception? inn
     {
         ArgumentException => new(Tool.ExitCode.Usage, exception.Message, exception),
         TimeoutException or SocketException => new(Tool.ExitCode.Unreachable, exception.Message, exception),
-        _ when exception.GetType().Name.Contains("Unreachable", StringComparison.Ordinal) =>
-            new(Tool.ExitCode.Unreachable, exception.Message, exception),
         _ => new(Tool.ExitCode.Failed, exception.Message, exception),
     };
 

@@ -1,0 +1,40 @@
+using System.Net;
+using System.Net.NetworkInformation;
+using System.Net.Sockets;
+
+namespace QuickSilver.Composition;
+
+// Whether an address is this machine's: asked before a socket says so in words that name no option.
+internal static class LocalInterfaces
+{
+    /// <exception cref="QuickSilverOptionsException">No interface has this address; the message lists those that there are.</exception>
+    public static void Check(IPAddress address)
+    {
+        // All of 127.0.0.0/8 is this machine's, though its interface lists one address of it.
+        if (IPAddress.IsLoopback(address) || Addresses() is not { } known || known.Contains(address))
+        {
+            return;
+        }
+
+        throw new QuickSilverOptionsException(
+            [$"The option {nameof(QuickSilverOptions.Interface)} is {address}; allowed is the address of an interface of this machine: "
+             + $"{string.Join(", ", known)}."]);
+    }
+
+    // Null when the system does not tell: then the sockets will.
+    private static List<IPAddress>? Addresses()
+    {
+        try
+        {
+            return NetworkInterface.GetAllNetworkInterfaces()
+                .SelectMany(static one => one.GetIPProperties().UnicastAddresses)
+                .Select(static unicast => unicast.Address)
+                .Where(static address => address.AddressFamily == AddressFamily.InterNetwork)
+                .ToList();
+        }
+        catch (Exception exception) when (exception is NetworkInformationException or PlatformNotSupportedException)
+        {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,87 @@
+using System.Diagnostics;
+
+namespace QuickSilver.Processes.Tests.Scenarios;
+
+// What the tool says to one who errs: which option, its value, what is allowed, and an exit code that a script can tell.
+// No network is needed: nothing here gets as far as a peer.
+public sealed class CommandLineScenarios
+{
+    private const int Failed = 1;
+    private const int Usage = 2;
+    private const int Unreachable = 3;
+
+    [Theory]
+    [InlineData("--count: 'x' is not a number within 1 to 9223372036854775807.", "sub", "t", "--count", "x")]
+    [InlineData("--count: '0' is not a number within 1 to 9223372036854775807.", "sub", "t", "--count", "0")]
+    [InlineData("--receivers: '0' is not a number within 1 to 100000.", "pub", "t", "--receivers", "0")]
+    [InlineData("--packet-bytes: '5' is not a number within 576 to 65507.", "pub", "t", "--packet-bytes", "5")]
+    [InlineData("--seconds: 'NaN' is not a number within 0.1 to 86400.", "perf", "send", "t", "--seconds", "NaN")]
+    [InlineData("--size: '16777217' is not a number within 16 to 16777216.", "perf", "send", "t", "--size", "16777217")]
+    [InlineData("TOPIC: A topic's name has 1 to 255 characters; this one has 0.", "pub", "")]
+    [InlineData("TOPIC: A topic's name has no control characters; this one has U+0009 at position 1.", "sub", "t", "t\tt")]
+    [InlineData("--interface: 'x' is not an IPv4 address.", "pub", "t", "--interface", "x")]
+    [InlineData("The option Interface is 192.0.2.77; allowed is the address of an interface of this machine: ", "pub", "t",
+        "--interface", "192.0.2.77")]
+    [InlineData("The option MembershipService is \"nowhere\"; allowed is \"host:port\"", "pub", "t", "--gms", "nowhere")]
+    [InlineData("The option MulticastPrefix is 31; allowed is 8 to 30.", "gms", "--multicast-range", "239.192.0.0/31")]
+    [InlineData("Required argument 'TOPIC' missing", "pub")]
+    [InlineData("Unrecognized command or argument '--frob'.", "pub", "t", "--frob")]
+    public void A_wrong_command_line_is_refused_naming_what_is_wrong(string said, params string[] arguments)
+    {
+        var (code, errors) = Run(arguments);
+        Assert.Equal(Usage, code);
+        Assert.Contains("qsm: " + said, errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_service_whose_host_has_no_address_is_unreachable()
+    {
+        var (code, errors) = Run("pub", "t", "--gms", "no-such-host.invalid:7400");
+        Assert.Equal(Unreachable, code);
+        Assert.Contains("No membership service at no-such-host.invalid:7400", errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_service_that_could_not_keep_its_state_does_not_start()
+    {
+        var (code, errors) = Run("gms", "--listen", "127.0.0.1:0", "--state", "/nonexistent/folder/epoch");
+        Assert.Equal(Failed, code);
+        Assert.Contains("--state: ", errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Each_command_explains_itself()
+    {
+        string[][] commands =
+        [
+            [], ["gms"], ["pub"], ["sub"], ["perf"], ["perf", "send"], ["perf", "receive"], ["perf", "echo"], ["perf", "ping"],
+        ];
+        Assert.All(commands, command =>
+        {
+            var (code, errors) = Run([.. command, "--help"]);
+            Assert.Equal(0, code);
+            Assert.Empty(errors);
+        });
+    }
+
+    private static (int Code, string Errors) Run(params string[] arguments)
+    {
+        using var process = Process.Start(new ProcessStartInfo(Programs.Qsm, arguments)
+        {
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+        })!;
+        process.StandardInput.Close();
+        var output = process.StandardOutput.ReadToEndAsync();
+        var errors = process.StandardError.ReadToEndAsync();
+        if (!process.WaitForExit(TimeSpan.FromSeconds(30)))
+        {
+            process.Kill();
+            Assert.Fail($"qsm {string.Join(' ', arguments)} did not end.");
+        }
+
+        _ = output.Result;
+        return (process.ExitCode, errors.Result);
+    }
+}
