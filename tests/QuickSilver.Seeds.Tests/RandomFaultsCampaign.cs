@@ -61,6 +61,8 @@ public sealed class RandomFaultsCampaign(ITestOutputHelper output)
     [InlineData(9)]
     // A run was forgotten with its sender, who came back from another cluster under the same key: a gap in silence.
     [InlineData(38)]
+    // A node that returned sent again in a view in which it had sent before it went: from 1 again, and given up there.
+    [InlineData(1106208027)]
     public void Embedded_seeds_that_once_failed_hold(ulong seed) => new Run(output, isEmbedded: true).Check(seed);
 
     private static bool IsEmbedded(ulong seed) => Environment.GetEnvironmentVariable("QS_EMBEDDED") switch
