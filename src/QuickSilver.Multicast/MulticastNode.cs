@@ -83,6 +83,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     /// <summary>The last configuration applied.</summary>
     public long Configuration => _configuration;
 
+    /// <summary>The outbound streams, those of old views first.</summary>
+    public IReadOnlyList<RegionSender> Streams => AllSenders();
+
     public int OutboundStreams => _senders.Count + _retired.Count;
 
     public int MaxRunSegments => _dataPort.MaxRunSegments;

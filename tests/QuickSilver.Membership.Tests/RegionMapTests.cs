@@ -66,13 +66,40 @@ public sealed class RegionMapTests
         Assert.Equal(0, plan.Claimed);
     }
 
+    // A view is a closed world: who sent in it before it went away would begin again at number 1.
+    [Fact]
+    public void A_publisher_that_returns_is_told_no_view_from_before()
+    {
+        var (publisher, subscriber) = (new NodeKey(1, 1), new NodeKey(2, 1));
+        var map = new RegionMap(new AddressPlan("test", IPAddress.Parse("239.192.0.0"), 14), 1);
+        map.AddNode(publisher);
+        map.AddNode(subscriber);
+        foreach (ulong topic in (ulong[])[7, 8])
+        {
+            map.SetRole(publisher, topic, TopicRole.Publish);
+            map.SetRole(subscriber, topic, TopicRole.Subscribe);
+        }
+
+        map.Apply(1);
+        map.RemoveNode(publisher);
+        map.Apply(2);
+        map.AddNode(publisher, hasReturned: true);
+        map.SetRole(publisher, 7, TopicRole.Publish);
+        map.Apply(3);
+        Assert.Equal(3, Assert.Single(map.NewsOf(publisher).Regions).Configuration);
+        Assert.Equal(3, Assert.Single(map.NewsOf(subscriber).Regions).Configuration);
+        map.SetRole(publisher, 8, TopicRole.Publish);
+        map.Apply(4);
+        Assert.Empty(map.NewsOf(subscriber).Regions);
+    }
+
     [Fact]
     public void Opening_8192_topics_at_3_nodes_makes_one_region_and_few_allocations()
     {
         const int Topics = 8192;
         var map = new RegionMap(new AddressPlan("test", IPAddress.Parse("239.192.0.0"), 14), 1);
         NodeKey[] nodes = [new(1, 1), new(2, 1), new(3, 1)];
-        Array.ForEach(nodes, map.AddNode);
+        Array.ForEach(nodes, node => map.AddNode(node));
         long before = GC.GetAllocatedBytesForCurrentThread();
         foreach (var node in nodes)
         {
@@ -145,7 +172,7 @@ public sealed class RegionMapTests
                 // A node whose removal is not in a configuration yet does not come back: the service sees to that.
                 if (!Map.HasChanges)
                 {
-                    Map.AddNode(node);
+                    Map.AddNode(node, hasReturned: true);
                     _roles.Add(node, []);
                     _told[node] = new Told();
                 }

@@ -11,7 +11,8 @@ namespace QuickSilver.Seeds.Tests;
 // Many seeds, and one again:
 //   QS_SEEDS=200 dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~RandomFaultsCampaign"
 //   QS_SEEDS=1 QS_FIRST_SEED=<seed> (the same); QS_RECORDS=<file> writes all records of the run
-// QS_EMBEDDED=1 runs them with embedded membership, whose host crashes and is cut off like any node: clusters part and merge.
+// Every fourth seed is run with embedded membership, whose host crashes and is cut off like any node: clusters part and merge.
+// QS_EMBEDDED=1 runs all seeds so, QS_EMBEDDED=0 none.
 public sealed class RandomFaultsCampaign(ITestOutputHelper output)
 {
     private const int FewestSeeds = 16;
@@ -50,24 +51,27 @@ public sealed class RandomFaultsCampaign(ITestOutputHelper output)
     public void Seeds_that_once_failed_hold(ulong seed) => new Run(output, isEmbedded: false).Check(seed);
 
     [Theory]
-    // A message of before two clusters became one was held for ever: its sender had been admitted anew, with its receiver.
+    // A message of before the service moved was held for ever, with the views it was sent in, and nothing was settled any more:
+    // its sender had been admitted anew, together with its receiver.
     [InlineData(54)]
+    [InlineData(9)]
     [InlineData(28)]
-    // A host fell while it told a change: who had it waited, in views that the others never saw, for them to settle.
+    [InlineData(38)]
     [InlineData(46)]
     [InlineData(51)]
-    // A node that came late to a new host and those that had seen it go did not give up each other's old views alike.
+    // Two nodes did not judge each other alike after a host had fallen while it told a change: one waited for the other, in an
+    // old view that the other had given up or never saw, for ever.
     [InlineData(15)]
-    [InlineData(9)]
-    // A run was forgotten with its sender, who came back from another cluster under the same key: a gap in silence.
-    [InlineData(38)]
+    // A node that returned sent again in a view in which it had sent before it went: from 1 again, and given up there. And
+    // its run had been forgotten with it, so that what it had sent elsewhere was missed in silence.
+    [InlineData(1106208027)]
     public void Embedded_seeds_that_once_failed_hold(ulong seed) => new Run(output, isEmbedded: true).Check(seed);
 
     private static bool IsEmbedded(ulong seed) => Environment.GetEnvironmentVariable("QS_EMBEDDED") switch
     {
         "1" => true,
         "0" => false,
-        _ => false,
+        _ => seed % 4 == 3,
     };
 
     private sealed class Run(ITestOutputHelper output, bool isEmbedded) : Campaign("RandomFaults", output)

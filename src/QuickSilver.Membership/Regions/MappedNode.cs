@@ -14,6 +14,11 @@ internal sealed class MappedNode(NodeKey key, Func<ulong, TopicSetKey> keyOfTopi
 
     public Horizon Horizon { get; } = new();
 
+    // It was a member before, was away, and may have sent in views of regions that have not changed since.
+    public bool HasReturned { get; init; }
+    // The first configuration that it is in; 0 before.
+    public long AdmittedAt { get; set; }
+
     public Region? Region { get; set; }
 
     // Where it lay before the configuration that moved it last.

@@ -17,6 +17,7 @@ internal sealed class RegionMap(AddressPlan addresses, uint firstRegion, Func<ul
     private readonly Dictionary<ulong, MappedTopic> _topics = [];
     private readonly List<MappedNode> _moved = [];
     private readonly List<Opener> _fresh = [];
+    private readonly List<Region> _outworn = [];
 
     public bool HasChanges => _moved.Count > 0 || _fresh.Count > 0;
 
@@ -24,7 +25,8 @@ internal sealed class RegionMap(AddressPlan addresses, uint firstRegion, Func<ul
 
     public int TopicCount => _topics.Count;
 
-    public void AddNode(NodeKey key) => _nodes.Add(key, new MappedNode(key, _keyOfTopic));
+    public void AddNode(NodeKey key, bool hasReturned = false) =>
+        _nodes.Add(key, new MappedNode(key, _keyOfTopic) { HasReturned = hasReturned });
 
     public void RemoveNode(NodeKey key)
     {
@@ -74,10 +76,12 @@ internal sealed class RegionMap(AddressPlan addresses, uint firstRegion, Func<ul
         foreach (var node in _nodes.Values)
         {
             node.Horizon.ClearNews();
+            node.AdmittedAt = node.AdmittedAt == 0 ? configuration : node.AdmittedAt;
         }
 
         _moved.Sort((a, b) => a.Key.CompareTo(b.Key));
-        _reform.Run(_moved, _topics, configuration);
+        CollectOutworn();
+        _reform.Run(_moved, _outworn, _topics, configuration);
         _distribution.Run(_reform.Changed, _fresh, configuration);
         foreach (var node in _nodes.Values)
         {
@@ -120,6 +124,21 @@ internal sealed class RegionMap(AddressPlan addresses, uint firstRegion, Func<ul
                 .Select(opener => opener.ToldSubscribed ? opener.Topic.SubscriberView! : opener.Topic.PublisherView!),
         ];
         return (regions, topics);
+    }
+
+    // Packets are numbered from 1 in each view, and its members have given up who went away: one that has returned never
+    // sends in a view from before its return.
+    private void CollectOutworn()
+    {
+        _outworn.Clear();
+        foreach (var opener in _fresh)
+        {
+            var node = opener.Node;
+            if (node.HasReturned && !node.IsRemoved)
+            {
+                _outworn.AddRange(opener.Topic.Regions.Where(region => region.View!.Configuration < node.AdmittedAt));
+            }
+        }
     }
 
     private Opener Open(MappedNode node, ulong topicId)

@@ -21,7 +21,11 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion)
     /// <summary>The regions with a new view in the last configuration, in the order in which they came to change.</summary>
     public List<Region> Changed => _changed;
 
-    public void Run(List<MappedNode> moved, Dictionary<ulong, MappedTopic> topics, long configuration)
+    /// <param name="moved">Who comes, goes, or has other topics.</param>
+    /// <param name="outworn">Regions that need a new view, whether or not their members or topics change.</param>
+    /// <param name="topics">All topics.</param>
+    /// <param name="configuration">The configuration that is being made.</param>
+    public void Run(List<MappedNode> moved, List<Region> outworn, Dictionary<ulong, MappedTopic> topics, long configuration)
     {
         _changed.Clear();
         _forming.Clear();
@@ -29,6 +33,8 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion)
         {
             Move(node, topics);
         }
+
+        outworn.ForEach(Change);
 
         foreach (var region in _forming)
         {

@@ -37,6 +37,8 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
     private readonly List<ControlSession> _sessions = [];
     // What the next configuration announces.
     private readonly List<NodeKey> _removed = [];
+    // Who was a member here, went to another service, and is about to be admitted again.
+    private readonly HashSet<NodeKey> _returning = [];
     private readonly ulong _life;
     private long _nextJoinOrder = 1;
     private IControlListener? _listener;
@@ -190,6 +192,10 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
 
             bool isSameLife = known.Key == join.Node;
             Remove(known, isSameLife ? "it returns from another service" : "a newer incarnation joined", remember: !isSameLife);
+            if (isSameLife)
+            {
+                _returning.Add(join.Node);
+            }
         }
 
         if (_removed.Contains(join.Node))
@@ -271,7 +277,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
 
         _members.Add(member);
         _membersById.Add(join.Node.Id, member);
-        _map.AddNode(join.Node);
+        _map.AddNode(join.Node, hasReturned: _returning.Remove(join.Node));
         _failures.Track(join.Node, _environment.Now);
         Attach(member, session, isResumed: false);
         Register(member, topics);

@@ -63,13 +63,15 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
     /// <summary>How many messages the multicast layer took for this topic.</summary>
     public long TakenOf(ulong topic) => _senders.Where(sender => sender.Topic == topic).Sum(sender => sender.Taken);
 
-    /// <summary>Old views, streams that are not settled and messages that are held, for a message.</summary>
+    /// <summary>Old views, streams in and out that are not settled and messages that are held, for a message.</summary>
     public string Unsettled()
     {
         var views = Node.Regions.Where(region => region.SupersededAt != 0 || region.Streams.Any(IsOpen)).Select(Describe);
         var held = Receivers.Values.SelectMany(receiver => receiver.Orders.Where(order => order.HeldCount > 0).Select(order =>
             $"{order.HeldCount} of {order.Sender} in {receiver.TopicId:x16} from {receiver.ActiveFrom:x}, next {order.Next}"));
-        return $"{string.Join("; ", views)}; retains {Node.RetainedBytes} bytes; held: {string.Join(", ", held)}";
+        var unacked = Node.Streams.Where(stream => !stream.IsSettled).Select(Describe);
+        return $"{string.Join("; ", views)}; sends {string.Join("; ", unacked)}; retains {Node.RetainedBytes} bytes; "
+            + $"held: {string.Join(", ", held)}";
     }
 
     public MemoryReading ReadMemory(bool quiet)
@@ -102,6 +104,12 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
         string view = $"{region.View}@{region.View.Configuration:x} superseded {region.SupersededAt:x}";
         string ring = $"live {string.Join('+', region.Live)}, busy {region.Ring.LastBusy:c}, heard {region.Ring.LastHeard:c}";
         return $"{view}, {ring} [{string.Join(", ", region.Streams.Where(IsOpen).Select(Describe))}]";
+    }
+
+    private static string Describe(RegionSender stream)
+    {
+        string view = $"{stream.View}@{stream.View.Configuration:x} superseded {stream.SupersededAt:x}";
+        return $"{view}, {stream.Acknowledged}/{stream.Last} to {string.Join('+', stream.View.Members.Where(stream.IsLive))}";
     }
 
     private static string Describe(InboundStream stream)
