@@ -38,10 +38,16 @@ internal sealed class NodeLifetime(
     {
         if (holder.Current is { } node && !_stop.IsCancellationRequested)
         {
-            bool drained = await node.DrainAsync().ConfigureAwait(false);
-            if (!drained)
+            try
             {
-                HostingLog.NotDrained(_log);
+                if (!await node.DrainAsync().ConfigureAwait(false))
+                {
+                    HostingLog.NotDrained(_log);
+                }
+            }
+            catch (ObjectDisposedException)
+            {
+                // Somebody who was given the node has ended it, or it was expelled this moment: the host stops all the same.
             }
         }
 

@@ -141,4 +141,15 @@ public sealed class LifetimeTests
         Assert.Equal(["at once", "later"], first);
         Assert.Equal(["at once", "later"], second);
     }
+
+    [Fact]
+    public async Task The_host_stops_in_order_though_somebody_has_disposed_its_node()
+    {
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver());
+        await hosted.Host.StartAsync().OrFail();
+        var node = await hosted.Nodes.GetAsync().OrFail();
+        var parts = Assert.Single(hosted.Parts);
+        await parts.Time.RunUntilAsync(node.DisposeAsync().AsTask());
+        await hosted.Host.StopAsync().OrFail();
+    }
 }
