@@ -16,15 +16,19 @@ internal sealed class Partings
     public void On(in Configured configured)
     {
         var (life, change) = (configured.Life, configured.Change);
-        if (change.Joined.Any(node => node.Key == life && node.AdmittedAt == change.Number))
+        // A snapshot may be told long after the configuration that admitted it, and more than once.
+        if (change.Joined.FirstOrDefault(node => node.Key == life) is { AdmittedAt: > 0 } own)
         {
             if (!_admissions.TryGetValue(life, out var admissions))
             {
                 _admissions.Add(life, admissions = []);
             }
 
-            var (fromService, fromConfiguration) = _last.GetValueOrDefault(life);
-            admissions.Add((configured.At, new Admission(change.Service, change.Number, fromService, fromConfiguration)));
+            if (admissions.Count == 0 || admissions[^1].Admission.Configuration != own.AdmittedAt)
+            {
+                var (fromService, fromConfiguration) = _last.GetValueOrDefault(life);
+                admissions.Add((configured.At, new Admission(change.Service, own.AdmittedAt, fromService, fromConfiguration)));
+            }
         }
 
         _last[life] = (change.Service, change.Number);
