@@ -184,8 +184,13 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
                 OnWelcome(welcome);
                 return true;
             case ControlMessageKind.Refused when RefusedMessage.TryRead(body, out var refused):
-                LastRefusal = refused.Reason;
-                _logger.Refused(refused.Reason);
+                // Asked again and again it gives the same answer; it is told once.
+                if (LastRefusal != refused.Reason)
+                {
+                    LastRefusal = refused.Reason;
+                    _logger.Refused(refused.Reason);
+                }
+
                 _link.GoTo(null);
                 return true;
             case ControlMessageKind.Configuration when ConfigurationMessage.Read(body) is { } part:
