@@ -1,3 +1,7 @@
+using QuickSilver.Core.Transport;
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Recovery;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation.Network;
 
@@ -111,6 +115,57 @@ public sealed class FailureTests
 
         Assert.Contains(silent, cluster[1].Membership.Suspects);
         Assert.DoesNotContain(cluster[3].Key, cluster[1].Membership.Suspects);
+    }
+
+    // It has given up the others in the old view, and tells of what it holds alone.
+    [Fact]
+    public void A_member_that_was_removed_and_is_back_acknowledges_nothing_for_the_others()
+    {
+        var cluster = Running(9, null);
+        var (sender, away) = (cluster[0], cluster[1]);
+        cluster.Simulation.Nodes[2].Pause(TimeSpan.FromSeconds(5));
+        sender.PublishAll(1, 10, 100);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(500));
+        var view = sender.Multicast.Streams[0].View;
+        cluster.Service.Remove(away.Key);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(100));
+        sender.OnCore(() => sender.Multicast.OnConfiguration(new ConfigurationChange
+        {
+            Number = sender.Multicast.Configuration + 1,
+            IsSnapshot = false,
+            Joined = [new NodeInfo(away.Key, away.Membership.EndPoint, 9, 9)],
+        }));
+
+        Acknowledge(away, view, sender);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(100));
+        Assert.True(sender.Multicast.RetainedBytes > 0);
+
+        // One that was not away may.
+        Acknowledge(cluster[3], view, sender);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(100));
+        Assert.Equal(0, sender.Multicast.RetainedBytes);
+    }
+
+    private static void Acknowledge(Host from, RegionView view, Host sender) => from.OnCore(() =>
+    {
+        var packet = new byte[AggregateAck.Bytes];
+        var template = new PacketTemplate(7, from.Key.Id, from.Key.Incarnation, view.RegionId, view.Number);
+        new AggregateAck(sender.Key, Stable: 10, Consumed: 10, KernelDrops: 0, ReceiveBufferBytes: 1 << 20).Write(packet, template);
+        var port = from.Node.Environment.OpenPort(new DatagramPortOptions(), new Deaf());
+        port.Send(packet, packet.Length, new DatagramAddress(sender.Membership.EndPoint));
+    });
+
+    private sealed class Deaf : IDatagramReceiver
+    {
+        public bool IsControl(ReadOnlySpan<byte> firstBytes) => false;
+
+        public void OnRun(in ReceivedRun run)
+        {
+        }
+
+        public void OnBatchEnd()
+        {
+        }
     }
 
     private static MulticastCluster Running(ulong seed, LinkModel? link)
