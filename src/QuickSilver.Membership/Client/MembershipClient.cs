@@ -22,6 +22,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     private readonly TopicTable _topics = new();
     private readonly ConfigurationAssembler _assembler = new();
     private readonly Dictionary<NodeKey, NodeInfo> _directory = [];
+    // Asked between a registration and the service's welcome.
+    private readonly List<Action> _afterWelcome = [];
     private readonly Alarm _leaveAlarm;
 
     // The life of the service that welcomed this node, and of the one whose configuration it has.
@@ -32,6 +34,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     private bool _isResyncing;
     private bool _isOver;
     private bool _toldReachable;
+    private bool _hasJoined;
     private Action? _left;
 
     public MembershipClient(INodeEnvironment environment, MembershipClientOptions options, IMembershipObserver observer, ILogger logger)
@@ -89,18 +92,14 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
             return;
         }
 
-        var message = _topics.Open(request, completed);
-        if (IsReachable)
-        {
-            _link.Send(message);
-        }
+        Send(_topics.Open(request, completed));
     }
 
     public void Close(ulong topicId)
     {
-        if (_topics.Close(topicId, out var abandoned) is { } message && IsReachable)
+        if (_topics.Close(topicId, out var abandoned) is { } message)
         {
-            _link.Send(message);
+            Send(message);
         }
 
         abandoned?.Invoke();
@@ -109,10 +108,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     public void Confirm(long configuration)
     {
         _confirmed = Math.Max(_confirmed, configuration);
-        if (IsReachable)
-        {
-            _link.Send(new ConfirmMessage(configuration));
-        }
+        Send(new ConfirmMessage(configuration));
     }
 
     public void ReportSuspect(NodeKey node, string reason)
@@ -161,10 +157,14 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
             KnownNodes = _directory.Count,
         };
         _link.SendJoin(join, _topics.Register());
+        _afterWelcome.Clear();
+        _hasJoined = true;
     }
 
     void IServiceLinkOwner.OnLinkDown(string reason)
     {
+        _hasJoined = false;
+        _afterWelcome.Clear();
         if (_left is not null)
         {
             FinishLeaving();
@@ -223,7 +223,28 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         _welcomedBy = welcome.Service;
         LastRefusal = null;
         _link.OnWelcome();
+        foreach (var send in _afterWelcome)
+        {
+            send();
+        }
+
+        _afterWelcome.Clear();
         TellReachable(true);
+    }
+
+    // What the registration of a new session does not say: it is said when the session is taken in. Without a session, the
+    // next registration says it.
+    private void Send<T>(T message)
+        where T : IControlMessage
+    {
+        if (IsReachable)
+        {
+            _link.Send(message);
+        }
+        else if (_hasJoined)
+        {
+            _afterWelcome.Add(() => _link.Send(message));
+        }
     }
 
     private void TellReachable(bool isReachable)
