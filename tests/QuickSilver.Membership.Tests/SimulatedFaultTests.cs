@@ -31,28 +31,6 @@ public sealed class SimulatedFaultTests
     }
 
     [Fact]
-    public void Scratch()
-    {
-        var text = new System.Text.StringBuilder();
-        for (ulong seed = 100; seed < 300; seed++)
-        {
-            var run = new Run(seed);
-            try
-            {
-                run.Play();
-                run.CheckConverged();
-                text.AppendLine($"{seed} ok {run.Stats()}");
-            }
-            catch (Exception e)
-            {
-                text.AppendLine($"{seed} FAIL {run.Stats()} {e}");
-            }
-        }
-
-        File.WriteAllText("/tmp/w/scratch.txt", text.ToString());
-    }
-
-    [Fact]
     public void The_same_seed_gives_the_same_trace()
     {
         static ulong Trace()
@@ -101,13 +79,6 @@ public sealed class SimulatedFaultTests
 
             Cluster.Run(Second * 30);
         }
-
-        public string Stats() => string.Join(' ', _lives.Select(life =>
-        {
-            var counters = life.Client.Counters;
-            return $"[{life.Client.Self.Incarnation} h{counters.ServicesHosted} y{counters.HostsYielded} r{counters.NodesResumed} "
-                + $"x{counters.NodesRemoved} c{counters.ServiceConnections}]";
-        }));
 
         public void CheckConverged()
         {
