@@ -17,7 +17,10 @@ internal interface ITopicSender
     /// </summary>
     long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer);
 
-    /// <summary>Called on the core thread when TrySend said no and may be tried again.</summary>
+    /// <summary>Whether a message could be taken now; if not, OnRoom is called once when one can.</summary>
+    bool AwaitRoom();
+
+    /// <summary>Called on the core thread when TrySend or AwaitRoom said no and may be tried again.</summary>
     Action? OnRoom { get; set; }
 
     /// <summary>Everything taken so far is stable.</summary>

@@ -33,7 +33,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private readonly Dictionary<(ulong Topic, bool Reliable), TopicReceiver> _topicReceivers = [];
     // Whom the last message was for: the next one is often for the same.
     private TopicReceiver? _lastReceiver;
-    private readonly List<TopicSender> _waiting = [];
+    private List<TopicSender> _waiting = [];
+    private List<TopicSender> _waitingBefore = [];
     private readonly List<(List<(RegionSender Sender, long Last)> Streams, Action Callback)> _stabilityWaits = [];
     private readonly Request _flush;
     private readonly Request _progress;
@@ -244,13 +245,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         return sender;
     }
 
-    public void Wait(TopicSender topic)
-    {
-        if (!_waiting.Contains(topic))
-        {
-            _waiting.Add(topic);
-        }
-    }
+    /// <summary>Once until the topic is told of room.</summary>
+    public void Wait(TopicSender topic) => _waiting.Add(topic);
 
     public void NoteSent(TopicSender topic)
     {
@@ -293,7 +289,6 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     public void Forget(TopicSender topic)
     {
         _topicSenders.Remove(topic);
-        _waiting.Remove(topic);
         ForgetView(topic.TopicId);
     }
 
@@ -463,15 +458,26 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             }
         }
 
-        for (int i = 0; i < _waiting.Count; i++)
+        // Whoever is told may come to wait again: for the next time.
+        (_waiting, _waitingBefore) = (_waitingBefore, _waiting);
+        foreach (var topic in _waitingBefore)
         {
-            var topic = _waiting[i];
+            if (!topic.IsWaiting)
+            {
+                continue;
+            }
+
             if (topic.HasRoom)
             {
-                _waiting.RemoveAt(i--);
                 topic.SignalRoom();
             }
+            else
+            {
+                _waiting.Add(topic);
+            }
         }
+
+        _waitingBefore.Clear();
     }
 
     private void ConfirmIfSettled()

@@ -89,8 +89,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     {
         if (_isClosed || _view is null || numbers.Starts.IsFull || !CanTake(payload.Length))
         {
-            IsWaiting = true;
-            node.Wait(this);
+            Wait();
             return -1;
         }
 
@@ -117,6 +116,17 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
         return sequence;
     }
 
+    public bool AwaitRoom()
+    {
+        if (HasRoom)
+        {
+            return true;
+        }
+
+        Wait();
+        return false;
+    }
+
     public void WhenStable(Action callback) => node.WhenStable(callback);
 
     public void SignalRoom()
@@ -128,7 +138,17 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     public void Close()
     {
         _isClosed = true;
+        IsWaiting = false;
         node.Forget(this);
+    }
+
+    private void Wait()
+    {
+        if (!IsWaiting)
+        {
+            IsWaiting = true;
+            node.Wait(this);
+        }
     }
 
     private bool CanTake(int payloadBytes)

@@ -25,7 +25,13 @@ internal sealed partial class TopicEndpoint<T>
             return ValueTask.FromCanceled(cancellationToken);
         }
 
+        if (TryPublishInLane(value))
+        {
+            return default;
+        }
+
         var request = Encode(value);
+        request.FitsLane = request.Payload.Length <= _lane.MaxPayloadBytes;
         return Topic.Publisher.Gate.TryEnter(request) ? default : WaitForRoom(request, cancellationToken);
     }
 
@@ -114,6 +120,8 @@ internal sealed partial class TopicEndpoint<T>
         }
     }
 
+    public override void LeaveIntake() => Topic.Node.Intake.Leave(_source);
+
     public override ValueTask DisposeAsync()
     {
         var disposal = Volatile.Read(ref _disposal);
@@ -129,6 +137,41 @@ internal sealed partial class TopicEndpoint<T>
         }
 
         return new ValueTask(disposal);
+    }
+
+    // The way of most messages: encoded where the core thread reads it.
+    private bool TryPublishInLane(T value)
+    {
+        CheckPublishes();
+        if (Topic.Publisher.Gate.IsPastLane)
+        {
+            return false;
+        }
+
+        int size = _codec.GetSize(value);
+        if (size > _lane.MaxPayloadBytes || !_lane.TryClaim(size, out var claim))
+        {
+            return false;
+        }
+
+        try
+        {
+            size = _codec.Write(value, claim.Payload);
+        }
+        catch
+        {
+            _lane.Abandon(claim);
+            throw;
+        }
+
+        _lane.Commit(claim, _source, size);
+        if (!_hasPublished)
+        {
+            _hasPublished = true;
+        }
+
+        Topic.Node.Intake.Signal();
+        return true;
     }
 
     private PublishRequest Encode(T value)

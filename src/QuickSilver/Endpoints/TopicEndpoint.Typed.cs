@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using QuickSilver.Core.Serialization;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
+using QuickSilver.Publishing;
 using QuickSilver.Topics;
 
 namespace QuickSilver.Endpoints;
@@ -14,6 +15,9 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
     private const int MaxScratchBytes = 64 << 10;
 
     private readonly IPayloadCodec<T> _codec;
+    private readonly PublishLane _lane;
+    // How the intake knows the endpoint's messages in the lane.
+    private readonly int _source;
     private readonly ReaderRing<T>? _ring;
     private readonly Lock _handlersLock = new();
     private HandlerEndpoint<T>[] _handlers = [];
@@ -24,6 +28,8 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
     {
         Topic = topic;
         _codec = codec;
+        _lane = topic.Node.Intake.Lane;
+        _source = Publishes ? topic.Node.Intake.Enter(this, topic.Publisher) : 0;
         if (Subscribes)
         {
             _ring = new ReaderRing<T>(options.ReaderCapacity, options.SlowReader) { OnRoom = topic.Resume };

@@ -54,6 +54,9 @@ internal abstract class TopicEndpoint(string name, TopicAccess access)
     /// <summary>From any thread: as DrainAsync, but true where the user has ended the endpoint before, at whatever moment.</summary>
     public abstract Task<bool> DrainWithNodeAsync(TimeSpan within);
 
+    /// <summary>Core thread: the topic has no such endpoint any more.</summary>
+    public abstract void LeaveIntake();
+
     public abstract ValueTask DisposeAsync();
 
     /// <summary>States only go forward; false when this or a later one was reached already.</summary>

@@ -47,8 +47,9 @@ internal sealed class NodeCore : IMembershipObserver
         _joined = new TaskCompletionSource(Completions);
         _expelled = new TaskCompletionSource(Completions);
         Log = logs.CreateLogger("QuickSilver");
-        PublishBudget = new PublishBudget(options.PublishQueueBytes);
         Requests = new PublishRequestPool(options.PublishQueueBytes);
+        Intake = new PublishIntake(Environment, new PublishLane(options.PublishQueueBytes), Requests);
+        PublishBudget = new PublishBudget(options.PublishQueueBytes - Intake.Lane.CapacityBytes);
         Meter = new NodeMeter(options.Cluster, ReadCounters);
         _lastPulse = OutsideTime.GetTimestamp();
         _pulse = new Alarm(OnPulse);
@@ -67,6 +68,8 @@ internal sealed class NodeCore : IMembershipObserver
     public PublishBudget PublishBudget { get; }
 
     public PublishRequestPool Requests { get; }
+
+    public PublishIntake Intake { get; }
 
     public NodeMeter Meter { get; }
 
@@ -278,7 +281,7 @@ internal sealed class NodeCore : IMembershipObserver
             Published = Volatile.Read(ref Tally.Published),
             PublishedBytes = Volatile.Read(ref Tally.PublishedBytes),
             PublishWaits = Volatile.Read(ref Tally.PublishWaits),
-            PublishQueueBytes = PublishBudget.Used,
+            PublishQueueBytes = PublishBudget.Used + Intake.Lane.UsedBytes,
             Delivered = Volatile.Read(ref Tally.Delivered),
             DeliveredBytes = Volatile.Read(ref Tally.DeliveredBytes),
             Gaps = Volatile.Read(ref Tally.Gaps),

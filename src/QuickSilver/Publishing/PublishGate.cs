@@ -1,14 +1,13 @@
 using QuickSilver.Core.Environment;
-using QuickSilver.Core.Requests;
+using QuickSilver.Nodes;
 
 namespace QuickSilver.Publishing;
 
-// Where publishers of one topic, on any thread, meet the core thread: an inbox, the bound on what waits, and the line of
-// those who found no room.
+// What goes past the lane (PublishLane) from the publishers of one topic, on any thread, to the core thread: an inbox, the
+// bound on what waits, and the line of those who found no room, in the lane or here.
 //
 // The inbox is a stack that producers push with one compare-and-swap and the core thread takes whole with one exchange and
 // turns round. Who pushes on an empty inbox wakes the core thread, and only that one: a thousand publishes cost one wake.
-// Only the drain takes from the inbox, so its request is posted at most once.
 //
 // Room: a message may enter when topic and node have room, or when the topic has nothing queued at all. The second keeps
 // every topic alive when others fill the node's budget, lets a message larger than the budget through, and means that a
@@ -20,25 +19,40 @@ namespace QuickSilver.Publishing;
 // fails then enters the line and looks itself.
 internal sealed class PublishGate
 {
-    private readonly INodeEnvironment _environment;
+    private readonly PublishIntake _intake;
     private readonly PublishBudget _budget;
-    private readonly Request _drain;
+    private readonly SignalRequest _drain;
     private readonly Lock _lineLock = new();
     private PublishRequest? _inbox;
     private long _used;
     private bool _hasLine;
+    private bool _isQueued;
     private PublishRequest? _lineHead;
     private PublishRequest? _lineTail;
 
     /// <param name="environment">The node's.</param>
     /// <param name="budget">The node's.</param>
-    /// <param name="onInbox">Called on the core thread when the inbox was filled: it must call TakeInbox, once.</param>
-    public PublishGate(INodeEnvironment environment, PublishBudget budget, Action onInbox)
+    /// <param name="intake">The node's.</param>
+    /// <param name="publisher">Whose gate it is.</param>
+    /// <param name="onInbox">Called on the core thread when the inbox was filled: it must call TakeInbox.</param>
+    public PublishGate(INodeEnvironment environment, PublishBudget budget, PublishIntake intake, TopicPublisher publisher, Action onInbox)
     {
-        _environment = environment;
         _budget = budget;
-        _drain = new ActionRequest(onInbox);
+        _intake = intake;
+        Publisher = publisher;
+        _drain = new SignalRequest(environment, onInbox);
     }
+
+    public TopicPublisher Publisher { get; }
+
+    /// <summary>Guarded by the lane's waiters, whose note it is.</summary>
+    public bool IsInLaneWaiters { get; set; }
+
+    /// <summary>From any thread: messages take this way, not the lane, as others of the topic wait here.</summary>
+    public bool IsPastLane => Volatile.Read(ref _isQueued) || Volatile.Read(ref _hasLine);
+
+    /// <summary>Core thread: the inbox is not empty.</summary>
+    public bool HasInbox => Volatile.Read(ref _inbox) is not null;
 
     public long UsedBytes => Volatile.Read(ref _used);
 
@@ -47,7 +61,7 @@ internal sealed class PublishGate
     /// <summary>From any thread: true when the request is on its way. Allocates nothing, takes no lock.</summary>
     public bool TryEnter(PublishRequest request)
     {
-        if (Volatile.Read(ref _hasLine) || !TryReserve(request.Charge))
+        if (Volatile.Read(ref _hasLine) || IsForLane(request) || !TryReserve(request.Charge))
         {
             return false;
         }
@@ -61,7 +75,7 @@ internal sealed class PublishGate
     {
         lock (_lineLock)
         {
-            if (_lineHead is null && TryReserve(request.Charge))
+            if (_lineHead is null && !IsForLane(request) && TryReserve(request.Charge))
             {
                 Push(request);
                 return true;
@@ -84,6 +98,31 @@ internal sealed class PublishGate
             ServeLine();
             return false;
         }
+    }
+
+    /// <summary>Core thread: there may be room now for who waits.</summary>
+    public void Serve()
+    {
+        lock (_lineLock)
+        {
+            ServeLine();
+        }
+    }
+
+    /// <summary>Core thread: whether older messages of the topic wait than any that is published from now on.</summary>
+    public void SetQueued(bool isQueued)
+    {
+        if (_isQueued != isQueued)
+        {
+            Volatile.Write(ref _isQueued, isQueued);
+        }
+    }
+
+    /// <summary>Core thread: a message came here from the lane; the bound is for publishers, who learn of it by the next.</summary>
+    public void Charge(long charge)
+    {
+        Interlocked.Add(ref _used, charge);
+        _budget.Add(charge);
     }
 
     /// <summary>Core thread: all that came, oldest first, linked by Next.</summary>
@@ -165,6 +204,10 @@ internal sealed class PublishGate
         }
     }
 
+    // The lane is full, and will have room: past it a message would only come late, at a higher price.
+    private bool IsForLane(PublishRequest request) =>
+        request.FitsLane && !Volatile.Read(ref _isQueued) && !_intake.Lane.IsHalfFree && _intake.StandsFor(this);
+
     private bool TryReserve(long charge)
     {
         long topic = Interlocked.Add(ref _used, charge);
@@ -181,6 +224,7 @@ internal sealed class PublishGate
 
     private void Push(PublishRequest request)
     {
+        request.Mark = _intake.Lane.Tail;
         var seen = Volatile.Read(ref _inbox);
         while (true)
         {
@@ -196,7 +240,7 @@ internal sealed class PublishGate
 
         if (seen is null)
         {
-            _environment.Post(_drain);
+            _drain.Signal();
         }
     }
 
@@ -204,8 +248,22 @@ internal sealed class PublishGate
     {
         long used = Volatile.Read(ref _used);
         bool mayServe = used == 0 || (used <= _budget.TopicLimit / 2 && _budget.Used <= _budget.Limit / 4 * 3);
-        while (mayServe && _lineHead is { } request && TryReserve(request.Charge))
+        while (mayServe && _lineHead is { } request)
         {
+            if (IsForLane(request))
+            {
+                _intake.AwaitRoom(this);
+                if (IsForLane(request))
+                {
+                    break;
+                }
+            }
+
+            if (!TryReserve(request.Charge))
+            {
+                break;
+            }
+
             Unlink(request);
             var wait = request.Wait;
             request.Wait = null;

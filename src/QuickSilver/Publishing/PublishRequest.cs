@@ -32,6 +32,12 @@ internal sealed class PublishRequest(PublishRequestPool pool)
     /// <summary>Set for a marker: no message, but a place in the order; called when all before it was sent.</summary>
     public Action? Marker { get; set; }
 
+    /// <summary>It goes after what lies in the lane before this position, and before all behind it.</summary>
+    public long Mark { get; set; }
+
+    /// <summary>Whether the lane could have taken it: its publisher gains nothing by going past.</summary>
+    public bool FitsLane { get; set; }
+
     /// <summary>What the request costs the publish queue's bound.</summary>
     public long Charge { get; set; }
 
@@ -75,6 +81,7 @@ internal sealed class PublishRequest(PublishRequestPool pool)
         Stable = null;
         Wait = null;
         Marker = null;
+        FitsLane = false;
         _length = 0;
         pool.Return(this);
     }

@@ -14,6 +14,7 @@ internal sealed class TopicPublisher
     private const int TurnMessages = 1024;
 
     private readonly INodeEnvironment _environment;
+    private readonly PublishIntake _intake;
     private readonly NodeTally _tally;
     private readonly LatencyProbe _latency;
     private readonly SignalRequest _continue;
@@ -27,14 +28,16 @@ internal sealed class TopicPublisher
     private bool _isBlocked;
     private bool _isPumping;
     private bool _feedsFirst;
+    private bool _laneFirst;
 
-    public TopicPublisher(INodeEnvironment environment, NodeTally tally, PublishBudget budget, LatencyProbe latency)
+    public TopicPublisher(INodeEnvironment environment, NodeTally tally, PublishBudget budget, PublishIntake intake, LatencyProbe latency)
     {
         _environment = environment;
+        _intake = intake;
         _tally = tally;
         _latency = latency;
         _continue = new SignalRequest(environment, Pump);
-        Gate = new PublishGate(environment, budget, OnInbox);
+        Gate = new PublishGate(environment, budget, intake, this, OnInbox);
     }
 
     public PublishGate Gate { get; }
@@ -59,6 +62,7 @@ internal sealed class TopicPublisher
         _sender = null;
         _closeReason = reason;
         FailQueue();
+        _intake.Resume();
     }
 
     public void Add(AttachedFeed feed)
@@ -119,46 +123,148 @@ internal sealed class TopicPublisher
             _isPumping = false;
         }
 
+        NoteQueue();
         if (left <= 0 && !_isBlocked)
         {
             _continue.Signal();
         }
     }
 
+    /// <summary>Whether messages wait here that are older than what stands first in the lane.</summary>
+    public bool IsQueued => _head is { } head && head.Mark <= _intake.Lane.Next;
+
+    /// <summary>Whether the lane has passed the oldest request's mark.</summary>
+    public bool IsDue(long laneNext) => _head is null || _head.Mark <= laneNext;
+
+    /// <summary>Whether a message could go now; if not, the intake is resumed when one can.</summary>
+    public bool AwaitRoom()
+    {
+        if (_sender is not { } sender)
+        {
+            return true;
+        }
+
+        _isBlocked = _isBlocked || !sender.AwaitRoom();
+        return !_isBlocked;
+    }
+
+    /// <summary>Sends the message that stands first in the lane, or drops it when nobody publishes any more. False: no room, or older
+    /// ones wait.</summary>
+    public bool TrySendFromLane(in LaneMessage message)
+    {
+        if ((_head is not null || Gate.HasInbox) && !TryCatchUp())
+        {
+            return false;
+        }
+
+        if (_sender is not { } sender)
+        {
+            return true;
+        }
+
+        return !_isBlocked && TrySend(sender, message.Payload);
+    }
+
+    /// <summary>Takes over a message that stood first in the lane.</summary>
+    public void TakeSpilled(PublishRequest request)
+    {
+        Gate.Charge(request.Charge);
+        if (_tail is null || _tail.Mark <= request.Mark)
+        {
+            Append(request);
+        }
+        else if (_head!.Mark > request.Mark)
+        {
+            request.Next = _head;
+            _head = request;
+        }
+        else
+        {
+            var before = _head;
+            while (before.Next!.Mark <= request.Mark)
+            {
+                before = before.Next;
+            }
+
+            request.Next = before.Next;
+            before.Next = request;
+        }
+
+        Gate.SetQueued(true);
+    }
+
+    // What was pushed before the message in the lane that is on turn goes before it.
+    private bool TryCatchUp()
+    {
+        TakeInbox();
+        if (IsQueued && _sender is { } sender && !_isPumping)
+        {
+            _isPumping = true;
+            int left = int.MaxValue;
+            PumpRequests(sender, ref left);
+            _isPumping = false;
+        }
+
+        NoteQueue();
+        return !IsQueued;
+    }
+
+    private void NoteQueue() => Gate.SetQueued(IsQueued);
+
     private void OnInbox()
+    {
+        TakeInbox();
+        if (_sender is null)
+        {
+            FailQueue();
+            return;
+        }
+
+        Pump();
+        if (_head is { } head && head.Mark > _intake.Lane.Next)
+        {
+            // The lane may stand for another topic, and would not look by itself.
+            _intake.Drain();
+        }
+    }
+
+    private void TakeInbox()
     {
         var request = Gate.TakeInbox();
         while (request is not null)
         {
             var next = request.Next;
-            request.Next = null;
-            if (_tail is null)
-            {
-                _head = request;
-            }
-            else
-            {
-                _tail.Next = request;
-            }
-
-            _tail = request;
+            Append(request);
             request = next;
         }
+    }
 
-        if (_sender is null)
+    private void Append(PublishRequest request)
+    {
+        request.Next = null;
+        if (_tail is null)
         {
-            FailQueue();
+            _head = request;
         }
         else
         {
-            Pump();
+            _tail.Next = request;
         }
+
+        _tail = request;
     }
 
     private void OnRoom()
     {
         _isBlocked = false;
+        _laneFirst = !_laneFirst;
+        if (_laneFirst && _feeds.Count > 0 && !IsQueued)
+        {
+            _intake.Drain();
+        }
+
         Pump();
+        _intake.Resume();
     }
 
     private void PumpRequests(ITopicSender sender, ref int left)
@@ -171,6 +277,12 @@ internal sealed class TopicPublisher
                 Unlink(request);
                 released += Finish(request, reason);
                 continue;
+            }
+
+            if (request.Mark > _intake.Lane.Next)
+            {
+                _intake.Await(this);
+                break;
             }
 
             if (request.Marker is { } marker)
@@ -215,20 +327,29 @@ internal sealed class TopicPublisher
         }
         else
         {
-            var probe = _latency.TryBegin();
-            if (sender.TrySend(request.Payload, probe) < 0)
-            {
-                if (probe is not null)
-                {
-                    _latency.GiveUp();
-                }
-
-                return false;
-            }
+            return TrySend(sender, request.Payload);
         }
 
         Count(request.Payload.Length);
         return true;
+    }
+
+    private bool TrySend(ITopicSender sender, ReadOnlySpan<byte> payload)
+    {
+        var probe = _latency.TryBegin();
+        if (sender.TrySend(payload, probe) >= 0)
+        {
+            Count(payload.Length);
+            return true;
+        }
+
+        if (probe is not null)
+        {
+            _latency.GiveUp();
+        }
+
+        _isBlocked = true;
+        return false;
     }
 
     private void PumpFeeds(ITopicSender sender, ref int left)
@@ -302,6 +423,7 @@ internal sealed class TopicPublisher
     {
         SkipEnded();
         Pump();
+        _intake.Resume();
     }
 
     private void FailQueue()

@@ -36,7 +36,7 @@ internal sealed class TopicCore : ITopicSink
         Id = id;
         _contract = contract;
         Latency = new LatencyProbe(node.Environment, node.Meter.PublishToStable);
-        Publisher = new TopicPublisher(node.Environment, node.Tally, node.PublishBudget, Latency);
+        Publisher = new TopicPublisher(node.Environment, node.Tally, node.PublishBudget, node.Intake, Latency);
         _resume = new SignalRequest(node.Environment, () => _receiver?.Resume());
     }
 
@@ -74,6 +74,7 @@ internal sealed class TopicCore : ITopicSink
     {
         if (_openings.Remove(opening))
         {
+            opening.Endpoint.LeaveIntake();
             ShrinkToMembers();
         }
         else
@@ -86,6 +87,7 @@ internal sealed class TopicCore : ITopicSink
     {
         if (_endpoints.Remove(endpoint))
         {
+            endpoint.LeaveIntake();
             ShrinkToMembers();
         }
     }
@@ -325,6 +327,7 @@ internal sealed class TopicCore : ITopicSink
                     return false;
                 }
 
+                opening.Endpoint.LeaveIntake();
                 opening.Fail(new ContractMismatchException(refusal));
                 return true;
             });

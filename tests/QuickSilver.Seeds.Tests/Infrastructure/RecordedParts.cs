@@ -181,6 +181,8 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
         public bool IsStable => sender.IsStable;
 
+        public bool AwaitRoom() => sender.AwaitRoom();
+
         public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer)
         {
             long number = sender.TrySend(payload, observer);

@@ -75,6 +75,12 @@ internal sealed class FakeSender : ITopicSender
         return Count;
     }
 
+    public bool AwaitRoom()
+    {
+        _saidNo |= IsClosed || Room == 0;
+        return !IsClosed && Room > 0;
+    }
+
     public void GiveRoom(int messages)
     {
         Room = messages;

@@ -70,7 +70,7 @@ internal static class PerfPingCommand
     {
         do
         {
-            PerfMessage.Write(payload, 0);
+            PerfMessage.Write(payload, Stopwatch.GetTimestamp(), 0);
             await ping.PublishAsync(payload, interrupted);
         }
         while (!replies.Answered.Wait(ReplyLimit, interrupted));
@@ -86,7 +86,7 @@ internal static class PerfPingCommand
         {
             pace?.WaitFor(sent);
             replies.Answered.Reset();
-            PerfMessage.Write(payload, ++sent);
+            PerfMessage.Write(payload, Stopwatch.GetTimestamp(), ++sent);
             ValueTask accepted = ping.PublishAsync(payload, CancellationToken.None);
             if (!accepted.IsCompletedSuccessfully)
             {

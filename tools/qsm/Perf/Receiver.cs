@@ -7,6 +7,7 @@ namespace QuickSilver.Tool.Perf;
 internal sealed class Receiver(int topicCount, long? limit)
 {
     private readonly SequenceCheck[] _checks = Enumerable.Range(0, topicCount).Select(_ => new SequenceCheck()).ToArray();
+    private readonly bool[] _isMeasured = new bool[topicCount];
     private int _openTopics = topicCount;
     private long _delivered;
     private long _firstTicks;
@@ -43,6 +44,12 @@ internal sealed class Receiver(int topicCount, long? limit)
             return;
         }
 
+        if (PerfMessage.IsBegin(sequence))
+        {
+            Begin(topic);
+            return;
+        }
+
         SequenceCheck check = _checks[topic];
         bool endedBefore = check.Ended;
         (long missing, bool duplicate) = check.Take(message.Sender, sequence);
@@ -50,30 +57,43 @@ internal sealed class Receiver(int topicCount, long? limit)
         Duplicates += duplicate ? 1 : 0;
         if (!PerfMessage.IsEnd(sequence))
         {
-            Count(message.Value.Length, sentAtTicks);
+            if (_isMeasured[topic])
+            {
+                Count(message.Value.Length, sentAtTicks);
+            }
         }
         else if (!endedBefore && --_openTopics == 0)
         {
+            _lastTicks = Stopwatch.GetTimestamp();
             First.Set();
             Done.Set();
         }
     }
 
+    private void Begin(int topic)
+    {
+        _isMeasured[topic] = true;
+        if (!First.IsSet)
+        {
+            _firstTicks = Stopwatch.GetTimestamp();
+            First.Set();
+        }
+    }
+
     private void Count(int bytes, long sentAtTicks)
     {
-        _lastTicks = Stopwatch.GetTimestamp();
-        Latency.RecordTicks(_lastTicks - sentAtTicks);
+        if (sentAtTicks != 0)
+        {
+            _lastTicks = Stopwatch.GetTimestamp();
+            Latency.RecordTicks(_lastTicks - sentAtTicks);
+        }
+
         Bytes += bytes;
         long delivered = _delivered + 1;
         Volatile.Write(ref _delivered, delivered);
-        if (delivered == 1)
-        {
-            _firstTicks = _lastTicks;
-            First.Set();
-        }
-
         if (delivered == limit)
         {
+            _lastTicks = Stopwatch.GetTimestamp();
             Done.Set();
         }
     }

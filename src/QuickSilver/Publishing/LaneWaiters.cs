@@ -1,0 +1,79 @@
+namespace QuickSilver.Publishing;
+
+// Topics whose publishers wait until the lane has room. A gate comes here before it looks at the lane once more, and the
+// core thread looks here after it has given room, with a fence on both sides: no wake is lost.
+internal sealed class LaneWaiters
+{
+    private readonly Lock _lock = new();
+    private List<PublishGate> _gates = [];
+    private List<PublishGate> _spare = [];
+    private bool _hasAny;
+
+    /// <summary>From any thread. A full fence.</summary>
+    public void Add(PublishGate gate)
+    {
+        lock (_lock)
+        {
+            if (!gate.IsInLaneWaiters)
+            {
+                gate.IsInLaneWaiters = true;
+                _gates.Add(gate);
+            }
+
+            Volatile.Write(ref _hasAny, true);
+        }
+
+        Interlocked.MemoryBarrier();
+    }
+
+    /// <summary>Core thread, after room was given: each gate serves its line, and comes back if some of it is left.</summary>
+    public void Serve(PublishLane lane)
+    {
+        if (!Volatile.Read(ref _hasAny) || !lane.IsHalfFree)
+        {
+            return;
+        }
+
+        List<PublishGate> gates;
+        lock (_lock)
+        {
+            gates = _gates;
+            _gates = _spare;
+            _spare = gates;
+            Volatile.Write(ref _hasAny, false);
+            foreach (var gate in gates)
+            {
+                gate.IsInLaneWaiters = false;
+            }
+        }
+
+        foreach (var gate in gates)
+        {
+            gate.Serve();
+        }
+
+        gates.Clear();
+    }
+
+    /// <summary>Core thread: whether a topic other than this one waits for the lane only.</summary>
+    public bool IsAnyReady(PublishGate but)
+    {
+        if (!Volatile.Read(ref _hasAny))
+        {
+            return false;
+        }
+
+        lock (_lock)
+        {
+            foreach (var gate in _gates)
+            {
+                if (!ReferenceEquals(gate, but) && gate.Publisher.AwaitRoom())
+                {
+                    return true;
+                }
+            }
+        }
+
+        return false;
+    }
+}

@@ -1,0 +1,226 @@
+using QuickSilver.Core.Environment;
+using QuickSilver.Endpoints;
+using QuickSilver.Nodes;
+
+namespace QuickSilver.Publishing;
+
+// The core thread's side of the lane: hands what publishers committed to their topics' senders, in order. Core thread only,
+// but for Signal and StandsFor.
+//
+// The lane is one line for all topics, so a topic without room would hold up the others. What then stands first stays where
+// it is for as long as nothing else could go either: in the usual case, one region whose window is closed, that costs
+// nothing. As soon as something else could go, what stands before it spills into its own topic's queue, and that topic's
+// publishers go past the lane until the queue is empty again.
+//
+// Order within a topic, between the lane and what goes past it: a request carries the lane's tail at the moment it was
+// pushed. It goes after all places before that mark, and before all behind it.
+internal sealed class PublishIntake
+{
+    // Messages handed down in one go: the core thread must come back to tokens and receives.
+    private const int TurnMessages = 1024;
+
+    private readonly PublishRequestPool _requests;
+    private readonly SignalRequest _drain;
+    // By number. Numbers are never given again: a publisher that is slow may commit after its endpoint is gone.
+    private readonly Dictionary<int, Source> _sources = [];
+    private readonly List<TopicPublisher> _awaiting = [];
+    private readonly LaneWaiters _waiters = new();
+    private Source _last;
+    private int _lastNumber;
+    private PublishGate? _standsFor;
+    private long _scanned;
+    private bool _isDraining;
+
+    public PublishIntake(INodeEnvironment environment, PublishLane lane, PublishRequestPool requests)
+    {
+        Lane = lane;
+        _requests = requests;
+        _drain = new SignalRequest(environment, Drain);
+    }
+
+    public PublishLane Lane { get; }
+
+    /// <summary>From any thread, after a commit: the core thread will look, once for many.</summary>
+    public void Signal() => _drain.Signal();
+
+    /// <summary>From any thread: publishers of the gate wait until the lane has room.</summary>
+    public void AwaitRoom(PublishGate gate) => _waiters.Add(gate);
+
+    /// <summary>From any thread: whether the lane stands still for this topic or for none, so that its publishers gain nothing past it.</summary>
+    public bool StandsFor(PublishGate gate) => Volatile.Read(ref _standsFor) is not { } stuck || ReferenceEquals(stuck, gate);
+
+    /// <summary>An endpoint that publishes: the number by which its messages name it.</summary>
+    public int Enter(TopicEndpoint endpoint, TopicPublisher publisher)
+    {
+        Lane.Reserve();
+        _sources.Add(++_lastNumber, new Source(_lastNumber, endpoint, publisher));
+        return _lastNumber;
+    }
+
+    /// <summary>An endpoint has ended; what is still in the lane of it is dropped.</summary>
+    public void Leave(int number)
+    {
+        _sources.Remove(number);
+        _last = default;
+        Resume();
+    }
+
+    /// <summary>A topic has room that had none, or has ended: what stands is looked at anew.</summary>
+    public void Resume()
+    {
+        _scanned = 0;
+        _drain.Signal();
+    }
+
+    /// <summary>The publisher has a request whose turn comes when the lane has passed its mark.</summary>
+    public void Await(TopicPublisher publisher)
+    {
+        if (!_awaiting.Contains(publisher))
+        {
+            _awaiting.Add(publisher);
+        }
+    }
+
+    public void Drain()
+    {
+        if (_isDraining)
+        {
+            return;
+        }
+
+        _isDraining = true;
+        int left = TurnMessages;
+        bool isStanding = false;
+        try
+        {
+            while (left > 0 && Lane.TryPeek(out var message))
+            {
+                var source = Find(message.Source);
+                if (!TryHandDown(source, message))
+                {
+                    isStanding = !source.Publisher.IsQueued && !CanOthersGo(source.Publisher, message);
+                    if (isStanding)
+                    {
+                        break;
+                    }
+
+                    Spill(source, message);
+                }
+
+                left--;
+                Lane.Take(message);
+            }
+
+            Stand(isStanding);
+            ServeAwaiting();
+        }
+        finally
+        {
+            _isDraining = false;
+        }
+
+        _waiters.Serve(Lane);
+        if (left <= 0)
+        {
+            _drain.Signal();
+        }
+    }
+
+    // Whoever came to wait for the lane before it was said for whom it stands, saw a lane that moves.
+    private void Stand(bool isStanding)
+    {
+        if (!isStanding || !Lane.TryPeek(out var first))
+        {
+            Volatile.Write(ref _standsFor, null);
+            Lane.Release();
+            return;
+        }
+
+        var gate = Find(first.Source).Publisher.Gate;
+        Volatile.Write(ref _standsFor, gate);
+        Lane.Release();
+        if (_waiters.IsAnyReady(gate))
+        {
+            _drain.Signal();
+        }
+    }
+
+    private static bool TryHandDown(in Source source, in LaneMessage message) =>
+        source.IsEnded || source.Publisher.TrySendFromLane(message);
+
+    private Source Find(int number)
+    {
+        if (_last.Number != number)
+        {
+            _last = _sources.GetValueOrDefault(number);
+        }
+
+        return _last;
+    }
+
+    // The topic in front has no room. Others go if they have messages in the lane behind it, or past it, or wait for the lane.
+    private bool CanOthersGo(TopicPublisher stuck, in LaneMessage first)
+    {
+        foreach (var publisher in _awaiting)
+        {
+            if (publisher.AwaitRoom())
+            {
+                return true;
+            }
+        }
+
+        if (_waiters.IsAnyReady(stuck.Gate))
+        {
+            return true;
+        }
+
+        long position = Math.Max(_scanned, first.Position + first.Bytes);
+        var known = stuck;
+        while (Lane.TryRead(position, out var message))
+        {
+            if (!PublishLane.IsEmptyPlace(message))
+            {
+                var source = Find(message.Source);
+                if (source.IsEnded || (!ReferenceEquals(source.Publisher, known) && source.Publisher.AwaitRoom()))
+                {
+                    return true;
+                }
+
+                known = source.Publisher;
+            }
+
+            position += message.Bytes;
+        }
+
+        _scanned = position;
+        return false;
+    }
+
+    private void Spill(in Source source, in LaneMessage message)
+    {
+        var request = _requests.Rent();
+        message.Payload.CopyTo(request.Prepare(message.Payload.Length));
+        request.Origin = source.Endpoint;
+        request.Charge = message.Payload.Length + PublishBudget.MessageOverhead;
+        request.Mark = message.Position;
+        source.Publisher.TakeSpilled(request);
+    }
+
+    private void ServeAwaiting()
+    {
+        for (int i = _awaiting.Count - 1; i >= 0; i--)
+        {
+            var publisher = _awaiting[i];
+            if (publisher.IsDue(Lane.Next))
+            {
+                _awaiting.RemoveAt(i);
+                publisher.Pump();
+            }
+        }
+    }
+
+    private readonly record struct Source(int Number, TopicEndpoint Endpoint, TopicPublisher Publisher)
+    {
+        public bool IsEnded => Endpoint is null || Endpoint.DropReason is not null;
+    }
+}

@@ -1,0 +1,156 @@
+using System.Buffers.Binary;
+using QuickSilver.Tests.Infrastructure;
+
+namespace QuickSilver.Tests.Publishing;
+
+// The lane is one line for all topics of a node; each topic's order and room must not feel the others.
+public sealed class PublishIntakeTests
+{
+    // Too large for the lane of a small queue: goes past it.
+    private const int Large = 4_000;
+
+    private static readonly TopicOptions PublishOnly = new() { Access = TopicAccess.Publish };
+    private static readonly QuickSilverOptions SmallQueue = new() { PublishQueueBytes = 64 << 10 };
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    public async Task Messages_in_the_lane_and_past_it_stay_in_their_order_whoever_has_room(int seed)
+    {
+        await using var parts = new FakeParts(threaded: false);
+        var node = await parts.StartAsync(SmallQueue);
+        ITopic<byte[]>[] topics = [await OpenAsync("a"), await OpenAsync("b"), await OpenAsync("c")];
+        int[] published = new int[topics.Length];
+        var waiting = new List<Task>[topics.Length];
+        var random = new Random(seed);
+        for (int i = 0; i < topics.Length; i++)
+        {
+            waiting[i] = [];
+        }
+
+        for (int step = 0; step < 5_000; step++)
+        {
+            int at = random.Next(topics.Length);
+            switch (random.Next(8))
+            {
+                case 0:
+                    parts.Core.Pump();
+                    break;
+                case 1:
+                    parts.SenderOf(topics[at].Name).GiveRoom(random.Next(200));
+                    break;
+                default:
+                    // Like a program that awaits: none is begun before the last one was accepted.
+                    waiting[at].RemoveAll(task => task.IsCompleted);
+                    if (waiting[at].Count == 0)
+                    {
+                        int bytes = random.Next(10) == 0 ? Large : random.Next(4, 600);
+                        waiting[at].Add(topics[at].PublishAsync(Payload(published[at]++, bytes)).AsTask());
+                    }
+
+                    break;
+            }
+        }
+
+        foreach (var topic in topics)
+        {
+            parts.SenderOf(topic.Name).GiveRoom(int.MaxValue);
+        }
+
+        await parts.Settle(Task.WhenAll(waiting.SelectMany(tasks => tasks)).ContinueWith(_ => 0, TaskScheduler.Default));
+        parts.Core.Pump();
+        for (int i = 0; i < topics.Length; i++)
+        {
+            Assert.True(published[i] > 50);
+            Assert.Equal(Enumerable.Range(0, published[i]), parts.SenderOf(topics[i].Name).Sent.Select(ToNumber));
+        }
+
+        Assert.Equal(0, node.GetCounters().PublishQueueBytes);
+
+        Task<ITopic<byte[]>> OpenAsync(string name) => parts.OpenAsync<byte[]>(node, name, PublishOnly);
+    }
+
+    [Fact]
+    public async Task A_topic_that_gets_room_goes_though_one_before_it_in_the_lane_has_none()
+    {
+        await using var parts = new FakeParts(threaded: false);
+        var node = await parts.StartAsync();
+        var stuck = await parts.OpenAsync<byte[]>(node, "stuck", PublishOnly);
+        var other = await parts.OpenAsync<byte[]>(node, "other", PublishOnly);
+        parts.SenderOf("stuck").GiveRoom(0);
+        parts.SenderOf("other").GiveRoom(0);
+        for (int i = 0; i < 10; i++)
+        {
+            await stuck.PublishAsync(Payload(i, 100));
+            await other.PublishAsync(Payload(i, 100));
+        }
+
+        parts.Core.Pump();
+        Assert.Equal(0, parts.SenderOf("other").Count);
+        parts.SenderOf("other").GiveRoom(int.MaxValue);
+        parts.Core.Pump();
+        Assert.Equal(Enumerable.Range(0, 10), parts.SenderOf("other").Sent.Select(ToNumber));
+
+        await stuck.PublishAsync(Payload(10, 100));
+        parts.SenderOf("stuck").GiveRoom(int.MaxValue);
+        parts.Core.Pump();
+        Assert.Equal(Enumerable.Range(0, 11), parts.SenderOf("stuck").Sent.Select(ToNumber));
+    }
+
+    [Fact]
+    public async Task What_a_cancelled_endpoint_left_in_the_lane_is_not_sent_and_holds_nobody_up()
+    {
+        await using var parts = new FakeParts(threaded: false);
+        var node = await parts.StartAsync();
+        var cancelled = await parts.OpenAsync<byte[]>(node, "cancelled", PublishOnly);
+        var other = await parts.OpenAsync<byte[]>(node, "other", PublishOnly);
+        parts.SenderOf("cancelled").GiveRoom(0);
+        parts.SenderOf("other").GiveRoom(0);
+        await cancelled.PublishAsync(Payload(0, 100));
+        await other.PublishAsync(Payload(0, 100));
+        parts.Core.Pump();
+        cancelled.Cancel();
+        parts.SenderOf("cancelled").GiveRoom(int.MaxValue);
+        parts.SenderOf("other").GiveRoom(int.MaxValue);
+        parts.Core.Pump();
+        Assert.Equal(0, parts.SenderOf("cancelled").Count);
+        Assert.Equal(1, parts.SenderOf("other").Count);
+        Assert.Equal(0, node.GetCounters().PublishQueueBytes);
+    }
+
+    [Fact]
+    public async Task Publishing_allocates_nothing()
+    {
+        await using var parts = new FakeParts(threaded: false);
+        var node = await parts.StartAsync();
+        var topic = await parts.OpenAsync<ReadOnlyMemory<byte>>(node, "steady", PublishOnly);
+        parts.SenderOf("steady").Keeps = false;
+        byte[] payload = new byte[100];
+        Publish(2_000);
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        Publish(10_000);
+        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+
+        void Publish(int messages)
+        {
+            for (int i = 0; i < messages; i++)
+            {
+                Assert.True(topic.PublishAsync(payload).IsCompletedSuccessfully);
+                if (i % 100 == 99)
+                {
+                    parts.Core.Pump();
+                }
+            }
+        }
+    }
+
+    private static byte[] Payload(int number, int bytes)
+    {
+        byte[] payload = new byte[bytes];
+        BinaryPrimitives.WriteInt32LittleEndian(payload, number);
+        return payload;
+    }
+
+    private static int ToNumber(byte[] payload) => BinaryPrimitives.ReadInt32LittleEndian(payload);
+}
