@@ -248,7 +248,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     /// <summary>Once until the topic is told of room.</summary>
     public void Wait(TopicSender topic) => _waiting.Add(topic);
 
-    public void NoteSent(TopicSender topic)
+    public void NoteSent()
     {
         _context.Counters.MessagesSent++;
         if (!_flushPosted)

@@ -52,21 +52,14 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags
             _length += start.EncodedBytes;
         }
 
-        long first = packets.Next;
-        while (true)
+        if (payload.Length <= packetBytes - _length)
         {
-            int taken = Math.Min(payload.Length, packetBytes - _length);
-            payload[..taken].CopyTo(_block!.Span[(_start + _length)..]);
-            _length += taken;
-            payload = payload[taken..];
-            if (payload.IsEmpty)
-            {
-                return packets.Next;
-            }
-
-            Close(pad: true);
-            Open(Math.Min(payload.Length, packetBytes - PacketHeader.Bytes), packets.Next - first);
+            payload.CopyTo(packet[_length..]);
+            _length += payload.Length;
+            return packets.Next;
         }
+
+        return Spread(payload);
     }
 
     /// <summary>Closes the open packet, if there is one, as short as it is.</summary>
@@ -83,6 +76,26 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags
         _block?.Release();
         _block = null;
         _open = false;
+    }
+
+    // Over as many packets as it takes.
+    private long Spread(ReadOnlySpan<byte> payload)
+    {
+        long first = packets.Next;
+        while (true)
+        {
+            int taken = Math.Min(payload.Length, packetBytes - _length);
+            payload[..taken].CopyTo(_block!.Span[(_start + _length)..]);
+            _length += taken;
+            payload = payload[taken..];
+            if (payload.IsEmpty)
+            {
+                return packets.Next;
+            }
+
+            Close(pad: true);
+            Open(Math.Min(payload.Length, packetBytes - PacketHeader.Bytes), packets.Next - first);
+        }
     }
 
     private void Open(int headBytes, long headDistance)

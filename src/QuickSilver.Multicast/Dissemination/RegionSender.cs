@@ -75,10 +75,18 @@ internal sealed class RegionSender
             && (_context.Retention.Allows(payloadBytes) || IsSettled);
     }
 
-    public void Append(ulong topicId, long sequence, StartTable starts, ReadOnlySpan<byte> payload, StabilityClaim? claim)
+    /// <summary>Whether the topic's first message in this view has gone: it carries the start table.</summary>
+    public bool HasStarted(ulong topicId) => _started.Contains(topicId);
+
+    /// <summary>Packs one message; with a topic's first in this view come its starts, with all others none.</summary>
+    public void Append(ulong topicId, long sequence, StartTable? starts, ReadOnlySpan<byte> payload, StabilityClaim? claim)
     {
-        bool first = _started.Add(topicId);
-        long end = _packer.Append(topicId, sequence, first ? starts : null, payload);
+        if (starts is not null)
+        {
+            _started.Add(topicId);
+        }
+
+        long end = _packer.Append(topicId, sequence, starts, payload);
         if (claim is not null)
         {
             if (IsReliable)
@@ -91,7 +99,7 @@ internal sealed class RegionSender
             }
         }
 
-        if (_packets.Last - _sent >= _path.MaxRunSegments)
+        if (_packets.Last - _sent >= RunPackets)
         {
             SendWaiting();
         }
@@ -211,6 +219,9 @@ internal sealed class RegionSender
     // is well, and the acknowledgement that said so may have been lost; the window would stay closed on what was held long ago.
     private bool AwaitsNews => IsReliable ? Acknowledged < _sent || _consumed < _sent : _announcements < BestEffortAnnouncements;
 
+    // What goes out in one call, and what a block of packet memory holds.
+    private int RunPackets => SegmentationOffload.RunBytes(_context.Options.PacketBytes, _path.MaxRunSegments) / _context.Options.PacketBytes;
+
     private long WindowRoom() => _pace.WindowPackets - (_sent - (IsReliable ? _consumed : _sent));
 
     private void SendWaiting()
@@ -228,8 +239,11 @@ internal sealed class RegionSender
 
         while (_sent < _packets.Last)
         {
-            long room = Math.Min(WindowRoom(), _packets.Last - _sent);
-            if (room <= 0 || !SendRun((int)Math.Min(room, _path.MaxRunSegments)))
+            long waiting = Math.Min(RunPackets, _packets.Last - _sent);
+            long room = Math.Min(WindowRoom(), waiting);
+            // A call costs about as much for one packet as for a run: where the window is the limit, it opens a run further first.
+            // It will, as what is on the way is acknowledged.
+            if (room <= 0 || (room < Math.Min(waiting, _pace.WindowPackets / 4) && _sent > _consumed && IsReliable) || !SendRun((int)room))
             {
                 break;
             }

@@ -10,6 +10,8 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     private readonly List<RegionSender> _routes = [];
     private TopicView? _view;
     private bool _isClosed;
+    // The topic's next message is its first in the view of a route, or may be.
+    private bool _isStarting;
 
     public ulong TopicId { get; } = topicId;
     public bool IsReliable { get; } = reliable;
@@ -69,6 +71,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     public void Route()
     {
         _routes.Clear();
+        _isStarting = true;
         if (_view is null)
         {
             return;
@@ -107,12 +110,19 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
             }
         }
 
-        foreach (var route in _routes)
+        if (_isStarting)
         {
-            route.Append(TopicId, sequence, numbers.Starts, payload, claim);
+            Start(sequence, payload, claim);
+        }
+        else
+        {
+            foreach (var route in _routes)
+            {
+                route.Append(TopicId, sequence, null, payload, claim);
+            }
         }
 
-        node.NoteSent(this);
+        node.NoteSent();
         return sequence;
     }
 
@@ -140,6 +150,15 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
         _isClosed = true;
         IsWaiting = false;
         node.Forget(this);
+    }
+
+    private void Start(long sequence, ReadOnlySpan<byte> payload, StabilityClaim? claim)
+    {
+        _isStarting = false;
+        foreach (var route in _routes)
+        {
+            route.Append(TopicId, sequence, route.HasStarted(TopicId) ? null : numbers.Starts, payload, claim);
+        }
     }
 
     private void Wait()
