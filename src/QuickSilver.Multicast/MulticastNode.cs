@@ -55,7 +55,13 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         var unicast = new DatagramPortOptions { ReceiveBufferBytes = options.ReceiveBufferBytes, SegmentationOffload = false };
         var control = environment.OpenPort(unicast, _reader);
         _dataPort = environment.OpenPort(
-            new DatagramPortOptions { Receives = false, SegmentationOffload = options.SegmentationOffload }, _reader);
+            new DatagramPortOptions
+            {
+                Receives = false,
+                SegmentationOffload = options.SegmentationOffload,
+                TellsFullQueue = !options.Unicast,
+            },
+            _reader);
         var membership = join(this, new DatagramAddress(control.LocalEndPoint));
         _context = new MulticastContext(environment, options, membership)
         {

@@ -26,6 +26,7 @@ public sealed class OptionsTests
             ("QuickSilver:HeartbeatInterval", "00:00:02"),
             ("QuickSilver:HeartbeatsMissed", "5"),
             ("QuickSilver:SegmentationOffload", "false"),
+            ("QuickSilver:Spin", "true"),
             ("QuickSilver:StartTimeout", "00:00:20"));
         var options = new QuickSilverOptions();
         OptionsBinding.Bind(settings.GetSection("QuickSilver"), options);
@@ -46,6 +47,7 @@ public sealed class OptionsTests
             HeartbeatInterval = TimeSpan.FromSeconds(2),
             HeartbeatsMissed = 5,
             SegmentationOffload = false,
+            Spin = true,
             StartTimeout = TimeSpan.FromSeconds(20),
         };
         Assert.Equal(expected, options);

@@ -28,7 +28,13 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
         LocalAddress = options.LocalAddress;
         Buffers = new SlabPool(options.BufferBytes);
         Buffers.Reserve();
-        var coreOptions = new CoreThreadOptions { Name = options.Name, Poller = options.Poller, LongestNap = options.LongestNap };
+        var coreOptions = new CoreThreadOptions
+        {
+            Name = options.Name,
+            Poller = options.Poller,
+            LongestNap = options.LongestNap,
+            Spin = options.Spin,
+        };
         _core = new CoreThread(coreOptions, Buffers, Counters, logger, CloseStreams);
         _ports = new DatagramSocketFactory(options.LocalAddress, options.SegmentationOffload, Counters, logger);
         _streams = new ControlStreams(_core.Post, logger);

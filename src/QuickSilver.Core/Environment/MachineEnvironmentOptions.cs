@@ -17,6 +17,9 @@ internal sealed record MachineEnvironmentOptions
 
     public bool SegmentationOffload { get; init; } = true;
 
+    /// <summary>Whether the core thread polls instead of sleeping.</summary>
+    public bool Spin { get; init; }
+
     /// <summary>The longest rest taken under load to let datagrams gather, and so the delay it may add; zero: none.</summary>
     public TimeSpan LongestNap { get; init; } = TimeSpan.FromMicroseconds(200);
 }

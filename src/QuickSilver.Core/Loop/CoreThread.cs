@@ -186,7 +186,7 @@ internal sealed class CoreThread : IDisposable
     // How many sockets are ready. Blocks only when no work is left; a look at the sockets costs the same either way.
     private int Poll()
     {
-        if (!_queues.IsEmpty || _isRequestLeft)
+        if (!_queues.IsEmpty || _isRequestLeft || _options.Spin)
         {
             return _poller.Wait(TimeSpan.Zero, _ready);
         }

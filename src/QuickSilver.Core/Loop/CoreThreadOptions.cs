@@ -8,6 +8,9 @@ internal sealed record CoreThreadOptions
 
     public PollerKind Poller { get; init; } = PollerKind.Default;
 
+    /// <summary>Never block. Each turn still asks the poller, by a call that lets the collector in.</summary>
+    public bool Spin { get; init; }
+
     /// <summary>The longest rest that is taken under load to let datagrams gather; zero turns that off.</summary>
     public TimeSpan LongestNap { get; init; } = TimeSpan.FromMicroseconds(200);
 }

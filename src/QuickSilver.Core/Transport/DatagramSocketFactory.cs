@@ -12,6 +12,7 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
     private const int ReuseAddress = 2;
     private const int IpLevel = 0;
     private const int MulticastAll = 49;
+    private const int ReceiveErrors = 11;
     // A port that only sends still has a receive queue; the kernel rounds this up to its least.
     private const int UnusedBufferBytes = 1;
 
@@ -47,6 +48,10 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
         // Sends leave by this interface, and what this host sends reaches the members on this host too.
         socket.SetSocketOption(SocketOptionLevel.IP, SocketOptionName.MulticastInterface, interfaceAddress.GetAddressBytes());
         socket.SetSocketOption(SocketOptionLevel.IP, SocketOptionName.MulticastLoopback, true);
+        if (options.TellsFullQueue && OperatingSystem.IsLinux())
+        {
+            socket.SetRawSocketOption(IpLevel, ReceiveErrors, [1, 0, 0, 0]);
+        }
 
         var calls = OperatingSystem.IsLinux() ? (IDatagramCalls)new LinuxDatagramCalls(socket) : new ManagedDatagramCalls(socket);
         bool mayOffload = segmentationOffload && options.SegmentationOffload;

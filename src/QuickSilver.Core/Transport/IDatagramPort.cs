@@ -30,6 +30,9 @@ internal sealed record DatagramPortOptions
     public int SendBufferBytes { get; init; } = 4 << 20;
     // False: the port only sends, and no receive buffer is kept for it.
     public bool Receives { get; init; } = true;
+    // A send that the interface's queue has no room for is told as Busy; as a rule the system drops it and says nothing. For
+    // ports that send to groups: towards a host, the answer "nobody listens" to one send would refuse the next.
+    public bool TellsFullQueue { get; init; }
     // False forces single datagrams both ways, as where the kernel lacks the offload.
     public bool SegmentationOffload { get; init; } = true;
 }

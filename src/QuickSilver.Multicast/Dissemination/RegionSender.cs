@@ -220,7 +220,8 @@ internal sealed class RegionSender
     private bool AwaitsNews => IsReliable ? Acknowledged < _sent || _consumed < _sent : _announcements < BestEffortAnnouncements;
 
     // What goes out in one call, and what a block of packet memory holds.
-    private int RunPackets => SegmentationOffload.RunBytes(_context.Options.PacketBytes, _path.MaxRunSegments) / _context.Options.PacketBytes;
+    private int RunPackets =>
+        SegmentationOffload.RunBytes(_context.Options.PacketBytes, _path.MaxRunSegments) / _context.Options.PacketBytes;
 
     private long WindowRoom() => _pace.WindowPackets - (_sent - (IsReliable ? _consumed : _sent));
 
@@ -243,7 +244,8 @@ internal sealed class RegionSender
             long room = Math.Min(WindowRoom(), waiting);
             // A call costs about as much for one packet as for a run: where the window is the limit, it opens a run further first.
             // It will, as what is on the way is acknowledged.
-            if (room <= 0 || (room < Math.Min(waiting, _pace.WindowPackets / 4) && _sent > _consumed && IsReliable) || !SendRun((int)room))
+            bool isCrack = IsReliable && _sent > _consumed && room < Math.Min(waiting, _pace.WindowPackets / 4);
+            if (room <= 0 || isCrack || !SendRun((int)room))
             {
                 break;
             }

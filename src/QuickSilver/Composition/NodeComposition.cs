@@ -55,6 +55,7 @@ internal static class NodeComposition
                 LocalAddress = options.Interface,
                 BufferBytes = options.BufferBytes,
                 SegmentationOffload = options.SegmentationOffload,
+                Spin = options.Spin,
             };
             _environment = MachineEnvironment.Start(machine, logs);
         }

@@ -46,7 +46,7 @@ internal sealed class PublishIntake
     /// <summary>From any thread: publishers of the gate wait until the lane has room.</summary>
     public void AwaitRoom(PublishGate gate) => _waiters.Add(gate);
 
-    /// <summary>From any thread: whether the lane stands still for this topic or for none, so that its publishers gain nothing past it.</summary>
+    /// <summary>From any thread: whether the lane stands still for this topic or for none: its publishers gain nothing past it.</summary>
     public bool StandsFor(PublishGate gate) => Volatile.Read(ref _standsFor) is not { } stuck || ReferenceEquals(stuck, gate);
 
     /// <summary>An endpoint that publishes: the number by which its messages name it.</summary>

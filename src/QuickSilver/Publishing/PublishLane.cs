@@ -66,7 +66,7 @@ internal sealed class PublishLane
         }
     }
 
-    /// <summary>From any thread: a place for so many bytes, to be committed or abandoned soon, in any case; false when there is no room.</summary>
+    /// <summary>From any thread: a place for so many bytes, to be committed or abandoned at once, in any case; false: no room.</summary>
     public bool TryClaim(int payloadBytes, out LaneClaim claim)
     {
         int bytes = PlaceBytes(payloadBytes);

@@ -42,6 +42,11 @@ internal sealed class CommonOptions
         HelpName = "BYTES",
     }.Within(OptionRules.LeastPacketBytes, OptionRules.MostPacketBytes);
 
+    private readonly Option<bool> _spin = new("--spin")
+    {
+        Description = "Poll instead of sleeping: the shortest round trips, for a whole processor.",
+    };
+
     private readonly Option<bool> _verbose = new("--verbose", "-v")
     {
         Description = "Log everything, to standard error, not only warnings.",
@@ -55,6 +60,7 @@ internal sealed class CommonOptions
         command.Add(_unicast);
         command.Add(_noOffload);
         command.Add(_packetBytes);
+        command.Add(_spin);
         command.Add(_verbose);
         return command;
     }
@@ -78,6 +84,7 @@ internal sealed class CommonOptions
             Interface = parse.GetValue(_interface) ?? IPAddress.Loopback,
             Dissemination = parse.GetValue(_unicast) ? Dissemination.Unicast : Dissemination.Multicast,
             SegmentationOffload = !parse.GetValue(_noOffload),
+            Spin = parse.GetValue(_spin),
         };
         if (parse.GetValue(_packetBytes) is int packetBytes)
         {

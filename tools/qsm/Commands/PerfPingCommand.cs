@@ -31,6 +31,7 @@ internal static class PerfPingCommand
         var replies = new Replies();
         using var handler = pong.Handle(replies.Take);
         await using var ping = await session.OpenAsync(node, PerfEchoCommand.PingTopic(name), TopicAccess.Publish);
+        replies.Pings = ping;
         await session.WaitForSubscribersAsync(ping, 1);
         byte[] payload = new byte[plan.Size];
         await WarmUpAsync(ping, replies, payload, session.Interrupted);
@@ -79,23 +80,28 @@ internal static class PerfPingCommand
     private static async Task<long> SendAsync(
         ITopic<ReadOnlyMemory<byte>> ping, Replies replies, byte[] payload, Plan plan, CancellationToken stop)
     {
-        Pace? pace = plan.Rate is double rate ? new Pace(rate) : null;
         long endTicks = Stopwatch.GetTimestamp() + (long)(plan.Seconds * Stopwatch.Frequency);
+        if (plan.Rate is not double rate)
+        {
+            // One after the other: each reply's handler sends the next, as the exchange is what is measured and not this thread.
+            replies.ChainUntil(endTicks, payload);
+            PerfMessage.Write(payload, Stopwatch.GetTimestamp(), 1);
+            await ping.PublishAsync(payload, CancellationToken.None);
+            return await replies.EndOfChain.WaitAsync(TimeSpan.FromSeconds(plan.Seconds) + ReplyLimit, stop)
+                .ContinueWith(_ => replies.Sent, TaskScheduler.Default);
+        }
+
+        var pace = new Pace(rate);
         long sent = 0;
         while (Stopwatch.GetTimestamp() < endTicks && !stop.IsCancellationRequested)
         {
-            pace?.WaitFor(sent);
+            pace.WaitFor(sent);
             replies.Answered.Reset();
             PerfMessage.Write(payload, Stopwatch.GetTimestamp(), ++sent);
             ValueTask accepted = ping.PublishAsync(payload, CancellationToken.None);
             if (!accepted.IsCompletedSuccessfully)
             {
                 await accepted;
-            }
-
-            if (pace is null)
-            {
-                replies.Await(sent, ReplyLimit);
             }
         }
 
@@ -107,8 +113,19 @@ internal static class PerfPingCommand
     // Records on the core thread; the command's thread waits for its count. A reply to the warm-up is not counted.
     private sealed class Replies
     {
+        private readonly TaskCompletionSource _endOfChain = new(TaskCreationOptions.RunContinuationsAsynchronously);
         private long _count;
         private long _last;
+        private long _sent = 1;
+        private long _chainEndTicks;
+        private byte[]? _chained;
+
+        public ITopic<ReadOnlyMemory<byte>>? Pings { get; set; }
+
+        public Task EndOfChain => _endOfChain.Task;
+
+        /// <summary>Pings of the chain so far.</summary>
+        public long Sent => Volatile.Read(ref _sent);
 
         public ManualResetEventSlim Answered { get; } = new();
 
@@ -132,7 +149,37 @@ internal static class PerfPingCommand
                 Volatile.Write(ref _last, sequence);
             }
 
-            Answered.Set();
+            Chain(sequence);
+            if (!Answered.IsSet)
+            {
+                Answered.Set();
+            }
+        }
+
+        public void ChainUntil(long endTicks, byte[] payload)
+        {
+            _chainEndTicks = endTicks;
+            Volatile.Write(ref _chained, payload);
+        }
+
+        private void Chain(long sequence)
+        {
+            if (sequence == 0 || Volatile.Read(ref _chained) is not { } payload)
+            {
+                return;
+            }
+
+            long now = Stopwatch.GetTimestamp();
+            if (now >= _chainEndTicks)
+            {
+                _endOfChain.TrySetResult();
+                return;
+            }
+
+            Volatile.Write(ref _sent, sequence + 1);
+            PerfMessage.Write(payload, now, sequence + 1);
+            // One message at a time always finds room, so there is nothing to await.
+            _ = Pings!.PublishAsync(payload, CancellationToken.None);
         }
 
         // Replies come in order, so the one to the last message is the last.
