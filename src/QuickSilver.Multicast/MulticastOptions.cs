@@ -48,9 +48,8 @@ internal sealed record MulticastOptions
     public TimeSpan AnnounceMax { get; init; } = TimeSpan.FromMilliseconds(250);
 
     // The ring while what it settles moves; while it waits for something, which doubles up to the second bound; and while there
-    // is nothing (the paper's 1 to 5 tokens a second). Senders move at the ring's pace: where the processors are busy, a thread
-    // that sleeps a millisecond between two rounds gets its turn late, and the windows stay closed meanwhile.
-    public TimeSpan TokenIntervalActive { get; init; } = TimeSpan.FromMicroseconds(250);
+    // is nothing (the paper's 1 to 5 tokens a second). A sender that needs to know sooner says so in its packets.
+    public TimeSpan TokenIntervalActive { get; init; } = TimeSpan.FromMilliseconds(1);
 
     public TimeSpan TokenIntervalWaiting { get; init; } = TimeSpan.FromMilliseconds(8);
 

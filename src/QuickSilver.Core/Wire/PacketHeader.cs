@@ -124,6 +124,13 @@ internal readonly struct PacketTemplate(ulong cluster, ulong sender, uint incarn
         BinaryPrimitives.WriteUInt32LittleEndian(packet[PacketHeader.ReservedOffset..], 0);
     }
 
+    /// <summary>Adds flags to a header that is written and not yet sealed.</summary>
+    public static void AddFlags(Span<byte> packet, PacketFlags flags)
+    {
+        var at = packet[PacketHeader.FlagsOffset..];
+        BinaryPrimitives.WriteUInt16LittleEndian(at, (ushort)(BinaryPrimitives.ReadUInt16LittleEndian(at) | (ushort)flags));
+    }
+
     public static void Seal(Span<byte> packet)
     {
         BinaryPrimitives.WriteUInt16LittleEndian(packet[PacketHeader.LengthOffset..], (ushort)packet.Length);

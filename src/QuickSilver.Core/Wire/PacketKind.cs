@@ -26,4 +26,6 @@ internal enum PacketFlags : ushort
     BestEffort = 1,
     // An announcement that nothing will follow in this view.
     Final = 2,
+    // The sender wants to know soon that this is held: somebody waits for it, or a good part of its window is used up.
+    AckWanted = 4,
 }

@@ -62,6 +62,9 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags
         return Spread(payload);
     }
 
+    /// <summary>The open packet, in which the last message ends, asks for an acknowledgement.</summary>
+    public void WantAck() => PacketTemplate.AddFlags(_block!.Span.Slice(_start, packetBytes), PacketFlags.AckWanted);
+
     /// <summary>Closes the open packet, if there is one, as short as it is.</summary>
     public void Flush()
     {

@@ -30,6 +30,7 @@ internal sealed class RegionSender
     private readonly List<NodeKey> _gone = [];
     private long _sent;
     private long _consumed;
+    private long _lastAckWanted;
     private TimeSpan _announceInterval;
     private TimeSpan _opensAt;
     private int _announcements;
@@ -92,11 +93,20 @@ internal sealed class RegionSender
             if (IsReliable)
             {
                 _claims.Enqueue((end, claim));
+                _packer.WantAck();
             }
             else
             {
                 claim.Release();
             }
+        }
+
+        // Often enough that the window does not close while all is well, and no more often: a round of the ring costs each member
+        // a packet's work.
+        if (end - _lastAckWanted >= _pace.WindowPackets / 4 && IsReliable)
+        {
+            _lastAckWanted = end;
+            _packer.WantAck();
         }
 
         if (_packets.Last - _sent >= RunPackets)

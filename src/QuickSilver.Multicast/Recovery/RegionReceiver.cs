@@ -65,6 +65,11 @@ internal sealed class RegionReceiver
             _pulls[stream].OnGap();
         }
 
+        if ((header.Flags & PacketFlags.AckWanted) != 0)
+        {
+            Ring.OnAckWanted();
+        }
+
         Ring.OnActivity();
         return DropReason.None;
     }

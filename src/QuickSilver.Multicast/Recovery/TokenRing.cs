@@ -34,6 +34,7 @@ internal sealed class TokenRing
     private long _round;
     private bool _underWay;
     private bool _waitsIdle;
+    private bool _isWanted;
     // Rounds since the last that found something moved.
     private int _stillRounds;
     private bool _sawToken;
@@ -73,6 +74,24 @@ internal sealed class TokenRing
             _waitsIdle = false;
             _context.Environment.Schedule(_timer, _context.Options.TokenIntervalActive);
         }
+    }
+
+    /// <summary>A sender wants to know soon what is held: the next round begins at once, or as soon as this one is over.</summary>
+    public void OnAckWanted()
+    {
+        if (!IsLeader)
+        {
+            return;
+        }
+
+        if (_underWay)
+        {
+            _isWanted = true;
+            return;
+        }
+
+        _waitsIdle = false;
+        _context.Environment.Schedule(_timer, TimeSpan.Zero);
     }
 
     /// <summary>A sender that announces is not acknowledged yet: perhaps the acknowledgement was lost, so it is told again.</summary>
@@ -354,12 +373,14 @@ internal sealed class TokenRing
             _stillRounds = moved ? 0 : _stillRounds + 1;
             // What arrives meanwhile ends the wait.
             _waitsIdle = _stillRounds > 0;
-            _context.Environment.Schedule(_timer, OpenInterval());
+            _context.Environment.Schedule(_timer, _isWanted ? TimeSpan.Zero : OpenInterval());
         }
         else
         {
             Rest();
         }
+
+        _isWanted = false;
     }
 
     private TimeSpan OpenInterval()

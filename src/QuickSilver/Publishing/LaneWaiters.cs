@@ -29,7 +29,7 @@ internal sealed class LaneWaiters
     /// <summary>Core thread, after room was given: each gate serves its line, and comes back if some of it is left.</summary>
     public void Serve(PublishLane lane)
     {
-        if (!Volatile.Read(ref _hasAny) || !lane.IsHalfFree)
+        if (!Volatile.Read(ref _hasAny) || !lane.HasMuchRoom)
         {
             return;
         }

@@ -206,7 +206,7 @@ internal sealed class PublishGate
 
     // The lane is full, and will have room: past it a message would only come late, at a higher price.
     private bool IsForLane(PublishRequest request) =>
-        request.FitsLane && !Volatile.Read(ref _isQueued) && !_intake.Lane.IsHalfFree && _intake.StandsFor(this);
+        request.FitsLane && !Volatile.Read(ref _isQueued) && !_intake.Lane.HasMuchRoom && _intake.StandsFor(this);
 
     private bool TryReserve(long charge)
     {

@@ -51,7 +51,7 @@ internal sealed class PublishLane
     public long UsedBytes => Math.Max(0, Volatile.Read(ref _at.Tail) - Volatile.Read(ref _at.Head));
 
     /// <summary>From any thread: room enough that a publisher who waits now runs for a while.</summary>
-    public bool IsHalfFree => UsedBytes <= _capacity / 2;
+    public bool HasMuchRoom => UsedBytes <= _capacity / 4;
 
     /// <summary>Core thread: the oldest place not taken yet.</summary>
     public long Next { get; private set; }
