@@ -39,7 +39,9 @@ internal sealed class LeaseTracker
     // The frames above the pool's own; how many those are depends on what was inlined.
     private static string Place(StackTrace trace)
     {
-        var frames = trace.GetFrames().SkipWhile(frame => frame.GetMethod()?.DeclaringType?.Namespace == typeof(Lease).Namespace);
+        string pool = $"{typeof(Lease).Namespace}.";
+        var frames = trace.GetFrames().SkipWhile(frame =>
+            DiagnosticMethodInfo.Create(frame)?.DeclaringTypeName.StartsWith(pool, StringComparison.Ordinal) == true);
         return string.Concat(frames.Select(frame => frame.ToString()));
     }
 }
