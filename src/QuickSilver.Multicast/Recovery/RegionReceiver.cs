@@ -43,8 +43,8 @@ internal sealed class RegionReceiver
     // The view's members that were not removed since, in key order: the ring.
     public List<NodeKey> Live { get; }
     public long SupersededAt { get; private set; }
-    // In order of first packet; deterministic.
-    public IReadOnlyList<InboundStream> Streams => _streams;
+    // In order of first packet; deterministic. A list, so that going through it allocates nothing.
+    public List<InboundStream> Streams => _streams;
 
     public DropReason OnData(InboundStream stream, in PacketHeader header, Core.Buffers.Lease lease, int offset)
     {
