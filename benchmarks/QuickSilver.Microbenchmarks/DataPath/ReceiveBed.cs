@@ -1,0 +1,40 @@
+using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Dissemination;
+
+namespace QuickSilver.Microbenchmarks.DataPath;
+
+// One subscriber of one topic and the packets that it receives. A pass hands over all runs; Rewind makes them new to it.
+internal sealed class ReceiveBed<T>
+{
+    private const string Topic = "bench";
+
+    private readonly BareParts _parts = new();
+    private readonly IDatagramReceiver _reader;
+    private InboundStream? _stream;
+
+    public ReceiveBed(int runs, int messageBytes, MessageHandler<T> handler)
+    {
+        var topic = _parts.Open<T>(Topic);
+        topic.Handle(handler);
+        _reader = _parts.Core.Receiver!;
+        Packets = new PacketRuns(_parts, TopicId.Of(Topic), runs, messageBytes);
+    }
+
+    public PacketRuns Packets { get; }
+
+    public void Rewind() => Packets.Renumber();
+
+    /// <summary>Every run as the core thread hands it over; between runs the ring says what is stable, so that the cache goes.</summary>
+    public void Pass()
+    {
+        foreach (var run in Packets.Runs)
+        {
+            _reader.OnRun(run);
+            _stream ??= _parts.Node.Regions.First().Streams[0];
+            _stream.SetStable(_stream.Contiguous);
+        }
+
+        _reader.OnBatchEnd();
+    }
+}
