@@ -2,15 +2,15 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast;
 
-// One message as it is handed up, valid during the call only. Lease: the packet's memory when Payload lies in it whole
-// (who keeps the bytes adds a claim instead of copying), or null when it was assembled elsewhere.
+// One message as it is handed up, valid during the call only. Payload lies where it was received, or where it was put
+// together when it spanned packets: who keeps the bytes copies them.
 internal readonly ref struct DeliveredMessage
 {
     public required NodeKey Sender { get; init; }
     public required ulong TopicId { get; init; }
     // The sender's number in this topic, from 1.
     public required long Sequence { get; init; }
-    public required ReadOnlySpan<byte> Payload { get; init; }
+    public required ReadOnlyMemory<byte> Payload { get; init; }
 }
 
 // A range of a sender's messages in a topic that this subscriber will never get, ends included.

@@ -27,6 +27,9 @@ internal sealed class Lease
 
     public Memory<byte> Memory => _slab.AsMemory(_offset, SlabPool.BlockBytes);
 
+    /// <summary>A part of the block that can be handed on: good as long as a claim is held.</summary>
+    public ReadOnlyMemory<byte> Part(int offset, int length) => new(_slab, _offset + offset, length);
+
     public int Claims => _claims;
 
     internal void Begin() => _claims = 1;

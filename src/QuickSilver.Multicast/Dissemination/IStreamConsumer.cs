@@ -1,18 +1,14 @@
-using QuickSilver.Core.Buffers;
-
 namespace QuickSilver.Multicast.Dissemination;
 
-// One message out of a stream, in any order. Payload lies in the packet's lease, or in Assembly when it spanned packets.
+// One message out of a stream, in any order. Payload lies in the packet's memory, or in Assembly when it spanned packets.
 internal readonly ref struct StreamMessage
 {
     public required ulong TopicId { get; init; }
     public required long Sequence { get; init; }
     public required ReadOnlySpan<byte> StartTable { get; init; }
-    public required ReadOnlySpan<byte> Payload { get; init; }
+    public required ReadOnlyMemory<byte> Payload { get; init; }
     // The packet in which the message ends: who holds the message holds this packet.
     public required long EndPacket { get; init; }
-    public Lease? Lease { get; init; }
-    public int LeaseOffset { get; init; }
     public Assembly? Assembly { get; init; }
 }
 

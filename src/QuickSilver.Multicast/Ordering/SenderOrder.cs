@@ -1,15 +1,14 @@
-using QuickSilver.Core.Buffers;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
 
 namespace QuickSilver.Multicast.Ordering;
 
 // A message that waits for an earlier one, or for room above; its bytes stay in the packet that its stream keeps.
-internal readonly struct HeldMessage(InboundStream stream, long packet, Lease? lease, int offset, int length, Assembly? assembly)
+internal readonly struct HeldMessage(InboundStream stream, long packet, ReadOnlyMemory<byte> payload, Assembly? assembly)
 {
     public InboundStream Stream { get; } = stream;
     public long Packet { get; } = packet;
-    public ReadOnlySpan<byte> Payload => assembly is null ? lease!.Span.Slice(offset, length) : assembly.Payload;
+    public ReadOnlyMemory<byte> Payload { get; } = payload;
 
     public void Release()
     {
@@ -48,9 +47,7 @@ internal sealed class SenderOrder(NodeKey sender)
         }
 
         stream.Hold(message.EndPacket);
-        var held = new HeldMessage(
-            stream, message.EndPacket, message.Lease, message.LeaseOffset, message.Payload.Length, message.Assembly);
-        _held.Add(message.Sequence, held);
+        _held.Add(message.Sequence, new HeldMessage(stream, message.EndPacket, message.Payload, message.Assembly));
         return true;
     }
 

@@ -232,7 +232,7 @@ internal sealed class TopicReceiver(
     }
 
     // An exception from above never passes below: the message counts as taken.
-    private bool TryHandUp(SenderOrder order, long sequence, ReadOnlySpan<byte> payload)
+    private bool TryHandUp(SenderOrder order, long sequence, ReadOnlyMemory<byte> payload)
     {
         try
         {

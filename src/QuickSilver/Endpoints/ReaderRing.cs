@@ -6,7 +6,8 @@ namespace QuickSilver.Endpoints;
 //
 // A lock guards it although the core thread takes it: dropping the oldest makes the core thread a second consumer, and a
 // gap notice must stand exactly between the messages that it parts. It is held for some tens of nanoseconds and nothing
-// is called within it; wakes and resumptions happen after it is left.
+// is called within it; wakes and resumptions happen after it is left. While there are handlers and no reader the core thread
+// sees so without it, and leaves it alone.
 //
 // What comes first, a reader or a handler, claims the ring. Until then all that is delivered is buffered here and nowhere else;
 // a handler that comes first is handed it as a backlog, and the ring is off until a reader comes. The claim is made under
@@ -31,10 +32,10 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     private byte[]? _held;
     private IRingWaiter? _waiter;
     private Exception? _error;
-    private bool _hasReader;
+    private volatile bool _hasReader;
     private bool _wantsRoom;
     private bool _isEnded;
-    private bool _isOff;
+    private volatile bool _isOff;
     private volatile bool _isClaimed;
     private volatile HandlerBacklog<T>? _backlog;
 
@@ -53,22 +54,13 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     }
 
     /// <summary>Core thread. False only under the policy Wait while someone reads: the senders are to wait.</summary>
-    public bool CanAccept(int payloadBytes)
-    {
-        lock (_lock)
-        {
-            if (policy != SlowReaderPolicy.Wait || !_hasReader || _isEnded || !IsFull(payloadBytes))
-            {
-                return true;
-            }
-
-            _wantsRoom = true;
-            return false;
-        }
-    }
+    public bool CanAccept(int payloadBytes) => policy != SlowReaderPolicy.Wait || !_hasReader || HasRoom(payloadBytes);
 
     /// <summary>Any thread: whether a reader or a handler has come. Once true, always true.</summary>
     public bool IsClaimed => _isClaimed;
+
+    /// <summary>Any thread: nothing is buffered: handlers have come and no reader.</summary>
+    public bool IsOff => _isOff;
 
     /// <summary>
     /// Core thread: adds a message, or what the policy says instead. Returns how many were dropped. A caller that takes the
@@ -296,6 +288,20 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
             _waiter = null;
             return true;
+        }
+    }
+
+    private bool HasRoom(int payloadBytes)
+    {
+        lock (_lock)
+        {
+            if (!_hasReader || _isEnded || !IsFull(payloadBytes))
+            {
+                return true;
+            }
+
+            _wantsRoom = true;
+            return false;
         }
     }
 

@@ -129,7 +129,9 @@ internal sealed class FakeReceiver(ulong topicId, ITopicSink sink) : ITopicRecei
 
     public Action? OnResume { get; set; }
 
-    public bool Deliver(long sequence, ReadOnlySpan<byte> payload, NodeKey? sender = null) => sink.TryAccept(new DeliveredMessage
+    public bool Deliver(long sequence, ReadOnlySpan<byte> payload, NodeKey? sender = null) => Deliver(sequence, payload.ToArray(), sender);
+
+    public bool Deliver(long sequence, byte[] payload, NodeKey? sender = null) => sink.TryAccept(new DeliveredMessage
     {
         Sender = sender ?? Peer,
         TopicId = topicId,
