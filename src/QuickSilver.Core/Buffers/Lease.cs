@@ -27,8 +27,10 @@ internal sealed class Lease
 
     public Memory<byte> Memory => _slab.AsMemory(_offset, SlabPool.BlockBytes);
 
-    /// <summary>A part of the block that can be handed on: good as long as a claim is held.</summary>
-    public ReadOnlyMemory<byte> Part(int offset, int length) => new(_slab, _offset + offset, length);
+    /// <summary>The array in which the block lies, from Start on: for who hands parts of it on.</summary>
+    public byte[] Slab => _slab;
+
+    public int Start => _offset;
 
     public int Claims => _claims;
 

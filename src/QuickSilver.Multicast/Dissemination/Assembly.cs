@@ -20,8 +20,9 @@ internal sealed class Assembly
     // A copy of the start table, when the message carries one.
     public byte[] StartTable { get; private set; } = [];
     public bool IsComplete => _have == _total;
-    public ReadOnlyMemory<byte> Payload => new(_buffer, 0, _total);
-    public int BufferBytes => _buffer.Length;
+    // The payload lies at its beginning.
+    public byte[] Buffer => _buffer;
+    public int TotalBytes => _total;
 
     /// <summary>Set by who keeps the message beyond the call; then Release is its duty.</summary>
     public bool IsKept { get; set; }
@@ -109,20 +110,20 @@ internal sealed class ReassemblyBudget(long limitBytes)
             return new Assembly();
         }
 
-        _pooledBytes -= assembly.BufferBytes;
+        _pooledBytes -= assembly.Buffer.Length;
         return assembly;
     }
 
     public void Return(Assembly assembly)
     {
-        if (assembly.BufferBytes > MaxKeptBytes || _pooledBytes + assembly.BufferBytes > MaxPooledBytes)
+        if (assembly.Buffer.Length > MaxKeptBytes || _pooledBytes + assembly.Buffer.Length > MaxPooledBytes)
         {
             assembly.LetBufferGo();
         }
 
         if (_pool.Count < MaxPooled)
         {
-            _pooledBytes += assembly.BufferBytes;
+            _pooledBytes += assembly.Buffer.Length;
             _pool.Push(assembly);
         }
     }

@@ -189,7 +189,9 @@ internal sealed class InboundStream
 
     private void Parse(long sequence, Lease lease, int offset, int length)
     {
-        ReadOnlySpan<byte> packet = lease.Span.Slice(offset, length);
+        byte[] slab = lease.Slab;
+        int from = lease.Start + offset;
+        var packet = new ReadOnlySpan<byte>(slab, from, length);
         var header = new PacketHeader(packet);
         int headBytes = header.HeadBytes;
         _delivering = true;
@@ -198,6 +200,7 @@ internal sealed class InboundStream
             Extend(assembly);
         }
 
+        var message = new StreamMessage(Sender) { EndPacket = sequence };
         int at = PacketHeader.Bytes + headBytes;
         while (MessageHeader.TryRead(packet[at..], out int bytes, out bool start, out ulong topicId, out long number))
         {
@@ -218,14 +221,8 @@ internal sealed class InboundStream
                 break;
             }
 
-            var message = new StreamMessage
-            {
-                TopicId = topicId,
-                Sequence = number,
-                StartTable = table,
-                Payload = lease.Part(offset + at, bytes),
-                EndPacket = sequence,
-            };
+            message.Delivered.Set(topicId, number, slab, from + at, bytes);
+            message.StartTable = table;
             _consumer.OnMessage(this, message);
             at += bytes;
         }
@@ -278,15 +275,13 @@ internal sealed class InboundStream
         }
 
         _assemblies.Remove(assembly);
-        var message = new StreamMessage
+        var message = new StreamMessage(Sender)
         {
-            TopicId = assembly.TopicId,
-            Sequence = assembly.Sequence,
             StartTable = assembly.StartTable,
-            Payload = assembly.Payload,
             EndPacket = assembly.NextPacket - 1,
             Assembly = assembly,
         };
+        message.Delivered.Set(assembly.TopicId, assembly.Sequence, assembly.Buffer, 0, assembly.TotalBytes);
         _consumer.OnMessage(this, message);
         if (!assembly.IsKept)
         {

@@ -4,11 +4,11 @@ using QuickSilver.Multicast.Dissemination;
 namespace QuickSilver.Multicast.Ordering;
 
 // A message that waits for an earlier one, or for room above; its bytes stay in the packet that its stream keeps.
-internal readonly struct HeldMessage(InboundStream stream, long packet, ReadOnlyMemory<byte> payload, Assembly? assembly)
+internal readonly struct HeldMessage(InboundStream stream, long packet, in DeliveredMessage message, Assembly? assembly)
 {
     public InboundStream Stream { get; } = stream;
     public long Packet { get; } = packet;
-    public ReadOnlyMemory<byte> Payload { get; } = payload;
+    public DeliveredMessage Message { get; } = message;
 
     public void Release()
     {
@@ -36,7 +36,8 @@ internal sealed class SenderOrder(NodeKey sender)
 
     public bool Hold(InboundStream stream, in StreamMessage message)
     {
-        if (_held.ContainsKey(message.Sequence))
+        long sequence = message.Delivered.Sequence;
+        if (_held.ContainsKey(sequence))
         {
             return false;
         }
@@ -47,7 +48,7 @@ internal sealed class SenderOrder(NodeKey sender)
         }
 
         stream.Hold(message.EndPacket);
-        _held.Add(message.Sequence, new HeldMessage(stream, message.EndPacket, message.Payload, message.Assembly));
+        _held.Add(sequence, new HeldMessage(stream, message.EndPacket, message.Delivered, message.Assembly));
         return true;
     }
 

@@ -87,12 +87,12 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
         if (IsBytes)
         {
             // Handlers are given the bytes where they lie; only the ring makes a copy.
-            var bytes = message.Payload;
-            Accept(new Message<T>(Unsafe.As<ReadOnlyMemory<byte>, T>(ref bytes), sender, message.Sequence), bytes);
+            var borrowed = new Message<ReadOnlyMemory<byte>>(message.Memory, sender, message.Sequence);
+            Accept(Unsafe.As<Message<ReadOnlyMemory<byte>>, Message<T>>(ref borrowed), message);
         }
         else if (TryDecode(message, sender, out var value))
         {
-            Accept(new Message<T>(value, sender, message.Sequence), message.Payload);
+            Accept(new Message<T>(value, sender, message.Sequence), message);
         }
     }
 
@@ -110,9 +110,9 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
 
     private static SenderId ToSender(NodeKey key) => new(key.Id, key.Incarnation);
 
-    private void Accept(in Message<T> message, ReadOnlyMemory<byte> payload)
+    private void Accept(in Message<T> message, in DeliveredMessage origin)
     {
-        int dropped = _ring!.IsClaimed ? ReaderRing<T>.WasClaimed : Buffer(message, payload, isClaimed: false);
+        int dropped = _ring!.IsClaimed ? ReaderRing<T>.WasClaimed : Buffer(message, origin, isClaimed: false);
         if (dropped == ReaderRing<T>.WasClaimed)
         {
             DeliverBacklog();
@@ -126,21 +126,21 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
                 return;
             }
 
-            dropped = Buffer(message, payload, isClaimed: true);
+            dropped = Buffer(message, origin, isClaimed: true);
         }
 
         Topic.Node.Tally.ReaderDrops += dropped;
     }
 
-    private int Buffer(in Message<T> message, ReadOnlyMemory<byte> payload, bool isClaimed) => IsBytes
-        ? _ring!.AddBytes(payload.Span, message.Sender, message.Sequence, isClaimed)
-        : _ring!.Add(message, payload.Length, isClaimed);
+    private int Buffer(in Message<T> message, in DeliveredMessage origin, bool isClaimed) => IsBytes
+        ? _ring!.AddBytes(origin.Span, message.Sender, message.Sequence, isClaimed)
+        : _ring!.Add(message, origin.Length, isClaimed);
 
     private bool TryDecode(in DeliveredMessage message, SenderId sender, [MaybeNullWhen(false)] out T value)
     {
         try
         {
-            value = _codec.Read(message.Payload.Span);
+            value = _codec.Read(message.Span);
             return true;
         }
         catch (Exception exception)
