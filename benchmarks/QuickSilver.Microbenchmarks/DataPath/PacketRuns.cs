@@ -24,11 +24,11 @@ internal sealed class PacketRuns
         var packer = new Packer(parts.Core.Buffers, template, PacketFlags.None, PacketBytes, retention);
         var table = new StartTable();
         table.Add(parts.Region.Configuration, 1);
-        var payload = new byte[messageBytes];
-        new Random(1).NextBytes(payload);
+        Payload = new byte[messageBytes];
+        new Random(1).NextBytes(Payload);
         while (retention.Next < (runs * PacketsPerRun) - (messageBytes / PacketBytes) - 1)
         {
-            packer.Append(topicId, ++Messages, Messages == 1 ? table : null, payload);
+            packer.Append(topicId, ++Messages, Messages == 1 ? table : null, Payload);
         }
 
         packer.Flush();
@@ -42,6 +42,9 @@ internal sealed class PacketRuns
 
         CutRuns(parts.Core.Port);
     }
+
+    /// <summary>What each message carries.</summary>
+    public byte[] Payload { get; }
 
     public long Messages { get; }
 

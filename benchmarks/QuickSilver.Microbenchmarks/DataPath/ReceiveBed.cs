@@ -1,5 +1,6 @@
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast;
 using QuickSilver.Multicast.Dissemination;
 
 namespace QuickSilver.Microbenchmarks.DataPath;
@@ -7,21 +8,29 @@ namespace QuickSilver.Microbenchmarks.DataPath;
 // One subscriber of one topic and the packets that it receives. A pass hands over all runs; Rewind makes them new to it.
 internal sealed class ReceiveBed<T>
 {
-    private const string Topic = "bench";
+    private const string Name = "bench";
 
     private readonly BareParts _parts = new();
     private readonly IDatagramReceiver _reader;
     private InboundStream? _stream;
 
-    public ReceiveBed(int runs, int messageBytes, MessageHandler<T> handler)
+    public ReceiveBed(int runs, int messageBytes, MessageHandler<T>? handler)
     {
-        var topic = _parts.Open<T>(Topic);
-        topic.Handle(handler);
+        Topic = _parts.Open<T>(Name);
+        if (handler is not null)
+        {
+            Topic.Handle(handler);
+        }
+
         _reader = _parts.Core.Receiver!;
-        Packets = new PacketRuns(_parts, TopicId.Of(Topic), runs, messageBytes);
+        Packets = new PacketRuns(_parts, TopicId.Of(Name), runs, messageBytes);
     }
 
+    public ITopic<T> Topic { get; }
+
     public PacketRuns Packets { get; }
+
+    public MulticastCounters Counters => _parts.Node.Counters;
 
     public void Rewind() => Packets.Renumber();
 

@@ -7,6 +7,8 @@ namespace QuickSilver.Multicast.Dissemination;
 internal sealed class Assembly
 {
     private byte[] _buffer = [];
+    private byte[] _table = [];
+    private int _tableBytes;
     private int _have;
     private int _total;
     private ReassemblyBudget? _budget;
@@ -18,7 +20,7 @@ internal sealed class Assembly
     // The packet whose head continues the message.
     public long NextPacket { get; private set; }
     // A copy of the start table, when the message carries one.
-    public byte[] StartTable { get; private set; } = [];
+    public ReadOnlySpan<byte> StartTable => _table.AsSpan(0, _tableBytes);
     public bool IsComplete => _have == _total;
     // The payload lies at its beginning.
     public byte[] Buffer => _buffer;
@@ -42,7 +44,13 @@ internal sealed class Assembly
         Sequence = sequence;
         StartPacket = packet;
         NextPacket = packet;
-        StartTable = table.IsEmpty ? [] : table.ToArray();
+        _tableBytes = table.Length;
+        if (_table.Length < table.Length)
+        {
+            _table = new byte[table.Length];
+        }
+
+        table.CopyTo(_table);
         IsKept = false;
     }
 

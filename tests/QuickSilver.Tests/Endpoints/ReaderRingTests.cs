@@ -128,6 +128,21 @@ public sealed class ReaderRingTests
         Assert.Equal([1, 1], first.Value.ToArray());
     }
 
+    [Fact]
+    public void Nothing_is_buffered_while_there_are_handlers_and_no_reader_has_come()
+    {
+        var ring = new ReaderRing<int>(2, SlowReaderPolicy.Wait);
+        Assert.False(ring.IsOff);
+        ring.TryClaim([]);
+        Assert.True(ring.IsOff);
+        Assert.Equal(0, ring.Add(new Message<int>(1, Sender, 1), 4));
+        Assert.Equal(0, ring.Count);
+        Assert.True(ring.TryAttach());
+        Assert.False(ring.IsOff);
+        ring.Add(new Message<int>(2, Sender, 2), 4);
+        Assert.Equal(["2"], ReadAll(ring));
+    }
+
     private static bool Replay(SlowReaderPolicy policy, int capacity, int[] steps)
     {
         var ring = new ReaderRing<int>(capacity, policy);
