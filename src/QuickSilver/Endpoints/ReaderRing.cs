@@ -13,8 +13,10 @@ namespace QuickSilver.Endpoints;
 // a handler that comes first is handed it as a backlog, and the ring is off until a reader comes. The claim is made under
 // the lock that adds, so that each message lies either in what is handed over or behind it.
 //
-// Byte payloads lie in buffers that belong to the slots. Taking a message swaps its buffer with the one the reader
-// held before, so a message's bytes are the reader's until it asks for the next one, and nothing is allocated.
+// The reader takes several messages at one go (RingBatch), so that it comes for the lock once for all of them.
+//
+// Byte payloads lie in buffers that belong to the slots. Taking messages swaps their buffers with those of the messages
+// taken before, so a message's bytes are the reader's until it asks for the next one, and nothing is allocated.
 internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 {
     public const string DroppedOldest = "the reader was slow and the oldest messages made room";
@@ -29,12 +31,13 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     private readonly Lock _lock = new();
     private readonly GapLine _gaps = new();
     private readonly RingSlots<T> _slots = new();
-    private byte[]? _held;
+    private readonly RingBatch<T> _batch = new(capacity);
     private IRingWaiter? _waiter;
     private Exception? _error;
     private volatile bool _hasReader;
     private bool _wantsRoom;
     private bool _isEnded;
+    private volatile bool _isDiscarded;
     private volatile bool _isOff;
     private volatile bool _isClaimed;
     private volatile HandlerBacklog<T>? _backlog;
@@ -48,7 +51,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         {
             lock (_lock)
             {
-                return _slots.Count;
+                return Waiting;
             }
         }
     }
@@ -151,6 +154,8 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         {
             if (discard)
             {
+                // What the reader has taken already is its own to drop.
+                _isDiscarded = true;
                 _slots.Clear();
                 _gaps.Clear();
                 _backlog = null;
@@ -227,6 +232,15 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     {
         lock (_lock)
         {
+            if (_isDiscarded)
+            {
+                _batch.Settle();
+            }
+            else
+            {
+                _batch.PutBack(_slots);
+            }
+
             _hasReader = false;
             _waiter = null;
         }
@@ -237,31 +251,20 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     /// <summary>The reader's next step. On Wait, the waiter will be woken once, unless it takes itself back.</summary>
     public RingTake Take(IRingWaiter waiter, out Message<T> message, out GapNotice gap)
     {
-        bool signalRoom = false;
+        gap = default;
+        if (!_isDiscarded && _batch.TryNext(out message))
+        {
+            return RingTake.Message;
+        }
+
         message = default;
+        RingTake taken;
+        bool signalRoom = false;
         lock (_lock)
         {
-            if (_gaps.TryTake(_slots.Head, out gap))
-            {
-                return RingTake.Gap;
-            }
-
-            if (_slots.Count == 0)
-            {
-                if (_isEnded)
-                {
-                    return _error is null ? RingTake.Ended : throw _error;
-                }
-
-                _waiter = waiter;
-                return RingTake.Wait;
-            }
-
-            ref var slot = ref _slots.Oldest;
-            message = slot.Message;
-            (slot.Buffer, _held) = (SlotBuffer.Keep(_held), slot.Buffer);
-            _slots.RemoveOldest();
-            if (_wantsRoom && _slots.Count <= capacity / 2 && _slots.Bytes <= MaxBytes / 2)
+            _batch.Settle();
+            taken = TakeBatch(waiter, out gap);
+            if (_wantsRoom && Waiting <= capacity / 2 && WaitingBytes <= MaxBytes / 2)
             {
                 _wantsRoom = false;
                 signalRoom = true;
@@ -273,7 +276,12 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             OnRoom?.Invoke();
         }
 
-        return RingTake.Message;
+        if (taken == RingTake.Message)
+        {
+            _batch.TryNext(out message);
+        }
+
+        return taken;
     }
 
     /// <summary>Takes a waiter back; false when it is being woken already.</summary>
@@ -305,9 +313,36 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         }
     }
 
+    private long Waiting => _slots.Count + _batch.Waiting;
+
+    private long WaitingBytes => _slots.Bytes + _batch.WaitingBytes;
+
     private bool IsEmpty => _slots.Count == 0 && _gaps.IsEmpty;
 
-    private bool IsFull(int payloadBytes) => _slots.Count >= capacity || (_slots.Count > 0 && _slots.Bytes + payloadBytes > MaxBytes);
+    private bool IsFull(int payloadBytes) => Waiting >= capacity || (Waiting > 0 && WaitingBytes + payloadBytes > MaxBytes);
+
+    private RingTake TakeBatch(IRingWaiter waiter, out GapNotice gap)
+    {
+        if (_gaps.TryTake(_slots.Head, out gap))
+        {
+            return RingTake.Gap;
+        }
+
+        if (_slots.Count > 0)
+        {
+            // No further than the next gap: it is told between the messages that it parts.
+            _batch.Refill(_slots, _gaps.Position);
+            return RingTake.Message;
+        }
+
+        if (_isEnded)
+        {
+            return _error is null ? RingTake.Ended : throw _error;
+        }
+
+        _waiter = waiter;
+        return RingTake.Wait;
+    }
 
     private bool TryMakeRoom(SenderId sender, long sequence, int payloadBytes, out int dropped)
     {
@@ -335,7 +370,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             return false;
         }
 
-        while (IsFull(payloadBytes))
+        while (_slots.Count > 0 && IsFull(payloadBytes))
         {
             DropHead();
             dropped++;
