@@ -13,6 +13,7 @@ internal sealed class ReceiveBed<T>
     private readonly BareParts _parts = new();
     private readonly IDatagramReceiver _reader;
     private InboundStream? _stream;
+    private bool _isPassed;
 
     public ReceiveBed(int runs, int messageBytes, MessageHandler<T>? handler)
     {
@@ -28,11 +29,22 @@ internal sealed class ReceiveBed<T>
 
     public ITopic<T> Topic { get; }
 
+    /// <summary>Called when a run was handed over.</summary>
+    public Action? AfterRun { get; set; }
+
     public PacketRuns Packets { get; }
 
     public MulticastCounters Counters => _parts.Node.Counters;
 
-    public void Rewind() => Packets.Renumber();
+    /// <summary>Does nothing to packets that were not received yet.</summary>
+    public void Rewind()
+    {
+        if (_isPassed)
+        {
+            _isPassed = false;
+            Packets.Renumber();
+        }
+    }
 
     /// <summary>Every run as the core thread hands it over; between runs the ring says what is stable, so that the cache goes.</summary>
     public void Pass()
@@ -42,8 +54,10 @@ internal sealed class ReceiveBed<T>
             _reader.OnRun(run);
             _stream ??= _parts.Node.Regions.First().Streams[0];
             _stream.SetStable(_stream.Contiguous);
+            AfterRun?.Invoke();
         }
 
         _reader.OnBatchEnd();
+        _isPassed = true;
     }
 }

@@ -12,7 +12,10 @@ public class ReceiveBenchmarks
     private const int RunsPerPass = 64;
 
     private ReceiveBed<ReadOnlyMemory<byte>> _bed = null!;
+    private ReceiveBed<ReadOnlyMemory<byte>> _readBed = null!;
+    private IAsyncEnumerator<Message<ReadOnlyMemory<byte>>> _reader = null!;
     private long _bytes;
+    private long _read;
 
     [Params(100, 1000)]
     public int MessageBytes { get; set; }
@@ -26,16 +29,32 @@ public class ReceiveBenchmarks
     {
         _bed = new(RunsPerPass, MessageBytes, (in Message<ReadOnlyMemory<byte>> message) => _bytes += message.Value.Length);
         _bed.Pass();
+        _readBed = new(RunsPerPass, MessageBytes, handler: null);
+        _reader = _readBed.Topic.ReadAllAsync().GetAsyncEnumerator();
+        _readBed.AfterRun = ReadRun;
+        _readBed.Pass();
     }
 
     [IterationSetup]
-    public void Rewind() => _bed.Rewind();
+    public void Rewind()
+    {
+        _bed.Rewind();
+        _readBed.Rewind();
+    }
 
     [Benchmark]
     public long Receive()
     {
         _bed.Pass();
         return _bytes;
+    }
+
+    // The same to a reader, which reads after each run what is there: both sides of its buffer, on one thread.
+    [Benchmark]
+    public long Read()
+    {
+        _readBed.Pass();
+        return _read;
     }
 
     [Benchmark]
@@ -51,5 +70,17 @@ public class ReceiveBenchmarks
         }
 
         return sum;
+    }
+
+    private void ReadRun()
+    {
+        for (; _read < _readBed.Counters.MessagesDelivered; _read++)
+        {
+            var next = _reader.MoveNextAsync();
+            if (!next.IsCompletedSuccessfully || !next.Result)
+            {
+                throw new InvalidOperationException("What was delivered is not there to be read.");
+            }
+        }
     }
 }
