@@ -38,6 +38,9 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     private bool _wantsRoom;
     private bool _isEnded;
     private volatile bool _isDiscarded;
+    // The core thread's own: what had room when it last added. Nobody else adds, so there is no less by now.
+    private long _roomMessages;
+    private long _roomBytes;
     private volatile bool _isOff;
     private volatile bool _isClaimed;
     private volatile HandlerBacklog<T>? _backlog;
@@ -57,7 +60,8 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     }
 
     /// <summary>Core thread. False only under the policy Wait while someone reads: the senders are to wait.</summary>
-    public bool CanAccept(int payloadBytes) => policy != SlowReaderPolicy.Wait || !_hasReader || HasRoom(payloadBytes);
+    public bool CanAccept(int payloadBytes) => policy != SlowReaderPolicy.Wait || !_hasReader
+        || (_roomMessages > 0 && payloadBytes <= _roomBytes) || HasRoom(payloadBytes);
 
     /// <summary>Any thread: whether a reader or a handler has come. Once true, always true.</summary>
     public bool IsClaimed => _isClaimed;
@@ -86,6 +90,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             }
 
             _slots.Append(payloadBytes).Message = message;
+            NoteRoom();
             waiter = TakeWaiter();
         }
 
@@ -115,6 +120,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             payload.CopyTo(slot.Buffer);
             var memory = new ReadOnlyMemory<byte>(slot.Buffer, 0, payload.Length);
             slot.Message = new Message<T>(Unsafe.As<ReadOnlyMemory<byte>, T>(ref memory), sender, sequence);
+            NoteRoom();
             waiter = TakeWaiter();
         }
 
@@ -320,6 +326,12 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     private bool IsEmpty => _slots.Count == 0 && _gaps.IsEmpty;
 
     private bool IsFull(int payloadBytes) => Waiting >= capacity || (Waiting > 0 && WaitingBytes + payloadBytes > MaxBytes);
+
+    private void NoteRoom()
+    {
+        _roomMessages = capacity - Waiting;
+        _roomBytes = MaxBytes - WaitingBytes;
+    }
 
     private RingTake TakeBatch(IRingWaiter waiter, out GapNotice gap)
     {
