@@ -4,8 +4,8 @@ using QuickSilver.Core.Wire;
 namespace QuickSilver.Microbenchmarks.DataPath;
 
 // From a run of received packets to a handler of the public face: the core thread's share of receiving but for the kernel's.
-// One operation is one pass over some megabytes; the column of nanoseconds is to be divided by the messages, which the
-// program prints with `receive` as its first argument. The checksum is measured beside, since it is the memory's speed.
+// One operation is one pass over some megabytes: MessagesPerPass messages. `receive` as the program's only argument divides by
+// them. The checksum is measured beside, since it is the memory's speed.
 [MemoryDiagnoser]
 public class ReceiveBenchmarks
 {
