@@ -1,10 +1,16 @@
 using BenchmarkDotNet.Running;
+using QuickSilver.Microbenchmarks.DataPath;
 using QuickSilver.Microbenchmarks.GarbageCollection;
 
-// `--list flat` names the benchmarks, `--filter '*Alarm*'` runs some; `gc` is one over whole processes (docs/gc.md).
+// `--list flat` names the benchmarks, `--filter '*Alarm*'` runs some; `receive` alone tells quickly what a received message
+// costs; `gc` is a trial over whole processes (docs/gc.md).
 if (args is ["gc", "send" or "receive", _])
 {
     await GcTrial.RunAsync(args[1], args[2]);
+}
+else if (args is ["receive"])
+{
+    ReceiveReport.Run();
 }
 else
 {

@@ -2,15 +2,36 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast;
 
-// One message as it is handed up, valid during the call only. Lease: the packet's memory when Payload lies in it whole
-// (who keeps the bytes adds a claim instead of copying), or null when it was assembled elsewhere.
-internal readonly ref struct DeliveredMessage
+// One message as it is handed up, valid during the call only. Its payload lies where it was received, or where it was put
+// together when it spanned packets: who keeps the bytes copies them.
+//
+// The payload is kept as three plain fields, and the whole is passed on by reference from where it is first written. A memory
+// or span in its place would be written in parts and copied as a whole at once, for which a processor waits until the parts
+// have left its store buffer: longer than the rest of a message's way takes.
+internal struct DeliveredMessage(NodeKey sender)
 {
-    public required NodeKey Sender { get; init; }
-    public required ulong TopicId { get; init; }
+    private byte[] _buffer = [];
+    private int _offset;
+
+    public NodeKey Sender { get; } = sender;
+    public ulong TopicId { get; private set; }
     // The sender's number in this topic, from 1.
-    public required long Sequence { get; init; }
-    public required ReadOnlySpan<byte> Payload { get; init; }
+    public long Sequence { get; private set; }
+    public int Length { get; private set; }
+
+    public readonly ReadOnlySpan<byte> Span => new(_buffer, _offset, Length);
+
+    public readonly ReadOnlyMemory<byte> Memory => new(_buffer, _offset, Length);
+
+    /// <summary>Makes it the sender's next message.</summary>
+    public void Set(ulong topicId, long sequence, byte[] buffer, int offset, int length)
+    {
+        TopicId = topicId;
+        Sequence = sequence;
+        _buffer = buffer;
+        _offset = offset;
+        Length = length;
+    }
 }
 
 // A range of a sender's messages in a topic that this subscriber will never get, ends included.

@@ -194,9 +194,10 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     public void OnMessage(InboundStream stream, in StreamMessage message)
     {
         var receiver = _lastReceiver;
-        if (receiver is null || receiver.TopicId != message.TopicId || receiver.IsReliable != stream.IsReliable)
+        ulong topicId = message.Delivered.TopicId;
+        if (receiver is null || receiver.TopicId != topicId || receiver.IsReliable != stream.IsReliable)
         {
-            if (!_topicReceivers.TryGetValue((message.TopicId, stream.IsReliable), out receiver))
+            if (!_topicReceivers.TryGetValue((topicId, stream.IsReliable), out receiver))
             {
                 return;
             }

@@ -30,6 +30,8 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     // directory changes.
     private RegionReceiver? _lastRegion;
     private InboundStream? _lastStream;
+    // The region whose ring was told of the present run: once is enough.
+    private RegionReceiver? _roused;
 
     public IReadOnlyCollection<RegionReceiver> Regions => _ordered;
 
@@ -51,38 +53,19 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
             return;
         }
 
-        int offset = run.Offset;
-        int end = run.Offset + run.Length;
-        int segment = 0;
-        while (offset < end)
+        // What is the same for all packets of a run is done once for all of them: a look at the clock or at the ring costs as
+        // much as the rest of a packet's way.
+        _roused = null;
+        int packets = 0;
+        int bytes = 0;
+        try
         {
-            var rest = run.Lease.Span[offset..end];
-            var refused = PacketHeader.Validate(rest, _context.Options.ClusterId);
-            if (refused == DropReason.None)
-            {
-                var header = new PacketHeader(rest);
-                refused = Dispatch(header, run.Lease, offset, _context.Environment.Now);
-                segment = segment == 0 ? header.Length : segment;
-                offset += header.Length;
-                _context.Counters.PacketsReceived++;
-                _context.Counters.BytesReceived += header.Length;
-                if (refused != DropReason.None)
-                {
-                    _context.Counters.Drop(refused);
-                }
-
-                continue;
-            }
-
-            // A refused packet's length is not to be trusted; but the packets of a run are equally long, so the first good
-            // one tells where the next begins. Before any good one, the rest of the buffer is lost, and repaired.
-            _context.Counters.Drop(refused);
-            if (segment == 0)
-            {
-                break;
-            }
-
-            offset += segment;
+            Split(run, _context, ref packets, ref bytes);
+        }
+        finally
+        {
+            _context.Counters.PacketsReceived += packets;
+            _context.Counters.BytesReceived += bytes;
         }
     }
 
@@ -161,6 +144,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     {
         // What is put back goes to the end, and what is too old by now goes meanwhile.
         int left = _unknown.Count;
+        _roused = null;
         while (left-- > 0 && _unknown.TryTake(out var lease, out int offset, out int length, out var arrived))
         {
             var header = new PacketHeader(lease.Span.Slice(offset, length));
@@ -243,11 +227,52 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         _unknown.Expire(TimeSpan.MaxValue);
     }
 
-    private DropReason Dispatch(in PacketHeader header, Lease lease, int offset, TimeSpan arrived)
+    private void Split(in ReceivedRun run, MulticastContext context, ref int packets, ref int bytes)
+    {
+        ulong cluster = context.Options.ClusterId;
+        var lease = run.Lease;
+        var all = lease.Span[..(run.Offset + run.Length)];
+        int offset = run.Offset;
+        int segment = 0;
+        while (offset < all.Length)
+        {
+            var rest = all[offset..];
+            var refused = PacketHeader.Validate(rest, cluster);
+            if (refused == DropReason.None)
+            {
+                var header = new PacketHeader(rest);
+                int length = header.Length;
+                refused = Dispatch(header, lease, offset, arrived: null);
+                segment = segment == 0 ? length : segment;
+                offset += length;
+                packets++;
+                bytes += length;
+                if (refused != DropReason.None)
+                {
+                    context.Counters.Drop(refused);
+                }
+
+                continue;
+            }
+
+            // A refused packet's length is not to be trusted; but the packets of a run are equally long, so the first good
+            // one tells where the next begins. Before any good one, the rest of the buffer is lost, and repaired.
+            context.Counters.Drop(refused);
+            if (segment == 0)
+            {
+                break;
+            }
+
+            offset += segment;
+        }
+    }
+
+    // Arrived: null for a packet that arrives now.
+    private DropReason Dispatch(in PacketHeader header, Lease lease, int offset, TimeSpan? arrived)
     {
         if (header.Kind == PacketKind.Data && _lastStream is { } last && IsOf(last, header))
         {
-            return _lastRegion!.OnData(last, header, lease, offset);
+            return OnData(_lastRegion!, last, header, lease, offset);
         }
 
         var sender = new NodeKey(header.Sender, header.Incarnation);
@@ -282,7 +307,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
             case PacketKind.Data:
                 _lastRegion = region;
                 _lastStream = region.FindOrAdd(sender, IsReliable(header));
-                return region.OnData(_lastStream, header, lease, offset);
+                return OnData(region, _lastStream, header, lease, offset);
             case PacketKind.Announce:
                 region.OnAnnounce(
                     sender, header.Sequence, IsReliable(header), (header.Flags & PacketFlags.Final) != 0);
@@ -296,6 +321,23 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
                 region.Ring.OnProbeReply(sender);
                 return DropReason.None;
         }
+    }
+
+    private DropReason OnData(RegionReceiver region, InboundStream stream, in PacketHeader header, Lease lease, int offset)
+    {
+        var refused = region.OnData(stream, header.Sequence, lease, offset, header.Length);
+        if (refused == DropReason.None && (header.Flags & PacketFlags.AckWanted) != 0)
+        {
+            region.Ring.OnAckWanted();
+        }
+
+        if (refused == DropReason.None && !ReferenceEquals(_roused, region))
+        {
+            _roused = region;
+            region.Ring.OnActivity();
+        }
+
+        return refused;
     }
 
     private static bool IsReliable(in PacketHeader header) => (header.Flags & PacketFlags.BestEffort) == 0;
@@ -313,17 +355,18 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         _lastStream = null;
     }
 
-    private bool TryKeep(ReadOnlySpan<byte> packet, TimeSpan arrived)
+    private bool TryKeep(ReadOnlySpan<byte> packet, TimeSpan? arrived)
     {
         var environment = _context!.Environment;
-        if (!_unknown.TryKeep(environment.Buffers, environment.Now, arrived, packet))
+        var now = environment.Now;
+        if (!_unknown.TryKeep(environment.Buffers, now, arrived ?? now, packet))
         {
             return false;
         }
 
         if (!_expiry!.IsPending)
         {
-            environment.Schedule(_expiry, _unknown.ExpiresAt!.Value - environment.Now);
+            environment.Schedule(_expiry, _unknown.ExpiresAt!.Value - now);
         }
 
         return true;
@@ -347,7 +390,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         if (header.Kind == PacketKind.Data && region.Find(sender) is { IsSenderGone: true } stream
             && stream.Missing.Contains(header.Sequence))
         {
-            return region.OnData(stream, header, lease, offset);
+            return OnData(region, stream, header, lease, offset);
         }
 
         return DropReason.UnknownSender;

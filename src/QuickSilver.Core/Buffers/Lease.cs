@@ -27,6 +27,11 @@ internal sealed class Lease
 
     public Memory<byte> Memory => _slab.AsMemory(_offset, SlabPool.BlockBytes);
 
+    /// <summary>The array in which the block lies, from Start on: for who hands parts of it on.</summary>
+    public byte[] Slab => _slab;
+
+    public int Start => _offset;
+
     public int Claims => _claims;
 
     internal void Begin() => _claims = 1;

@@ -1,19 +1,16 @@
-using QuickSilver.Core.Buffers;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Dissemination;
 
-// One message out of a stream, in any order. Payload lies in the packet's lease, or in Assembly when it spanned packets.
-internal readonly ref struct StreamMessage
+// One message out of a stream, in any order. Its payload lies in the packet's memory, or in Assembly when it spanned packets.
+internal ref struct StreamMessage(NodeKey sender)
 {
-    public required ulong TopicId { get; init; }
-    public required long Sequence { get; init; }
-    public required ReadOnlySpan<byte> StartTable { get; init; }
-    public required ReadOnlySpan<byte> Payload { get; init; }
+    // As it is handed up; a field, so that it goes up by reference.
+    public DeliveredMessage Delivered = new(sender);
+    public ReadOnlySpan<byte> StartTable;
     // The packet in which the message ends: who holds the message holds this packet.
-    public required long EndPacket { get; init; }
-    public Lease? Lease { get; init; }
-    public int LeaseOffset { get; init; }
-    public Assembly? Assembly { get; init; }
+    public long EndPacket;
+    public Assembly? Assembly;
 }
 
 // Above the streams: order per topic and sender.

@@ -14,7 +14,7 @@ internal sealed class InboundStream
     private readonly MulticastContext _context;
     private readonly IStreamConsumer _consumer;
     private readonly PacketWindow _window;
-    private readonly Dictionary<long, Assembly> _assemblies = [];
+    private readonly OpenAssemblies _assemblies = new();
     private readonly List<long> _deferred = [];
     private bool _delivering;
 
@@ -52,7 +52,8 @@ internal sealed class InboundStream
     /// <summary>Takes a packet of this stream; None, or why it was refused.</summary>
     public DropReason Accept(long sequence, Lease lease, int offset, int length)
     {
-        if (sequence < _window.Base || _window.Contains(sequence))
+        bool isNext = sequence == Highest + 1;
+        if (!isNext && (sequence < _window.Base || _window.Contains(sequence)))
         {
             return DropReason.Duplicate;
         }
@@ -63,7 +64,7 @@ internal sealed class InboundStream
         }
 
         _window.Put(sequence, lease, offset, length);
-        if (sequence == Highest + 1)
+        if (isNext)
         {
             Highest = sequence;
         }
@@ -73,7 +74,7 @@ internal sealed class InboundStream
             Missing.Remove(sequence, sequence);
         }
 
-        Parse(sequence);
+        Parse(sequence, lease, offset, length);
         Advance();
         return DropReason.None;
     }
@@ -114,7 +115,7 @@ internal sealed class InboundStream
         }
 
         Missing.Remove(first, last);
-        DropBrokenAssemblies();
+        DropAssemblies(_assemblies.WaitingFor(packet => _window.Contains(packet) && !_window.Holds(packet)));
         Advance();
         _consumer.OnLoss(this);
     }
@@ -157,12 +158,7 @@ internal sealed class InboundStream
     public void Close()
     {
         _window.Clear(Highest);
-        foreach (var assembly in _assemblies.Values)
-        {
-            assembly.Release();
-        }
-
-        _assemblies.Clear();
+        DropAssemblies(_assemblies.WaitingFor(static _ => true));
         Missing.Clear();
     }
 
@@ -191,19 +187,21 @@ internal sealed class InboundStream
         _window.ReleaseThrough(IsCached ? Math.Min(Consumed, Stable) : Consumed);
     }
 
-    private void Parse(long sequence)
+    private void Parse(long sequence, Lease lease, int offset, int length)
     {
-        ref var slot = ref _window[sequence];
-        var (lease, offset) = (slot.Lease!, slot.Offset);
-        var packet = slot.Packet;
+        byte[] slab = lease.Slab;
+        int from = lease.Start + offset;
+        var packet = new ReadOnlySpan<byte>(slab, from, length);
         var header = new PacketHeader(packet);
+        int headBytes = header.HeadBytes;
         _delivering = true;
-        if (header.HeadBytes > 0)
+        if (headBytes > 0 && _assemblies.Find(sequence - header.HeadDistance) is { } assembly)
         {
-            Extend(sequence - header.HeadDistance);
+            Extend(assembly);
         }
 
-        int at = PacketHeader.Bytes + header.HeadBytes;
+        var message = new StreamMessage(Sender) { EndPacket = sequence };
+        int at = PacketHeader.Bytes + headBytes;
         while (MessageHeader.TryRead(packet[at..], out int bytes, out bool start, out ulong topicId, out long number))
         {
             at += MessageHeader.Bytes;
@@ -223,16 +221,8 @@ internal sealed class InboundStream
                 break;
             }
 
-            var message = new StreamMessage
-            {
-                TopicId = topicId,
-                Sequence = number,
-                StartTable = table,
-                Payload = packet.Slice(at, bytes),
-                EndPacket = sequence,
-                Lease = lease,
-                LeaseOffset = offset + at,
-            };
+            message.Delivered.Set(topicId, number, slab, from + at, bytes);
+            message.StartTable = table;
             _consumer.OnMessage(this, message);
             at += bytes;
         }
@@ -253,18 +243,16 @@ internal sealed class InboundStream
         var assembly = _context.Reassembly.Rent();
         assembly.Begin(_context.Reassembly, topicId, number, packet, total, table);
         assembly.Append(piece);
-        _assemblies[packet] = assembly;
-        Extend(packet);
+        _assemblies.Add(assembly);
+        if (packet < Highest)
+        {
+            Extend(assembly);
+        }
     }
 
-    // Adds to the message that began in packet `start` all pieces that are here.
-    private void Extend(long start)
+    // Adds to the message all pieces that are here.
+    private void Extend(Assembly assembly)
     {
-        if (!_assemblies.TryGetValue(start, out var assembly))
-        {
-            return;
-        }
-
         while (!assembly.IsComplete)
         {
             long next = assembly.NextPacket;
@@ -275,25 +263,25 @@ internal sealed class InboundStream
 
             var packet = _window[next].Packet;
             var header = new PacketHeader(packet);
-            if (header.HeadBytes == 0 || next - header.HeadDistance != start || !assembly.Append(header.Body[..header.HeadBytes]))
+            int headBytes = header.HeadBytes;
+            if (headBytes == 0 || next - header.HeadDistance != assembly.StartPacket
+                || !assembly.Append(packet.Slice(PacketHeader.Bytes, headBytes)))
             {
                 _context.Counters.Drop(DropReason.Malformed);
-                _assemblies.Remove(start);
+                _assemblies.Remove(assembly);
                 assembly.Release();
                 return;
             }
         }
 
-        _assemblies.Remove(start);
-        var message = new StreamMessage
+        _assemblies.Remove(assembly);
+        var message = new StreamMessage(Sender)
         {
-            TopicId = assembly.TopicId,
-            Sequence = assembly.Sequence,
             StartTable = assembly.StartTable,
-            Payload = assembly.Payload,
             EndPacket = assembly.NextPacket - 1,
             Assembly = assembly,
         };
+        message.Delivered.Set(assembly.TopicId, assembly.Sequence, assembly.Buffer, 0, assembly.TotalBytes);
         _consumer.OnMessage(this, message);
         if (!assembly.IsKept)
         {
@@ -333,21 +321,12 @@ internal sealed class InboundStream
         }
     }
 
-    private void DropBrokenAssemblies()
+    private void DropAssemblies(List<Assembly> assemblies)
     {
-        List<long>? broken = null;
-        foreach (var (start, assembly) in _assemblies)
+        foreach (var assembly in assemblies)
         {
-            if (_window.Contains(assembly.NextPacket) && !_window.Holds(assembly.NextPacket))
-            {
-                (broken ??= []).Add(start);
-            }
-        }
-
-        foreach (long start in broken ?? [])
-        {
-            _assemblies[start].Release();
-            _assemblies.Remove(start);
+            _assemblies.Remove(assembly);
+            assembly.Release();
         }
     }
 }

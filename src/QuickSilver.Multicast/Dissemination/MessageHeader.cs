@@ -28,26 +28,21 @@ internal static class MessageHeader
     /// <summary>False at padding or at the packet's end.</summary>
     public static bool TryRead(ReadOnlySpan<byte> at, out int payloadBytes, out bool start, out ulong topicId, out long sequence)
     {
-        payloadBytes = 0;
-        start = false;
-        topicId = 0;
-        sequence = 0;
         if (at.Length < Bytes)
         {
+            payloadBytes = 0;
+            start = false;
+            topicId = 0;
+            sequence = 0;
             return false;
         }
 
         uint word = BinaryPrimitives.ReadUInt32LittleEndian(at);
-        if ((word & Present) == 0)
-        {
-            return false;
-        }
-
         payloadBytes = (int)(word & LengthMask);
         start = (word & StartMark) != 0;
-        topicId = BinaryPrimitives.ReadUInt64LittleEndian(at[4..]);
-        sequence = BinaryPrimitives.ReadInt64LittleEndian(at[12..]);
-        return true;
+        topicId = BinaryPrimitives.ReadUInt64LittleEndian(at.Slice(4, 8));
+        sequence = BinaryPrimitives.ReadInt64LittleEndian(at.Slice(12, 8));
+        return (word & Present) != 0;
     }
 }
 

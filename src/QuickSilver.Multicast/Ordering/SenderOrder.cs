@@ -1,15 +1,14 @@
-using QuickSilver.Core.Buffers;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
 
 namespace QuickSilver.Multicast.Ordering;
 
 // A message that waits for an earlier one, or for room above; its bytes stay in the packet that its stream keeps.
-internal readonly struct HeldMessage(InboundStream stream, long packet, Lease? lease, int offset, int length, Assembly? assembly)
+internal readonly struct HeldMessage(InboundStream stream, long packet, in DeliveredMessage message, Assembly? assembly)
 {
     public InboundStream Stream { get; } = stream;
     public long Packet { get; } = packet;
-    public ReadOnlySpan<byte> Payload => assembly is null ? lease!.Span.Slice(offset, length) : assembly.Payload;
+    public DeliveredMessage Message { get; } = message;
 
     public void Release()
     {
@@ -37,7 +36,8 @@ internal sealed class SenderOrder(NodeKey sender)
 
     public bool Hold(InboundStream stream, in StreamMessage message)
     {
-        if (_held.ContainsKey(message.Sequence))
+        long sequence = message.Delivered.Sequence;
+        if (_held.ContainsKey(sequence))
         {
             return false;
         }
@@ -48,9 +48,7 @@ internal sealed class SenderOrder(NodeKey sender)
         }
 
         stream.Hold(message.EndPacket);
-        var held = new HeldMessage(
-            stream, message.EndPacket, message.Lease, message.LeaseOffset, message.Payload.Length, message.Assembly);
-        _held.Add(message.Sequence, held);
+        _held.Add(sequence, new HeldMessage(stream, message.EndPacket, message.Delivered, message.Assembly));
         return true;
     }
 

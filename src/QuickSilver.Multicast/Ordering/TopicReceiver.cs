@@ -42,9 +42,10 @@ internal sealed class TopicReceiver(
             Begin(order, stream, message);
         }
 
-        if (order.Next == message.Sequence && !order.IsBlocked)
+        long sequence = message.Delivered.Sequence;
+        if (order.Next == sequence && !order.IsBlocked)
         {
-            if (TryHandUp(order, message.Sequence, message.Payload))
+            if (TryHandUp(message.Delivered))
             {
                 order.Next++;
                 if (order.HeldCount > 0)
@@ -58,7 +59,7 @@ internal sealed class TopicReceiver(
             order.IsBlocked = true;
         }
 
-        if (order.Next != 0 && message.Sequence < order.Next)
+        if (order.Next != 0 && sequence < order.Next)
         {
             context.Counters.DuplicateMessages++;
             return;
@@ -220,7 +221,7 @@ internal sealed class TopicReceiver(
     {
         while (order.TryPeekHeld(order.Next, out var held))
         {
-            if (!TryHandUp(order, order.Next, held.Payload))
+            if (!TryHandUp(held.Message))
             {
                 order.IsBlocked = true;
                 return;
@@ -232,11 +233,10 @@ internal sealed class TopicReceiver(
     }
 
     // An exception from above never passes below: the message counts as taken.
-    private bool TryHandUp(SenderOrder order, long sequence, ReadOnlySpan<byte> payload)
+    private bool TryHandUp(in DeliveredMessage message)
     {
         try
         {
-            var message = new DeliveredMessage { Sender = order.Sender, TopicId = TopicId, Sequence = sequence, Payload = payload };
             if (!sink.TryAccept(message))
             {
                 return false;

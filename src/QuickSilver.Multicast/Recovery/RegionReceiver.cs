@@ -46,10 +46,11 @@ internal sealed class RegionReceiver
     // In order of first packet; deterministic. A list, so that going through it allocates nothing.
     public List<InboundStream> Streams => _streams;
 
-    public DropReason OnData(InboundStream stream, in PacketHeader header, Core.Buffers.Lease lease, int offset)
+    /// <summary>The ring is to be told of the activity, once for as many packets as come together.</summary>
+    public DropReason OnData(InboundStream stream, long sequence, Core.Buffers.Lease lease, int offset, int length)
     {
         long highest = stream.Highest;
-        var refused = stream.Accept(header.Sequence, lease, offset, header.Length);
+        var refused = stream.Accept(sequence, lease, offset, length);
         if (refused != DropReason.None)
         {
             return refused;
@@ -57,7 +58,7 @@ internal sealed class RegionReceiver
 
         if (stream.Missing.Count > 0)
         {
-            if (header.Sequence > highest + 1)
+            if (sequence > highest + 1)
             {
                 _context.Counters.GapsSeen++;
             }
@@ -65,12 +66,6 @@ internal sealed class RegionReceiver
             _pulls[stream].OnGap();
         }
 
-        if ((header.Flags & PacketFlags.AckWanted) != 0)
-        {
-            Ring.OnAckWanted();
-        }
-
-        Ring.OnActivity();
         return DropReason.None;
     }
 

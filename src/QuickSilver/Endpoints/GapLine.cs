@@ -15,6 +15,9 @@ internal sealed class GapLine
 
     public bool IsEmpty => _first == _notices.Count;
 
+    /// <summary>The position of the first message that a notice precedes.</summary>
+    public long Position => IsEmpty ? long.MaxValue : _notices[_first].Position;
+
     /// <summary>A gap that comes after all that is in the stream, which ends before <paramref name="position"/>.</summary>
     public void Append(long position, in GapNotice gap)
     {

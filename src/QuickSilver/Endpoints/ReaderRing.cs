@@ -6,14 +6,17 @@ namespace QuickSilver.Endpoints;
 //
 // A lock guards it although the core thread takes it: dropping the oldest makes the core thread a second consumer, and a
 // gap notice must stand exactly between the messages that it parts. It is held for some tens of nanoseconds and nothing
-// is called within it; wakes and resumptions happen after it is left.
+// is called within it; wakes and resumptions happen after it is left. While there are handlers and no reader the core thread
+// sees so without it, and leaves it alone.
 //
 // What comes first, a reader or a handler, claims the ring. Until then all that is delivered is buffered here and nowhere else;
 // a handler that comes first is handed it as a backlog, and the ring is off until a reader comes. The claim is made under
 // the lock that adds, so that each message lies either in what is handed over or behind it.
 //
-// Byte payloads lie in buffers that belong to the slots. Taking a message swaps its buffer with the one the reader
-// held before, so a message's bytes are the reader's until it asks for the next one, and nothing is allocated.
+// The reader takes several messages at one go (RingBatch), so that it comes for the lock once for all of them.
+//
+// Byte payloads lie in buffers that belong to the slots. Taking messages swaps their buffers with those of the messages
+// taken before, so a message's bytes are the reader's until it asks for the next one, and nothing is allocated.
 internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 {
     public const string DroppedOldest = "the reader was slow and the oldest messages made room";
@@ -28,13 +31,17 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     private readonly Lock _lock = new();
     private readonly GapLine _gaps = new();
     private readonly RingSlots<T> _slots = new();
-    private byte[]? _held;
+    private readonly RingBatch<T> _batch = new(capacity);
     private IRingWaiter? _waiter;
     private Exception? _error;
-    private bool _hasReader;
+    private volatile bool _hasReader;
     private bool _wantsRoom;
     private bool _isEnded;
-    private bool _isOff;
+    private volatile bool _isDiscarded;
+    // The core thread's own: what had room when it last added. Nobody else adds, so there is no less by now.
+    private long _roomMessages;
+    private long _roomBytes;
+    private volatile bool _isOff;
     private volatile bool _isClaimed;
     private volatile HandlerBacklog<T>? _backlog;
 
@@ -47,28 +54,20 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         {
             lock (_lock)
             {
-                return _slots.Count;
+                return Waiting;
             }
         }
     }
 
     /// <summary>Core thread. False only under the policy Wait while someone reads: the senders are to wait.</summary>
-    public bool CanAccept(int payloadBytes)
-    {
-        lock (_lock)
-        {
-            if (policy != SlowReaderPolicy.Wait || !_hasReader || _isEnded || !IsFull(payloadBytes))
-            {
-                return true;
-            }
-
-            _wantsRoom = true;
-            return false;
-        }
-    }
+    public bool CanAccept(int payloadBytes) => policy != SlowReaderPolicy.Wait || !_hasReader
+        || (_roomMessages > 0 && payloadBytes <= _roomBytes) || HasRoom(payloadBytes);
 
     /// <summary>Any thread: whether a reader or a handler has come. Once true, always true.</summary>
     public bool IsClaimed => _isClaimed;
+
+    /// <summary>Any thread: nothing is buffered: handlers have come and no reader.</summary>
+    public bool IsOff => _isOff;
 
     /// <summary>
     /// Core thread: adds a message, or what the policy says instead. Returns how many were dropped. A caller that takes the
@@ -91,6 +90,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             }
 
             _slots.Append(payloadBytes).Message = message;
+            NoteRoom();
             waiter = TakeWaiter();
         }
 
@@ -120,6 +120,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             payload.CopyTo(slot.Buffer);
             var memory = new ReadOnlyMemory<byte>(slot.Buffer, 0, payload.Length);
             slot.Message = new Message<T>(Unsafe.As<ReadOnlyMemory<byte>, T>(ref memory), sender, sequence);
+            NoteRoom();
             waiter = TakeWaiter();
         }
 
@@ -159,6 +160,8 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         {
             if (discard)
             {
+                // What the reader has taken already is its own to drop.
+                _isDiscarded = true;
                 _slots.Clear();
                 _gaps.Clear();
                 _backlog = null;
@@ -235,6 +238,15 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     {
         lock (_lock)
         {
+            if (_isDiscarded)
+            {
+                _batch.Settle();
+            }
+            else
+            {
+                _batch.PutBack(_slots);
+            }
+
             _hasReader = false;
             _waiter = null;
         }
@@ -245,31 +257,20 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     /// <summary>The reader's next step. On Wait, the waiter will be woken once, unless it takes itself back.</summary>
     public RingTake Take(IRingWaiter waiter, out Message<T> message, out GapNotice gap)
     {
-        bool signalRoom = false;
+        gap = default;
+        if (!_isDiscarded && _batch.TryNext(out message))
+        {
+            return RingTake.Message;
+        }
+
         message = default;
+        RingTake taken;
+        bool signalRoom = false;
         lock (_lock)
         {
-            if (_gaps.TryTake(_slots.Head, out gap))
-            {
-                return RingTake.Gap;
-            }
-
-            if (_slots.Count == 0)
-            {
-                if (_isEnded)
-                {
-                    return _error is null ? RingTake.Ended : throw _error;
-                }
-
-                _waiter = waiter;
-                return RingTake.Wait;
-            }
-
-            ref var slot = ref _slots.Oldest;
-            message = slot.Message;
-            (slot.Buffer, _held) = (SlotBuffer.Keep(_held), slot.Buffer);
-            _slots.RemoveOldest();
-            if (_wantsRoom && _slots.Count <= capacity / 2 && _slots.Bytes <= MaxBytes / 2)
+            _batch.Settle();
+            taken = TakeBatch(waiter, out gap);
+            if (_wantsRoom && Waiting <= capacity / 2 && WaitingBytes <= MaxBytes / 2)
             {
                 _wantsRoom = false;
                 signalRoom = true;
@@ -281,7 +282,12 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             OnRoom?.Invoke();
         }
 
-        return RingTake.Message;
+        if (taken == RingTake.Message)
+        {
+            _batch.TryNext(out message);
+        }
+
+        return taken;
     }
 
     /// <summary>Takes a waiter back; false when it is being woken already.</summary>
@@ -299,9 +305,56 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         }
     }
 
+    private bool HasRoom(int payloadBytes)
+    {
+        lock (_lock)
+        {
+            if (!_hasReader || _isEnded || !IsFull(payloadBytes))
+            {
+                return true;
+            }
+
+            _wantsRoom = true;
+            return false;
+        }
+    }
+
+    private long Waiting => _slots.Count + _batch.Waiting;
+
+    private long WaitingBytes => _slots.Bytes + _batch.WaitingBytes;
+
     private bool IsEmpty => _slots.Count == 0 && _gaps.IsEmpty;
 
-    private bool IsFull(int payloadBytes) => _slots.Count >= capacity || (_slots.Count > 0 && _slots.Bytes + payloadBytes > MaxBytes);
+    private bool IsFull(int payloadBytes) => Waiting >= capacity || (Waiting > 0 && WaitingBytes + payloadBytes > MaxBytes);
+
+    private void NoteRoom()
+    {
+        _roomMessages = capacity - Waiting;
+        _roomBytes = MaxBytes - WaitingBytes;
+    }
+
+    private RingTake TakeBatch(IRingWaiter waiter, out GapNotice gap)
+    {
+        if (_gaps.TryTake(_slots.Head, out gap))
+        {
+            return RingTake.Gap;
+        }
+
+        if (_slots.Count > 0)
+        {
+            // No further than the next gap: it is told between the messages that it parts.
+            _batch.Refill(_slots, _gaps.Position);
+            return RingTake.Message;
+        }
+
+        if (_isEnded)
+        {
+            return _error is null ? RingTake.Ended : throw _error;
+        }
+
+        _waiter = waiter;
+        return RingTake.Wait;
+    }
 
     private bool TryMakeRoom(SenderId sender, long sequence, int payloadBytes, out int dropped)
     {
@@ -329,7 +382,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             return false;
         }
 
-        while (IsFull(payloadBytes))
+        while (_slots.Count > 0 && IsFull(payloadBytes))
         {
             DropHead();
             dropped++;

@@ -36,6 +36,20 @@ internal sealed class RingSlots<T>
         return ref slot;
     }
 
+    /// <summary>The place for a message before all others, which was here before; with whatever buffer it has.</summary>
+    public ref Slot Prepend(int payloadBytes)
+    {
+        if (Count == _slots.Length)
+        {
+            Grow();
+        }
+
+        ref var slot = ref _slots[--Head & (_slots.Length - 1)];
+        slot.Bytes = payloadBytes;
+        Bytes += payloadBytes;
+        return ref slot;
+    }
+
     /// <summary>The oldest message is no longer here; its slot keeps its buffer.</summary>
     public void RemoveOldest()
     {

@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using QuickSilver.Core.Serialization;
 using QuickSilver.Membership.Views;
@@ -11,9 +12,6 @@ namespace QuickSilver.Endpoints;
 // each message once and hands it to the handlers, in the order they were attached, and then to the reader's buffer.
 internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
 {
-    // Scratch memory for handlers of bytes; a larger message gets memory of its own.
-    private const int MaxScratchBytes = 64 << 10;
-
     private readonly IPayloadCodec<T> _codec;
     private readonly PublishLane _lane;
     // How the intake knows the endpoint's messages in the lane.
@@ -21,7 +19,6 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
     private readonly ReaderRing<T>? _ring;
     private readonly Lock _handlersLock = new();
     private HandlerEndpoint<T>[] _handlers = [];
-    private byte[] _scratch = [];
 
     public TopicEndpoint(TopicCore topic, IPayloadCodec<T> codec, TopicOptions options)
         : base(topic.Name, options.Access)
@@ -95,36 +92,14 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
         var sender = ToSender(message.Sender);
         if (IsBytes)
         {
-            AcceptBytes(message, sender);
-            return;
+            // Handlers are given the bytes where they lie; only the ring makes a copy.
+            var borrowed = new Message<ReadOnlyMemory<byte>>(message.Memory, sender, message.Sequence);
+            Accept(Unsafe.As<Message<ReadOnlyMemory<byte>>, Message<T>>(ref borrowed), message);
         }
-
-        T value;
-        try
+        else if (TryDecode(message, sender, out var value))
         {
-            value = _codec.Read(message.Payload);
+            Accept(new Message<T>(value, sender, message.Sequence), message);
         }
-        catch (Exception exception)
-        {
-            Topic.OnDecodeFault(exception, sender, message.Sequence);
-            Tell(new GapNotice(sender, message.Sequence, message.Sequence, "the payload could not be decoded"));
-            return;
-        }
-
-        var decoded = new Message<T>(value, sender, message.Sequence);
-        int dropped = _ring.IsClaimed ? ReaderRing<T>.WasClaimed : _ring.Add(decoded, message.Payload.Length, isClaimed: false);
-        if (dropped == ReaderRing<T>.WasClaimed)
-        {
-            DeliverBacklog();
-            foreach (var handler in Volatile.Read(ref _handlers))
-            {
-                handler.Deliver(decoded);
-            }
-
-            dropped = _ring.Add(decoded, message.Payload.Length);
-        }
-
-        Topic.Node.Tally.ReaderDrops += dropped;
     }
 
     public override void AcceptGap(in TopicGap gap) => Tell(new GapNotice(ToSender(gap.Sender), gap.First, gap.Last, gap.Reason));
@@ -141,56 +116,50 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
 
     private static SenderId ToSender(NodeKey key) => new(key.Id, key.Incarnation);
 
-    private void AcceptBytes(in DeliveredMessage message, SenderId sender)
+    private void Accept(in Message<T> message, in DeliveredMessage origin)
     {
-        int dropped = _ring!.IsClaimed
-            ? ReaderRing<T>.WasClaimed
-            : _ring.AddBytes(message.Payload, sender, message.Sequence, isClaimed: false);
+        int dropped = _ring!.IsClaimed ? ReaderRing<T>.WasClaimed : Buffer(message, origin, isClaimed: false);
         if (dropped == ReaderRing<T>.WasClaimed)
         {
             DeliverBacklog();
-            DeliverBytes(message, sender);
-            dropped = _ring.AddBytes(message.Payload, sender, message.Sequence);
+            foreach (var handler in Volatile.Read(ref _handlers))
+            {
+                handler.Deliver(message);
+            }
+
+            if (_ring.IsOff)
+            {
+                return;
+            }
+
+            dropped = Buffer(message, origin, isClaimed: true);
         }
 
         Topic.Node.Tally.ReaderDrops += dropped;
     }
 
-    private void DeliverBytes(in DeliveredMessage message, SenderId sender)
-    {
-        var handlers = Volatile.Read(ref _handlers);
-        if (handlers.Length == 0)
-        {
-            return;
-        }
+    private int Buffer(in Message<T> message, in DeliveredMessage origin, bool isClaimed) => IsBytes
+        ? _ring!.AddBytes(origin.Span, message.Sender, message.Sequence, isClaimed)
+        : _ring!.Add(message, origin.Length, isClaimed);
 
-        var copy = CopyToScratch(message.Payload);
-        var borrowed = new Message<T>(Unsafe.As<ReadOnlyMemory<byte>, T>(ref copy), sender, message.Sequence);
-        foreach (var handler in handlers)
+    private bool TryDecode(in DeliveredMessage message, SenderId sender, [MaybeNullWhen(false)] out T value)
+    {
+        try
         {
-            handler.Deliver(borrowed);
+            value = _codec.Read(message.Span);
+            return true;
+        }
+        catch (Exception exception)
+        {
+            Topic.OnDecodeFault(exception, sender, message.Sequence);
+            Tell(new GapNotice(sender, message.Sequence, message.Sequence, "the payload could not be decoded"));
+            value = default;
+            return false;
         }
     }
 
     // Core thread: what was buffered before the first handlers came goes before all that is newer.
     private void DeliverBacklog() => _ring!.TakeBacklog()?.Deliver(this);
-
-    private ReadOnlyMemory<byte> CopyToScratch(ReadOnlySpan<byte> payload)
-    {
-        if (payload.Length > MaxScratchBytes)
-        {
-            return payload.ToArray();
-        }
-
-        if (payload.Length > _scratch.Length)
-        {
-            _scratch = GC.AllocateUninitializedArray<byte>(
-                (int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)Math.Max(payload.Length, 256)));
-        }
-
-        payload.CopyTo(_scratch);
-        return _scratch.AsMemory(0, payload.Length);
-    }
 
     private void Tell(in GapNotice gap)
     {

@@ -141,14 +141,14 @@ internal sealed class TopicCore : ITopicSink
         // All or none: an endpoint that took a message must not get it again because another had no room.
         foreach (var endpoint in _subscribers)
         {
-            if (!endpoint.CanAccept(message.Payload.Length))
+            if (!endpoint.CanAccept(message.Length))
             {
                 return false;
             }
         }
 
         Node.Tally.Delivered++;
-        Node.Tally.DeliveredBytes += message.Payload.Length;
+        Node.Tally.DeliveredBytes += message.Length;
         foreach (var endpoint in _subscribers)
         {
             endpoint.Accept(message);

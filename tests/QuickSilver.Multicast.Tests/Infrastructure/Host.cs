@@ -132,7 +132,7 @@ internal sealed class Host
                 return false;
             }
 
-            var received = new Received(message.Sender, message.TopicId, message.Sequence, Hash(message.Payload), message.Payload.Length);
+            var received = new Received(message.Sender, message.TopicId, message.Sequence, Hash(message.Span), message.Length);
             host.Log.Add(received);
             OnReceived?.Invoke(received);
             return true;

@@ -123,6 +123,29 @@ public sealed class DeliveryTests
     }
 
     [Fact]
+    public void Messages_over_packet_borders_keep_their_bytes_while_they_wait_for_room_and_others_pass()
+    {
+        const ulong Other = 2;
+        var cluster = new MulticastCluster(4, 2, Link("loss 5"));
+        cluster[0].Publishes(Topic);
+        cluster[0].Publishes(Other);
+        var full = cluster[1].Subscribes(Topic);
+        cluster[1].Subscribes(Other);
+        cluster.Commit();
+        full.IsFull = true;
+        cluster[0].PublishAll(Topic, 8, 3000);
+        cluster[0].PublishAll(Other, 30, 2500);
+        Assert.True(cluster.RunUntil(() => MulticastCluster.HasAll(cluster[1], cluster[0].Key, Other, 30)));
+        Assert.Empty(cluster[1].SequencesOf(cluster[0].Key, Topic));
+        full.IsFull = false;
+        cluster[1].Resume(Topic);
+
+        Assert.True(cluster.RunUntil(() => MulticastCluster.HasAll(cluster[1], cluster[0].Key, Topic, 8)));
+        MulticastCluster.AssertRun(cluster[1], cluster[0], Topic, first: 1, last: 8);
+        MulticastCluster.AssertRun(cluster[1], cluster[0], Other, first: 1, last: 30);
+    }
+
+    [Fact]
     public void A_sixteen_mebibyte_message_arrives_whole()
     {
         var cluster = Publishing(4, Link("perfect"), subscribers: 2);

@@ -15,10 +15,11 @@ public sealed class ReaderRingTests
         var step = Gen.Frequency(
             (5, Gen.Choose(0, 2).Select(sender => sender)),
             (4, Gen.Constant(-1)),
-            (1, Gen.Constant(-2)));
+            (1, Gen.Constant(-2)),
+            (1, Gen.Constant(-3)));
         var cases =
             from policy in Gen.Elements(SlowReaderPolicy.DropOldest, SlowReaderPolicy.DropNewest, SlowReaderPolicy.Wait)
-            from capacity in Gen.Choose(1, 9)
+            from capacity in Gen.OneOf(Gen.Choose(1, 9), Gen.Choose(16, 80))
             from steps in step.ArrayOf(200)
             select (policy, capacity, steps);
         Prop.ForAll(cases.ToArbitrary(), c => Replay(c.policy, c.capacity, c.steps)).QuickCheckThrowOnFailure();
@@ -128,6 +129,82 @@ public sealed class ReaderRingTests
         Assert.Equal([1, 1], first.Value.ToArray());
     }
 
+    [Fact]
+    public void A_reader_that_takes_several_at_once_has_what_it_was_given_dropped_when_all_is_discarded()
+    {
+        var ring = Filled(64, 20);
+        Assert.Equal("1", ReadOne(ring));
+        ring.End(null, discard: true);
+        Assert.Equal(nameof(RingTake.Ended), ReadOne(ring));
+    }
+
+    [Fact]
+    public void A_reader_that_takes_several_at_once_reads_all_of_them_to_the_end()
+    {
+        var ring = Filled(64, 20);
+        Assert.Equal("1", ReadOne(ring));
+        ring.End(null, discard: false);
+        Assert.Equal(Enumerable.Range(2, 19).Select(i => $"{i}"), Enumerable.Range(0, 19).Select(_ => ReadOne(ring)));
+        Assert.Equal(nameof(RingTake.Ended), ReadOne(ring));
+    }
+
+    [Fact]
+    public void What_a_reader_took_and_did_not_read_waits_for_the_next_one()
+    {
+        var ring = Filled(64, 20);
+        Assert.Equal("1", ReadOne(ring));
+        Assert.Equal("2", ReadOne(ring));
+        ring.Detach();
+        Assert.Equal(18, ring.Count);
+        Assert.True(ring.TryAttach());
+        Assert.Equal(Enumerable.Range(3, 18).Select(i => $"{i}"), ReadAll(ring));
+    }
+
+    [Fact]
+    public void The_bound_holds_for_what_was_taken_and_what_is_left_together()
+    {
+        var ring = Filled(64, 64);
+        Assert.Equal("1", ReadOne(ring));
+        Assert.Equal(63, ring.Count);
+        Assert.True(ring.CanAccept(4));
+        ring.Add(new Message<int>(65, Sender, 65), 4);
+        Assert.False(ring.CanAccept(4));
+    }
+
+    [Fact]
+    public void Bytes_of_messages_that_were_taken_together_stay_as_they_are_while_more_come()
+    {
+        var ring = new ReaderRing<ReadOnlyMemory<byte>>(64, SlowReaderPolicy.DropOldest);
+        Assert.True(ring.TryAttach());
+        byte added = 0;
+        while (added < 40)
+        {
+            ring.AddBytes([++added, added, added], Sender, added);
+        }
+
+        for (byte read = 1; read <= 200; read++)
+        {
+            Assert.Equal(RingTake.Message, ring.Take(new NoWaiter(), out var message, out _));
+            ring.AddBytes([++added, added, added], Sender, added);
+            Assert.Equal([read, read, read], message.Value.ToArray());
+        }
+    }
+
+    [Fact]
+    public void Nothing_is_buffered_while_there_are_handlers_and_no_reader_has_come()
+    {
+        var ring = new ReaderRing<int>(2, SlowReaderPolicy.Wait);
+        Assert.False(ring.IsOff);
+        ring.TryClaim([]);
+        Assert.True(ring.IsOff);
+        Assert.Equal(0, ring.Add(new Message<int>(1, Sender, 1), 4));
+        Assert.Equal(0, ring.Count);
+        Assert.True(ring.TryAttach());
+        Assert.False(ring.IsOff);
+        ring.Add(new Message<int>(2, Sender, 2), 4);
+        Assert.Equal(["2"], ReadAll(ring));
+    }
+
     private static bool Replay(SlowReaderPolicy policy, int capacity, int[] steps)
     {
         var ring = new ReaderRing<int>(capacity, policy);
@@ -151,6 +228,12 @@ public sealed class ReaderRingTests
                 // A gap from below, of two messages.
                 ring.TryAddGap(new GapNotice(new SenderId(0, 1), sent[0] + 1, sent[0] + 2, "lost"));
                 sent[0] += 2;
+            }
+            else if (step == -3)
+            {
+                // The reader leaves in the middle, and another comes.
+                ring.Detach();
+                ring.TryAttach();
             }
             else if (!Check(ring, seen))
             {
@@ -185,6 +268,18 @@ public sealed class ReaderRingTests
             default:
                 return ring.Count == 0;
         }
+    }
+
+    private static ReaderRing<int> Filled(int capacity, int messages)
+    {
+        var ring = new ReaderRing<int>(capacity, SlowReaderPolicy.Wait);
+        Assert.True(ring.TryAttach());
+        for (int i = 1; i <= messages; i++)
+        {
+            ring.Add(new Message<int>(i, Sender, i), 4);
+        }
+
+        return ring;
     }
 
     private static string ReadOne(ReaderRing<int> ring) => ring.Take(new NoWaiter(), out var message, out var gap) switch

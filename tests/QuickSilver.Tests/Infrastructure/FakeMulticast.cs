@@ -135,13 +135,14 @@ internal sealed class FakeReceiver(ulong topicId, ITopicSink sink) : ITopicRecei
 
     public Action? OnResume { get; set; }
 
-    public bool Deliver(long sequence, ReadOnlySpan<byte> payload, NodeKey? sender = null) => sink.TryAccept(new DeliveredMessage
+    public bool Deliver(long sequence, ReadOnlySpan<byte> payload, NodeKey? sender = null) => Deliver(sequence, payload.ToArray(), sender);
+
+    public bool Deliver(long sequence, byte[] payload, NodeKey? sender = null)
     {
-        Sender = sender ?? Peer,
-        TopicId = topicId,
-        Sequence = sequence,
-        Payload = payload,
-    });
+        var message = new DeliveredMessage(sender ?? Peer);
+        message.Set(topicId, sequence, payload, 0, payload.Length);
+        return sink.TryAccept(message);
+    }
 
     public void Gap(long first, long last, string reason, NodeKey? sender = null) =>
         sink.OnGap(new TopicGap(sender ?? Peer, topicId, first, last, reason));
