@@ -130,7 +130,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
             foreach (var stream in region.Streams)
             {
                 bool isEnding = !reliable || stream.IsSenderGone;
-                if (stream.Sender == sender && stream.IsReliable == reliable && isEnding && stream.Missing.Count > 0)
+                if (stream.Sender == sender && stream.IsReliable == reliable && isEnding && stream.Contiguous < stream.Highest)
                 {
                     return true;
                 }
@@ -388,7 +388,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     private DropReason OnStranger(RegionReceiver region, in PacketHeader header, NodeKey sender, Lease lease, int offset)
     {
         if (header.Kind == PacketKind.Data && region.Find(sender) is { IsSenderGone: true } stream
-            && stream.Missing.Contains(header.Sequence))
+            && stream.Lacks(header.Sequence))
         {
             return OnData(region, stream, header, lease, offset);
         }

@@ -8,7 +8,11 @@ namespace QuickSilver.Multicast.Dissemination;
 // is made above), each packet once. Messages that lie in one packet are handed up when it arrives; those that span packets
 // when the last piece is there. A lost packet holds back only the messages that it carried.
 //
-// Invariants: Base - 1 <= Consumed <= Contiguous <= Highest; every number in (Contiguous, Highest] is held or in Missing.
+// Others tell of packets (a token, an announcement) that still wait in this host's socket, and under load they overtake them as a
+// rule. So what is only told of is not missing yet: it is when it was told of twice and nothing came in between.
+//
+// Invariants: Base - 1 <= Consumed <= Contiguous <= _arrived <= Highest; every number in (Contiguous, _arrived] is held or in
+// Missing; none in (_arrived, Highest] is.
 internal sealed class InboundStream
 {
     private readonly MulticastContext _context;
@@ -17,6 +21,9 @@ internal sealed class InboundStream
     private readonly OpenAssemblies _assemblies = new();
     private readonly List<long> _deferred = [];
     private bool _delivering;
+    // The highest number that came or is missing, and what it was when packets were last told of.
+    private long _arrived;
+    private long _arrivedWhenTold;
 
     public InboundStream(MulticastContext context, RegionView view, NodeKey sender, bool reliable, IStreamConsumer consumer)
     {
@@ -37,7 +44,7 @@ internal sealed class InboundStream
     // The highest number known to have been sent.
     public long Highest { get; private set; }
     // All up to here were received or given up.
-    public long Contiguous => Missing.Count > 0 ? Missing[0].First - 1 : Highest;
+    public long Contiguous => Missing.Count > 0 ? Missing[0].First - 1 : _arrived;
     // All messages in packets up to here were accepted above.
     public long Consumed { get; private set; }
     // All live members hold the packets up to here: the cache may let them go.
@@ -52,7 +59,7 @@ internal sealed class InboundStream
     /// <summary>Takes a packet of this stream; None, or why it was refused.</summary>
     public DropReason Accept(long sequence, Lease lease, int offset, int length)
     {
-        bool isNext = sequence == Highest + 1;
+        bool isNext = sequence == _arrived + 1;
         if (!isNext && (sequence < _window.Base || _window.Contains(sequence)))
         {
             return DropReason.Duplicate;
@@ -66,14 +73,15 @@ internal sealed class InboundStream
         _window.Put(sequence, lease, offset, length);
         if (isNext)
         {
-            Highest = sequence;
+            _arrived = sequence;
         }
         else
         {
-            RaiseHighest(sequence);
+            Miss(sequence);
             Missing.Remove(sequence, sequence);
         }
 
+        Highest = Math.Max(Highest, sequence);
         Parse(sequence, lease, offset, length);
         Advance();
         return DropReason.None;
@@ -83,8 +91,23 @@ internal sealed class InboundStream
     public void OnAnnounced(long highest, bool final)
     {
         IsFinal |= final;
-        RaiseHighest(Math.Min(highest, _window.Base + _context.Options.WindowPackets - 1));
+        highest = Math.Min(highest, _window.Base + _context.Options.WindowPackets - 1);
+        if (highest <= _arrived)
+        {
+            return;
+        }
+
+        if (_arrivedWhenTold == _arrived)
+        {
+            Miss(Math.Max(highest, Highest));
+        }
+
+        _arrivedWhenTold = _arrived;
+        Highest = Math.Max(highest, Highest);
     }
+
+    /// <summary>Whether it was sent, as far as is known here, and is not held.</summary>
+    public bool Lacks(long sequence) => (sequence > _arrived && sequence <= Highest) || Missing.Contains(sequence);
 
     public void SetStable(long stable)
     {
@@ -98,6 +121,7 @@ internal sealed class InboundStream
     /// <summary>Gives up numbers that nobody alive has; what waits behind them goes on, with a gap notice.</summary>
     public void GiveUp(long first, long last)
     {
+        Miss(Math.Min(last, Highest));
         bool any = false;
         for (int i = 0; i < Missing.Count; i++)
         {
@@ -157,17 +181,17 @@ internal sealed class InboundStream
 
     public void Close()
     {
-        _window.Clear(Highest);
+        _window.Clear(_arrived);
         DropAssemblies(_assemblies.WaitingFor(static _ => true));
         Missing.Clear();
     }
 
-    private void RaiseHighest(long highest)
+    private void Miss(long through)
     {
-        if (highest > Highest)
+        if (through > _arrived)
         {
-            Missing.Add(Highest + 1, highest);
-            Highest = highest;
+            Missing.Add(_arrived + 1, through);
+            _arrived = through;
         }
     }
 

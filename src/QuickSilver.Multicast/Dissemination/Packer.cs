@@ -22,6 +22,9 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags
 
     public bool HasOpenPacket => _open;
 
+    /// <summary>Packets up to this one lie in blocks that get no more: as a run they will not become longer.</summary>
+    public long FullThrough { get; private set; }
+
     /// <summary>Whether there is packet memory for a message of so many bytes.</summary>
     public bool CanTake(int payloadBytes)
     {
@@ -106,6 +109,7 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags
         if (_block is null || SlabPool.BlockBytes - _used < packetBytes)
         {
             _block?.Release();
+            FullThrough = packets.Last;
             _block = pool.TryRent() ?? throw new InvalidOperationException("Packet memory is gone although room was promised.");
             _used = 0;
         }

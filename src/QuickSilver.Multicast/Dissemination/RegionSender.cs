@@ -31,6 +31,8 @@ internal sealed class RegionSender
     private long _sent;
     private long _consumed;
     private long _lastAckWanted;
+    // A flush could not send all: the next acknowledgement does.
+    private bool _isFlushDue;
     private TimeSpan _announceInterval;
     private TimeSpan _opensAt;
     private int _announcements;
@@ -87,6 +89,7 @@ internal sealed class RegionSender
             _started.Add(topicId);
         }
 
+        _isFlushDue = false;
         long end = _packer.Append(topicId, sequence, starts, payload);
         if (claim is not null)
         {
@@ -111,7 +114,12 @@ internal sealed class RegionSender
 
         if (_packets.Last - _sent >= RunPackets)
         {
-            SendWaiting();
+            SendWaiting(_packets.Last);
+        }
+        else if (_packer.FullThrough > _sent)
+        {
+            // No further: what follows lies in the next block, and goes with it in one run.
+            SendWaiting(_packer.FullThrough);
         }
     }
 
@@ -123,7 +131,8 @@ internal sealed class RegionSender
             _packer.Flush();
         }
 
-        SendWaiting();
+        SendWaiting(_packets.Last);
+        _isFlushDue = _sent < Last;
     }
 
     public void Supersede(long configuration)
@@ -135,7 +144,7 @@ internal sealed class RegionSender
 
         SupersededAt = configuration;
         _packer.Flush();
-        SendWaiting();
+        SendWaiting(_packets.Last);
         if (!IsSettled)
         {
             _announceInterval = _context.Options.AnnounceAfter;
@@ -163,7 +172,16 @@ internal sealed class RegionSender
             _announceInterval = TimeSpan.Zero;
         }
 
-        Flush();
+        if (_isFlushDue)
+        {
+            Flush();
+        }
+        else
+        {
+            // A flush follows what was appended since: until then only whole runs go.
+            SendWaiting(Math.Max(_sent, _packer.FullThrough));
+        }
+
         _context.OnSenderProgress();
     }
 
@@ -235,9 +253,9 @@ internal sealed class RegionSender
 
     private long WindowRoom() => _pace.WindowPackets - (_sent - (IsReliable ? _consumed : _sent));
 
-    private void SendWaiting()
+    private void SendWaiting(long through)
     {
-        if (_sent == _packets.Last)
+        if (_sent == through)
         {
             return;
         }
@@ -248,9 +266,9 @@ internal sealed class RegionSender
             return;
         }
 
-        while (_sent < _packets.Last)
+        while (_sent < through)
         {
-            long waiting = Math.Min(RunPackets, _packets.Last - _sent);
+            long waiting = Math.Min(RunPackets, through - _sent);
             long room = Math.Min(WindowRoom(), waiting);
             // A call costs about as much for one packet as for a run: where the window is the limit, it opens a run further first.
             // It will, as what is on the way is acknowledged.

@@ -464,7 +464,7 @@ internal sealed class TokenRing
 
     private void FinishIfDone(InboundStream stream, RoundResult result)
     {
-        if (stream.IsSenderGone && result.ReportedThrough < stream.Highest && stream.Missing.Count == 0
+        if (stream.IsSenderGone && result.ReportedThrough < stream.Highest && stream.Contiguous >= stream.Highest
             && result.Stable >= result.HeldByAny && result.HeldByAny >= stream.Highest)
         {
             result.ReportedThrough = stream.Highest;
