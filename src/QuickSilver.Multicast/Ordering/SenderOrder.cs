@@ -32,7 +32,8 @@ internal sealed class SenderOrder(NodeKey sender)
     public InboundStream? Torn { get; set; }
     // The sink said no; nothing is offered until it resumes.
     public bool IsBlocked { get; set; }
-    public int HeldCount => _held.Count;
+    // Beside what each message looks at, as the table is not.
+    public int HeldCount { get; private set; }
 
     public bool Hold(InboundStream stream, in StreamMessage message)
     {
@@ -49,6 +50,7 @@ internal sealed class SenderOrder(NodeKey sender)
 
         stream.Hold(message.EndPacket);
         _held.Add(sequence, new HeldMessage(stream, message.EndPacket, message.Delivered, message.Assembly));
+        HeldCount++;
         return true;
     }
 
@@ -58,6 +60,7 @@ internal sealed class SenderOrder(NodeKey sender)
     {
         if (_held.Remove(sequence, out var held))
         {
+            HeldCount--;
             held.Release();
         }
     }

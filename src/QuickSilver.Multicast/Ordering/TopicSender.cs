@@ -7,9 +7,10 @@ namespace QuickSilver.Multicast.Ordering;
 // of the topic's view. Until the first view is known there is no room.
 internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers numbers, MulticastNode node) : ITopicSender
 {
-    private readonly List<RegionSender> _routes = [];
+    private RegionSender[] _routes = [];
     private TopicView? _view;
     private bool _isClosed;
+    private bool _isStartTableFull = numbers.Starts.IsFull;
     // The topic's next message is its first in the view of a route, or may be.
     private bool _isStarting;
 
@@ -25,7 +26,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     {
         get
         {
-            if (_view is null || _isClosed || numbers.Starts.IsFull)
+            if (_view is null || _isClosed || _isStartTableFull)
             {
                 return false;
             }
@@ -64,33 +65,41 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
         // The configuration in which this node adopted the view: the view itself may be older than its membership.
         numbers.Starts.Prune(node.SettledConfiguration);
         numbers.Starts.Add(Math.Max(view.Configuration, node.Configuration), numbers.Next);
+        _isStartTableFull = numbers.Starts.IsFull;
         Route();
     }
 
     /// <summary>Finds the streams again after the views changed.</summary>
     public void Route()
     {
-        _routes.Clear();
         _isStarting = true;
         if (_view is null)
         {
+            _routes = [];
             return;
         }
 
+        var routes = new List<RegionSender>(_view.Regions.Length);
         foreach (ulong region in _view.Regions)
         {
             if (node.SenderFor(region, IsReliable) is { } sender)
             {
-                _routes.Add(sender);
+                routes.Add(sender);
             }
         }
+
+        _routes = [.. routes];
     }
 
-    public void Prune(long settled) => numbers.Starts.Prune(settled);
+    public void Prune(long settled)
+    {
+        numbers.Starts.Prune(settled);
+        _isStartTableFull = numbers.Starts.IsFull;
+    }
 
     public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer)
     {
-        if (_isClosed || _view is null || numbers.Starts.IsFull || !CanTake(payload.Length))
+        if (_isClosed || _view is null || _isStartTableFull || !CanTake(payload.Length))
         {
             Wait();
             return -1;
@@ -100,13 +109,13 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
         StabilityClaim? claim = null;
         if (observer is not null)
         {
-            if (_routes.Count == 0)
+            if (_routes.Length == 0)
             {
                 node.CompleteLater(observer, sequence);
             }
             else
             {
-                claim = StabilityClaim.Rent(node.ClaimPool, observer, sequence, _routes.Count);
+                claim = StabilityClaim.Rent(node.ClaimPool, observer, sequence, _routes.Length);
             }
         }
 

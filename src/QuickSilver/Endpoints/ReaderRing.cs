@@ -48,6 +48,9 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     /// <summary>Called on the reader's thread, outside the lock, when a refused message may come again.</summary>
     public Action? OnRoom { get; init; }
 
+    /// <summary>Called on the reader's thread, outside the lock, when one has come and is buffered for.</summary>
+    public Action? OnReader { get; init; }
+
     public long Count
     {
         get
@@ -65,6 +68,9 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
     /// <summary>Any thread: whether a reader or a handler has come. Once true, always true.</summary>
     public bool IsClaimed => _isClaimed;
+
+    /// <summary>Any thread: the first handlers have not had yet what was buffered before they came.</summary>
+    public bool OwesBacklog => _backlog is not null;
 
     /// <summary>Any thread: nothing is buffered: handlers have come and no reader.</summary>
     public bool IsOff => _isOff;
@@ -230,8 +236,10 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             _hasReader = true;
             _isOff = false;
             _isClaimed = true;
-            return true;
         }
+
+        OnReader?.Invoke();
+        return true;
     }
 
     public void Detach()

@@ -299,6 +299,7 @@ internal sealed partial class TopicEndpoint<T>
         lock (_handlersLock)
         {
             Volatile.Write(ref _handlers, []);
+            ChooseDirect();
         }
 
         EndFeeds();

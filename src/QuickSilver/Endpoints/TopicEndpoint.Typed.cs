@@ -19,6 +19,10 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
     private readonly ReaderRing<T>? _ring;
     private readonly Lock _handlersLock = new();
     private HandlerEndpoint<T>[] _handlers = [];
+    // The one consumer, while it is a handler and nothing is owed to it: with thousands of topics, what a message has to look
+    // at on its way costs more than what is done with it.
+    private HandlerEndpoint<T>? _direct;
+    private bool _hadReader;
 
     public TopicEndpoint(TopicCore topic, IPayloadCodec<T> codec, TopicOptions options)
         : base(topic.Name, options.Access)
@@ -29,7 +33,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
         _source = Publishes ? topic.Node.Intake.Enter(this, topic.Publisher) : 0;
         if (Subscribes)
         {
-            _ring = new ReaderRing<T>(options.ReaderCapacity, options.SlowReader) { OnRoom = topic.Resume };
+            _ring = new ReaderRing<T>(options.ReaderCapacity, options.SlowReader) { OnRoom = topic.Resume, OnReader = OnReader };
         }
     }
 
@@ -57,6 +61,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
             CheckUsable();
             Volatile.Write(ref _handlers, [.. _handlers, .. added]);
             hasBacklog = added.Length > 0 && _ring!.TryClaim(added);
+            ChooseDirect();
         }
 
         if (hasBacklog)
@@ -81,6 +86,27 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
     }
 
     public override bool CanAccept(int payloadBytes) => _ring is null || _ring.CanAccept(payloadBytes);
+
+    public override bool TryAccept(in DeliveredMessage message)
+    {
+        if (Volatile.Read(ref _direct) is not { } handler)
+        {
+            return base.TryAccept(message);
+        }
+
+        var sender = ToSender(message.Sender);
+        if (IsBytes)
+        {
+            var borrowed = new Message<ReadOnlyMemory<byte>>(message.Memory, sender, message.Sequence);
+            handler.Deliver(Unsafe.As<Message<ReadOnlyMemory<byte>>, Message<T>>(ref borrowed));
+        }
+        else if (TryDecode(message, sender, out var value))
+        {
+            handler.Deliver(new Message<T>(value, sender, message.Sequence));
+        }
+
+        return true;
+    }
 
     public override void Accept(in DeliveredMessage message)
     {
@@ -109,6 +135,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
         lock (_handlersLock)
         {
             Volatile.Write(ref _handlers, [.. _handlers.Where(other => !ReferenceEquals(other, handler))]);
+            ChooseDirect();
         }
     }
 
@@ -159,7 +186,34 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
     }
 
     // Core thread: what was buffered before the first handlers came goes before all that is newer.
-    private void DeliverBacklog() => _ring!.TakeBacklog()?.Deliver(this);
+    private void DeliverBacklog()
+    {
+        if (_ring!.TakeBacklog() is { } backlog)
+        {
+            backlog.Deliver(this);
+            lock (_handlersLock)
+            {
+                ChooseDirect();
+            }
+        }
+    }
+
+    // Any thread, once the ring buffers for a reader.
+    private void OnReader()
+    {
+        lock (_handlersLock)
+        {
+            _hadReader = true;
+            ChooseDirect();
+        }
+    }
+
+    // Under the handlers' lock.
+    private void ChooseDirect()
+    {
+        bool isDirect = !_hadReader && _handlers.Length == 1 && _ring is { IsOff: true, OwesBacklog: false };
+        Volatile.Write(ref _direct, isDirect ? _handlers[0] : null);
+    }
 
     private void Tell(in GapNotice gap)
     {

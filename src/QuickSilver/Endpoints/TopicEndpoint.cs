@@ -42,6 +42,18 @@ internal abstract class TopicEndpoint(string name, TopicAccess access)
     /// <summary>Core thread: hands a message to this endpoint's consumers. Throws nothing.</summary>
     public abstract void Accept(in DeliveredMessage message);
 
+    /// <summary>Core thread: Accept if CanAccept says so, in one.</summary>
+    public virtual bool TryAccept(in DeliveredMessage message)
+    {
+        if (!CanAccept(message.Length))
+        {
+            return false;
+        }
+
+        Accept(message);
+        return true;
+    }
+
     /// <summary>Core thread: tells this endpoint's consumers of a gap. Throws nothing.</summary>
     public abstract void AcceptGap(in TopicGap gap);
 

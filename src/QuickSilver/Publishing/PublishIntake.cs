@@ -1,3 +1,4 @@
+using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Endpoints;
 using QuickSilver.Nodes;
@@ -7,10 +8,10 @@ namespace QuickSilver.Publishing;
 // The core thread's side of the lane: hands what publishers committed to their topics' senders, in order. Core thread only,
 // but for Signal and StandsFor.
 //
-// The lane is one line for all topics, so a topic without room would hold up the others. What then stands first stays where
-// it is for as long as nothing else could go either: in the usual case, one region whose window is closed, that costs
-// nothing. As soon as something else could go, what stands before it spills into its own topic's queue, and that topic's
-// publishers go past the lane until the queue is empty again.
+// The lane is one line for all topics, so a topic without room would hold up the others. What then stands first is left there
+// for a moment: as a rule a window is closed that opens again at once. When it lasts, the intake looks at the others: as soon
+// as one of them could go, what stands before it spills into its own topic's queue, and that topic's publishers go past the
+// lane until the queue is empty again.
 //
 // Order within a topic, between the lane and what goes past it: a request carries the lane's tail at the moment it was
 // pushed. It goes after all places before that mark, and before all behind it.
@@ -19,7 +20,12 @@ internal sealed class PublishIntake
     // Messages handed down in one go: the core thread must come back to tokens and receives.
     private const int TurnMessages = 1024;
 
+    // How long the others wait for the first one's room before they are looked at, which costs as much as what waits is long.
+    private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(1);
+
+    private readonly INodeEnvironment _environment;
     private readonly PublishRequestPool _requests;
+    private readonly Alarm _patience;
     private readonly SignalRequest _drain;
     // By number. Numbers are never given again: a publisher that is slow may commit after its endpoint is gone.
     private readonly Dictionary<int, Source> _sources = [];
@@ -30,11 +36,15 @@ internal sealed class PublishIntake
     private PublishGate? _standsFor;
     private long _scanned;
     private bool _isDraining;
+    // The lane has stood for longer than the patience lasts.
+    private bool _isStuck;
 
     public PublishIntake(INodeEnvironment environment, PublishLane lane, PublishRequestPool requests)
     {
         Lane = lane;
+        _environment = environment;
         _requests = requests;
+        _patience = new Alarm(OnStuck);
         _drain = new SignalRequest(environment, Drain);
     }
 
@@ -46,7 +56,7 @@ internal sealed class PublishIntake
     /// <summary>From any thread: publishers of the gate wait until the lane has room.</summary>
     public void AwaitRoom(PublishGate gate) => _waiters.Add(gate);
 
-    /// <summary>From any thread: whether the lane stands still for this topic or for none: its publishers gain nothing past it.</summary>
+    /// <summary>From any thread: whether the lane is stuck by this topic or by none: its publishers gain nothing past it.</summary>
     public bool StandsFor(PublishGate gate) => Volatile.Read(ref _standsFor) is not { } stuck || ReferenceEquals(stuck, gate);
 
     /// <summary>An endpoint that publishes: the number by which its messages name it.</summary>
@@ -75,8 +85,9 @@ internal sealed class PublishIntake
     /// <summary>The publisher has a request whose turn comes when the lane has passed its mark.</summary>
     public void Await(TopicPublisher publisher)
     {
-        if (!_awaiting.Contains(publisher))
+        if (!publisher.IsAwaitingLane)
         {
+            publisher.IsAwaitingLane = true;
             _awaiting.Add(publisher);
         }
     }
@@ -98,13 +109,17 @@ internal sealed class PublishIntake
                 var source = Find(message.Source);
                 if (!TryHandDown(source, message))
                 {
-                    isStanding = !source.Publisher.IsQueued && !CanOthersGo(source.Publisher, message);
+                    isStanding = !source.Publisher.IsQueued && !(_isStuck && CanOthersGo(source.Publisher, message));
                     if (isStanding)
                     {
                         break;
                     }
 
                     Spill(source, message);
+                }
+                else
+                {
+                    _isStuck = false;
                 }
 
                 left--;
@@ -126,10 +141,21 @@ internal sealed class PublishIntake
         }
     }
 
-    // Whoever came to wait for the lane before it was said for whom it stands, saw a lane that moves.
+    private void OnStuck()
+    {
+        _isStuck = true;
+        Drain();
+    }
+
+    // Whoever came to wait for the lane before it was said by whom it is stuck, saw a lane that moves.
     private void Stand(bool isStanding)
     {
-        if (!isStanding || !Lane.TryPeek(out var first))
+        if (isStanding && !_isStuck && !_patience.IsPending)
+        {
+            _environment.Schedule(_patience, Patience);
+        }
+
+        if (!isStanding || !_isStuck || !Lane.TryPeek(out var first))
         {
             Volatile.Write(ref _standsFor, null);
             Lane.Release();
@@ -214,6 +240,7 @@ internal sealed class PublishIntake
             if (publisher.IsDue(Lane.Next))
             {
                 _awaiting.RemoveAt(i);
+                publisher.IsAwaitingLane = false;
                 publisher.Pump();
             }
         }

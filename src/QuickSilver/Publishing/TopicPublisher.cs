@@ -47,6 +47,9 @@ internal sealed class TopicPublisher
 
     public bool HasSender => _sender is not null;
 
+    /// <summary>The intake's note.</summary>
+    public bool IsAwaitingLane { get; set; }
+
     public void Open(ITopicSender sender)
     {
         _sender = sender;

@@ -19,6 +19,8 @@ internal sealed class TopicCore : ITopicSink
     private readonly SignalRequest _resume;
     // Of _endpoints and _openings those that subscribe: an opening one takes messages from the first view on.
     private TopicEndpoint[] _subscribers = [];
+    // The one of them, where there is one.
+    private TopicEndpoint? _subscriber;
     private ITopicReceiver? _receiver;
     private TopicRole _granted;
     private bool _isAsking;
@@ -138,6 +140,18 @@ internal sealed class TopicCore : ITopicSink
 
     public bool TryAccept(in DeliveredMessage message)
     {
+        if (_subscriber is { } only)
+        {
+            if (!only.TryAccept(message))
+            {
+                return false;
+            }
+
+            Node.Tally.Delivered++;
+            Node.Tally.DeliveredBytes += message.Length;
+            return true;
+        }
+
         // All or none: an endpoint that took a message must not get it again because another had no room.
         foreach (var endpoint in _subscribers)
         {
@@ -235,6 +249,7 @@ internal sealed class TopicCore : ITopicSink
     private void OnMembersChanged()
     {
         _subscribers = [.. _endpoints.Concat(_openings.Select(opening => opening.Endpoint)).Where(endpoint => endpoint.Subscribes)];
+        _subscriber = _subscribers.Length == 1 ? _subscribers[0] : null;
         var wanted = WantedRole();
         if ((wanted & TopicRole.Publish) == 0)
         {

@@ -35,6 +35,7 @@ public sealed class PublishIntakeTests
             switch (random.Next(8))
             {
                 case 0:
+                    parts.Core.Advance(TimeSpan.FromMilliseconds(random.Next(2)));
                     parts.Core.Pump();
                     break;
                 case 1:
@@ -88,6 +89,8 @@ public sealed class PublishIntakeTests
 
         parts.Core.Pump();
         Assert.Equal(0, parts.SenderOf("other").Count);
+        parts.Core.Advance(TimeSpan.FromMilliseconds(1));
+        parts.Core.Pump();
         parts.SenderOf("other").GiveRoom(int.MaxValue);
         parts.Core.Pump();
         Assert.Equal(Enumerable.Range(0, 10), parts.SenderOf("other").Sent.Select(ToNumber));

@@ -118,6 +118,9 @@ public sealed class PublishTests
             {
                 parts.Core.Pump();
             }
+
+            parts.Core.Advance(TimeSpan.FromMilliseconds(1));
+            parts.Core.Pump();
         }
 
         for (int i = 0; i < 100; i++)

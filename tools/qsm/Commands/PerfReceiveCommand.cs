@@ -39,8 +39,7 @@ internal static class PerfReceiveCommand
         await using var topics = await PerfTopics.OpenAsync(session, node, name, count, TopicAccess.Subscribe);
         for (int i = 0; i < topics.Count; i++)
         {
-            int topic = i;
-            topics[i].Handle((in Message<ReadOnlyMemory<byte>> message) => receiver.Take(topic, message));
+            topics[i].Handle(receiver.Topic());
         }
 
         await using var barrier = await session.OpenAsync(node, PerfTopics.Barrier(name), TopicAccess.Subscribe);

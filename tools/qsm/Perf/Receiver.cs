@@ -6,8 +6,6 @@ namespace QuickSilver.Tool.Perf;
 // read by the command's thread, exactly only after Done.
 internal sealed class Receiver(int topicCount, long? limit)
 {
-    private readonly SequenceCheck[] _checks = Enumerable.Range(0, topicCount).Select(_ => new SequenceCheck()).ToArray();
-    private readonly bool[] _isMeasured = new bool[topicCount];
     private int _openTopics = topicCount;
     private long _delivered;
     private long _firstTicks;
@@ -31,7 +29,10 @@ internal sealed class Receiver(int topicCount, long? limit)
 
     public double Seconds => Stopwatch.GetElapsedTime(_firstTicks, _lastTicks).TotalSeconds;
 
-    public void Take(int topic, in Message<ReadOnlyMemory<byte>> message)
+    /// <summary>What is to handle one topic's messages: an object of its own, so that a message of many topics looks at one.</summary>
+    public MessageHandler<ReadOnlyMemory<byte>> Topic() => new ReceivedTopic(this).Take;
+
+    private void Take(ReceivedTopic topic, in Message<ReadOnlyMemory<byte>> message)
     {
         if (Done.IsSet)
         {
@@ -50,14 +51,13 @@ internal sealed class Receiver(int topicCount, long? limit)
             return;
         }
 
-        SequenceCheck check = _checks[topic];
-        bool endedBefore = check.Ended;
-        (long missing, bool duplicate) = check.Take(message.Sender, sequence);
+        bool endedBefore = topic.Check.Ended;
+        (long missing, bool duplicate) = topic.Check.Take(message.Sender, sequence);
         Gaps += missing;
         Duplicates += duplicate ? 1 : 0;
         if (!PerfMessage.IsEnd(sequence))
         {
-            if (_isMeasured[topic])
+            if (topic.IsMeasured)
             {
                 Count(message.Value.Length, sentAtTicks);
             }
@@ -70,9 +70,9 @@ internal sealed class Receiver(int topicCount, long? limit)
         }
     }
 
-    private void Begin(int topic)
+    private void Begin(ReceivedTopic topic)
     {
-        _isMeasured[topic] = true;
+        topic.IsMeasured = true;
         if (!First.IsSet)
         {
             _firstTicks = Stopwatch.GetTimestamp();
@@ -96,5 +96,15 @@ internal sealed class Receiver(int topicCount, long? limit)
             _lastTicks = Stopwatch.GetTimestamp();
             Done.Set();
         }
+    }
+
+    private sealed class ReceivedTopic(Receiver receiver)
+    {
+        // A struct: part of this object.
+        public SequenceCheck Check = new();
+
+        public bool IsMeasured { get; set; }
+
+        public void Take(in Message<ReadOnlyMemory<byte>> message) => receiver.Take(this, message);
     }
 }

@@ -3,10 +3,17 @@ namespace QuickSilver.Tool.Perf;
 // Holds what was delivered of one topic against its senders' numbering. Each sender counts from 1, so the next number
 // is always known: a higher one skipped some (gaps), a lower one was here before (duplicates; an overtaken message counts
 // as a gap and then as a duplicate, for neither may be).
-internal sealed class SequenceCheck
+//
+// A mutable struct, and the first sender's run a field of it: a message looks at nothing else.
+internal struct SequenceCheck
 {
-    private readonly List<Lane> _lanes = [];
-    private Lane? _current;
+    private SenderRun _first;
+    private Dictionary<SenderId, SenderRun>? _others;
+
+    public SequenceCheck()
+    {
+        _first.Next = 1;
+    }
 
     /// <summary>Whether a sender has said that it has ended.</summary>
     public bool Ended { get; private set; }
@@ -14,51 +21,52 @@ internal sealed class SequenceCheck
     /// <summary>Takes a message or end marker; returns how many before it are missing, and whether it is one too many.</summary>
     public (long Missing, bool Duplicate) Take(SenderId sender, long sequence)
     {
-        Lane lane = LaneOf(sender);
+        if (_first.Sender == default)
+        {
+            _first.Sender = sender;
+        }
+
+        return _first.Sender == sender ? Take(ref _first, sequence) : TakeOther(sender, sequence);
+    }
+
+    private (long Missing, bool Duplicate) TakeOther(SenderId sender, long sequence)
+    {
+        _others ??= [];
+        if (!_others.TryGetValue(sender, out var run))
+        {
+            run = new SenderRun { Sender = sender, Next = 1 };
+        }
+
+        var outcome = Take(ref run, sequence);
+        _others[sender] = run;
+        return outcome;
+    }
+
+    private (long Missing, bool Duplicate) Take(ref SenderRun run, long sequence)
+    {
         if (PerfMessage.IsEnd(sequence))
         {
-            bool again = lane.Ended;
-            lane.Ended = Ended = true;
-            long unseen = Math.Max(0, PerfMessage.LastSequence(sequence) - (lane.Next - 1));
-            lane.Next += unseen;
+            bool again = run.Ended;
+            run.Ended = Ended = true;
+            long unseen = Math.Max(0, PerfMessage.LastSequence(sequence) - (run.Next - 1));
+            run.Next += unseen;
             return (unseen, again);
         }
 
-        if (sequence < lane.Next)
+        if (sequence < run.Next)
         {
             return (0, true);
         }
 
-        long missing = sequence - lane.Next;
-        lane.Next = sequence + 1;
+        long missing = sequence - run.Next;
+        run.Next = sequence + 1;
         return (missing, false);
     }
 
-    private Lane LaneOf(SenderId sender)
+    private struct SenderRun
     {
-        if (_current is { } lane && lane.Sender == sender)
-        {
-            return lane;
-        }
-
-        foreach (Lane known in _lanes)
-        {
-            if (known.Sender == sender)
-            {
-                return _current = known;
-            }
-        }
-
-        _lanes.Add(_current = new Lane(sender));
-        return _current;
-    }
-
-    private sealed class Lane(SenderId sender)
-    {
-        public SenderId Sender { get; } = sender;
-
-        public long Next { get; set; } = 1;
-
-        public bool Ended { get; set; }
+        public SenderId Sender;
+        public long Next;
+        public bool Ended;
     }
 }
