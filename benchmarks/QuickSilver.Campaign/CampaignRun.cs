@@ -1,58 +1,70 @@
+using System.Runtime.InteropServices;
 using QuickSilver.Campaign.Contenders;
 using QuickSilver.Campaign.Report;
 
 namespace QuickSilver.Campaign;
 
-// Round by round, and within a round load by load, every contender once: what the machine does meanwhile hits all alike.
+// Round by round, and within a round section by section, every contender once: what the machine does meanwhile hits all alike.
 internal sealed class CampaignRun(CampaignPlan plan)
 {
+    private const int Interrupted = 130;
+
+    private readonly Namespaces _namespaces = new(plan.Peers);
+    private volatile bool _isStopped;
+
     public int Run()
     {
-        var contenders = Contenders();
-        if (!contenders.OfType<OwnContender>().Single().TryPrepare(out string? missing))
+        if (!Qsm.IsBuilt)
         {
-            Console.Error.WriteLine(missing);
+            Console.Error.WriteLine($"{Qsm.Executable} is not built.");
             return 2;
         }
 
-        var results = new Dictionary<(string Contender, Load Load), Series>();
-        for (int round = 1; round <= plan.Rounds; round++)
+        using var interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, Stop);
+        using var terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, Stop);
+        string loadAtStart = MachineFacts.LoadAverage();
+        var sections = new CampaignSections(plan, _namespaces).List();
+        for (int round = 1; round <= plan.Rounds && !_isStopped; round++)
         {
-            foreach (var load in plan.Loads)
+            foreach (var section in sections)
             {
-                foreach (var contender in contenders)
-                {
-                    var run = contender.Run(load, plan.Seconds);
-                    if (!results.TryGetValue((contender.Name, load), out var series))
-                    {
-                        results[(contender.Name, load)] = series = new Series();
-                    }
-
-                    series.Add(run);
-                    Console.Error.WriteLine($"round {round}/{plan.Rounds}  {load,-12} {contender.Name,-12} {run}");
-                }
+                RunSection(section, round);
             }
         }
 
-        new PerformancePage(plan, contenders, results).Write();
-        Console.Out.WriteLine($"written: {plan.Output.FullName}");
-        var own = results.Where(entry => entry.Key.Contender == OwnContender.OwnName).Select(entry => entry.Value);
-        return own.All(series => series.Lost == 0 && !series.Failures.Any()) ? 0 : 1;
-    }
-
-    private List<IContender> Contenders()
-    {
-        var contenders = new List<IContender> { new OwnContender(plan.Peers) };
-        if (plan.Peers is { } peers)
+        if (_isStopped)
         {
-            (string Folder, string Mode)[] chosen = plan.IsQuick
-                ? [("raw", "one"), ("ceiling", ""), ("nats", "")]
-                : [("raw", "one"), ("raw", "gso"), ("ceiling", ""), ("nats", ""), ("aeron", ""), ("cyclonedds", ""), ("jgroups", "")];
-            contenders.AddRange(chosen
-                .Where(peer => File.Exists(Path.Combine(peers.FullName, peer.Folder, "run.sh")))
-                .Select(peer => new PeerContender(peers, peer.Folder, peer.Mode)));
+            return Interrupted;
         }
 
-        return contenders;
+        new PerformancePage(plan, sections, loadAtStart).Write();
+        Console.Out.WriteLine($"written: {plan.Output.FullName}");
+        var own = sections.SelectMany(section => section.Rows).Where(row => row.Contender.IsOwn).Select(row => row.Runs);
+        return own.All(runs => runs.Lost == 0 && runs.Failed == 0) ? 0 : 1;
+    }
+
+    private void RunSection(Section section, int round)
+    {
+        try
+        {
+            foreach (var row in section.Rows.TakeWhile(_ => !_isStopped))
+            {
+                var run = row.Contender.Run(section.Load, plan.Seconds);
+                row.Runs.Add(run);
+                Console.Error.WriteLine($"round {round}/{plan.Rounds}  {section.Load,-12} {row.Contender.Name,-16} {run}");
+            }
+        }
+        finally
+        {
+            _namespaces.Up(section.Load.Receivers, Namespaces.UsualMtu);
+        }
+    }
+
+    // Not at once: the programs are ended, the run fails and the namespaces become what they were. A second signal waits for nothing.
+    private void Stop(PosixSignalContext context)
+    {
+        context.Cancel = !_isStopped;
+        _isStopped = true;
+        Shell.EndAll();
     }
 }

@@ -2,45 +2,69 @@ using System.Globalization;
 
 namespace QuickSilver.Campaign;
 
-/// <summary>One run: messages a second at the slowest receiver, and messages it lost. Failed: null, with the reason.</summary>
-internal sealed record Measurement(double MessagesPerSecond, long Lost, string? Failure = null)
+/// <summary>One run. What it did not measure is NaN; a failed one has the reason and nothing else.</summary>
+internal sealed record Measurement
 {
-    public static Measurement Failed(string reason) => new(0, 0, reason);
+    /// <summary>At the slowest receiver.</summary>
+    public double MessagesPerSecond { get; init; } = double.NaN;
 
-    public override string ToString() =>
-        Failure ?? string.Create(CultureInfo.InvariantCulture, $"{MessagesPerSecond,12:N0} msg/s, {Lost} lost");
+    public long Lost { get; init; }
+
+    /// <summary>Of the whole machine, per million messages delivered, each counted at each receiver.</summary>
+    public double CpuSecondsPerMillion { get; init; } = double.NaN;
+
+    public double P50Micros { get; init; } = double.NaN;
+
+    public double P99Micros { get; init; } = double.NaN;
+
+    public string? Failure { get; init; }
+
+    public static Measurement Failed(string reason) => new() { Failure = reason };
+
+    public override string ToString() => Failure ?? (double.IsNaN(P50Micros)
+        ? string.Create(
+            CultureInfo.InvariantCulture, $"{MessagesPerSecond,12:N0} msg/s, {Lost} lost, {CpuSecondsPerMillion:F2} CPU s per million")
+        : string.Create(CultureInfo.InvariantCulture, $"{P50Micros:F1} µs, p99 {P99Micros:F1} µs"));
 }
 
-/// <summary>The runs of one contender under one load.</summary>
+/// <summary>The runs of one contender in one section, one for each round.</summary>
 internal sealed class Series
 {
     private readonly List<Measurement> _runs = [];
 
     public void Add(Measurement run) => _runs.Add(run);
 
-    public IEnumerable<Measurement> Good => _runs.Where(run => run.Failure is null);
+    public int Failed => _runs.Count(run => run.Failure is not null);
 
-    public IEnumerable<string> Failures => _runs.Where(run => run.Failure is not null).Select(run => run.Failure!);
+    public int Count => _runs.Count;
 
-    public long Lost => Good.Sum(run => run.Lost);
+    public long Lost => _runs.Sum(run => run.Lost);
 
-    public double Median => Percentile(0.5);
+    public Spread Of(Func<Measurement, double> figure) => new(_runs.Select(figure));
 
-    public double Least => Good.Select(run => run.MessagesPerSecond).DefaultIfEmpty(0).Min();
+    /// <summary>The ratios of runs of the same round; a round in which one of the two failed has none.</summary>
+    public Spread Over(Series other, Func<Measurement, double> figure) =>
+        new(_runs.Zip(other._runs, (over, under) => figure(over) / figure(under)));
+}
 
-    public double Most => Good.Select(run => run.MessagesPerSecond).DefaultIfEmpty(0).Max();
-
-    private double Percentile(double share)
+/// <summary>The median, the least and the most of what was measured; NaN where nothing was.</summary>
+internal readonly record struct Spread
+{
+    public Spread(IEnumerable<double> figures)
     {
-        double[] sorted = [.. Good.Select(run => run.MessagesPerSecond).Order()];
-        if (sorted.Length == 0)
-        {
-            return 0;
-        }
-
-        double at = share * (sorted.Length - 1);
-        int below = (int)at;
-        int above = Math.Min(below + 1, sorted.Length - 1);
-        return sorted[below] + ((at - below) * (sorted[above] - sorted[below]));
+        double[] sorted = [.. figures.Where(double.IsFinite).Order()];
+        int middle = sorted.Length / 2;
+        (Least, Most) = sorted.Length == 0 ? (double.NaN, double.NaN) : (sorted[0], sorted[^1]);
+        Median = sorted.Length == 0 ? double.NaN
+            : sorted.Length % 2 == 1 ? sorted[middle]
+            : (sorted[middle - 1] + sorted[middle]) / 2;
     }
+
+    public double Median { get; }
+
+    public double Least { get; }
+
+    public double Most { get; }
+
+    public bool IsKnown => !double.IsNaN(Median);
 }

@@ -13,14 +13,14 @@ var output = new Option<FileInfo>("--out")
     HelpName = "FILE",
     DefaultValueFactory = _ => new FileInfo("docs/performance.md"),
 };
-var rounds = new Option<int>("--rounds") { Description = "Interleaved rounds, 1 to 100.", DefaultValueFactory = _ => 5 };
-var seconds = new Option<int>("--seconds") { Description = "Seconds of sending per run, 1 to 600.", DefaultValueFactory = _ => 5 };
-var quick = new Option<bool>("--quick") { Description = "A part of the matrix, in 3 rounds of 3 seconds: under 10 minutes." };
-foreach (var (option, most) in ((Option<int>, int)[])[(rounds, 100), (seconds, 600)])
+var rounds = new Option<int?>("--rounds") { Description = "Interleaved rounds, 1 to 100; 5, or 3 with --quick." };
+var seconds = new Option<int?>("--seconds") { Description = "Seconds of sending per run, 1 to 600; 5, or 3 with --quick." };
+var quick = new Option<bool>("--quick") { Description = "A part of the matrix: under 10 minutes." };
+foreach (var (option, most) in ((Option<int?>, int)[])[(rounds, 100), (seconds, 600)])
 {
     option.Validators.Add(result =>
     {
-        if (result.GetValueOrDefault<int>() is var value && (value < 1 || value > most))
+        if (result.GetValueOrDefault<int?>() is { } value && (value < 1 || value > most))
         {
             result.AddError($"{option.Name} is {value}: it may be 1 to {most}.");
         }
@@ -39,8 +39,8 @@ command.SetAction(parse =>
     {
         Peers = parse.GetValue(peers),
         Output = parse.GetValue(output)!,
-        Rounds = isQuick ? 3 : parse.GetValue(rounds),
-        Seconds = isQuick ? 3 : parse.GetValue(seconds),
+        Rounds = parse.GetValue(rounds) ?? (isQuick ? 3 : 5),
+        Seconds = parse.GetValue(seconds) ?? (isQuick ? 3 : 5),
         IsQuick = isQuick,
     };
     return new CampaignRun(plan).Run();

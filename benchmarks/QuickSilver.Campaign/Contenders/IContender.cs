@@ -4,6 +4,8 @@ internal interface IContender
 {
     string Name { get; }
 
+    bool IsOwn { get; }
+
     /// <summary>The command that repeats a run by hand.</summary>
     string Command(Load load, int seconds);
 

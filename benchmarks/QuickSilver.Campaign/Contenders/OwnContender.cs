@@ -1,62 +1,47 @@
-using System.Globalization;
+using System.Diagnostics;
 using System.Text.Json;
 
 namespace QuickSilver.Campaign.Contenders;
 
-// QuickSilver as its user has it: `qsm perf` in the same namespaces as the peers, its membership embedded.
-internal sealed class OwnContender(DirectoryInfo? peers) : IContender
+// QuickSilver's throughput. The options go to the sender and to all receivers.
+internal sealed class OwnContender(Namespaces namespaces, string name, int mtu, params string[] options) : IContender
 {
-    public const string OwnName = "quicksilver";
-    private static readonly TimeSpan Overhead = TimeSpan.FromSeconds(60);
+    public string Name => name;
 
-    // Beside this program's own output, under the same configuration.
-    private readonly string _qsm = Path.GetFullPath(Path.Combine(
-        AppContext.BaseDirectory, "..", "..", "qsm", new DirectoryInfo(AppContext.BaseDirectory).Name, "qsm"));
-    private int _runs;
+    public bool IsOwn => true;
 
-    public string Name => OwnName;
-
-    public bool TryPrepare(out string? missing)
+    public string Command(Load load, int seconds)
     {
-        missing = File.Exists(_qsm) ? null : $"{_qsm} is not built.";
-        return missing is null;
+        string more = string.Concat(options.Select(option => $" {option}"));
+        string link = mtu == Namespaces.UsualMtu ? "" : $"netns.sh up {load.Receivers + 1} mtu={mtu}; ";
+        return $"{link}qsm perf send TOPIC --size {load.Bytes} --seconds {seconds} --receivers {load.Receivers}{more} --json "
+            + $"({load.Receivers} × qsm perf receive TOPIC{more} --json)";
     }
-
-    public string Command(Load load, int seconds) =>
-        $"qsm perf send TOPIC --size {load.Bytes} --seconds {seconds} --receivers {load.Receivers} --json "
-        + $"({load.Receivers} × qsm perf receive TOPIC --json)";
 
     public Measurement Run(Load load, int seconds)
     {
-        if (peers is not null)
+        if (namespaces.Up(load.Receivers, mtu) is { } failure)
         {
-            using var namespaces = new Shell(
-                Path.Combine(peers.FullName, "netns.sh"), "up", (load.Receivers + 1).ToString(CultureInfo.InvariantCulture));
-            var (code, _, errors) = namespaces.Wait(Overhead);
-            if (code != 0)
-            {
-                return Measurement.Failed($"netns.sh: {errors.Trim()}");
-            }
+            return Measurement.Failed(failure);
         }
 
-        string topic = $"campaign-{Environment.ProcessId}-{++_runs}";
-        var receivers = Enumerable.Range(2, load.Receivers).Select(node => Qsm(node, "receive", topic)).ToList();
+        string topic = Qsm.NewTopic();
+        var limit = TimeSpan.FromSeconds(seconds) + Qsm.Overhead;
+        var receivers = new List<Shell>();
         try
         {
-            using var sender = Qsm(
-                1, "send", topic, "--size", $"{load.Bytes}", "--seconds", $"{seconds}", "--receivers", $"{load.Receivers}");
-            var limit = TimeSpan.FromSeconds(seconds) + Overhead;
+            using var cpu = new MachineCpu();
+            receivers.AddRange(Enumerable.Range(2, load.Receivers).Select(node => Qsm.Start(node, "receive", topic, ["--json", .. options])));
+            using var sender = Qsm.Start(
+                1,
+                "send",
+                topic,
+                ["--size", $"{load.Bytes}", "--seconds", $"{seconds}", "--receivers", $"{load.Receivers}", "--json", .. options]);
             var sent = sender.Wait(limit);
-            var received = receivers.ConvertAll(receiver => receiver.Wait(limit));
-            if (received.Append(sent).FirstOrDefault(process => process.Code != 0) is { Errors: not null } failed)
-            {
-                return Measurement.Failed($"exit {failed.Code}: {failed.Errors.Trim().Split('\n')[^1]}");
-            }
-
-            var reports = received.ConvertAll(process => JsonDocument.Parse(process.Output).RootElement);
-            return new Measurement(
-                reports.Min(report => report.GetProperty("messagesPerSecond").GetDouble()),
-                reports.Sum(report => report.GetProperty("gaps").GetInt64() + report.GetProperty("duplicates").GetInt64()));
+            var received = receivers.ConvertAll(receiver => receiver.Wait(sent.Code == 0 ? limit : TimeSpan.Zero));
+            return received.Prepend(sent).FirstOrDefault(process => process.Code != 0) is { } failed
+                ? Measurement.Failed(failed.Reason)
+                : Read(sent, received, cpu);
         }
         finally
         {
@@ -64,6 +49,17 @@ internal sealed class OwnContender(DirectoryInfo? peers) : IContender
         }
     }
 
-    private Shell Qsm(int node, string role, string topic, params string[] more) => new(
-        "ip", ["netns", "exec", $"n{node}", _qsm, "perf", role, topic, "--interface", $"10.77.0.{node}", "--json", .. more]);
+    // The sender reports as soon as it has ended, so its seconds before that moment are what it measured.
+    private static Measurement Read(Ended sent, List<Ended> received, MachineCpu cpu)
+    {
+        var reports = received.ConvertAll(process => JsonDocument.Parse(process.Output).RootElement);
+        double seconds = JsonDocument.Parse(sent.Output).RootElement.GetProperty("seconds").GetDouble();
+        double used = cpu.SecondsBetween(sent.FirstLineTicks - (long)(seconds * Stopwatch.Frequency), sent.FirstLineTicks);
+        return new Measurement
+        {
+            MessagesPerSecond = reports.Min(report => report.GetProperty("messagesPerSecond").GetDouble()),
+            Lost = reports.Sum(report => report.GetProperty("gaps").GetInt64() + report.GetProperty("duplicates").GetInt64()),
+            CpuSecondsPerMillion = used / reports.Sum(report => report.GetProperty("delivered").GetInt64()) * 1e6,
+        };
+    }
 }

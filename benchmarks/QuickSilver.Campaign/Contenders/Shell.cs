@@ -1,49 +1,87 @@
+using System.Collections.Concurrent;
 using System.Diagnostics;
+using System.Globalization;
 
 namespace QuickSilver.Campaign.Contenders;
+
+/// <summary>How a program ended: a code of -1 when it had to be killed. Ticks are those of <see cref="Stopwatch"/>.</summary>
+internal sealed record Ended(int Code, string Output, string Errors, long FirstLineTicks)
+{
+    public string Reason => $"exit {Code}: {(Errors.Trim().Length > 0 ? Errors : Output).Trim().Split('\n')[^1]}";
+}
 
 // A program and all that it said, with an end in any case.
 internal sealed class Shell : IDisposable
 {
+    private static readonly TimeSpan SignalLimit = TimeSpan.FromSeconds(5);
+    private static readonly ConcurrentDictionary<Shell, bool> Living = [];
+
     private readonly Process _process;
     private readonly Task<string> _output;
     private readonly Task<string> _errors;
+    private long _firstLineTicks;
 
-    public Shell(string file, params IEnumerable<string> arguments)
+    public Shell(string file, IEnumerable<string> arguments, params IEnumerable<(string Name, string Value)> environment)
     {
-        _process = Process.Start(new ProcessStartInfo(file, arguments)
+        var start = new ProcessStartInfo(file, arguments) { RedirectStandardOutput = true, RedirectStandardError = true };
+        foreach (var (name, value) in environment)
         {
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-        })!;
-        _output = _process.StandardOutput.ReadToEndAsync();
+            start.Environment[name] = value;
+        }
+
+        _process = Process.Start(start)!;
+        Living[this] = true;
+        _output = ReadAsync();
         _errors = _process.StandardError.ReadToEndAsync();
     }
 
-    /// <summary>The exit code and the output; a code of -1 when it had to be killed.</summary>
-    public (int Code, string Output, string Errors) Wait(TimeSpan limit)
+    /// <summary>Kills all that run, from any thread; who waits for one sees it end.</summary>
+    public static void EndAll()
     {
-        int code = -1;
-        if (_process.WaitForExit(limit))
+        foreach (var shell in Living.Keys)
         {
-            code = _process.ExitCode;
+            shell.Kill();
         }
-        else
+    }
+
+    public Ended Wait(TimeSpan limit)
+    {
+        bool ended = _process.WaitForExit(limit);
+        if (!ended)
         {
-            _process.Kill(entireProcessTree: true);
+            Kill();
             _process.WaitForExit();
         }
 
-        return (code, _output.Result, _errors.Result);
+        return new Ended(ended ? _process.ExitCode : -1, _output.Result, _errors.Result, _firstLineTicks);
+    }
+
+    /// <summary>Asks the program to end, as a user does.</summary>
+    public void Interrupt()
+    {
+        using var kill = new Shell("kill", ["-INT", _process.Id.ToString(CultureInfo.InvariantCulture)]);
+        kill.Wait(SignalLimit);
     }
 
     public void Dispose()
+    {
+        Living.TryRemove(this, out _);
+        Kill();
+        _process.Dispose();
+    }
+
+    private void Kill()
     {
         if (!_process.HasExited)
         {
             _process.Kill(entireProcessTree: true);
         }
+    }
 
-        _process.Dispose();
+    private async Task<string> ReadAsync()
+    {
+        string? first = await _process.StandardOutput.ReadLineAsync();
+        _firstLineTicks = Stopwatch.GetTimestamp();
+        return $"{first}\n{await _process.StandardOutput.ReadToEndAsync()}";
     }
 }

@@ -13,9 +13,9 @@ internal static class BarChart
     private const int RowHeight = 26;
     private const int Top = 34;
 
-    public static string Draw(string title, IReadOnlyList<(string Label, double Median, double Least, double Most, bool IsOwn)> bars)
+    public static string Draw(string title, string format, IReadOnlyList<(string Label, Spread Runs, bool IsOwn)> bars)
     {
-        double most = bars.Select(bar => bar.Most).DefaultIfEmpty(0).Max();
+        double most = bars.Select(bar => bar.Runs.Most).DefaultIfEmpty(0).Max();
         double scale = most <= 0 ? 0 : (Width - LabelWidth - FigureWidth) / most;
         var svg = new StringBuilder();
         void Add(FormattableString line) => svg.Append(line.ToString(CultureInfo.InvariantCulture)).Append('\n');
@@ -29,13 +29,13 @@ internal static class BarChart
             var bar = bars[i];
             int y = Top + (i * RowHeight);
             int middle = y + (RowHeight / 2);
-            double begin = LabelWidth + (bar.Least * scale);
-            double end = LabelWidth + (bar.Most * scale);
+            double begin = LabelWidth + (bar.Runs.Least * scale);
+            double end = LabelWidth + (bar.Runs.Most * scale);
             string color = bar.IsOwn ? "#2f6fb2" : "#9aa7b4";
             Add($"<text x=\"{LabelWidth - 8}\" y=\"{middle + 4}\" text-anchor=\"end\">{WebUtility.HtmlEncode(bar.Label)}</text>");
-            Add($"<rect x=\"{LabelWidth}\" y=\"{y + 4}\" width=\"{bar.Median * scale:F1}\" height=\"{RowHeight - 8}\" fill=\"{color}\"/>");
+            Add($"<rect x=\"{LabelWidth}\" y=\"{y + 4}\" width=\"{bar.Runs.Median * scale:F1}\" height=\"{RowHeight - 8}\" fill=\"{color}\"/>");
             Add($"<line x1=\"{begin:F1}\" x2=\"{end:F1}\" y1=\"{middle}\" y2=\"{middle}\" stroke=\"#222222\"/>");
-            Add($"<text x=\"{end + 8:F1}\" y=\"{middle + 4}\">{bar.Median:N0}</text>");
+            Add($"<text x=\"{end + 8:F1}\" y=\"{middle + 4}\">{bar.Runs.Median.ToString(format, CultureInfo.InvariantCulture)}</text>");
         }
 
         return svg.Append("</svg>\n").ToString();

@@ -12,6 +12,8 @@ internal static class MachineFacts
         yield return $"net.core.rmem_max {Read("/proc/sys/net/core/rmem_max")}, wmem_max {Read("/proc/sys/net/core/wmem_max")}";
     }
 
+    public static string LoadAverage() => string.Join(' ', Read("/proc/loadavg").Split(' ').Take(3));
+
     private static string Cpu()
     {
         string? model = File.Exists("/proc/cpuinfo")
