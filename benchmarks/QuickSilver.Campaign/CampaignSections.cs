@@ -67,7 +67,7 @@ internal sealed class CampaignSections(CampaignPlan plan, Namespaces namespaces)
             Title = "QuickSilver's own variants",
             Slug = "variants",
             Text = $"{Usual.Bytes} B to {Usual.Receivers} receivers. The ratio is to the plain run; that of single datagrams, which send "
-                + "without segmentation offload, is to `raw-one`, which sends so too.",
+                + "without\nsegmentation offload, is to `raw-one`, which sends so too.",
             Load = Usual,
             RatioTitle = "It over its yardstick",
             Rows = rows,
@@ -99,7 +99,7 @@ internal sealed class CampaignSections(CampaignPlan plan, Namespaces namespaces)
             Title = "Round trips",
             Slug = "round-trips",
             Text = "100 B there and back, one at a time. `sockperf` promises nothing: it is the kernel's bound, blocking and polling. The "
-                + "plain run is held against the former, the polling one (`--spin`) against those that poll too.",
+                + "plain\nrun is held against the former, the polling one (`--spin`) against those that poll too.",
             Load = new Load(1, 100),
             IsRoundTrip = true,
             Rows =

@@ -6,7 +6,7 @@ internal interface IContender
 
     bool IsOwn { get; }
 
-    /// <summary>The command that repeats a run by hand.</summary>
+    /// <summary>The command that repeats a run by hand; what has to run on other nodes meanwhile is indented below it.</summary>
     string Command(Load load, int seconds);
 
     Measurement Run(Load load, int seconds);

@@ -14,8 +14,8 @@ internal sealed class OwnContender(Namespaces namespaces, string name, int mtu, 
     {
         string more = string.Concat(options.Select(option => $" {option}"));
         string link = mtu == Namespaces.UsualMtu ? "" : $"netns.sh up {load.Receivers + 1} mtu={mtu}; ";
-        return $"{link}qsm perf send TOPIC --size {load.Bytes} --seconds {seconds} --receivers {load.Receivers}{more} --json "
-            + $"({load.Receivers} × qsm perf receive TOPIC{more} --json)";
+        return $"{link}qsm perf send TOPIC --size {load.Bytes} --seconds {seconds} --receivers {load.Receivers}{more} --json\n"
+            + $"    {load.Receivers} × qsm perf receive TOPIC{more} --json";
     }
 
     public Measurement Run(Load load, int seconds)
@@ -31,7 +31,8 @@ internal sealed class OwnContender(Namespaces namespaces, string name, int mtu, 
         try
         {
             using var cpu = new MachineCpu();
-            receivers.AddRange(Enumerable.Range(2, load.Receivers).Select(node => Qsm.Start(node, "receive", topic, ["--json", .. options])));
+            receivers.AddRange(
+                Enumerable.Range(2, load.Receivers).Select(node => Qsm.Start(node, "receive", topic, ["--json", .. options])));
             using var sender = Qsm.Start(
                 1,
                 "send",

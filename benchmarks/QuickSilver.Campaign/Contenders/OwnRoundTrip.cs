@@ -14,7 +14,7 @@ internal sealed class OwnRoundTrip(Namespaces namespaces, string name, params st
     public string Command(Load load, int seconds)
     {
         string more = string.Concat(options.Select(option => $" {option}"));
-        return $"qsm perf ping TOPIC --size {load.Bytes} --seconds {seconds}{more} --json (qsm perf echo TOPIC{more})";
+        return $"qsm perf ping TOPIC --size {load.Bytes} --seconds {seconds}{more} --json\n    qsm perf echo TOPIC{more}";
     }
 
     public Measurement Run(Load load, int seconds)

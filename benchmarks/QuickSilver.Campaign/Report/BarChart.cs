@@ -33,7 +33,8 @@ internal static class BarChart
             double end = LabelWidth + (bar.Runs.Most * scale);
             string color = bar.IsOwn ? "#2f6fb2" : "#9aa7b4";
             Add($"<text x=\"{LabelWidth - 8}\" y=\"{middle + 4}\" text-anchor=\"end\">{WebUtility.HtmlEncode(bar.Label)}</text>");
-            Add($"<rect x=\"{LabelWidth}\" y=\"{y + 4}\" width=\"{bar.Runs.Median * scale:F1}\" height=\"{RowHeight - 8}\" fill=\"{color}\"/>");
+            double length = bar.Runs.Median * scale;
+            Add($"<rect x=\"{LabelWidth}\" y=\"{y + 4}\" width=\"{length:F1}\" height=\"{RowHeight - 8}\" fill=\"{color}\"/>");
             Add($"<line x1=\"{begin:F1}\" x2=\"{end:F1}\" y1=\"{middle}\" y2=\"{middle}\" stroke=\"#222222\"/>");
             Add($"<text x=\"{end + 8:F1}\" y=\"{middle + 4}\">{bar.Runs.Median.ToString(format, CultureInfo.InvariantCulture)}</text>");
         }

@@ -22,8 +22,8 @@ internal sealed class PerformancePage(CampaignPlan plan, IReadOnlyList<Section> 
 
             A figure is the median of its rounds, with the least and the most in brackets. A ratio is taken within a round, and the
             median of those is shown; a round in which one of the two failed has none. CPU is all that the machine was busy with
-            while it was measured (user, system and interrupt time), what others did on it included, for each million of messages,
-            counted at each receiver.
+            while it was measured (user, system and interrupt time; for a peer, as its script counts it), what others did on it
+            included, for each million of messages, counted at each receiver.
 
             ```
             dotnet run -c Release --project benchmarks/QuickSilver.Campaign -- --peers DIR {size}
@@ -58,9 +58,10 @@ internal sealed class PerformancePage(CampaignPlan plan, IReadOnlyList<Section> 
         {
             var runs = row.Runs;
             string failed = runs.Failed == 0 ? "" : $" ({runs.Failed} of {runs.Count} failed)";
+            string figure = Cell(runs.Of(Figure(section)), Format(section));
             string cells = section.IsRoundTrip
-                ? $"{Cell(runs.Of(run => run.P50Micros), "N1")} | {Cell(runs.Of(run => run.P99Micros), "N1")}"
-                : $"{Cell(runs.Of(run => run.MessagesPerSecond), "N0")} | {runs.Lost} | {Cell(runs.Of(run => run.CpuSecondsPerMillion), "F2")}";
+                ? $"{figure} | {Cell(runs.Of(run => run.P99Micros), Format(section))}"
+                : $"{figure} | {runs.Lost} | {Cell(runs.Of(run => run.CpuSecondsPerMillion), "F2")}";
             page.Append(CultureInfo.InvariantCulture, $"| {row.Contender.Name}{failed} | {cells} | {Ratio(section, row)} |\n");
         }
 
@@ -81,7 +82,7 @@ internal sealed class PerformancePage(CampaignPlan plan, IReadOnlyList<Section> 
 
     private static string Plot(Section section) => BarChart.Draw(
         section.IsRoundTrip ? "Median round trip, µs" : $"Messages a second, {section.Title}",
-        section.IsRoundTrip ? "N1" : "N0",
+        Format(section),
         [.. section.Rows
             .Select(row => (Runs: row.Runs.Of(Figure(section)), row.Contender))
             .Where(bar => bar.Runs.IsKnown)
@@ -89,6 +90,8 @@ internal sealed class PerformancePage(CampaignPlan plan, IReadOnlyList<Section> 
 
     private static Func<Measurement, double> Figure(Section section) =>
         section.IsRoundTrip ? run => run.P50Micros : run => run.MessagesPerSecond;
+
+    private static string Format(Section section) => section.IsRoundTrip ? "N1" : "N0";
 
     private static string Cell(Spread spread, string format)
     {
