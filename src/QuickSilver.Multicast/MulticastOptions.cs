@@ -35,7 +35,7 @@ internal sealed record MulticastOptions
     public TimeSpan ReorderWindow { get; init; } = TimeSpan.FromMilliseconds(1);
 
     // The first repeat of an unanswered pull; doubles up to PullRepeatMax.
-    public TimeSpan PullRepeat { get; init; } = TimeSpan.FromMilliseconds(8);
+    public TimeSpan PullRepeat { get; init; } = TimeSpan.FromMilliseconds(3);
 
     public TimeSpan PullRepeatMax { get; init; } = TimeSpan.FromMilliseconds(250);
 

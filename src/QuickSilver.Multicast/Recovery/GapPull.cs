@@ -6,9 +6,10 @@ namespace QuickSilver.Multicast.Recovery;
 // Asks for what one stream misses, at once and by itself; the ring guarantees what this does not get.
 //
 // Intuition: a loss is usually one member's alone, so a random member has it. Application: a gap older than the reordering
-// window is asked of one random peer by ranges, then of another, then of the sender, at doubling intervals with jitter
-// (suppression: one question is open at a time per stream). What goes wrong: a sender that is gone cannot be asked, and a
-// best-effort stream asks nobody: its gaps are given up after a longer wait.
+// window is asked of one random peer by ranges, then of another, then of the sender, at doubling intervals with jitter. Gaps
+// that come while others wait for an answer are asked for once as soon as they are old enough, and then wait with them: on a
+// lossy link there are always some that wait. What goes wrong: a sender that is gone cannot be asked, and a best-effort
+// stream asks nobody: its gaps are given up after a longer wait.
 internal sealed class GapPull
 {
     private const int PeerAttempts = 2;
@@ -18,7 +19,11 @@ internal sealed class GapPull
     private readonly RegionReceiver _region;
     private readonly InboundStream _stream;
     private readonly Alarm _alarm;
+    private readonly Alarm _fresh;
     private long _through;
+    // Gaps up to here were asked for, and up to where they will be once the reordering window is over.
+    private long _asked;
+    private long _freshThrough;
     private long _contiguousAtAsk;
     private int _attempt;
 
@@ -28,6 +33,7 @@ internal sealed class GapPull
         _region = region;
         _stream = stream;
         _alarm = new Alarm(Ask);
+        _fresh = new Alarm(AskFresh);
     }
 
     /// <summary>The pull has failed often enough that the ring's neighbours should push.</summary>
@@ -42,9 +48,50 @@ internal sealed class GapPull
             var wait = _context.Options.ReorderWindow;
             _context.Environment.Schedule(_alarm, _stream.IsReliable ? wait : wait * BestEffortPatience);
         }
+        else
+        {
+            NoteFresh();
+        }
     }
 
-    public void Close() => _context.Environment.Cancel(_alarm);
+    public void Close()
+    {
+        _context.Environment.Cancel(_alarm);
+        _context.Environment.Cancel(_fresh);
+    }
+
+    private void NoteFresh()
+    {
+        if (_stream.IsReliable && !_fresh.IsPending && _stream.Missing.Count > 0
+            && _stream.Missing[_stream.Missing.Count - 1].Last > Math.Max(_asked, _through))
+        {
+            _freshThrough = _stream.Highest;
+            _context.Environment.Schedule(_fresh, _context.Options.ReorderWindow);
+        }
+    }
+
+    private void AskFresh()
+    {
+        Request(Math.Max(_asked, _through), _freshThrough);
+        _asked = Math.Max(_asked, _freshThrough);
+        NoteFresh();
+    }
+
+    private void Request(long after, long through)
+    {
+        if (ChooseTarget() is not { } target)
+        {
+            return;
+        }
+
+        Span<byte> packet = stackalloc byte[Math.Min(_context.Options.PacketBytes, PullRequest.MaxBytes)];
+        int bytes = PullRequest.Write(packet, _context.Template(_region.View), _stream.Sender, _stream.Missing, after, through);
+        if (bytes > 0)
+        {
+            _context.SendControl(packet[..bytes], target);
+            _context.Counters.PullsSent++;
+        }
+    }
 
     private void Ask()
     {
@@ -70,22 +117,19 @@ internal sealed class GapPull
         }
 
         _contiguousAtAsk = _stream.Contiguous;
-        if (_stream.Missing[0].First <= _through && ChooseTarget() is { } target)
+        if (_stream.Missing[0].First <= _through)
         {
-            Span<byte> packet = stackalloc byte[PullRequest.MaxBytes];
-            int bytes = PullRequest.Write(packet, _context.Template(_region.View), _stream.Sender, _stream.Missing, _through);
-            if (bytes > 0)
-            {
-                _context.SendControl(packet[..bytes], target);
-                _context.Counters.PullsSent++;
-            }
+            Request(0, _through);
         }
 
         var repeat = _context.Options.PullRepeat * (1 << Math.Min(_attempt, 8));
         repeat = repeat < _context.Options.PullRepeatMax ? repeat : _context.Options.PullRepeatMax;
         repeat += TimeSpan.FromTicks(_context.RandomBelow((int)(repeat.Ticks / 4) + 1));
         _attempt++;
-        _through = _stream.Highest;
+        // The next time what was asked for by now; what is newer is asked for by itself first.
+        _asked = Math.Max(_asked, _through);
+        _through = _asked;
+        NoteFresh();
         _context.Environment.Schedule(_alarm, repeat);
     }
 

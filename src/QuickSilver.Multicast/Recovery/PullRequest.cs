@@ -8,19 +8,22 @@ namespace QuickSilver.Multicast.Recovery;
 // (i64) and its length (u32). Read range by range; a length claims nothing: the answerer clamps it to what it holds (T10).
 internal static class PullRequest
 {
-    public const int MaxRanges = 20;
+    public const int MaxRanges = 100;
     public const int MaxBytes = PacketHeader.Bytes + HeadBytes + (MaxRanges * RangeBytes);
     private const int HeadBytes = 14;
     private const int RangeBytes = 12;
 
-    public static int Write(Span<byte> packet, in PacketTemplate template, NodeKey origin, SequenceRanges missing, long through)
+    /// <summary>Asks for what is missing in (after, through], the oldest first, as far as the packet holds; 0 when it is nothing.</summary>
+    public static int Write(
+        Span<byte> packet, in PacketTemplate template, NodeKey origin, SequenceRanges missing, long after, long through)
     {
         template.Write(packet, PacketKind.Pull, PacketFlags.None, 0, 0, 0);
         var body = packet[PacketHeader.Bytes..];
         BinaryPrimitives.WriteUInt64LittleEndian(body, origin.Id);
         BinaryPrimitives.WriteUInt32LittleEndian(body[8..], origin.Incarnation);
         int count = 0;
-        for (int i = 0; i < missing.Count && count < MaxRanges; i++)
+        int most = Math.Min(MaxRanges, (body.Length - HeadBytes) / RangeBytes);
+        for (int i = 0; i < missing.Count && count < most; i++)
         {
             var (first, last) = missing[i];
             if (first > through)
@@ -28,7 +31,13 @@ internal static class PullRequest
                 break;
             }
 
+            first = Math.Max(first, after + 1);
             last = Math.Min(last, through);
+            if (first > last)
+            {
+                continue;
+            }
+
             var range = body[(HeadBytes + (count * RangeBytes))..];
             BinaryPrimitives.WriteInt64LittleEndian(range, first);
             BinaryPrimitives.WriteUInt32LittleEndian(range[8..], (uint)Math.Min(last - first + 1, uint.MaxValue));

@@ -19,7 +19,7 @@ public sealed class ControlBodyTests
         missing.Add(20, 40);
         var packet = new byte[PullRequest.MaxBytes];
 
-        int bytes = PullRequest.Write(packet, Template, Origin, missing, through: 30);
+        int bytes = PullRequest.Write(packet, Template, Origin, missing, after: 0, through: 30);
 
         Assert.True(PullRequest.TryRead(new PacketHeader(packet.AsSpan(0, bytes)).Body, out var origin, out int count));
         Assert.Equal(Origin, origin);
@@ -38,9 +38,27 @@ public sealed class ControlBodyTests
         }
 
         var packet = new byte[PullRequest.MaxBytes];
-        int bytes = PullRequest.Write(packet, Template, Origin, missing, long.MaxValue - 1);
+        int bytes = PullRequest.Write(packet, Template, Origin, missing, after: -1, through: long.MaxValue - 1);
 
         Assert.Equal(PullRequest.MaxBytes, bytes);
+        Assert.True(PullRequest.Write(packet.AsSpan(0, 576), Template, Origin, missing, after: -1, through: 1_000) <= 576);
+    }
+
+    [Fact]
+    public void A_pull_of_what_is_new_leaves_out_what_was_asked_for_before()
+    {
+        var missing = new SequenceRanges(100);
+        missing.Add(3, 5);
+        missing.Add(9, 12);
+        var packet = new byte[PullRequest.MaxBytes];
+
+        int bytes = PullRequest.Write(packet, Template, Origin, missing, after: 10, through: 30);
+
+        var body = new PacketHeader(packet.AsSpan(0, bytes)).Body;
+        Assert.True(PullRequest.TryRead(body, out _, out int count));
+        Assert.Equal(1, count);
+        Assert.Equal((11L, 12L), PullRequest.Range(body, 0));
+        Assert.Equal(0, PullRequest.Write(packet, Template, Origin, missing, after: 12, through: 30));
     }
 
     [Fact]
