@@ -101,8 +101,9 @@ internal sealed class ReassemblyBudget(long limitBytes)
 {
     // A buffer up to this size stays with its assembly, as long as those that wait in the pool have no more than this together.
     public const int MaxKeptBytes = 16 << 10;
-    private const long MaxPooledBytes = 4 << 20;
-    private const int MaxPooled = 1024;
+    private const long MaxPooledBytes = 16 << 20;
+    // What is held back when a packet of a full window is lost: that is not to cost an allocation a message.
+    private const int MaxPooled = 1 << 14;
 
     private readonly Stack<Assembly> _pool = new();
     private long _pooledBytes;

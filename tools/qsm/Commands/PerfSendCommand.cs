@@ -9,7 +9,7 @@ namespace QuickSilver.Tool.Commands;
 internal static class PerfSendCommand
 {
     // Where messages go as fast as they can, one in so many carries its send time, and the clock decides about the end.
-    private const int UnstampedRun = 16;
+    private const int UnstampedRun = 64;
     private static readonly TimeSpan DrainLimit = TimeSpan.FromMinutes(1);
 
     public static Command Create()
