@@ -30,7 +30,7 @@ internal static class PerfSendCommand
         {
             Description = "Send for so long before it is measured: compiling and opening windows is not what a running system costs.",
             HelpName = "S",
-            DefaultValueFactory = _ => 2,
+            DefaultValueFactory = _ => 3,
         }.Within(0, 86_400);
         var json = PerfCommand.Json();
         var command = common.AddTo(new Command("send", "Send to perf receive.")
