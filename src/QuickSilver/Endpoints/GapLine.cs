@@ -55,6 +55,15 @@ internal sealed class GapLine
         Insert(end, head, gap);
     }
 
+    /// <summary>Messages are about to be put back before this position, which all notices come after.</summary>
+    public void MoveBehind(long position)
+    {
+        foreach (ref var notice in CollectionsMarshal.AsSpan(_notices)[_first..])
+        {
+            notice.Position = Math.Max(notice.Position, position);
+        }
+    }
+
     /// <summary>The next notice that belongs before the message at <paramref name="position"/>.</summary>
     public bool TryTake(long position, out GapNotice gap)
     {

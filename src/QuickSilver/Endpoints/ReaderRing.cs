@@ -252,6 +252,8 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             }
             else
             {
+                // What was dropped since came after what goes back; its place went with it.
+                _gaps.MoveBehind(_slots.Head);
                 _batch.PutBack(_slots);
             }
 

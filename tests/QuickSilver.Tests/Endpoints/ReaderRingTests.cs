@@ -36,6 +36,27 @@ public sealed class ReaderRingTests
     }
 
     [Fact]
+    public void A_reader_that_leaves_gives_back_what_it_has_not_read_before_the_gap_of_what_was_dropped_since()
+    {
+        var ring = new ReaderRing<int>(16, SlowReaderPolicy.DropOldest);
+        Assert.True(ring.TryAttach());
+        for (int i = 1; i <= 16; i++)
+        {
+            ring.Add(new Message<int>(i, Sender, i), 4);
+        }
+
+        Assert.Equal("1", ReadOne(ring));
+        for (int i = 17; i <= 20; i++)
+        {
+            ring.Add(new Message<int>(i, Sender, i), 4);
+        }
+
+        ring.Detach();
+        Assert.True(ring.TryAttach());
+        Assert.Equal(["2", "gap 3-5", .. Enumerable.Range(6, 15).Select(i => i.ToString())], ReadAll(ring));
+    }
+
+    [Fact]
     public void Dropping_the_newest_keeps_the_oldest_and_tells_the_gap_where_it_is()
     {
         var ring = new ReaderRing<int>(3, SlowReaderPolicy.DropNewest);
