@@ -19,6 +19,7 @@ internal sealed class RegionSender
     private readonly MulticastContext _context;
     private readonly IRegionPath _path;
     private readonly PacketFlags _flags;
+    private readonly int _mostInRun;
     private readonly RetentionBuffer _packets;
     private readonly Packer _packer;
     private readonly RateController _pace;
@@ -43,6 +44,7 @@ internal sealed class RegionSender
         View = view;
         IsReliable = reliable;
         _path = path;
+        _mostInRun = SegmentationOffload.MaxRunBytes / context.Options.PacketBytes;
         _flags = reliable ? PacketFlags.None : PacketFlags.BestEffort;
         _packets = new RetentionBuffer(context.Retention);
         _template = context.Template(view);
@@ -248,8 +250,7 @@ internal sealed class RegionSender
     private bool AwaitsNews => IsReliable ? Acknowledged < _sent || _consumed < _sent : _announcements < BestEffortAnnouncements;
 
     // What goes out in one call, and what a block of packet memory holds.
-    private int RunPackets =>
-        SegmentationOffload.RunBytes(_context.Options.PacketBytes, _path.MaxRunSegments) / _context.Options.PacketBytes;
+    private int RunPackets => Math.Min(_path.MaxRunSegments, _mostInRun);
 
     private long WindowRoom() => _pace.WindowPackets - (_sent - (IsReliable ? _consumed : _sent));
 

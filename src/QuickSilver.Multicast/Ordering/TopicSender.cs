@@ -22,26 +22,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     /// <summary>TrySend said no, and OnRoom was not called since.</summary>
     public bool IsWaiting { get; private set; }
 
-    public bool HasRoom
-    {
-        get
-        {
-            if (_view is null || _isClosed || _isStartTableFull)
-            {
-                return false;
-            }
-
-            foreach (var route in _routes)
-            {
-                if (!route.CanTake(0))
-                {
-                    return false;
-                }
-            }
-
-            return true;
-        }
-    }
+    public bool HasRoom => CanTake(0);
 
     public bool IsStable
     {
@@ -99,7 +80,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
 
     public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer)
     {
-        if (_isClosed || _view is null || _isStartTableFull || !CanTake(payload.Length))
+        if (!CanTake(payload.Length))
         {
             Wait();
             return -1;
@@ -119,18 +100,13 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
             }
         }
 
-        if (_isStarting)
+        foreach (var route in _routes)
         {
-            Start(sequence, payload, claim);
-        }
-        else
-        {
-            foreach (var route in _routes)
-            {
-                route.Append(TopicId, sequence, null, payload, claim);
-            }
+            var starts = _isStarting && !route.HasStarted(TopicId) ? numbers.Starts : null;
+            route.Append(TopicId, sequence, starts, payload, claim);
         }
 
+        _isStarting = false;
         node.NoteSent();
         return sequence;
     }
@@ -161,15 +137,6 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
         node.Forget(this);
     }
 
-    private void Start(long sequence, ReadOnlySpan<byte> payload, StabilityClaim? claim)
-    {
-        _isStarting = false;
-        foreach (var route in _routes)
-        {
-            route.Append(TopicId, sequence, route.HasStarted(TopicId) ? null : numbers.Starts, payload, claim);
-        }
-    }
-
     private void Wait()
     {
         if (!IsWaiting)
@@ -181,6 +148,11 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
 
     private bool CanTake(int payloadBytes)
     {
+        if (_view is null || _isClosed || _isStartTableFull)
+        {
+            return false;
+        }
+
         foreach (var route in _routes)
         {
             if (!route.CanTake(payloadBytes))

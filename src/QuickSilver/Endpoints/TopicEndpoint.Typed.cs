@@ -89,42 +89,20 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
 
     public override bool TryAccept(in DeliveredMessage message)
     {
-        if (Volatile.Read(ref _direct) is not { } handler)
+        if (Volatile.Read(ref _direct) is not { } only)
         {
             return base.TryAccept(message);
         }
 
-        var sender = ToSender(message.Sender);
-        if (IsBytes)
-        {
-            var borrowed = new Message<ReadOnlyMemory<byte>>(message.Memory, sender, message.Sequence);
-            handler.Deliver(Unsafe.As<Message<ReadOnlyMemory<byte>>, Message<T>>(ref borrowed));
-        }
-        else if (TryDecode(message, sender, out var value))
-        {
-            handler.Deliver(new Message<T>(value, sender, message.Sequence));
-        }
-
+        HandTo(only, message);
         return true;
     }
 
     public override void Accept(in DeliveredMessage message)
     {
-        if (_ring is null || State >= EndpointState.Cancelled)
+        if (_ring is not null && State < EndpointState.Cancelled)
         {
-            return;
-        }
-
-        var sender = ToSender(message.Sender);
-        if (IsBytes)
-        {
-            // Handlers are given the bytes where they lie; only the ring makes a copy.
-            var borrowed = new Message<ReadOnlyMemory<byte>>(message.Memory, sender, message.Sequence);
-            Accept(Unsafe.As<Message<ReadOnlyMemory<byte>>, Message<T>>(ref borrowed), message);
-        }
-        else if (TryDecode(message, sender, out var value))
-        {
-            Accept(new Message<T>(value, sender, message.Sequence), message);
+            HandTo(null, message);
         }
     }
 
@@ -142,6 +120,34 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
     internal void OnHandlerFault(Exception exception, SenderId sender, long sequence) => Topic.OnHandlerFault(exception, sender, sequence);
 
     private static SenderId ToSender(NodeKey key) => new(key.Id, key.Incarnation);
+
+    // To the one handler, or, where that is null, to all handlers and the ring.
+    private void HandTo(HandlerEndpoint<T>? only, in DeliveredMessage message)
+    {
+        var sender = ToSender(message.Sender);
+        if (IsBytes)
+        {
+            // Handlers are given the bytes where they lie; only the ring makes a copy.
+            var borrowed = new Message<ReadOnlyMemory<byte>>(message.Memory, sender, message.Sequence);
+            HandTo(only, Unsafe.As<Message<ReadOnlyMemory<byte>>, Message<T>>(ref borrowed), message);
+        }
+        else if (TryDecode(message, sender, out var value))
+        {
+            HandTo(only, new Message<T>(value, sender, message.Sequence), message);
+        }
+    }
+
+    private void HandTo(HandlerEndpoint<T>? only, in Message<T> message, in DeliveredMessage origin)
+    {
+        if (only is not null)
+        {
+            only.Deliver(message);
+        }
+        else
+        {
+            Accept(message, origin);
+        }
+    }
 
     private void Accept(in Message<T> message, in DeliveredMessage origin)
     {

@@ -237,7 +237,7 @@ internal sealed class PublishIntake
         for (int i = _awaiting.Count - 1; i >= 0; i--)
         {
             var publisher = _awaiting[i];
-            if (publisher.IsDue(Lane.Next))
+            if (publisher.IsDue)
             {
                 _awaiting.RemoveAt(i);
                 publisher.IsAwaitingLane = false;

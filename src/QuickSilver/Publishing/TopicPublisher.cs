@@ -137,7 +137,7 @@ internal sealed class TopicPublisher
     public bool IsQueued => _head is { } head && head.Mark <= _intake.Lane.Next;
 
     /// <summary>Whether the lane has passed the oldest request's mark.</summary>
-    public bool IsDue(long laneNext) => _head is null || _head.Mark <= laneNext;
+    public bool IsDue => _head is null || IsQueued;
 
     /// <summary>Whether a message could go now; if not, the intake is resumed when one can.</summary>
     public bool AwaitRoom()
