@@ -156,7 +156,7 @@ internal sealed partial class TopicEndpoint<T>
 
         try
         {
-            size = _codec.Write(value, claim.Payload);
+            size = Write(value, claim.Payload);
         }
         catch
         {
@@ -174,6 +174,16 @@ internal sealed partial class TopicEndpoint<T>
         return true;
     }
 
+    // A codec that says it wrote more than it was given would make the core thread read what is not the message's.
+    private int Write(T value, Span<byte> destination)
+    {
+        int written = _codec.Write(value, destination);
+        return (uint)written <= (uint)destination.Length
+            ? written
+            : throw new InvalidOperationException(
+                $"The codec {_codec.GetType()} says it wrote {written} bytes; its GetSize had asked for {destination.Length}.");
+    }
+
     private PublishRequest Encode(T value)
     {
         CheckPublishes();
@@ -186,7 +196,7 @@ internal sealed partial class TopicEndpoint<T>
         var request = Topic.Node.Requests.Rent();
         try
         {
-            request.SetLength(_codec.Write(value, request.Prepare(size)));
+            request.SetLength(Write(value, request.Prepare(size)));
         }
         catch
         {

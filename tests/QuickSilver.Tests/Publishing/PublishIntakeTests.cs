@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using QuickSilver.Core.Serialization;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Publishing;
@@ -122,6 +123,23 @@ public sealed class PublishIntakeTests
         Assert.Equal(0, node.GetCounters().PublishQueueBytes);
     }
 
+    [Theory]
+    [InlineData(100)]
+    [InlineData(Large)]
+    public async Task A_codec_that_writes_another_size_than_it_may_is_told_so_and_harms_nobody(int bytes)
+    {
+        await using var parts = new FakeParts(threaded: false);
+        var node = await parts.StartAsync(SmallQueue);
+        var topic = await parts.Settle(node.OpenTopicAsync("liar", new LyingCodec(bytes), PublishOnly));
+        var refusal = await Assert.ThrowsAsync<InvalidOperationException>(async () => await topic.PublishAsync(bytes + 1));
+        Assert.Contains(nameof(LyingCodec), refusal.Message);
+        await Assert.ThrowsAsync<InvalidOperationException>(async () => await topic.PublishAsync(-1));
+        await topic.PublishAsync(bytes);
+        parts.Core.Pump();
+        Assert.Equal(bytes, Assert.Single(parts.SenderOf("liar").Sent).Length);
+        Assert.Equal(0, node.GetCounters().PublishQueueBytes);
+    }
+
     [Fact]
     public async Task Publishing_allocates_nothing()
     {
@@ -146,6 +164,18 @@ public sealed class PublishIntakeTests
                 }
             }
         }
+    }
+
+    // Asks for so many bytes, and says that it wrote as many as the value tells.
+    private sealed class LyingCodec(int bytes) : IPayloadCodec<int>
+    {
+        public PayloadSchema Schema { get; } = new("lie", PayloadSchema.BytesKind, []);
+
+        public int GetSize(in int value) => bytes;
+
+        public int Write(in int value, Span<byte> destination) => value;
+
+        public int Read(ReadOnlySpan<byte> source) => source.Length;
     }
 
     private static byte[] Payload(int number, int bytes)
