@@ -120,6 +120,7 @@ public sealed class RequestQueueTests
         const int Producers = 6;
         const int PerProducer = 20_000;
         using var wake = new SemaphoreSlim(0);
+        var takenOf = new int[Producers];
         int wakes = 0;
         int ticket = 0;
         var producers = Enumerable.Range(0, Producers).Select(producer => new Thread(() =>
@@ -136,30 +137,33 @@ public sealed class RequestQueueTests
                 request.After = Interlocked.Increment(ref ticket);
                 if (i % 64 == 0)
                 {
-                    // Lets the consumer run dry, so that it does go to sleep.
-                    Thread.Yield();
+                    // Until the consumer has run dry of this producer's: it goes to sleep whenever all of them wait here.
+                    SpinWait.SpinUntil(() => Volatile.Read(ref takenOf[producer]) > i);
                 }
             }
         })).ToArray();
 
+        // The first sleep does not hang on how the threads are scheduled.
+        Assert.True(_queue.TryBeginSleep());
+        int sleeps = 1;
         foreach (var producer in producers)
         {
             producer.Start();
         }
 
+        WaitForWake();
         var taken = new List<NumberedRequest>(Producers * PerProducer);
-        int sleeps = 0;
         while (taken.Count < Producers * PerProducer)
         {
             if (_queue.TryDequeue() is NumberedRequest request)
             {
                 taken.Add(request);
+                Volatile.Write(ref takenOf[request.Producer], request.Number + 1);
             }
             else if (_queue.TryBeginSleep())
             {
                 sleeps++;
-                Assert.True(wake.Wait(TimeSpan.FromSeconds(60)), $"Nobody woke the consumer after {taken.Count} requests.");
-                _queue.EndSleep();
+                WaitForWake();
             }
         }
 
@@ -170,8 +174,13 @@ public sealed class RequestQueueTests
 
         Assert.Null(_queue.TryDequeue());
         Assert.Equal(sleeps, wakes);
-        Assert.True(sleeps > 0);
         AssertOrdered(taken, Producers);
+
+        void WaitForWake()
+        {
+            Assert.True(wake.Wait(TimeSpan.FromSeconds(60)), "Nobody woke the consumer.");
+            _queue.EndSleep();
+        }
     }
 
     [Fact]
