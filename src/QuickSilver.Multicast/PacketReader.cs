@@ -421,7 +421,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         }
 
         _context.Counters.AcksReceived++;
-        stream.OnAck(ack.Stable, ack.Consumed, ack.KernelDrops, ack.ReceiveBufferBytes);
+        stream.OnAck(ack.Stable, ack.Consumed, ack.Read, ack.KernelDrops, ack.ReceiveBufferBytes);
         return DropReason.None;
     }
 

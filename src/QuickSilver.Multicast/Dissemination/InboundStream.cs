@@ -6,21 +6,28 @@ namespace QuickSilver.Multicast.Dissemination;
 
 // What one member of a view has of one sender's stream: packets in any order in, messages in any order out (order per topic
 // is made above), each packet once. Messages that lie in one packet are handed up when it arrives; those that span packets
-// when the last piece is there. A lost packet holds back only the messages that it carried.
+// when the last piece is there. A lost packet holds back only the messages that it carried, as long as few came after it: then
+// those of other topics go past it. Of the many that come while a fast stream waits for a repair most would only be held above,
+// message by message, in memory that is cold again when they go on; so packets further behind a gap are read when it is closed.
 //
 // Others tell of packets (a token, an announcement) that still wait in this host's socket, and under load they overtake them as a
 // rule. So what is only told of is not missing yet: it is when it was told of twice and nothing came in between.
 //
 // Invariants: Base - 1 <= Consumed <= Contiguous <= _arrived <= Highest; every number in (Contiguous, _arrived] is held or in
-// Missing; none in (_arrived, Highest] is.
+// Missing; none in (_arrived, Highest] is. After each call all packets up to Contiguous are parsed.
 internal sealed class InboundStream
 {
+    // Packets behind a gap that are read at once.
+    private const int ReadAhead = 32;
+
     private readonly MulticastContext _context;
     private readonly IStreamConsumer _consumer;
     private readonly PacketWindow _window;
     private readonly OpenAssemblies _assemblies = new();
     private readonly List<long> _deferred = [];
     private bool _delivering;
+    // All packets up to here are parsed.
+    private long _parsed;
     // The highest number that came or is missing, and what it was when packets were last told of.
     private long _arrived;
     private long _arrivedWhenTold;
@@ -47,6 +54,9 @@ internal sealed class InboundStream
     public long Contiguous => Missing.Count > 0 ? Missing[0].First - 1 : _arrived;
     // All messages in packets up to here were accepted above.
     public long Consumed { get; private set; }
+    // All up to here came out of the socket and waits for nothing but a repair. Where nothing is missing, what waits does so for
+    // those above, and the sender is to wait with it.
+    public long Read => Missing.Count > 0 ? _arrived : Consumed;
     // All live members hold the packets up to here: the cache may let them go.
     public long Stable { get; private set; }
     // Whether others may ask this node for the stream's packets, so that they are kept until stable.
@@ -82,7 +92,11 @@ internal sealed class InboundStream
         }
 
         Highest = Math.Max(Highest, sequence);
-        Parse(sequence, lease, offset, length);
+        if (sequence - Contiguous <= ReadAhead)
+        {
+            Parse(sequence, lease, offset, length);
+        }
+
         Advance();
         return DropReason.None;
     }
@@ -203,6 +217,16 @@ internal sealed class InboundStream
         }
 
         long contiguous = Contiguous;
+        while (_parsed < contiguous)
+        {
+            _parsed++;
+            ref var slot = ref _window[_parsed];
+            if (!slot.IsParsed && slot.State == SlotState.Held)
+            {
+                Parse(_parsed, slot.Lease!, slot.Offset, slot.Length);
+            }
+        }
+
         while (Consumed < contiguous && _window[Consumed + 1].Pending == 0)
         {
             Consumed++;
@@ -213,6 +237,7 @@ internal sealed class InboundStream
 
     private void Parse(long sequence, Lease lease, int offset, int length)
     {
+        _window[sequence].IsParsed = true;
         byte[] slab = lease.Slab;
         int from = lease.Start + offset;
         var packet = new ReadOnlySpan<byte>(slab, from, length);
@@ -282,6 +307,13 @@ internal sealed class InboundStream
             long next = assembly.NextPacket;
             if (!_window.Holds(next))
             {
+                if (_window.Contains(next))
+                {
+                    // It was lost before this packet was read.
+                    _assemblies.Remove(assembly);
+                    assembly.Release();
+                }
+
                 return;
             }
 

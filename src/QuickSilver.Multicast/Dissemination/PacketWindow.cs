@@ -19,6 +19,8 @@ internal struct PacketSlot
     // Messages that end in this packet and wait above: for an earlier one, or for room.
     public int Pending;
     public SlotState State;
+    // Its messages were handed up, or are held there.
+    public bool IsParsed;
     public TimeSpan LastRepair;
 
     public readonly ReadOnlySpan<byte> Packet => Lease!.Span.Slice(Offset, Length);

@@ -9,12 +9,13 @@ namespace QuickSilver.Multicast.Dissemination;
 // One node's outbound stream into one view of a region: numbers packets across topics, keeps them until all members hold
 // them, sends what the window allows in runs, and announces its last number while it is quiet and not all acknowledged.
 //
-// Invariants: Acknowledged <= Consumed's packets + window; _sent <= _packets.Last; packets (Acknowledged, Last] are kept
-// (reliable streams). Once superseded nothing is appended, and the stream is settled when Acknowledged == Last.
+// Invariants: _consumed <= _read <= _sent <= _packets.Last; _sent <= _read + window; _sent <= _consumed + RepairWindows windows;
+// packets (Acknowledged, Last] are kept (reliable streams). Once superseded nothing is appended, and the stream is settled when Acknowledged == Last.
 internal sealed class RegionSender
 {
     // Nobody answers these; a tail that was lost is told as a gap by one that arrives.
     private const int BestEffortAnnouncements = 3;
+    private const int RepairWindows = 4;
 
     private readonly MulticastContext _context;
     private readonly IRegionPath _path;
@@ -31,6 +32,7 @@ internal sealed class RegionSender
     private readonly List<NodeKey> _gone = [];
     private long _sent;
     private long _consumed;
+    private long _read;
     private long _lastAckWanted;
     // A flush could not send all: the next acknowledgement does.
     private bool _isFlushDue;
@@ -154,13 +156,14 @@ internal sealed class RegionSender
         }
     }
 
-    public void OnAck(long stable, long consumed, long kernelDrops, long receiveBufferBytes)
+    public void OnAck(long stable, long consumed, long read, long kernelDrops, long receiveBufferBytes)
     {
         stable = Math.Min(stable, _sent);
         bool wasFull = WindowRoom() <= 0 || _packets.Last > _sent;
-        long before = _consumed;
+        long before = _read;
         _consumed = Math.Max(_consumed, Math.Min(consumed, _sent));
-        _pace.OnAck(_context.Environment.Now, _consumed - before, wasFull, kernelDrops, receiveBufferBytes);
+        _read = Math.Max(Math.Max(_read, _consumed), Math.Min(read, _sent));
+        _pace.OnAck(_context.Environment.Now, _read - before, wasFull, kernelDrops, receiveBufferBytes);
         if (stable > Acknowledged)
         {
             Acknowledged = stable;
@@ -206,7 +209,7 @@ internal sealed class RegionSender
     {
         _packer.Flush();
         _sent = _packets.Last;
-        OnAck(_packets.Last, _packets.Last, 0, 0);
+        OnAck(_packets.Last, _packets.Last, _packets.Last, 0, 0);
     }
 
     /// <summary>Sends again to one member what it asked for; gives how many packets went out.</summary>
@@ -252,7 +255,11 @@ internal sealed class RegionSender
     // What goes out in one call, and what a block of packet memory holds.
     private int RunPackets => Math.Min(_path.MaxRunSegments, _mostInRun);
 
-    private long WindowRoom() => _pace.WindowPackets - (_sent - (IsReliable ? _consumed : _sent));
+    // Two bounds: on what may wait in sockets or for those above, and on what members keep because something before it is missing.
+    // A repair takes many times as long as a datagram, so a link that loses needs the second wider.
+    private long WindowRoom() => IsReliable
+        ? Math.Min(_pace.WindowPackets - (_sent - _read), (_pace.WindowPackets * RepairWindows) - (_sent - _consumed))
+        : _pace.WindowPackets;
 
     private void SendWaiting(long through)
     {
@@ -273,7 +280,7 @@ internal sealed class RegionSender
             long room = Math.Min(WindowRoom(), waiting);
             // A call costs about as much for one packet as for a run: where the window is the limit, it opens a run further first.
             // It will, as what is on the way is acknowledged.
-            bool isCrack = IsReliable && _sent > _consumed && room < Math.Min(waiting, _pace.WindowPackets / 4);
+            bool isCrack = IsReliable && _sent > _read && room < Math.Min(waiting, _pace.WindowPackets / 4);
             if (room <= 0 || isCrack || !SendRun((int)room))
             {
                 break;

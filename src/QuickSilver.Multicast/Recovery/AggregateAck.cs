@@ -5,12 +5,13 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Multicast.Recovery;
 
 // The body of an Ack packet, from a view's leader to one sender: u64 and u32 whose stream, i64 held by all, i64 accepted
-// above by all, i64 datagrams the members' kernels dropped so far, i64 the smallest receive buffer among them in bytes. The
-// sender is named because its next life may have the same address and port, and send into the same view.
-internal readonly record struct AggregateAck(NodeKey Origin, long Stable, long Consumed, long KernelDrops, long ReceiveBufferBytes)
+// above by all, i64 read by all, i64 datagrams the members' kernels dropped so far, i64 the smallest receive buffer
+// among them in bytes. The sender is named because its next life may have the same address and port, and send into the same view.
+internal readonly record struct AggregateAck(
+    NodeKey Origin, long Stable, long Consumed, long Read, long KernelDrops, long ReceiveBufferBytes)
 {
     public const int Bytes = PacketHeader.Bytes + BodyBytes;
-    private const int BodyBytes = 44;
+    private const int BodyBytes = 52;
 
     public void Write(Span<byte> packet, in PacketTemplate template)
     {
@@ -20,8 +21,9 @@ internal readonly record struct AggregateAck(NodeKey Origin, long Stable, long C
         BinaryPrimitives.WriteUInt32LittleEndian(body[8..], Origin.Incarnation);
         BinaryPrimitives.WriteInt64LittleEndian(body[12..], Stable);
         BinaryPrimitives.WriteInt64LittleEndian(body[20..], Consumed);
-        BinaryPrimitives.WriteInt64LittleEndian(body[28..], KernelDrops);
-        BinaryPrimitives.WriteInt64LittleEndian(body[36..], ReceiveBufferBytes);
+        BinaryPrimitives.WriteInt64LittleEndian(body[28..], Read);
+        BinaryPrimitives.WriteInt64LittleEndian(body[36..], KernelDrops);
+        BinaryPrimitives.WriteInt64LittleEndian(body[44..], ReceiveBufferBytes);
         PacketTemplate.Seal(packet[..Bytes]);
     }
 
@@ -38,7 +40,8 @@ internal readonly record struct AggregateAck(NodeKey Origin, long Stable, long C
             BinaryPrimitives.ReadInt64LittleEndian(body[12..]),
             BinaryPrimitives.ReadInt64LittleEndian(body[20..]),
             BinaryPrimitives.ReadInt64LittleEndian(body[28..]),
-            BinaryPrimitives.ReadInt64LittleEndian(body[36..]));
-        return ack.Stable >= 0 && ack.Consumed >= 0;
+            BinaryPrimitives.ReadInt64LittleEndian(body[36..]),
+            BinaryPrimitives.ReadInt64LittleEndian(body[44..]));
+        return ack.Stable >= 0 && ack.Consumed >= 0 && ack.Read >= 0;
     }
 }

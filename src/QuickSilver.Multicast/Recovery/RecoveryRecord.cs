@@ -5,12 +5,12 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Multicast.Recovery;
 
 // What the token says of one sender's stream (DESIGN 6; the paper's section 2). On the wire: u64 id, u32 incarnation,
-// u8 flags, i64 stable, then as u32 offsets from it: held by all, consumed by all, held by any, held by any a round ago,
-// the neighbour's contiguous; u8 count of the neighbour's gaps, u8 count of what all lack; each gap as two u32 (offset,
+// u8 flags, i64 stable, then as u32 offsets from it: held by all, consumed by all, read by all, held by any, held by any a
+// round ago, the neighbour's contiguous; u8 count of the neighbour's gaps, u8 count of what all lack; each gap as two u32 (offset,
 // length).
 internal sealed class RecoveryRecord
 {
-    public const int FixedBytes = 43;
+    public const int FixedBytes = 47;
     public const int MaxRanges = 20;
     private const int RangeBytes = 8;
 
@@ -30,6 +30,8 @@ internal sealed class RecoveryRecord
     // This round's minima and maximum so far.
     public long HeldByAll;
     public long ConsumedByAll;
+    // Came out of every member's socket, and waits for nothing but a repair.
+    public long ReadByAll;
     public long HeldByAny;
     // The last round's maximum: all learn that these numbers exist.
     public long PreviousHeldByAny;
@@ -44,7 +46,7 @@ internal sealed class RecoveryRecord
     public void Reset(NodeKey sender)
     {
         Sender = sender;
-        Stable = HeldByAll = ConsumedByAll = HeldByAny = PreviousHeldByAny = NeighbourContiguous = 0;
+        Stable = HeldByAll = ConsumedByAll = ReadByAll = HeldByAny = PreviousHeldByAny = NeighbourContiguous = 0;
         IsGathering = IsDecided = false;
         NeighbourGaps.Clear();
         LackedByAll.Clear();
@@ -69,11 +71,12 @@ internal sealed class RecoveryRecord
         BinaryPrimitives.WriteInt64LittleEndian(at[13..], Stable);
         Offset(at[21..], HeldByAll);
         Offset(at[25..], ConsumedByAll);
-        Offset(at[29..], HeldByAny);
-        Offset(at[33..], PreviousHeldByAny);
-        Offset(at[37..], NeighbourContiguous);
-        at[41] = (byte)gaps;
-        at[42] = (byte)lacked;
+        Offset(at[29..], ReadByAll);
+        Offset(at[33..], HeldByAny);
+        Offset(at[37..], PreviousHeldByAny);
+        Offset(at[41..], NeighbourContiguous);
+        at[45] = (byte)gaps;
+        at[46] = (byte)lacked;
         int used = FixedBytes;
         used += WriteRanges(at[used..], NeighbourGaps, gaps);
         used += WriteRanges(at[used..], LackedByAll, lacked);
@@ -83,8 +86,8 @@ internal sealed class RecoveryRecord
     /// <summary>Bytes read, or 0 when the bytes hold no record.</summary>
     public int TryRead(ReadOnlySpan<byte> at)
     {
-        if (at.Length < FixedBytes || at[41] > MaxRanges || at[42] > MaxRanges
-            || at.Length < FixedBytes + ((at[41] + at[42]) * RangeBytes))
+        if (at.Length < FixedBytes || at[45] > MaxRanges || at[46] > MaxRanges
+            || at.Length < FixedBytes + ((at[45] + at[46]) * RangeBytes))
         {
             return 0;
         }
@@ -101,12 +104,13 @@ internal sealed class RecoveryRecord
 
         HeldByAll = Number(at[21..]);
         ConsumedByAll = Number(at[25..]);
-        HeldByAny = Number(at[29..]);
-        PreviousHeldByAny = Number(at[33..]);
-        NeighbourContiguous = Number(at[37..]);
+        ReadByAll = Number(at[29..]);
+        HeldByAny = Number(at[33..]);
+        PreviousHeldByAny = Number(at[37..]);
+        NeighbourContiguous = Number(at[41..]);
         int used = FixedBytes;
-        used += ReadRanges(at[used..], NeighbourGaps, at[41]);
-        used += ReadRanges(at[used..], LackedByAll, at[42]);
+        used += ReadRanges(at[used..], NeighbourGaps, at[45]);
+        used += ReadRanges(at[used..], LackedByAll, at[46]);
         return used;
     }
 

@@ -215,6 +215,7 @@ internal sealed class TokenRing
             record.Stable = result.Stable;
             record.HeldByAll = stream.Contiguous;
             record.ConsumedByAll = stream.Consumed;
+            record.ReadByAll = stream.Read;
             record.HeldByAny = stream.Highest;
             record.PreviousHeldByAny = result.HeldByAny;
             SignAsNeighbour(record, stream);
@@ -273,6 +274,7 @@ internal sealed class TokenRing
 
             record.HeldByAll = Math.Min(record.HeldByAll, stream.Contiguous);
             record.ConsumedByAll = Math.Min(record.ConsumedByAll, stream.Consumed);
+            record.ReadByAll = Math.Min(record.ReadByAll, stream.Read);
             record.HeldByAny = Math.Max(record.HeldByAny, stream.Highest);
             if (!stream.IsSenderGone)
             {
@@ -336,8 +338,10 @@ internal sealed class TokenRing
             var stream = _region.FindOrAdd(record.Sender, reliable: true);
             var result = Result(record.Sender);
             bool allKnewAll = record.HeldByAny == record.PreviousHeldByAny;
-            moved |= !allKnewAll || record.HeldByAll > result.Stable || record.ConsumedByAll > result.Consumed || record.IsDecided;
+            moved |= !allKnewAll || record.HeldByAll > result.Stable || record.ConsumedByAll > result.Consumed
+                || record.ReadByAll > result.Read || record.IsDecided;
             result.Consumed = record.ConsumedByAll;
+            result.Read = record.ReadByAll;
             result.Stable = Math.Max(result.Stable, record.HeldByAll);
             if (record.Stable < result.Stable)
             {
@@ -401,7 +405,8 @@ internal sealed class TokenRing
 
     private void Acknowledge(RecoveryRecord record, RoundResult result)
     {
-        var ack = new AggregateAck(record.Sender, result.Stable, record.ConsumedByAll, _token.KernelDrops, _token.ReceiveBufferBytes);
+        var ack = new AggregateAck(
+            record.Sender, result.Stable, record.ConsumedByAll, record.ReadByAll, _token.KernelDrops, _token.ReceiveBufferBytes);
         if (ack == result.LastAck && result.QuietRounds > 0)
         {
             return;
@@ -543,6 +548,7 @@ internal sealed class TokenRing
         public long Stable;
         public long HeldByAny;
         public long Consumed;
+        public long Read;
         public int QuietRounds;
         // Of a sender that is gone: up to where the ring has decided, and up to where those above were told. A member that
         // heard of the removal later may bring more, and then both go on.

@@ -65,7 +65,7 @@ public sealed class ControlBodyTests
     public void An_acknowledgement_is_read_back()
     {
         var packet = new byte[AggregateAck.Bytes];
-        var ack = new AggregateAck(Origin, 10, 8, 3, 4096);
+        var ack = new AggregateAck(Origin, 10, 8, 12, 3, 4096);
 
         ack.Write(packet, Template);
 
@@ -83,6 +83,7 @@ public sealed class ControlBodyTests
             record.Stable = 1000;
             record.HeldByAll = 1010;
             record.ConsumedByAll = 990;
+            record.ReadByAll = 1005;
             record.HeldByAny = 1200;
             record.PreviousHeldByAny = 1100;
             record.NeighbourContiguous = 1011;
