@@ -17,6 +17,9 @@ internal interface ITopicSender
     /// </summary>
     long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer);
 
+    /// <summary>Reads what <see cref="TrySend"/> will, so that it is in the cache then; gives something of it.</summary>
+    int Touch() => 0;
+
     /// <summary>Whether a message could be taken now; if not, OnRoom is called once when one can.</summary>
     bool AwaitRoom();
 

@@ -31,8 +31,6 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private readonly List<TopicSender> _topicSenders = [];
     private readonly Dictionary<(ulong Topic, bool Reliable), TopicNumbers> _topicNumbers = [];
     private readonly Dictionary<(ulong Topic, bool Reliable), TopicReceiver> _topicReceivers = [];
-    // Whom the last message was for: the next one is often for the same.
-    private TopicReceiver? _lastReceiver;
     private List<TopicSender> _waiting = [];
     private List<TopicSender> _waitingBefore = [];
     private readonly List<(List<(RegionSender Sender, long Last)> Streams, Action Callback)> _stabilityWaits = [];
@@ -193,19 +191,17 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     public void OnMessage(InboundStream stream, in StreamMessage message)
     {
-        var receiver = _lastReceiver;
         ulong topicId = message.Delivered.TopicId;
-        if (receiver is null || receiver.TopicId != topicId || receiver.IsReliable != stream.IsReliable)
+        if (message.StartTable.IsEmpty && StreamOrders.Of(stream)?.Find(topicId) is { } order
+            && order.TryTake(message.Delivered, _context.Counters))
         {
-            if (!_topicReceivers.TryGetValue((topicId, stream.IsReliable), out receiver))
-            {
-                return;
-            }
-
-            _lastReceiver = receiver;
+            return;
         }
 
-        receiver.OnMessage(stream, message);
+        if (_topicReceivers.TryGetValue((topicId, stream.IsReliable), out var receiver))
+        {
+            receiver.OnMessage(stream, message);
+        }
     }
 
     public void OnLoss(InboundStream stream)
@@ -544,7 +540,6 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private void Forget(TopicReceiver receiver)
     {
         _topicReceivers.Remove((receiver.TopicId, receiver.IsReliable));
-        _lastReceiver = null;
         if (_topicViews.TryGetValue(receiver.TopicId, out var view))
         {
             _topicViews[receiver.TopicId] = view with { Subscribed = false };

@@ -5,6 +5,7 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Recovery;
 
 namespace QuickSilver.Multicast;
@@ -21,6 +22,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     // Per region the highest view number that was closed here: what is older is stale, what is newer is early.
     private readonly Dictionary<ulong, uint> _closed = [];
     private readonly UnknownViewBuffer _unknown = new(options.UnknownViewBytes, options.UnknownViewAge);
+    private readonly LookAhead _lookAhead = new();
     private Alarm? _expiry;
     private Alarm? _retry;
     private MulticastContext? _context;
@@ -234,12 +236,18 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         var all = lease.Span[..(run.Offset + run.Length)];
         int offset = run.Offset;
         int segment = 0;
+        int ahead = 1;
         while (offset < all.Length)
         {
             var rest = all[offset..];
             var refused = PacketHeader.Validate(rest, cluster);
             if (refused == DropReason.None)
             {
+                if (ahead-- == 0)
+                {
+                    ahead = _lookAhead.Into(_lastStream, rest, segment) - 1;
+                }
+
                 var header = new PacketHeader(rest);
                 int length = header.Length;
                 refused = Dispatch(header, lease, offset, arrived: null);

@@ -47,6 +47,8 @@ internal sealed class InboundStream
     public RegionView View { get; }
     public NodeKey Sender { get; }
     public bool IsReliable { get; }
+    // What those above keep with the stream: theirs alone.
+    public object? Above { get; set; }
     public SequenceRanges Missing { get; }
     // The highest number known to have been sent.
     public long Highest { get; private set; }

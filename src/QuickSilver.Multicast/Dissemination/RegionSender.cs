@@ -10,7 +10,8 @@ namespace QuickSilver.Multicast.Dissemination;
 // them, sends what the window allows in runs, and announces its last number while it is quiet and not all acknowledged.
 //
 // Invariants: _consumed <= _read <= _sent <= _packets.Last; _sent <= _read + window; _sent <= _consumed + RepairWindows windows;
-// packets (Acknowledged, Last] are kept (reliable streams). Once superseded nothing is appended, and the stream is settled when Acknowledged == Last.
+// packets (Acknowledged, Last] are kept (reliable streams). Once superseded nothing is appended, and the stream is settled when
+// Acknowledged == Last.
 internal sealed class RegionSender
 {
     // Nobody answers these; a tail that was lost is told as a gap by one that arrives.

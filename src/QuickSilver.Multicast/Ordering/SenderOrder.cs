@@ -18,27 +18,80 @@ internal readonly struct HeldMessage(InboundStream stream, long packet, in Deliv
 }
 
 // One sender's run in one topic at one subscriber. Next is 0 until it is known where the run begins.
-internal sealed class SenderOrder(NodeKey sender)
+internal sealed class SenderOrder(NodeKey sender, ITopicSink sink)
 {
-    private readonly Dictionary<long, HeldMessage> _held = [];
+    // Apart, so that what a message in its turn looks at is small.
+    private readonly Waiting _waiting = new();
 
     public NodeKey Sender { get; } = sender;
     public long Next { get; set; }
-    // Since when the sender and this node are together, as it was when the run began, and the number with which it began:
-    // what comes in the streams of that time is whole from there on.
-    public long BegunAt { get; set; }
-    public long RunStart { get; set; }
-    // A loss that was found while the sink had no room, and is told when it has.
-    public InboundStream? Torn { get; set; }
+    public int HeldCount { get; private set; }
     // The sink said no; nothing is offered until it resumes.
     public bool IsBlocked { get; set; }
-    // Beside what each message looks at, as the table is not.
-    public int HeldCount { get; private set; }
+    // The subscription is closed, or the sender put aside: nothing is handed up any more.
+    public bool IsOver { get; set; }
+
+    // Since when the sender and this node are together, as it was when the run began, and the number with which it began:
+    // what comes in the streams of that time is whole from there on.
+    public long BegunAt
+    {
+        get => _waiting.BegunAt;
+        set => _waiting.BegunAt = value;
+    }
+
+    public long RunStart
+    {
+        get => _waiting.RunStart;
+        set => _waiting.RunStart = value;
+    }
+
+    // A loss that was found while the sink had no room, and is told when it has.
+    public InboundStream? Torn
+    {
+        get => _waiting.Torn;
+        set => _waiting.Torn = value;
+    }
+
+    /// <summary>The common case: the message is the next, and nothing waits before it. False: the long way.</summary>
+    public bool TryTake(in DeliveredMessage message, MulticastCounters counters)
+    {
+        if (Next != message.Sequence || HeldCount > 0 || IsBlocked || IsOver || !TryHandUp(message, counters))
+        {
+            return false;
+        }
+
+        Next++;
+        return true;
+    }
+
+    /// <summary>Reads what <see cref="TryTake"/> will, and does nothing.</summary>
+    public int Touch() => (int)Next + sink.Touch();
+
+    /// <summary>False: no room above. An exception from there never passes below: the message counts as taken.</summary>
+    public bool TryHandUp(in DeliveredMessage message, MulticastCounters counters)
+    {
+        try
+        {
+            if (!sink.TryAccept(message))
+            {
+                return false;
+            }
+
+            counters.MessagesDelivered++;
+        }
+        catch (Exception)
+        {
+            counters.SinkExceptions++;
+        }
+
+        return true;
+    }
 
     public bool Hold(InboundStream stream, in StreamMessage message)
     {
         long sequence = message.Delivered.Sequence;
-        if (_held.ContainsKey(sequence))
+        var held = _waiting.Held ??= [];
+        if (held.ContainsKey(sequence))
         {
             return false;
         }
@@ -49,16 +102,20 @@ internal sealed class SenderOrder(NodeKey sender)
         }
 
         stream.Hold(message.EndPacket);
-        _held.Add(sequence, new HeldMessage(stream, message.EndPacket, message.Delivered, message.Assembly));
+        held.Add(sequence, new HeldMessage(stream, message.EndPacket, message.Delivered, message.Assembly));
         HeldCount++;
         return true;
     }
 
-    public bool TryPeekHeld(long sequence, out HeldMessage held) => _held.TryGetValue(sequence, out held);
+    public bool TryPeekHeld(long sequence, out HeldMessage held)
+    {
+        held = default;
+        return HeldCount > 0 && _waiting.Held!.TryGetValue(sequence, out held);
+    }
 
     public void RemoveHeld(long sequence)
     {
-        if (_held.Remove(sequence, out var held))
+        if (HeldCount > 0 && _waiting.Held!.Remove(sequence, out var held))
         {
             HeldCount--;
             held.Release();
@@ -68,23 +125,28 @@ internal sealed class SenderOrder(NodeKey sender)
     public bool TryFirstHeld(out long first)
     {
         first = long.MaxValue;
-        foreach (long sequence in _held.Keys)
+        if (HeldCount == 0)
+        {
+            return false;
+        }
+
+        foreach (long sequence in _waiting.Held!.Keys)
         {
             first = Math.Min(first, sequence);
         }
 
-        return _held.Count > 0;
+        return true;
     }
 
     public void DropBefore(long sequence)
     {
-        if (_held.Count == 0)
+        if (HeldCount == 0)
         {
             return;
         }
 
         var old = new List<long>();
-        foreach (long held in _held.Keys)
+        foreach (long held in _waiting.Held!.Keys)
         {
             if (held < sequence)
             {
@@ -100,6 +162,16 @@ internal sealed class SenderOrder(NodeKey sender)
     }
 
     public void DropAll() => DropBefore(long.MaxValue);
+
+    private sealed class Waiting
+    {
+        public long BegunAt;
+        public long RunStart;
+        public InboundStream? Torn;
+
+        // From the first message on that waits.
+        public Dictionary<long, HeldMessage>? Held;
+    }
 }
 
 // Where the runs of senders ended that are gone. One that comes back from another cluster is the same sender with the same

@@ -13,11 +13,12 @@ internal sealed class TopicReceiver(
     MulticastContext context, ulong topicId, bool reliable, ITopicSink sink, Action<TopicReceiver> closed, Action<InboundStream> torn)
     : ITopicReceiver
 {
-    private readonly Dictionary<NodeKey, SenderOrder> _bySender = [];
+    // A topic has few senders as a rule, and is looked up by the table only once they are many.
+    private const int FewSenders = 8;
+
     private readonly List<SenderOrder> _senders = [];
-    // Of the last message: a topic has mostly one sender at a time.
-    private SenderOrder? _last;
-    private readonly SendersAside _aside = new();
+    private Dictionary<NodeKey, SenderOrder>? _bySender;
+    private SendersAside? _aside;
     private bool _isClosed;
 
     /// <summary>Each sender's run, for diagnostics.</summary>
@@ -37,6 +38,7 @@ internal sealed class TopicReceiver(
         }
 
         var order = Find(stream.Sender);
+        StreamOrders.Note(stream, TopicId, order);
         if (!message.StartTable.IsEmpty)
         {
             Begin(order, stream, message);
@@ -45,7 +47,7 @@ internal sealed class TopicReceiver(
         long sequence = message.Delivered.Sequence;
         if (order.Next == sequence && !order.IsBlocked)
         {
-            if (TryHandUp(message.Delivered))
+            if (order.TryHandUp(message.Delivered, context.Counters))
             {
                 order.Next++;
                 if (order.HeldCount > 0)
@@ -109,7 +111,7 @@ internal sealed class TopicReceiver(
     /// </summary>
     public void OnLoss(InboundStream stream, bool senderGone)
     {
-        if (!_bySender.TryGetValue(stream.Sender, out var order))
+        if (Known(stream.Sender) is not { } order)
         {
             return;
         }
@@ -151,10 +153,10 @@ internal sealed class TopicReceiver(
             var order = _senders[i];
             if (order.HeldCount == 0 && isOver(order.Sender))
             {
-                _last = null;
-                _bySender.Remove(order.Sender);
+                _bySender?.Remove(order.Sender);
                 _senders.RemoveAt(i--);
-                _aside.Add(order);
+                order.IsOver = true;
+                (_aside ??= new SendersAside()).Add(order);
             }
         }
     }
@@ -187,12 +189,12 @@ internal sealed class TopicReceiver(
         _isClosed = true;
         foreach (var order in _senders)
         {
+            order.IsOver = true;
             order.DropAll();
         }
 
-        _last = null;
         _senders.Clear();
-        _bySender.Clear();
+        _bySender = null;
         closed(this);
     }
 
@@ -201,27 +203,49 @@ internal sealed class TopicReceiver(
 
     private SenderOrder Find(NodeKey sender)
     {
-        if (_last is { } last && last.Sender == sender)
+        if (Known(sender) is { } known)
         {
-            return last;
+            return known;
         }
 
-        if (!_bySender.TryGetValue(sender, out var order))
+        var order = _aside?.Take(sender) ?? new SenderOrder(sender, sink);
+        order.IsOver = false;
+        _senders.Add(order);
+        if (_bySender is not null)
         {
-            order = _aside.Take(sender) ?? new SenderOrder(sender);
             _bySender.Add(sender, order);
-            _senders.Add(order);
+        }
+        else if (_senders.Count > FewSenders)
+        {
+            _bySender = _senders.ToDictionary(static one => one.Sender);
         }
 
-        _last = order;
         return order;
+    }
+
+    private SenderOrder? Known(NodeKey sender)
+    {
+        if (_bySender is not null)
+        {
+            return _bySender.GetValueOrDefault(sender);
+        }
+
+        foreach (var order in _senders)
+        {
+            if (order.Sender == sender)
+            {
+                return order;
+            }
+        }
+
+        return null;
     }
 
     private void Drain(SenderOrder order)
     {
         while (order.TryPeekHeld(order.Next, out var held))
         {
-            if (!TryHandUp(held.Message))
+            if (!order.TryHandUp(held.Message, context.Counters))
             {
                 order.IsBlocked = true;
                 return;
@@ -230,26 +254,6 @@ internal sealed class TopicReceiver(
             order.RemoveHeld(order.Next);
             order.Next++;
         }
-    }
-
-    // An exception from above never passes below: the message counts as taken.
-    private bool TryHandUp(in DeliveredMessage message)
-    {
-        try
-        {
-            if (!sink.TryAccept(message))
-            {
-                return false;
-            }
-
-            context.Counters.MessagesDelivered++;
-        }
-        catch (Exception)
-        {
-            context.Counters.SinkExceptions++;
-        }
-
-        return true;
     }
 
     private void ReportGap(NodeKey sender, long first, long last, string reason)

@@ -24,6 +24,8 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
 
     public bool HasRoom => CanTake(0);
 
+    public int Touch() => (int)numbers.Next + _routes.Length + (_view is null || _isClosed ? 1 : 0);
+
     public bool IsStable
     {
         get

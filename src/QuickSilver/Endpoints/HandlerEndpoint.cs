@@ -23,6 +23,9 @@ internal sealed class HandlerEndpoint<T>(MessageHandler<T> handler, Action<GapNo
         }
     }
 
+    /// <summary>Reads what <see cref="Deliver"/> and the handler will first, and does nothing.</summary>
+    public int Touch() => !_isDetached && handler.Target is { } target && target.GetType() == typeof(object) ? 1 : 0;
+
     public void Tell(in GapNotice gap)
     {
         if (_isDetached || onGap is null)

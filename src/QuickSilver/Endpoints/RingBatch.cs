@@ -10,7 +10,7 @@ internal sealed class RingBatch<T>(int capacity)
     private const int MaxMessages = 32;
     private const int MaxBytes = 64 << 10;
 
-    private readonly RingSlots<T>.Slot[] _taken = new RingSlots<T>.Slot[Math.Clamp(capacity / 8, 1, MaxMessages)];
+    private RingSlots<T>.Slot[] _taken = [];
     private int _next;
     private int _count;
 
@@ -53,6 +53,11 @@ internal sealed class RingBatch<T>(int capacity)
     public void Refill(RingSlots<T> slots, long end)
     {
         Settle();
+        if (_taken.Length == 0)
+        {
+            _taken = new RingSlots<T>.Slot[Math.Clamp(capacity / 8, 1, MaxMessages)];
+        }
+
         long bytes = 0;
         do
         {

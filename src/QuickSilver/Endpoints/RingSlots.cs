@@ -6,7 +6,8 @@ internal sealed class RingSlots<T>
 {
     private const int FirstSlots = 16;
 
-    private Slot[] _slots = new Slot[FirstSlots];
+    // None until a message comes: most endpoints have a handler, and buffer nothing.
+    private Slot[] _slots = [];
 
     /// <summary>The position of the oldest message.</summary>
     public long Head { get; private set; }
@@ -70,11 +71,11 @@ internal sealed class RingSlots<T>
     }
 
     /// <summary>Lets go of all buffers: the messages that lay in them went elsewhere.</summary>
-    public void Renew() => _slots = new Slot[FirstSlots];
+    public void Renew() => _slots = [];
 
     private void Grow()
     {
-        var grown = new Slot[_slots.Length * 2];
+        var grown = new Slot[Math.Max(_slots.Length * 2, FirstSlots)];
         for (long position = Head; position < Tail; position++)
         {
             grown[position & (grown.Length - 1)] = _slots[position & (_slots.Length - 1)];

@@ -98,6 +98,8 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
         return true;
     }
 
+    public override int Touch() => (IsBytes ? 1 : 0) + (Volatile.Read(ref _direct)?.Touch() ?? 0);
+
     public override void Accept(in DeliveredMessage message)
     {
         if (_ring is not null && State < EndpointState.Cancelled)

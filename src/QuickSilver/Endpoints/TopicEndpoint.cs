@@ -54,6 +54,9 @@ internal abstract class TopicEndpoint(string name, TopicAccess access)
         return true;
     }
 
+    /// <summary>Core thread: reads what TryAccept will, and does nothing.</summary>
+    public abstract int Touch();
+
     /// <summary>Core thread: tells this endpoint's consumers of a gap. Throws nothing.</summary>
     public abstract void AcceptGap(in TopicGap gap);
 

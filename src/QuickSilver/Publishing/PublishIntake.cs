@@ -20,6 +20,11 @@ internal sealed class PublishIntake
     // Messages handed down in one go: the core thread must come back to tokens and receives.
     private const int TurnMessages = 1024;
 
+    // With many topics those of the next messages are looked at together before the first of them is sent: one by one each would
+    // wait for memory. Below the first number they stay in the cache; the second is what a processor can wait for at once.
+    private const int ManyTopics = 512;
+    private const int LookAheadMessages = 16;
+
     // How long the others wait for the first one's room before they are looked at, which costs as much as what waits is long.
     private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(1);
 
@@ -36,6 +41,8 @@ internal sealed class PublishIntake
     private PublishGate? _standsFor;
     private long _scanned;
     private bool _isDraining;
+    // Kept, so that the reading is not optimized away.
+    private int _touched;
     // The lane has stood for longer than the patience lasts.
     private bool _isStuck;
 
@@ -101,11 +108,17 @@ internal sealed class PublishIntake
 
         _isDraining = true;
         int left = TurnMessages;
+        int ahead = _sources.Count >= ManyTopics ? 0 : int.MaxValue;
         bool isStanding = false;
         try
         {
             while (left > 0 && Lane.TryPeek(out var message))
             {
+                if (ahead-- == 0)
+                {
+                    ahead = LookAhead(message.Position) - 1;
+                }
+
                 var source = Find(message.Source);
                 if (!TryHandDown(source, message))
                 {
@@ -139,6 +152,22 @@ internal sealed class PublishIntake
         {
             _drain.Signal();
         }
+    }
+
+    private int LookAhead(long position)
+    {
+        int looked = 0;
+        int touched = 0;
+        while (looked < LookAheadMessages && Lane.TryRead(position, out var message))
+        {
+            var source = _sources.GetValueOrDefault(message.Source);
+            touched += source.IsEnded ? 0 : source.Publisher.Touch();
+            position += message.Bytes;
+            looked++;
+        }
+
+        _touched = touched;
+        return Math.Max(looked, 1);
     }
 
     private void OnStuck()

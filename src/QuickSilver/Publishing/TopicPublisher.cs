@@ -24,7 +24,7 @@ internal sealed class TopicPublisher
     private PublishRequest? _tail;
     private int _nextFeed;
     // What those are told that come after the sender was closed.
-    private Exception _closeReason = new InvalidOperationException("The topic is not open to publish.");
+    private Exception? _closeReason;
     private bool _isBlocked;
     private bool _isPumping;
     private bool _feedsFirst;
@@ -150,6 +150,9 @@ internal sealed class TopicPublisher
         _isBlocked = _isBlocked || !sender.AwaitRoom();
         return !_isBlocked;
     }
+
+    /// <summary>Reads what <see cref="TrySendFromLane"/> will, and does nothing.</summary>
+    public int Touch() => (_head is null && Gate.HasInbox ? 1 : 0) + (_isBlocked ? 1 : 0) + (_sender?.Touch() ?? 0);
 
     /// <summary>Sends the message that stands first in the lane, or drops it when nobody publishes any more. False: no room, or older
     /// ones wait.</summary>
@@ -435,7 +438,7 @@ internal sealed class TopicPublisher
         while (_head is { } request)
         {
             Unlink(request);
-            released += Finish(request, _closeReason);
+            released += Finish(request, _closeReason ?? new InvalidOperationException("The topic is not open to publish."));
         }
 
         if (released > 0)

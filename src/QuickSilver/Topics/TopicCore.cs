@@ -171,6 +171,8 @@ internal sealed class TopicCore : ITopicSink
         return true;
     }
 
+    public int Touch() => Node is not null && _subscriber is { } only ? only.Touch() : _subscribers.Length;
+
     public void OnGap(in TopicGap gap)
     {
         Node.Tally.Gaps += gap.Last - gap.First + 1;

@@ -1,4 +1,5 @@
 using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation.Network;
 
@@ -127,7 +128,7 @@ public sealed class ChurnTests
 
         Assert.InRange(published, StartTable.MaxEntries / 2, StartTable.MaxEntries);
         paused.Node.Resume();
-        Assert.True(cluster.RunUntil(() => ((Ordering.TopicSender)publisher.Sender(Kept)).HasRoom), "the sender waits for ever");
+        Assert.True(cluster.RunUntil(() => ((TopicSender)publisher.Sender(Kept)).HasRoom), "the sender waits for ever");
         publisher.OnCore(() => published += publisher.Publish(Kept, 10) ? 1 : 0);
         Assert.True(
             cluster.RunUntil(() => MulticastCluster.HasAll(late, publisher.Key, Kept, published)

@@ -150,7 +150,8 @@ public sealed class FailureTests
     {
         var packet = new byte[AggregateAck.Bytes];
         var template = new PacketTemplate(7, from.Key.Id, from.Key.Incarnation, view.RegionId, view.Number);
-        new AggregateAck(sender.Key, Stable: 10, Consumed: 10, Read: 10, KernelDrops: 0, ReceiveBufferBytes: 1 << 20).Write(packet, template);
+        var ack = new AggregateAck(sender.Key, Stable: 10, Consumed: 10, Read: 10, KernelDrops: 0, ReceiveBufferBytes: 1 << 20);
+        ack.Write(packet, template);
         var port = from.Node.Environment.OpenPort(new DatagramPortOptions(), new Deaf());
         port.Send(packet, packet.Length, new DatagramAddress(sender.Membership.EndPoint));
     });
