@@ -4,12 +4,18 @@ using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
 
-// What `qsm perf` reports of itself: nothing is lost or doubled at full speed, a steady stream allocates nothing, and
-// thousands of topics with the same subscribers are one region. I1, I2, I17.
+// What `qsm perf` reports of itself: nothing is lost or doubled at full speed, a steady stream of bytes or of typed messages
+// allocates nothing, and thousands of topics with the same subscribers are one region. I1, I2, I17.
 public sealed class PerfScenarios
 {
     // Heartbeats and the measurement itself allocate a little per second, which many messages share.
     private const double NothingPerMessage = 1.0;
+
+    // What one object a message would cost at least.
+    private const double SmallestObjectBytes = 24;
+    private const int MessageCount = 100_000;
+
+    private static string[] Seconds => ["--seconds", ScenarioSize.Seconds.ToString(CultureInfo.InvariantCulture)];
 
     [SkippableFact]
     public void A_steady_stream_allocates_nothing_and_causes_no_full_collection()
@@ -39,13 +45,46 @@ public sealed class PerfScenarios
         Assert.True(share > 0.9, "the data went to more than one group: " + string.Join(", ", multicast.Take(10)));
     }
 
-    private static (JsonElement Sender, List<JsonElement> Receivers) Measure(
-        QsmCluster cluster, int[] receivers, string topic, string size, string bytes, params string[] more)
+    [SkippableFact]
+    public void A_typed_message_without_references_costs_handlers_and_readers_no_allocation()
     {
-        var receiving = receivers.Select(node => cluster.Join(node, ["perf", "receive", topic, "--json", .. more])).ToList();
+        using var cluster = new QsmCluster(3);
+
+        // At a rate that nobody falls behind: what waits makes pools grow, now or later.
+        var (sender, receivers) = Measure(
+            cluster, [.. Seconds, "--rate", "50000"], [(2, ["--typed"]), (3, ["--typed", "--reader"])], "typed", "--typed");
+
+        foreach (var report in receivers.Append(sender))
+        {
+            Assert.True(Number(report, "allocatedBytesPerMessage") < SmallestObjectBytes / 4, report.ToString());
+            Assert.InRange(Number(report, "payloadBytes"), 140, 165);
+        }
+    }
+
+    [SkippableFact]
+    public void A_typed_message_with_strings_arrives_and_says_what_it_allocates()
+    {
+        using var cluster = new QsmCluster(2);
+
+        string[] count = ["--count", $"{MessageCount}", "--warmup", "1"];
+        var (sender, receivers) = Measure(cluster, count, [(2, ["--typed-text"])], "text", "--typed-text");
+
+        Assert.Equal(MessageCount, Number(sender, "sent"));
+        Assert.InRange(Number(sender, "payloadBytes"), 140, 165);
+        Assert.True(Number(sender, "allocatedBytes") / MessageCount < SmallestObjectBytes / 4, sender.ToString());
+        Assert.True(Number(receivers[0], "allocatedBytes") / MessageCount > Number(sender, "payloadBytes"), receivers[0].ToString());
+    }
+
+    private static (JsonElement Sender, List<JsonElement> Receivers) Measure(
+        QsmCluster cluster, int[] receivers, string topic, string size, string bytes, params string[] more) =>
+        Measure(cluster, Seconds, [.. receivers.Select(node => (node, more))], topic, [size, bytes, .. more]);
+
+    private static (JsonElement Sender, List<JsonElement> Receivers) Measure(
+        QsmCluster cluster, string[] length, (int Node, string[] More)[] receivers, string topic, params string[] more)
+    {
+        var receiving = receivers.Select(r => cluster.Join(r.Node, ["perf", "receive", topic, "--json", .. r.More])).ToList();
         string[] count = ["--receivers", receivers.Length.ToString(CultureInfo.InvariantCulture)];
-        var seconds = ScenarioSize.Seconds.ToString(CultureInfo.InvariantCulture);
-        var sending = cluster.Join(1, ["perf", "send", topic, "--json", size, bytes, "--seconds", seconds, .. count, .. more]);
+        var sending = cluster.Join(1, ["perf", "send", topic, "--json", .. length, .. count, .. more]);
         sending.ExpectExit(0);
         receiving.ForEach(r => r.ExpectExit(0));
 

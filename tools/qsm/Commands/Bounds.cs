@@ -34,6 +34,15 @@ internal static class Bounds
         }
     }
 
+    /// <summary>Refuses two options given together.</summary>
+    public static void Exclude(Command command, Option one, Option other) => command.Validators.Add(result =>
+    {
+        if (result.GetResult(one) is { Implicit: false } && result.GetResult(other) is { Implicit: false })
+        {
+            result.AddError($"{one.Name} and {other.Name} exclude each other.");
+        }
+    });
+
     private static T? Read<T>(ArgumentResult result, Option option, T least, T most)
         where T : struct, IParsable<T>, IComparable<T>
     {

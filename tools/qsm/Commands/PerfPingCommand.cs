@@ -48,7 +48,8 @@ internal static class PerfPingCommand
             Count = replies.Count,
             RoundTripMicros = Percentiles.Of(replies.RoundTrips),
         };
-        report.WithRate(replies.Count, replies.Count * plan.Size, seconds)
+        report.WithPayload(replies.Count, replies.Count * plan.Size)
+            .WithRate(replies.Count, seconds)
             .WithUsage(start, end)
             .WithCounters(node.GetCounters())
             .Print(json);

@@ -1,10 +1,12 @@
 using System.CommandLine;
 using QuickSilver.Tool.Perf;
+using QuickSilver.Tool.Perf.Payloads;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Commands;
 
-// Receives by handler on the core thread, checks every number, and ends when the sender has ended.
+// Receives by handler on the core thread, or by a reader in a task of the thread pool, checks every number, and ends when the
+// sender has ended.
 internal static class PerfReceiveCommand
 {
     private static readonly TimeSpan WarmUp = TimeSpan.FromSeconds(1);
@@ -21,35 +23,55 @@ internal static class PerfReceiveCommand
             HelpName = "S",
             DefaultValueFactory = _ => 30,
         }.Within(0.1, 86_400);
-        var json = PerfCommand.Json();
-        var command = common.AddTo(new Command("receive", "Receive from perf send; start it first. Says 'ready' on standard error.")
+        var reader = new Option<bool>("--reader")
         {
-            topic, topics, count, idle, json,
+            Description = "Receive by 'await foreach' in a task of the thread pool, out of the endpoint's buffer, instead of by a "
+                + "handler on the node's thread.",
+        };
+        var form = new PayloadFormOptions();
+        var json = PerfCommand.Json();
+        var command = form.AddTo(common.AddTo(new Command(
+            "receive", "Receive from perf send; start it first. Says 'ready' on standard error.")
+        {
+            topic, topics, count, idle, reader, json,
+        }));
+        Bounds.Exclude(command, reader, topics);
+        command.SetAction(parse =>
+        {
+            var plan = new Plan(parse.GetValue(topic)!, parse.GetValue(topics), parse.GetValue(count),
+                TimeSpan.FromSeconds(parse.GetValue(idle)), parse.GetValue(reader), parse.GetValue(json));
+            return Session.RunAsync(parse, common, session => form.Read(parse) switch
+            {
+                PayloadForm.Typed => RunAsync<Departure, DeparturePayload>(session, plan),
+                PayloadForm.TypedText => RunAsync<TextDeparture, TextDeparturePayload>(session, plan),
+                _ => RunAsync<ReadOnlyMemory<byte>, BytesPayload>(session, plan),
+            });
         });
-        command.SetAction(parse => Session.RunAsync(parse, common, session => RunAsync(
-            session, parse.GetValue(topic)!, parse.GetValue(topics),
-            new Receiver(parse.GetValue(topics), parse.GetValue(count)),
-            TimeSpan.FromSeconds(parse.GetValue(idle)), parse.GetValue(json))));
         return command;
     }
 
-    private static async Task<int> RunAsync(Session session, string name, int count, Receiver receiver, TimeSpan idle, bool json)
+    private static async Task<int> RunAsync<T, TPayload>(Session session, Plan plan)
+        where TPayload : struct, IPerfPayload<T>
     {
+        var receiver = new Receiver<T, TPayload>(plan.Topics, plan.Count);
         await using var node = await session.StartNodeAsync();
-        await using var topics = await PerfTopics.OpenAsync(session, node, name, count, TopicAccess.Subscribe);
-        for (int i = 0; i < topics.Count; i++)
-        {
-            topics[i].Handle(receiver.Topic());
-        }
-
-        await using var barrier = await session.OpenAsync(node, PerfTopics.Barrier(name), TopicAccess.Subscribe);
+        await using var topics = await PerfTopics.OpenAsync<T>(session, node, plan.Topic, plan.Topics, TopicAccess.Subscribe);
+        Task reading = Begin(receiver, topics, plan.Reads);
+        await using var barrier = await session.OpenAsync(node, PerfTopics.Barrier(plan.Topic), TopicAccess.Subscribe);
         await barrier.WaitForSubscribersAsync(1, session.Interrupted);
         Terminal.Note("ready");
         receiver.First.Wait(session.Interrupted);
         var start = ProcessUsage.Now();
         var steady = new Steady(start);
-        bool done = AwaitEnd(receiver, idle, steady, session.Interrupted);
+        bool done = AwaitEnd(receiver, plan.Idle, steady, session.Interrupted);
         var end = ProcessUsage.Now();
+        var counters = node.GetCounters();
+        if (plan.Reads)
+        {
+            topics[0].Cancel();
+            await reading;
+        }
+
         var report = new PerfReport
         {
             Delivered = receiver.Delivered,
@@ -60,15 +82,34 @@ internal static class PerfReceiveCommand
             Topics = topics.Count,
             OpenSeconds = topics.OpenSeconds,
         };
-        report.WithRate(receiver.Delivered, receiver.Bytes, receiver.Seconds)
+        report.WithPayload(counters.Delivered, counters.DeliveredBytes)
+            .WithRate(receiver.Delivered, receiver.Seconds)
             .WithUsage(start, end)
-            .WithCounters(node.GetCounters())
-            .Print(json);
-        return Judge(session, receiver, done, idle);
+            .WithCounters(counters)
+            .Print(plan.Json);
+        return Judge(session, receiver, done, plan.Idle);
+    }
+
+    private static Task Begin<T, TPayload>(Receiver<T, TPayload> receiver, PerfTopics<T> topics, bool reads)
+        where TPayload : struct, IPerfPayload<T>
+    {
+        if (reads)
+        {
+            return Task.Run(() => receiver.ReadAsync(topics[0]));
+        }
+
+        for (int i = 0; i < topics.Count; i++)
+        {
+            topics[i].Handle(receiver.Topic());
+        }
+
+        return Task.CompletedTask;
     }
 
     // Blocks this thread instead of awaiting, so that waiting allocates nothing that would count as the library's.
-    private static bool AwaitEnd(Receiver receiver, TimeSpan idle, Steady steady, CancellationToken interrupted)
+    private static bool AwaitEnd<T, TPayload>(
+        Receiver<T, TPayload> receiver, TimeSpan idle, Steady steady, CancellationToken interrupted)
+        where TPayload : struct, IPerfPayload<T>
     {
         try
         {
@@ -94,7 +135,8 @@ internal static class PerfReceiveCommand
         }
     }
 
-    private static int Judge(Session session, Receiver receiver, bool done, TimeSpan idle)
+    private static int Judge<T, TPayload>(Session session, Receiver<T, TPayload> receiver, bool done, TimeSpan idle)
+        where TPayload : struct, IPerfPayload<T>
     {
         if (session.Interrupted.IsCancellationRequested)
         {
@@ -113,4 +155,6 @@ internal static class PerfReceiveCommand
 
         return done && receiver.Gaps == 0 && receiver.Duplicates == 0 ? ExitCode.Ok : ExitCode.Failed;
     }
+
+    private sealed record Plan(string Topic, int Topics, long? Count, TimeSpan Idle, bool Reads, bool Json);
 }

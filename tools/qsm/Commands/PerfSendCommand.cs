@@ -1,15 +1,14 @@
 using System.CommandLine;
 using System.Diagnostics;
 using QuickSilver.Tool.Perf;
+using QuickSilver.Tool.Perf.Payloads;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Commands;
 
-// Sends as fast as flow control allows, or at a given rate, from one thread and one payload buffer.
+// Sends as fast as flow control allows, or at a given rate: for so long, or so many.
 internal static class PerfSendCommand
 {
-    // Where messages go as fast as they can, one in so many carries its send time, and the clock decides about the end.
-    private const int UnstampedRun = 64;
     private static readonly TimeSpan DrainLimit = TimeSpan.FromMinutes(1);
 
     public static Command Create()
@@ -17,7 +16,13 @@ internal static class PerfSendCommand
         var common = new CommonOptions();
         var topic = PerfCommand.Topic();
         var size = PerfCommand.Size(1000);
+        var form = new PayloadFormOptions();
         var seconds = PerfCommand.Seconds();
+        var count = new Option<long?>("--count")
+        {
+            Description = "Send exactly so many messages, however long it takes, instead of sending for --seconds; besides the warm-up.",
+            HelpName = "N",
+        }.Within(1, long.MaxValue / 2);
         var rate = PerfCommand.Rate("Messages a second; as many as flow control allows where it is not given.");
         var topics = PerfCommand.Topics();
         var receivers = new Option<int>("--receivers")
@@ -33,23 +38,31 @@ internal static class PerfSendCommand
             DefaultValueFactory = _ => 3,
         }.Within(0, 86_400);
         var json = PerfCommand.Json();
-        var command = common.AddTo(new Command("send", "Send to perf receive.")
+        var command = form.AddTo(common.AddTo(new Command("send", "Send to perf receive.")
         {
-            topic, size, seconds, warmUp, rate, topics, receivers, json,
-        });
+            topic, size, seconds, count, warmUp, rate, topics, receivers, json,
+        }));
+        Bounds.Exclude(command, count, seconds);
+        form.Exclude(command, size);
         command.SetAction(parse =>
         {
-            var plan = new Plan(parse.GetValue(topic)!, parse.GetValue(size), parse.GetValue(seconds), parse.GetValue(warmUp),
-                parse.GetValue(rate), parse.GetValue(topics), parse.GetValue(receivers));
-            return Session.RunAsync(parse, common, session => RunAsync(session, plan, parse.GetValue(json)));
+            var plan = new Plan(parse.GetValue(topic)!, new SendLength(parse.GetValue(seconds), parse.GetValue(count)),
+                parse.GetValue(warmUp), parse.GetValue(rate), parse.GetValue(topics), parse.GetValue(receivers), parse.GetValue(json));
+            return Session.RunAsync(parse, common, session => form.Read(parse) switch
+            {
+                PayloadForm.Typed => RunAsync<Departure, DeparturePayload>(session, plan, new()),
+                PayloadForm.TypedText => RunAsync<TextDeparture, TextDeparturePayload>(session, plan, new()),
+                _ => RunAsync<ReadOnlyMemory<byte>, BytesPayload>(session, plan, new(parse.GetValue(size))),
+            });
         });
         return command;
     }
 
-    private static async Task<int> RunAsync(Session session, Plan plan, bool json)
+    private static async Task<int> RunAsync<T, TPayload>(Session session, Plan plan, TPayload payload)
+        where TPayload : struct, IPerfPayload<T>
     {
         await using var node = await session.StartNodeAsync();
-        await using var topics = await PerfTopics.OpenAsync(session, node, plan.Topic, plan.Topics, TopicAccess.Publish);
+        await using var topics = await PerfTopics.OpenAsync<T>(session, node, plan.Topic, plan.Topics, TopicAccess.Publish);
         await using var barrier = await session.OpenAsync(node, PerfTopics.Barrier(plan.Topic), TopicAccess.Publish);
         await session.WaitForSubscribersAsync(barrier, plan.Receivers);
         for (int i = 0; i < topics.Count; i++)
@@ -57,17 +70,20 @@ internal static class PerfSendCommand
             await topics[i].WaitForSubscribersAsync(plan.Receivers, session.Interrupted);
         }
 
-        long before = await SendAsync(topics, plan, plan.WarmUp, 0, null, session.Interrupted);
-        await MarkAsync(topics, plan, static (payload, _) => PerfMessage.WriteBegin(payload), before);
+        var sender = new Sender<T, TPayload>(topics, payload, plan.Rate);
+        await sender.SendAsync(new SendLength(plan.WarmUp, null), null, session.Interrupted);
+        await sender.MarkBeginAsync();
+        long before = sender.Sent;
         var start = ProcessUsage.Now();
         var steady = new Steady(start);
-        long all = await SendAsync(topics, plan, plan.Seconds, before, steady, session.Interrupted);
-        long sent = all - before;
-        double allocated = steady.AllocatedBytesPerMessage(ProcessUsage.Now(), all);
-        await MarkAsync(topics, plan, static (payload, last) => PerfMessage.WriteEnd(payload, last), all);
+        await sender.SendAsync(plan.Length, steady, session.Interrupted);
+        long sent = sender.Sent - before;
+        double allocated = steady.AllocatedBytesPerMessage(ProcessUsage.Now(), sender.Sent);
+        await sender.MarkEndAsync();
         bool stable = await node.DrainAsync(DrainLimit);
         double seconds = Stopwatch.GetElapsedTime(start.AtTicks).TotalSeconds;
         var end = ProcessUsage.Now();
+        var counters = node.GetCounters();
         var report = new PerfReport
         {
             Sent = sent,
@@ -78,7 +94,11 @@ internal static class PerfSendCommand
             Topics = topics.Count,
             OpenSeconds = topics.OpenSeconds,
         };
-        report.WithRate(sent, sent * plan.Size, seconds).WithUsage(start, end).WithCounters(node.GetCounters()).Print(json);
+        report.WithPayload(counters.Published, counters.PublishedBytes)
+            .WithRate(sent, seconds)
+            .WithUsage(start, end)
+            .WithCounters(counters)
+            .Print(plan.Json);
         if (session.Interrupted.IsCancellationRequested)
         {
             return ExitCode.Interrupted;
@@ -87,56 +107,6 @@ internal static class PerfSendCommand
         return stable ? ExitCode.Ok : ExitCode.Failed;
     }
 
-    // The loop that is measured: it awaits only where the node has no room, so it allocates nothing while it flows.
-    private static async Task<long> SendAsync(
-        PerfTopics topics, Plan plan, double seconds, long sent, Steady? steady, CancellationToken stop)
-    {
-        byte[] payload = new byte[plan.Size];
-        Pace? pace = plan.Rate is double rate ? new Pace(rate) : null;
-        long begun = sent;
-        long startTicks = Stopwatch.GetTimestamp();
-        long steadyTicks = startTicks + (long)(Math.Min(1, seconds / 5) * Stopwatch.Frequency);
-        long endTicks = startTicks + (long)(seconds * Stopwatch.Frequency);
-        int topic = (int)(sent % topics.Count);
-        long number = (sent / topics.Count) + 1;
-        for (long now = startTicks; now < endTicks && !stop.IsCancellationRequested; now = Stopwatch.GetTimestamp())
-        {
-            if (now >= steadyTicks && steady is { HasBegun: false })
-            {
-                steady.Begin(sent);
-            }
-
-            for (int i = pace is null ? UnstampedRun : 1; i > 0; i--)
-            {
-                pace?.WaitFor(sent - begun);
-                PerfMessage.Write(payload, i == 1 ? Stopwatch.GetTimestamp() : 0, number);
-                ValueTask accepted = topics[topic].PublishAsync(payload, CancellationToken.None);
-                if (!accepted.IsCompletedSuccessfully)
-                {
-                    await accepted;
-                }
-
-                sent++;
-                if (++topic == topics.Count)
-                {
-                    topic = 0;
-                    number++;
-                }
-            }
-        }
-
-        return sent;
-    }
-
-    private static async Task MarkAsync(PerfTopics topics, Plan plan, Action<byte[], long> write, long sent)
-    {
-        byte[] payload = new byte[plan.Size];
-        for (int i = 0; i < topics.Count; i++)
-        {
-            write(payload, (sent / topics.Count) + (i < sent % topics.Count ? 1 : 0));
-            await topics[i].PublishAsync(payload, CancellationToken.None);
-        }
-    }
-
-    private sealed record Plan(string Topic, int Size, double Seconds, double WarmUp, double? Rate, int Topics, int Receivers);
+    private sealed record Plan(
+        string Topic, SendLength Length, double WarmUp, double? Rate, int Topics, int Receivers, bool Json);
 }

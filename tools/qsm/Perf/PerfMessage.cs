@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using System.Diagnostics;
 
 namespace QuickSilver.Tool.Perf;
 
@@ -13,18 +12,16 @@ internal static class PerfMessage
 
     public const int MaxBytes = 16 << 20;
 
+    /// <summary>The number of the begin marker.</summary>
+    public const long Begin = long.MinValue;
+
     private const int SequenceOffset = 8;
-    private const long Begin = long.MinValue;
 
     public static void Write(Span<byte> payload, long sentAtTicks, long sequence)
     {
         BinaryPrimitives.WriteInt64LittleEndian(payload, sentAtTicks);
         BinaryPrimitives.WriteInt64LittleEndian(payload[SequenceOffset..], sequence);
     }
-
-    public static void WriteBegin(Span<byte> payload) => Write(payload, Stopwatch.GetTimestamp(), Begin);
-
-    public static void WriteEnd(Span<byte> payload, long lastSequence) => Write(payload, Stopwatch.GetTimestamp(), ~lastSequence);
 
     public static bool TryRead(ReadOnlySpan<byte> payload, out long sentAtTicks, out long sequence)
     {
@@ -42,6 +39,9 @@ internal static class PerfMessage
     public static bool IsBegin(long sequence) => sequence == Begin;
 
     public static bool IsEnd(long sequence) => sequence < 0;
+
+    /// <summary>The number of the end marker after <paramref name="lastSequence"/>.</summary>
+    public static long End(long lastSequence) => ~lastSequence;
 
     public static long LastSequence(long endSequence) => ~endSequence;
 }

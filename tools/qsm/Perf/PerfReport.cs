@@ -32,6 +32,9 @@ internal sealed record PerfReport
 
     public double? MessagesPerSecond { get; init; }
 
+    /// <summary>The mean of the encoded payloads, the warm-up's and the markers' included.</summary>
+    public double? PayloadBytes { get; init; }
+
     /// <summary>Payload only.</summary>
     public double? MegabitsPerSecond { get; init; }
 
@@ -41,12 +44,18 @@ internal sealed record PerfReport
 
     public double CpuSeconds { get; init; }
 
+    /// <summary>In all, from the end of the warm-up to the end, by everything in the process.</summary>
+    public long AllocatedBytes { get; init; }
+
     /// <summary>Over the steady part: without the first second (or fifth, in a short run).</summary>
     public double? AllocatedBytesPerMessage { get; init; }
 
     public int[] GcCollections { get; init; } = [];
 
     public double GcPauseMillis { get; init; }
+
+    /// <summary>The most memory that the process has had resident, up to the report.</summary>
+    public long PeakResidentBytes { get; init; }
 
     public long KernelDrops { get; init; }
 
@@ -61,16 +70,24 @@ internal sealed record PerfReport
 
     public PerfReport WithUsage(ProcessUsage from, ProcessUsage to) => this with
     {
+        AllocatedBytes = to.AllocatedBytes - from.AllocatedBytes,
+        PeakResidentBytes = ProcessUsage.PeakResidentBytes(),
         CpuSeconds = Math.Round((to.Cpu - from.Cpu).TotalSeconds, 3),
         GcCollections = [to.Gen0 - from.Gen0, to.Gen1 - from.Gen1, to.Gen2 - from.Gen2],
         GcPauseMillis = Math.Round((to.GcPause - from.GcPause).TotalMilliseconds, 3),
     };
 
-    public PerfReport WithRate(long messages, long bytes, double seconds) => this with
+    public PerfReport WithPayload(long messages, long bytes) => this with
+    {
+        PayloadBytes = messages > 0 ? Math.Round((double)bytes / messages, 2) : 0,
+    };
+
+    /// <summary>After <see cref="WithPayload"/>.</summary>
+    public PerfReport WithRate(long messages, double seconds) => this with
     {
         Seconds = Math.Round(seconds, 3),
         MessagesPerSecond = seconds > 0 ? Math.Round(messages / seconds, 1) : 0,
-        MegabitsPerSecond = seconds > 0 ? Math.Round(bytes * 8 / 1e6 / seconds, 2) : 0,
+        MegabitsPerSecond = seconds > 0 ? Math.Round(messages * (PayloadBytes ?? 0) * 8 / 1e6 / seconds, 2) : 0,
     };
 
     public PerfReport WithCounters(NodeCounters counters) => this with

@@ -13,4 +13,10 @@ internal sealed record ProcessUsage(long AtTicks, long AllocatedBytes, TimeSpan 
         GC.CollectionCount(1),
         GC.CollectionCount(2),
         GC.GetTotalPauseDuration());
+
+    public static long PeakResidentBytes()
+    {
+        using var self = Process.GetCurrentProcess();
+        return self.PeakWorkingSet64;
+    }
 }

@@ -1,10 +1,12 @@
 using System.Diagnostics;
+using QuickSilver.Tool.Perf.Payloads;
 
 namespace QuickSilver.Tool.Perf;
 
-// The receiving side of a measurement. Take runs on the core thread for every message and allocates nothing; all else is
-// read by the command's thread, exactly only after Done.
-internal sealed class Receiver(int topicCount, long? limit)
+// The receiving side of a measurement. Take runs for every message, on the core thread or in the one reader's task, and
+// allocates nothing; all else is read by the command's thread, exactly only after Done.
+internal sealed class Receiver<T, TPayload>(int topicCount, long? limit)
+    where TPayload : struct, IPerfPayload<T>
 {
     private int _openTopics = topicCount;
     private long _delivered;
@@ -19,8 +21,6 @@ internal sealed class Receiver(int topicCount, long? limit)
 
     public long Delivered => Volatile.Read(ref _delivered);
 
-    public long Bytes { get; private set; }
-
     public long Gaps { get; private set; }
 
     public long Duplicates { get; private set; }
@@ -30,16 +30,34 @@ internal sealed class Receiver(int topicCount, long? limit)
     public double Seconds => Stopwatch.GetElapsedTime(_firstTicks, _lastTicks).TotalSeconds;
 
     /// <summary>What is to handle one topic's messages: an object of its own, so that a message of many topics looks at one.</summary>
-    public MessageHandler<ReadOnlyMemory<byte>> Topic() => new ReceivedTopic(this).Take;
+    public MessageHandler<T> Topic() => new ReceivedTopic(this).Take;
 
-    private void Take(ReceivedTopic topic, in Message<ReadOnlyMemory<byte>> message)
+    /// <summary>Reads the only topic until it is cancelled. However it ends, nobody waits for more.</summary>
+    public async Task ReadAsync(ITopic<T> topic)
+    {
+        try
+        {
+            var received = new ReceivedTopic(this);
+            await foreach (var message in topic.ReadAllAsync())
+            {
+                received.Take(message);
+            }
+        }
+        finally
+        {
+            First.Set();
+            Done.Set();
+        }
+    }
+
+    private void Take(ReceivedTopic topic, in Message<T> message)
     {
         if (Done.IsSet)
         {
             return;
         }
 
-        if (!PerfMessage.TryRead(message.Value.Span, out long sentAtTicks, out long sequence))
+        if (!TPayload.TryRead(message.Value, out long sentAtTicks, out long sequence))
         {
             Malformed++;
             return;
@@ -59,7 +77,7 @@ internal sealed class Receiver(int topicCount, long? limit)
         {
             if (topic.IsMeasured)
             {
-                Count(message.Value.Length, sentAtTicks);
+                Count(sentAtTicks);
             }
         }
         else if (!endedBefore && --_openTopics == 0)
@@ -80,7 +98,7 @@ internal sealed class Receiver(int topicCount, long? limit)
         }
     }
 
-    private void Count(int bytes, long sentAtTicks)
+    private void Count(long sentAtTicks)
     {
         if (sentAtTicks != 0)
         {
@@ -88,7 +106,6 @@ internal sealed class Receiver(int topicCount, long? limit)
             Latency.RecordTicks(_lastTicks - sentAtTicks);
         }
 
-        Bytes += bytes;
         long delivered = _delivered + 1;
         Volatile.Write(ref _delivered, delivered);
         if (delivered == limit)
@@ -98,13 +115,13 @@ internal sealed class Receiver(int topicCount, long? limit)
         }
     }
 
-    private sealed class ReceivedTopic(Receiver receiver)
+    private sealed class ReceivedTopic(Receiver<T, TPayload> receiver)
     {
         // A struct: part of this object.
         public SequenceCheck Check = new();
 
         public bool IsMeasured { get; set; }
 
-        public void Take(in Message<ReadOnlyMemory<byte>> message) => receiver.Take(this, message);
+        public void Take(in Message<T> message) => receiver.Take(this, message);
     }
 }

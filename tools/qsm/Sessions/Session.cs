@@ -72,12 +72,15 @@ internal sealed class Session : IDisposable
         }
     }
 
-    // Everything that the tool sends is bytes, so all its commands meet under one contract.
-    public async Task<ITopic<ReadOnlyMemory<byte>>> OpenAsync(QuickSilverNode node, string topic, TopicAccess access)
+    // What the tool sends is bytes, so that all its commands meet under one contract; only perf sends other things too.
+    public Task<ITopic<ReadOnlyMemory<byte>>> OpenAsync(QuickSilverNode node, string topic, TopicAccess access) =>
+        OpenAsync<ReadOnlyMemory<byte>>(node, topic, access);
+
+    public async Task<ITopic<T>> OpenAsync<T>(QuickSilverNode node, string topic, TopicAccess access)
     {
         try
         {
-            return await node.OpenTopicAsync<ReadOnlyMemory<byte>>(topic, new TopicOptions { Access = access }, Interrupted);
+            return await node.OpenTopicAsync<T>(topic, new TopicOptions { Access = access }, Interrupted);
         }
         catch (Exception exception) when (exception is not OperationCanceledException)
         {

@@ -1,0 +1,8 @@
+namespace QuickSilver.Tool.Perf.Payloads;
+
+internal enum PayloadForm
+{
+    Bytes,
+    Typed,
+    TypedText,
+}
