@@ -51,7 +51,7 @@ internal sealed class CampaignRun(CampaignPlan plan)
             {
                 var run = row.Contender.Run(section.Load, plan.Seconds);
                 row.Runs.Add(run);
-                Console.Error.WriteLine($"round {round}/{plan.Rounds}  {section.Load,-12} {row.Contender.Name,-16} {run}");
+                Console.Error.WriteLine($"round {round}/{plan.Rounds}  {section.Load,-12} {row.Contender.Name,-20} {run}");
             }
         }
         finally

@@ -17,14 +17,45 @@ internal sealed record Measurement
 
     public double P99Micros { get; init; } = double.NaN;
 
+    /// <summary>Of a payload as it was encoded, in the mean.</summary>
+    public double PayloadBytes { get; init; } = double.NaN;
+
+    /// <summary>After the warm-up, in all.</summary>
+    public double SenderAllocatedBytes { get; init; } = double.NaN;
+
+    /// <summary>Likewise, by the receiver that allocated most.</summary>
+    public double ReceiverAllocatedBytes { get; init; } = double.NaN;
+
+    /// <summary>Of the generations 1 and 2, in all processes.</summary>
+    public double OldCollections { get; init; } = double.NaN;
+
+    /// <summary>The most that one of the processes had resident.</summary>
+    public double PeakResidentBytes { get; init; } = double.NaN;
+
     public string? Failure { get; init; }
 
     public static Measurement Failed(string reason) => new() { Failure = reason };
 
-    public override string ToString() => Failure ?? (double.IsNaN(P50Micros)
-        ? string.Create(
-            CultureInfo.InvariantCulture, $"{MessagesPerSecond,12:N0} msg/s, {Lost} lost, {CpuSecondsPerMillion:F2} CPU s per million")
-        : string.Create(CultureInfo.InvariantCulture, $"{P50Micros:F1} µs, p99 {P99Micros:F1} µs"));
+    public override string ToString() => Failure ?? string.Join(", ", Parts());
+
+    private IEnumerable<string> Parts()
+    {
+        static string Text(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
+        if (!double.IsNaN(P50Micros))
+        {
+            yield return Text($"{P50Micros:F1} µs, p99 {P99Micros:F1} µs");
+        }
+
+        if (!double.IsNaN(MessagesPerSecond))
+        {
+            yield return Text($"{MessagesPerSecond,12:N0} msg/s, {Lost} lost");
+        }
+
+        if (!double.IsNaN(CpuSecondsPerMillion))
+        {
+            yield return Text($"{CpuSecondsPerMillion:F2} CPU s per million");
+        }
+    }
 }
 
 /// <summary>The runs of one contender in one section, one for each round.</summary>
@@ -39,6 +70,9 @@ internal sealed class Series
     public int Count => _runs.Count;
 
     public long Lost => _runs.Sum(run => run.Lost);
+
+    /// <summary>Of the last round so far; one that failed where there was none.</summary>
+    public Measurement Last => _runs.Count > 0 ? _runs[^1] : Measurement.Failed("it has not run");
 
     public Spread Of(Func<Measurement, double> figure) => new(_runs.Select(figure));
 
@@ -60,11 +94,19 @@ internal readonly record struct Spread
             : (sorted[middle - 1] + sorted[middle]) / 2;
     }
 
-    public double Median { get; }
+    public double Median { get; private init; }
 
-    public double Least { get; }
+    public double Least { get; private init; }
 
-    public double Most { get; }
+    public double Most { get; private init; }
 
     public bool IsKnown => !double.IsNaN(Median);
+
+    public Spread Times(double factor) => this with { Median = Median * factor, Least = Least * factor, Most = Most * factor };
+
+    public string ToText(string format)
+    {
+        string Text(double figure) => figure.ToString(format, CultureInfo.InvariantCulture);
+        return IsKnown ? $"{Text(Median)} ({Text(Least)}–{Text(Most)})" : "";
+    }
 }

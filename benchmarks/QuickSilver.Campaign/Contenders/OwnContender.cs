@@ -3,41 +3,48 @@ using System.Text.Json;
 
 namespace QuickSilver.Campaign.Contenders;
 
-// QuickSilver's throughput. The options go to the sender and to all receivers.
-internal sealed class OwnContender(Namespaces namespaces, string name, int mtu, params string[] options) : IContender
+// QuickSilver's throughput.
+internal sealed class OwnContender(ITestbed testbed, string name, OwnTraffic traffic) : IContender
 {
+    // What a run of a count may take at least is reckoned by this rate.
+    private const int LeastMessagesPerSecond = 100_000;
+
     public string Name => name;
 
     public bool IsOwn => true;
 
-    public string Command(Load load, int seconds)
-    {
-        string more = string.Concat(options.Select(option => $" {option}"));
-        string link = mtu == Namespaces.UsualMtu ? "" : $"netns.sh up {load.Receivers + 1} mtu={mtu}; ";
-        return $"{link}qsm perf send TOPIC --size {load.Bytes} --seconds {seconds} --receivers {load.Receivers}{more} --json\n"
-            + $"    {load.Receivers} × qsm perf receive TOPIC{more} --json";
-    }
+    public string Command(Load load, int seconds) =>
+        $"{testbed.Description(load.Receivers)}qsm perf send TOPIC {string.Join(' ', traffic.SenderOptions(load, seconds))} --json\n"
+        + $"    {load.Receivers} × qsm perf receive TOPIC {string.Concat(ReceiverOptions().Select(option => $"{option} "))}--json";
 
     public Measurement Run(Load load, int seconds)
     {
-        if (namespaces.Up(load.Receivers, mtu) is { } failure)
+        if (traffic.Fault is { } fault)
         {
-            return Measurement.Failed(failure);
+            return Measurement.Failed(fault);
         }
 
+        try
+        {
+            return testbed.Up(load.Receivers) is { } failure ? Measurement.Failed(failure) : RunUp(load, seconds);
+        }
+        finally
+        {
+            testbed.Down();
+        }
+    }
+
+    private Measurement RunUp(Load load, int seconds)
+    {
         string topic = Qsm.NewTopic();
-        var limit = TimeSpan.FromSeconds(seconds) + Qsm.Overhead;
+        var limit = TimeSpan.FromSeconds(traffic.Count / LeastMessagesPerSecond ?? seconds) + Qsm.Overhead;
         var receivers = new List<Shell>();
         try
         {
             using var cpu = new MachineCpu();
-            receivers.AddRange(
-                Enumerable.Range(2, load.Receivers).Select(node => Qsm.Start(node, "receive", topic, ["--json", .. options])));
-            using var sender = Qsm.Start(
-                1,
-                "send",
-                topic,
-                ["--size", $"{load.Bytes}", "--seconds", $"{seconds}", "--receivers", $"{load.Receivers}", "--json", .. options]);
+            receivers.AddRange(Enumerable.Range(2, load.Receivers)
+                .Select(node => Qsm.Start(testbed, node, "receive", topic, ["--json", .. ReceiverOptions()])));
+            using var sender = Qsm.Start(testbed, 1, "send", topic, ["--json", .. traffic.SenderOptions(load, seconds)]);
             var sent = sender.Wait(limit);
             var received = receivers.ConvertAll(receiver => receiver.Wait(sent.Code == 0 ? limit : TimeSpan.Zero));
             return received.Prepend(sent).FirstOrDefault(process => process.Code != 0) is { } failed
@@ -50,17 +57,28 @@ internal sealed class OwnContender(Namespaces namespaces, string name, int mtu, 
         }
     }
 
+    private IEnumerable<string> ReceiverOptions() => traffic.Options.Concat(traffic.ReceiverOptions);
+
     // The sender reports as soon as it has ended, so its seconds before that moment are what it measured.
     private static Measurement Read(Ended sent, List<Ended> received, MachineCpu cpu)
     {
-        var reports = received.ConvertAll(process => JsonDocument.Parse(process.Output).RootElement);
-        double seconds = JsonDocument.Parse(sent.Output).RootElement.GetProperty("seconds").GetDouble();
-        double used = cpu.SecondsBetween(sent.FirstLineTicks - (long)(seconds * Stopwatch.Frequency), sent.FirstLineTicks);
+        var sender = JsonDocument.Parse(sent.Output).RootElement;
+        var receivers = received.ConvertAll(process => JsonDocument.Parse(process.Output).RootElement);
+        long ticks = (long)(Number(sender, "seconds") * Stopwatch.Frequency);
+        double used = cpu.SecondsBetween(sent.FirstLineTicks - ticks, sent.FirstLineTicks);
+        var all = receivers.Append(sender).ToList();
         return new Measurement
         {
-            MessagesPerSecond = reports.Min(report => report.GetProperty("messagesPerSecond").GetDouble()),
-            Lost = reports.Sum(report => report.GetProperty("gaps").GetInt64() + report.GetProperty("duplicates").GetInt64()),
-            CpuSecondsPerMillion = used / reports.Sum(report => report.GetProperty("delivered").GetInt64()) * 1e6,
+            MessagesPerSecond = receivers.Min(report => Number(report, "messagesPerSecond")),
+            Lost = (long)receivers.Sum(report => Number(report, "gaps") + Number(report, "duplicates")),
+            CpuSecondsPerMillion = used / receivers.Sum(report => Number(report, "delivered")) * 1e6,
+            PayloadBytes = Number(sender, "payloadBytes"),
+            SenderAllocatedBytes = Number(sender, "allocatedBytes"),
+            ReceiverAllocatedBytes = receivers.Max(report => Number(report, "allocatedBytes")),
+            OldCollections = all.Sum(report => report.GetProperty("gcCollections").EnumerateArray().Skip(1).Sum(n => n.GetInt32())),
+            PeakResidentBytes = all.Max(report => Number(report, "peakResidentBytes")),
         };
     }
+
+    private static double Number(JsonElement report, string name) => report.GetProperty(name).GetDouble();
 }

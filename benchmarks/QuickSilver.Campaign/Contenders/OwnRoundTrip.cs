@@ -3,7 +3,7 @@ using System.Text.Json;
 namespace QuickSilver.Campaign.Contenders;
 
 // QuickSilver's round trips: `qsm perf ping` to `qsm perf echo`. The options go to both.
-internal sealed class OwnRoundTrip(Namespaces namespaces, string name, params string[] options) : IContender
+internal sealed class OwnRoundTrip(ITestbed testbed, string name, params string[] options) : IContender
 {
     private static readonly TimeSpan EchoLimit = TimeSpan.FromSeconds(20);
 
@@ -19,14 +19,23 @@ internal sealed class OwnRoundTrip(Namespaces namespaces, string name, params st
 
     public Measurement Run(Load load, int seconds)
     {
-        if (namespaces.Up(load.Receivers, Namespaces.UsualMtu) is { } failure)
+        try
         {
-            return Measurement.Failed(failure);
+            return testbed.Up(load.Receivers) is { } failure ? Measurement.Failed(failure) : RunUp(load, seconds);
         }
+        finally
+        {
+            testbed.Down();
+        }
+    }
 
+    /// <summary>On a testbed that is up already.</summary>
+    public Measurement RunUp(Load load, int seconds)
+    {
         string topic = Qsm.NewTopic();
-        using var echo = Qsm.Start(2, "echo", topic, options);
-        using var ping = Qsm.Start(1, "ping", topic, ["--size", $"{load.Bytes}", "--seconds", $"{seconds}", "--json", .. options]);
+        using var echo = Qsm.Start(testbed, 2, "echo", topic, options);
+        using var ping = Qsm.Start(
+            testbed, 1, "ping", topic, ["--size", $"{load.Bytes}", "--seconds", $"{seconds}", "--json", .. options]);
         var pinged = ping.Wait(TimeSpan.FromSeconds(seconds) + Qsm.Overhead);
         echo.Interrupt();
         var echoed = echo.Wait(EchoLimit);

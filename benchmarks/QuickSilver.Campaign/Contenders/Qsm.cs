@@ -16,6 +16,6 @@ internal static class Qsm
 
     public static string NewTopic() => $"campaign-{Environment.ProcessId}-{++_topics}";
 
-    public static Shell Start(int node, string role, string topic, params IEnumerable<string> options) => new(
-        "ip", ["netns", "exec", $"n{node}", Executable, "perf", role, topic, "--interface", $"10.77.0.{node}", .. options]);
+    public static Shell Start(ITestbed testbed, int node, string role, string topic, params IEnumerable<string> options) =>
+        testbed.Start(node, [Executable, "perf", role, topic, "--interface", testbed.Address(node), .. options]);
 }

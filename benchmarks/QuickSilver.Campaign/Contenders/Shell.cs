@@ -44,6 +44,8 @@ internal sealed class Shell : IDisposable
         }
     }
 
+    public bool IsRunning => !_process.HasExited;
+
     public Ended Wait(TimeSpan limit)
     {
         bool ended = _process.WaitForExit(limit);

@@ -11,7 +11,8 @@ internal sealed class PerformancePage(CampaignPlan plan, IReadOnlyList<Section> 
     public void Write()
     {
         var folder = Directory.CreateDirectory(Path.Combine(plan.Output.DirectoryName!, _name));
-        string size = $"{(plan.IsQuick ? "--quick " : "")}--rounds {plan.Rounds} --seconds {plan.Seconds}";
+        string options = $"{(plan.Lab is null ? "" : "--lab DIR ")}{(plan.IsQuick ? "--quick " : "")}"
+            + $"{string.Concat(plan.Only.Select(only => $"--only {only} "))}--rounds {plan.Rounds} --seconds {plan.Seconds}";
         var page = new StringBuilder();
         page.Append(CultureInfo.InvariantCulture, $"""
             # Performance
@@ -23,10 +24,10 @@ internal sealed class PerformancePage(CampaignPlan plan, IReadOnlyList<Section> 
             A figure is the median of its rounds, with the least and the most in brackets. A ratio is taken within a round, and the
             median of those is shown; a round in which one of the two failed has none. CPU is all that the machine was busy with
             while it was measured (user, system and interrupt time; for a peer, as its script counts it), what others did on it
-            included, for each million of messages, counted at each receiver.
+            included, for each million of messages, counted at each receiver. A bar is what the median of the figure beside it is held to.
 
             ```
-            dotnet run -c Release --project benchmarks/QuickSilver.Campaign -- --peers DIR {size}
+            dotnet run -c Release --project benchmarks/QuickSilver.Campaign -- --peers DIR {options}
             ```
 
             {string.Join('\n', MachineFacts.Lines().Select(fact => $"- {fact}"))}
@@ -34,6 +35,7 @@ internal sealed class PerformancePage(CampaignPlan plan, IReadOnlyList<Section> 
             - {plan.Rounds} rounds of {plan.Seconds} s; the machine was shared, so read ratios, not rates
 
             """);
+        AppendBars(page);
         foreach (var section in sections)
         {
             Append(page, section);
@@ -41,6 +43,23 @@ internal sealed class PerformancePage(CampaignPlan plan, IReadOnlyList<Section> 
         }
 
         File.WriteAllText(plan.Output.FullName, page.ToString());
+    }
+
+    // All that is held to a bar in one table, before the sections that it comes from.
+    private void AppendBars(StringBuilder page)
+    {
+        page.Append("\n## Bars\n\n| section | row | measured | bar |\n|---|---|---|---|\n");
+        foreach (var section in sections)
+        {
+            foreach (var row in section.Rows)
+            {
+                foreach (var claim in row.Claims.Where(claim => claim.Bar is not null))
+                {
+                    page.Append(
+                        CultureInfo.InvariantCulture, $"| {section.Title} | {row.Contender.Name} | {claim.Text} | {claim.Verdict} |\n");
+                }
+            }
+        }
     }
 
     private void Append(StringBuilder page, Section section)
@@ -51,18 +70,18 @@ internal sealed class PerformancePage(CampaignPlan plan, IReadOnlyList<Section> 
             page.Append(CultureInfo.InvariantCulture, $"{section.Text}\n\n");
         }
 
-        string figures = section.IsRoundTrip ? "p50, µs | p99, µs" : "msg/s | lost | CPU s per million delivered";
-        page.Append(CultureInfo.InvariantCulture, $"| | {figures} | {section.RatioTitle} |\n");
-        page.Append(section.IsRoundTrip ? "|---|---|---|---|\n" : "|---|---|---|---|---|\n");
+        bool hasBars = section.Rows.SelectMany(row => row.Claims).Any(claim => claim.Bar is not null);
+        string heads = string.Join(" | ", section.Figures.Select(figure => figure.Title));
+        page.Append(CultureInfo.InvariantCulture, $"| | {heads} | {section.ClaimTitle} |{(hasBars ? " bar |" : "")}\n");
+        page.Append("|---|").Insert(page.Length, "---|", section.Figures.Count + (hasBars ? 2 : 1)).Append('\n');
         foreach (var row in section.Rows)
         {
             var runs = row.Runs;
             string failed = runs.Failed == 0 ? "" : $" ({runs.Failed} of {runs.Count} failed)";
-            string figure = Cell(runs.Of(Figure(section)), Format(section));
-            string cells = section.IsRoundTrip
-                ? $"{figure} | {Cell(runs.Of(run => run.P99Micros), Format(section))}"
-                : $"{figure} | {runs.Lost} | {Cell(runs.Of(run => run.CpuSecondsPerMillion), "F2")}";
-            page.Append(CultureInfo.InvariantCulture, $"| {row.Contender.Name}{failed} | {cells} | {Ratio(section, row)} |\n");
+            string cells = string.Join(" | ", section.Figures.Select(figure => figure.CellOf(runs)));
+            string claims = string.Join("<br>", row.Claims.Select(claim => claim.Text));
+            string bars = hasBars ? $" {string.Join("<br>", row.Claims.Select(claim => claim.Verdict))} |" : "";
+            page.Append(CultureInfo.InvariantCulture, $"| {row.Contender.Name}{failed} | {cells} | {claims} |{bars}\n");
         }
 
         page.Append(CultureInfo.InvariantCulture, $"\n![{section.Title}]({_name}/{section.Slug}.svg)\n\n```\n");
@@ -74,28 +93,15 @@ internal sealed class PerformancePage(CampaignPlan plan, IReadOnlyList<Section> 
         page.Append("```\n");
     }
 
-    private static string Ratio(Section section, Row row)
+    private static string Plot(Section section)
     {
-        Series? Of(Contenders.IContender? contender) => section.Rows.FirstOrDefault(other => other.Contender == contender)?.Runs;
-        return Of(row.Over) is { } over && Of(row.Under) is { } under ? Cell(over.Over(under, Figure(section)), "F2") : "";
-    }
-
-    private static string Plot(Section section) => BarChart.Draw(
-        section.IsRoundTrip ? "Median round trip, µs" : $"Messages a second, {section.Title}",
-        Format(section),
-        [.. section.Rows
-            .Select(row => (Runs: row.Runs.Of(Figure(section)), row.Contender))
-            .Where(bar => bar.Runs.IsKnown)
-            .Select(bar => (bar.Contender.Name, bar.Runs, bar.Contender.IsOwn))]);
-
-    private static Func<Measurement, double> Figure(Section section) =>
-        section.IsRoundTrip ? run => run.P50Micros : run => run.MessagesPerSecond;
-
-    private static string Format(Section section) => section.IsRoundTrip ? "N1" : "N0";
-
-    private static string Cell(Spread spread, string format)
-    {
-        string Text(double figure) => figure.ToString(format, CultureInfo.InvariantCulture);
-        return spread.IsKnown ? $"{Text(spread.Median)} ({Text(spread.Least)}–{Text(spread.Most)})" : "";
+        var plotted = section.Figures[0];
+        return BarChart.Draw(
+            $"{section.Title}: {plotted.Title}",
+            plotted.Format,
+            [.. section.Rows
+                .Select(row => (Runs: row.Runs.Of(plotted.Of), row.Contender))
+                .Where(bar => bar.Runs.IsKnown)
+                .Select(bar => (bar.Contender.Name, bar.Runs, bar.Contender.IsOwn))]);
     }
 }
