@@ -38,6 +38,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private readonly Request _progress;
     private readonly Alarm _lossCheck;
     private readonly List<InboundStream> _lossPending = [];
+    private readonly Alarm _readOn;
+    private readonly List<InboundStream> _unread = [];
     private long _configuration;
     private long _confirmed;
     private long _settled;
@@ -70,6 +72,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _flush = new ActionRequest(OnFlush);
         _progress = new ActionRequest(OnProgress);
         _lossCheck = new Alarm(CheckLosses);
+        _readOn = new Alarm(ReadOn);
     }
 
     public MulticastCounters Counters => _context.Counters;
@@ -210,6 +213,12 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _context.Environment.Schedule(_lossCheck, TimeSpan.Zero);
     }
 
+    public void OnUnread(InboundStream stream)
+    {
+        _unread.Add(stream);
+        _context.Environment.Schedule(_readOn, TimeSpan.Zero);
+    }
+
     public RegionSender? FindSender(ulong region, uint view, bool reliable)
     {
         if (_senders.TryGetValue((region, reliable), out var current) && current.View.Number == view)
@@ -226,6 +235,20 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         }
 
         return null;
+    }
+
+    /// <summary>In all views that are still open to send.</summary>
+    public bool HasBegunEverywhere(ulong topicId)
+    {
+        foreach (var sender in _senders.Values)
+        {
+            if (!sender.HasBegun(topicId))
+            {
+                return false;
+            }
+        }
+
+        return _retired.TrueForAll(sender => sender.HasBegun(topicId));
     }
 
     public RegionSender? SenderFor(ulong region, bool reliable)
@@ -304,6 +327,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
         _isClosed = true;
         _context.Environment.Cancel(_lossCheck);
+        _context.Environment.Cancel(_readOn);
         foreach (var sender in AllSenders())
         {
             sender.Close("the node was closed");
@@ -505,6 +529,16 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             _confirmed = confirmable;
             _context.Membership.Confirm(confirmable);
         }
+    }
+
+    private void ReadOn()
+    {
+        for (int i = 0; i < _unread.Count; i++)
+        {
+            _unread[i].ReadOn();
+        }
+
+        _unread.Clear();
     }
 
     // A gap is certain when no stream of the sender that is at its end still waits for anything: then it is told, in order

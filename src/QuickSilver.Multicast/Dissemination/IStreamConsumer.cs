@@ -20,4 +20,7 @@ internal interface IStreamConsumer
 
     /// <summary>Packets of the stream were given up, or its sender is gone and all that can be had was handed up.</summary>
     void OnLoss(InboundStream stream);
+
+    /// <summary>The stream can go on: call its ReadOn soon, and not from within this call.</summary>
+    void OnUnread(InboundStream stream);
 }

@@ -6,18 +6,20 @@ namespace QuickSilver.Multicast.Dissemination;
 
 // What one member of a view has of one sender's stream: packets in any order in, messages in any order out (order per topic
 // is made above), each packet once. Messages that lie in one packet are handed up when it arrives; those that span packets
-// when the last piece is there. A lost packet holds back only the messages that it carried, as long as few came after it: then
-// those of other topics go past it. Of the many that come while a fast stream waits for a repair most would only be held above,
-// message by message, in memory that is cold again when they go on; so packets further behind a gap are read when it is closed.
+// when the last piece is there. A lost packet holds back only the messages that it carried, and a topic without room above only
+// its own, as long as few packets came after: then messages of other topics go past. Of the many that come while a fast stream
+// waits most would only be held above, message by message, in memory that is cold again when they go on; so packets further on
+// are read when what is before them has gone up.
 //
 // Others tell of packets (a token, an announcement) that still wait in this host's socket, and under load they overtake them as a
 // rule. So what is only told of is not missing yet: it is when it was told of twice and nothing came in between.
 //
 // Invariants: Base - 1 <= Consumed <= Contiguous <= _arrived <= Highest; every number in (Contiguous, _arrived] is held or in
-// Missing; none in (_arrived, Highest] is. After each call all packets up to Contiguous are parsed.
+// Missing; none in (_arrived, Highest] is. Consumed <= _parsed <= Contiguous, and unless it is held up, _parsed is Contiguous after
+// each call but Unhold, which those above call in the midst of their work: then OnUnread asks them to call ReadOn.
 internal sealed class InboundStream
 {
-    // Packets behind a gap that are read at once.
+    // Packets that are read at once behind one that is not consumed.
     private const int ReadAhead = 32;
 
     private readonly MulticastContext _context;
@@ -28,6 +30,12 @@ internal sealed class InboundStream
     private bool _delivering;
     // All packets up to here are parsed.
     private long _parsed;
+    // As many packets as may be are parsed and not consumed: no more until all of them are, so that most are read when their
+    // messages can go up.
+    private bool _isHeldUp;
+    // Those above were told of a loss before all that came was parsed: they could not see yet what is missing of their topics.
+    private bool _isLossUnread;
+    private bool _isClosed;
     // The highest number that came or is missing, and what it was when packets were last told of.
     private long _arrived;
     private long _arrivedWhenTold;
@@ -65,6 +73,8 @@ internal sealed class InboundStream
     public bool IsCached { get; set; }
     public bool IsSenderGone { get; set; }
     public bool IsFinal { get; private set; }
+    // All that came, up to the first that is missing, was parsed: nothing is held up.
+    public bool IsRead => _parsed == Contiguous;
     // Nothing is open: all that is known was received, handed up and accepted.
     public bool IsDrained => Consumed == Highest;
 
@@ -94,12 +104,16 @@ internal sealed class InboundStream
         }
 
         Highest = Math.Max(Highest, sequence);
-        if (sequence - Contiguous <= ReadAhead)
+        if (!IsReliable || (!_isHeldUp && sequence - Consumed <= ReadAhead))
         {
             Parse(sequence, lease, offset, length);
         }
+        else
+        {
+            Skim(sequence, lease, offset, length);
+        }
 
-        Advance();
+        Advance(mayRead: true);
         return DropReason.None;
     }
 
@@ -130,7 +144,7 @@ internal sealed class InboundStream
         if (stable > Stable)
         {
             Stable = Math.Min(stable, Contiguous);
-            Advance();
+            Advance(mayRead: true);
         }
     }
 
@@ -156,12 +170,12 @@ internal sealed class InboundStream
 
         Missing.Remove(first, last);
         DropAssemblies(_assemblies.WaitingFor(packet => _window.Contains(packet) && !_window.Holds(packet)));
-        Advance();
-        _consumer.OnLoss(this);
+        Advance(mayRead: true);
+        TellLoss();
     }
 
     /// <summary>Tells those above that nothing more comes of a sender that is gone.</summary>
-    public void Finish() => _consumer.OnLoss(this);
+    public void Finish() => TellLoss();
 
     public bool TryGetPacket(long sequence, out ReadOnlySpan<byte> packet, TimeSpan now, TimeSpan spacing)
     {
@@ -191,12 +205,26 @@ internal sealed class InboundStream
         _window[packet].Pending--;
         if (!_delivering)
         {
-            Advance();
+            Advance(mayRead: false);
+            if (!IsRead && !_isHeldUp)
+            {
+                _consumer.OnUnread(this);
+            }
+        }
+    }
+
+    /// <summary>After OnUnread: goes on with what was held up.</summary>
+    public void ReadOn()
+    {
+        if (!_isClosed)
+        {
+            Advance(mayRead: true);
         }
     }
 
     public void Close()
     {
+        _isClosed = true;
         _window.Clear(_arrived);
         DropAssemblies(_assemblies.WaitingFor(static _ => true));
         Missing.Clear();
@@ -211,7 +239,13 @@ internal sealed class InboundStream
         }
     }
 
-    private void Advance()
+    private void TellLoss()
+    {
+        _isLossUnread = !IsRead;
+        _consumer.OnLoss(this);
+    }
+
+    private void Advance(bool mayRead)
     {
         if (_deferred.Count > 0)
         {
@@ -219,22 +253,66 @@ internal sealed class InboundStream
         }
 
         long contiguous = Contiguous;
-        while (_parsed < contiguous)
+        long before = _parsed;
+        while (true)
         {
-            _parsed++;
-            ref var slot = ref _window[_parsed];
-            if (!slot.IsParsed && slot.State == SlotState.Held)
+            while (Consumed < _parsed && _window[Consumed + 1].Pending == 0)
             {
-                Parse(_parsed, slot.Lease!, slot.Offset, slot.Length);
+                Consumed++;
             }
+
+            _isHeldUp = IsReliable && _parsed - Consumed >= (_isHeldUp ? 1 : ReadAhead);
+            if (_parsed == contiguous)
+            {
+                break;
+            }
+
+            ref var slot = ref _window[_parsed + 1];
+            if (slot.State == SlotState.Held && !slot.IsParsed)
+            {
+                if (_isHeldUp || !mayRead)
+                {
+                    break;
+                }
+
+                Parse(_parsed + 1, slot.Lease!, slot.Offset, slot.Length);
+            }
+
+            _parsed++;
         }
 
-        while (Consumed < contiguous && _window[Consumed + 1].Pending == 0)
+        if (_isLossUnread && _parsed > before)
         {
-            Consumed++;
+            TellLoss();
         }
 
         _window.ReleaseThrough(IsCached ? Math.Min(Consumed, Stable) : Consumed);
+    }
+
+    // A packet that is not read yet. But a sender takes for known where a topic begins once all members hold the message that
+    // says so: that one is read at once, and put together from wherever its pieces lie.
+    private void Skim(long sequence, Lease lease, int offset, int length)
+    {
+        var packet = lease.Span.Slice(offset, length);
+        var header = new PacketHeader(packet);
+        if (header.HeadBytes > 0 && _assemblies.Find(sequence - header.HeadDistance) is { } assembly)
+        {
+            _delivering = true;
+            Extend(assembly);
+            _delivering = false;
+        }
+
+        int at = PacketHeader.Bytes + header.HeadBytes;
+        while (at < length && MessageHeader.TryRead(packet[at..], out int bytes, out bool start, out _, out _))
+        {
+            if (start)
+            {
+                Parse(sequence, lease, offset, length);
+                return;
+            }
+
+            at += MessageHeader.Bytes + bytes;
+        }
     }
 
     private void Parse(long sequence, Lease lease, int offset, int length)

@@ -29,7 +29,8 @@ internal sealed class RegionSender
     private readonly Alarm _announceAlarm;
     private readonly Alarm _resumeAlarm;
     private readonly Queue<(long Packet, StabilityClaim Claim)> _claims = new();
-    private readonly HashSet<ulong> _started = [];
+    // By topic, the packet in which its first message in this view ends: it carries the topic's start table.
+    private readonly Dictionary<ulong, long> _started = [];
     private readonly List<NodeKey> _gone = [];
     private long _sent;
     private long _consumed;
@@ -84,18 +85,21 @@ internal sealed class RegionSender
     }
 
     /// <summary>Whether the topic's first message in this view has gone: it carries the start table.</summary>
-    public bool HasStarted(ulong topicId) => _started.Contains(topicId);
+    public bool HasStarted(ulong topicId) => _started.ContainsKey(topicId);
+
+    /// <summary>Whether all members know where the topic begins for them, if anything of it was sent into this view.</summary>
+    public bool HasBegun(ulong topicId) => !_started.TryGetValue(topicId, out long end) || Acknowledged >= end;
 
     /// <summary>Packs one message; with a topic's first in this view come its starts, with all others none.</summary>
     public void Append(ulong topicId, long sequence, StartTable? starts, ReadOnlySpan<byte> payload, StabilityClaim? claim)
     {
-        if (starts is not null)
-        {
-            _started.Add(topicId);
-        }
-
         _isFlushDue = false;
         long end = _packer.Append(topicId, sequence, starts, payload);
+        if (starts is not null)
+        {
+            _started.Add(topicId, end);
+        }
+
         if (claim is not null)
         {
             if (IsReliable)

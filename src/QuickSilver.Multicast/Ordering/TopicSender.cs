@@ -46,7 +46,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     {
         _view = view;
         // The configuration in which this node adopted the view: the view itself may be older than its membership.
-        numbers.Starts.Prune(node.SettledConfiguration);
+        Prune(node.SettledConfiguration);
         numbers.Starts.Add(Math.Max(view.Configuration, node.Configuration), numbers.Next);
         _isStartTableFull = numbers.Starts.IsFull;
         Route();
@@ -74,9 +74,17 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
         _routes = [.. routes];
     }
 
+    /// <summary>
+    /// Forgets where those begin whose configuration is settled. A view of that time may still be in use, and its first message of
+    /// the topic not have come to a member that hears of a newer view first: it would begin there, and take the rest for repeats.
+    /// </summary>
     public void Prune(long settled)
     {
-        numbers.Starts.Prune(settled);
+        if (node.HasBegunEverywhere(TopicId))
+        {
+            numbers.Starts.Prune(settled);
+        }
+
         _isStartTableFull = numbers.Starts.IsFull;
     }
 
@@ -150,6 +158,11 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
 
     private bool CanTake(int payloadBytes)
     {
+        if (_isStartTableFull)
+        {
+            Prune(node.SettledConfiguration);
+        }
+
         if (_view is null || _isClosed || _isStartTableFull)
         {
             return false;
