@@ -1,5 +1,3 @@
-using QuickSilver.Simulation.Network;
-
 namespace QuickSilver.Simulation;
 
 internal sealed record SimulationOptions

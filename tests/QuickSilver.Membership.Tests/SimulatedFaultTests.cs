@@ -4,6 +4,7 @@ using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Faults;
+using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Membership.Tests;
 
@@ -53,7 +54,7 @@ public sealed class SimulatedFaultTests
         public Run(ulong seed)
         {
             _seed = seed;
-            Cluster = new SimulatedCluster(seed);
+            Cluster = new SimulatedMachines(seed);
             foreach (var node in Cluster.AddNodes(NodeCount))
             {
                 Begin(node);
@@ -62,7 +63,7 @@ public sealed class SimulatedFaultTests
             Cluster.NodeStarted = Begin;
         }
 
-        public SimulatedCluster Cluster { get; }
+        public SimulatedMachines Cluster { get; }
 
         public void Play()
         {
@@ -119,7 +120,7 @@ public sealed class SimulatedFaultTests
         }
 
         // A life that was expelled, or that crashed, is followed by the next one, which opens what the last had open.
-        private void Begin(SimulatedNode node)
+        private void Begin(SimulatedMachine node)
         {
             int number = node.Number;
             var options = new MembershipClientOptions

@@ -1,4 +1,5 @@
 using QuickSilver.Seeds.Tests.Infrastructure;
+using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers;
 using QuickSilver.Simulation.Faults;
 using Xunit.Abstractions;

@@ -1,7 +1,7 @@
 using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Simulation.Faults;
-using QuickSilver.Simulation.Network;
+using QuickSilver.Simulation.Machines;
 using QuickSilver.Simulation.Tests.Infrastructure;
 
 namespace QuickSilver.Simulation.Tests;
@@ -87,9 +87,9 @@ public sealed class DeterminismTests
         }).QuickCheckThrowOnFailure();
     }
 
-    private static SimulatedCluster Run(ulong seed, bool record = false, TimeSpan extraDelay = default)
+    private static SimulatedMachines Run(ulong seed, bool record = false, TimeSpan extraDelay = default)
     {
-        var cluster = new SimulatedCluster(new SimulationOptions
+        var cluster = new SimulatedMachines(new SimulationOptions
         {
             Seed = seed,
             RecordTrace = record,

@@ -1,12 +1,13 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Requests;
+using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Tests;
 
 // Alarms, requests, clocks and chance as protocol code sees them. F8: clock steps.
 public sealed class EnvironmentTests
 {
-    private readonly SimulatedCluster _cluster = new(3);
+    private readonly SimulatedMachines _cluster = new(3);
 
     [Fact]
     public void Alarms_fire_once_when_due_and_in_order_of_setting()
@@ -153,7 +154,7 @@ public sealed class EnvironmentTests
     {
         static ulong[] Draw(ulong seed)
         {
-            var cluster = new SimulatedCluster(seed);
+            var cluster = new SimulatedMachines(seed);
             cluster.AddNodes(2);
             var drawn = cluster.Nodes.Select(node => node.Environment.NextRandom()).ToList();
             cluster.Nodes[0].Crash();

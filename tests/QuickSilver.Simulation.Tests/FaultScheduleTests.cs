@@ -1,6 +1,7 @@
 using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Simulation.Faults;
+using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Tests;
 
@@ -11,7 +12,7 @@ public sealed class FaultScheduleTests
     [Fact]
     public void Actions_happen_at_their_times_counted_from_the_start()
     {
-        var cluster = new SimulatedCluster(1);
+        var cluster = new SimulatedMachines(1);
         var node = cluster.AddNode();
         cluster.Run(TimeSpan.FromSeconds(1));
         new FaultSchedule()
@@ -51,7 +52,7 @@ public sealed class FaultScheduleTests
     {
         Prop.ForAll<ulong>(seed =>
         {
-            var cluster = new SimulatedCluster(seed);
+            var cluster = new SimulatedMachines(seed);
             cluster.AddNodes(6);
             Draw(seed).Start(cluster);
             var broken = new HashSet<string>();
@@ -87,7 +88,7 @@ public sealed class FaultScheduleTests
         Assert.Throws<ArgumentException>(() => RandomFaults.Draw(new FaultPlan { Faults = ["F4"], Nodes = [0], Until = HealedAt }, 1));
     }
 
-    private static IEnumerable<string> Broken(SimulatedCluster cluster)
+    private static IEnumerable<string> Broken(SimulatedMachines cluster)
     {
         if (cluster.Network.Model != cluster.Network.Baseline)
         {

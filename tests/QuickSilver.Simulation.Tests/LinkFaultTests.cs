@@ -1,5 +1,4 @@
 using System.Numerics;
-using QuickSilver.Simulation.Network;
 using QuickSilver.Simulation.Tests.Infrastructure;
 
 namespace QuickSilver.Simulation.Tests;

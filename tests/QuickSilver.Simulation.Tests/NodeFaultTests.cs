@@ -1,6 +1,7 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Transport;
+using QuickSilver.Simulation.Machines;
 using QuickSilver.Simulation.Tests.Infrastructure;
 
 namespace QuickSilver.Simulation.Tests;
@@ -10,7 +11,7 @@ public sealed class NodeFaultTests
 {
     private readonly Bench _bench = new();
 
-    private SimulatedNode Node => _bench.Cluster.Nodes[1];
+    private SimulatedMachine Node => _bench.Cluster.Nodes[1];
 
     [Fact]
     public void A_paused_node_does_everything_late_and_in_order()
@@ -118,7 +119,7 @@ public sealed class NodeFaultTests
     public void A_restarted_node_is_a_new_life_at_the_same_address()
     {
         var first = Node.Environment;
-        SimulatedNode? told = null;
+        SimulatedMachine? told = null;
         _bench.Cluster.NodeStarted = node => told = node;
         Node.Crash();
         var second = Node.Restart();

@@ -3,7 +3,7 @@ using System.Text;
 using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Core.Transport;
-using QuickSilver.Simulation.Network;
+using QuickSilver.Simulation.Machines;
 using QuickSilver.Simulation.Tests.Infrastructure;
 
 namespace QuickSilver.Simulation.Tests;
@@ -11,7 +11,7 @@ namespace QuickSilver.Simulation.Tests;
 // Control streams: ordered bytes whatever the link does; F3, F4, F6 as a stream feels them.
 public sealed class StreamTests
 {
-    private readonly SimulatedCluster _cluster = new(11);
+    private readonly SimulatedMachines _cluster = new(11);
     private readonly RecordingAcceptor _acceptor = new();
     private readonly RecordingHandler _client = new();
     private readonly IPEndPoint _service;
@@ -24,9 +24,9 @@ public sealed class StreamTests
         _service = new IPEndPoint(Server.Address, 5000);
     }
 
-    private SimulatedNode Server => _cluster.Nodes[0];
+    private SimulatedMachine Server => _cluster.Nodes[0];
 
-    private SimulatedNode ClientNode => _cluster.Nodes[1];
+    private SimulatedMachine ClientNode => _cluster.Nodes[1];
 
     [Fact]
     public void Both_sides_get_the_others_bytes_in_order()
@@ -336,7 +336,7 @@ public sealed class StreamTests
 
     private static RecordingHandler Transfer(ulong seed, byte[][] pieces)
     {
-        var cluster = new SimulatedCluster(new SimulationOptions
+        var cluster = new SimulatedMachines(new SimulationOptions
         {
             Seed = seed,
             Link = new LinkModel { Loss = 0.1, Reorder = 0.1, Duplicate = 0.1, Jitter = TimeSpan.FromMilliseconds(2) },

@@ -1,5 +1,6 @@
 using FsCheck;
 using FsCheck.Fluent;
+using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Tests;
 

@@ -1,3 +1,5 @@
+using QuickSilver.Simulation.Machines;
+
 namespace QuickSilver.Simulation.Faults;
 
 // What breaks and when: written by a test, or drawn from a seed (RandomFaults). After HealedAt nothing is broken any more,
@@ -11,7 +13,7 @@ internal sealed class FaultSchedule
 
     public TimeSpan? HealedAt { get; private set; }
 
-    public FaultSchedule Add(TimeSpan at, string fault, string description, Action<SimulatedCluster> apply)
+    public FaultSchedule Add(TimeSpan at, string fault, string description, Action<SimulatedMachines> apply)
     {
         _actions.Add(new FaultAction(at, fault, description, apply));
         return this;
@@ -25,7 +27,7 @@ internal sealed class FaultSchedule
     }
 
     /// <summary>Puts all actions into the cluster's future; times count from now.</summary>
-    public void Start(SimulatedCluster cluster)
+    public void Start(SimulatedMachines cluster)
     {
         var origin = cluster.Now;
         for (int i = 0; i < _actions.Count; i++)
@@ -42,7 +44,7 @@ internal sealed class FaultSchedule
 
     public override string ToString() => string.Join(System.Environment.NewLine, Actions);
 
-    private static void Heal(SimulatedCluster cluster)
+    private static void Heal(SimulatedMachines cluster)
     {
         cluster.Network.Heal();
         foreach (var node in cluster.Nodes)

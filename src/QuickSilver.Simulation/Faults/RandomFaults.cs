@@ -1,4 +1,4 @@
-using QuickSilver.Simulation.Network;
+using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Faults;
 

@@ -1,5 +1,6 @@
 using System.Net;
 using QuickSilver.Core.Transport;
+using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Network;
 

@@ -1,5 +1,6 @@
 using System.Net;
 using QuickSilver.Core.Transport;
+using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Network;
 
@@ -13,7 +14,7 @@ internal sealed class SimulatedConnection
     private readonly SimulatedNetwork _network;
     private readonly IPEndPoint _remote;
     private readonly int _clientPort;
-    private SimulatedNode? _serverNode;
+    private SimulatedMachine? _serverNode;
     private SimulatedStream? _server;
 
     private SimulatedConnection(SimulatedEnvironment life, IPEndPoint remote, IControlStreamHandler handler)
@@ -42,7 +43,7 @@ internal sealed class SimulatedConnection
         return connection.Client;
     }
 
-    internal bool Joins(SimulatedNode one, SimulatedNode other) =>
+    internal bool Joins(SimulatedMachine one, SimulatedMachine other) =>
         (Client.Life.Node == one && _serverNode == other) || (Client.Life.Node == other && _serverNode == one);
 
     /// <summary>Ends it for both, now.</summary>

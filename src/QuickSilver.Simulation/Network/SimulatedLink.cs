@@ -1,3 +1,5 @@
+using QuickSilver.Simulation.Machines;
+
 namespace QuickSilver.Simulation.Network;
 
 // One direction between two nodes: what of each send gets through, and when. Has its own random numbers.
@@ -11,7 +13,7 @@ internal sealed class SimulatedLink
     private TimeSpan _freeAt;
     private TimeSpan _lastArrival;
 
-    internal SimulatedLink(SimulatedNetwork network, SimulatedNode from, SimulatedNode to)
+    internal SimulatedLink(SimulatedNetwork network, SimulatedMachine from, SimulatedMachine to)
     {
         _network = network;
         From = from;
@@ -19,9 +21,9 @@ internal sealed class SimulatedLink
         _random = SeededRandom.Derive(network.Seed, purpose: 2, ((ulong)(uint)from.Number << 32) | (uint)to.Number);
     }
 
-    public SimulatedNode From { get; }
+    public SimulatedMachine From { get; }
 
-    public SimulatedNode To { get; }
+    public SimulatedMachine To { get; }
 
     /// <summary>The network's model unless one was set for this link; null goes back to it.</summary>
     public LinkModel Model => _model ?? _network.Model;

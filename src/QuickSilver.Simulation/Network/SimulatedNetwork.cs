@@ -1,3 +1,5 @@
+using QuickSilver.Simulation.Machines;
+
 namespace QuickSilver.Simulation.Network;
 
 // Says whether a datagram is to vanish on a link; for tests that must lose one certain packet.
@@ -11,13 +13,13 @@ internal sealed class SimulatedNetwork
 
     internal static readonly TimeSpan LoopbackDelay = TimeSpan.FromMicroseconds(5);
 
-    private readonly SimulatedCluster _cluster;
+    private readonly SimulatedMachines _cluster;
     private readonly SeededRandom _random;
     private readonly List<SimulatedLink?[]> _links = [];
-    private readonly Dictionary<ulong, List<SimulatedNode>> _groups = [];
+    private readonly Dictionary<ulong, List<SimulatedMachine>> _groups = [];
     private readonly Stack<Arrival> _spareArrivals = new();
 
-    internal SimulatedNetwork(SimulatedCluster cluster)
+    internal SimulatedNetwork(SimulatedMachines cluster)
     {
         _cluster = cluster;
         _random = SeededRandom.Derive(cluster.Options.Seed, purpose: 3, owner: 0);
@@ -131,7 +133,7 @@ internal sealed class SimulatedNetwork
     }
 
     /// <summary>The node that has this address, seen from another; null when none has.</summary>
-    internal SimulatedNode? Find(uint addressBits, SimulatedNode from)
+    internal SimulatedMachine? Find(uint addressBits, SimulatedMachine from)
     {
         if (Destination.IsLoopback(addressBits))
         {
@@ -142,7 +144,7 @@ internal sealed class SimulatedNetwork
         return addressBits >> 24 == 10 && number >= 0 && number < _cluster.Nodes.Count ? _cluster.Nodes[number] : null;
     }
 
-    internal void Join(in Destination group, SimulatedNode node)
+    internal void Join(in Destination group, SimulatedMachine node)
     {
         if (!_groups.TryGetValue(group.Key, out var members))
         {
@@ -155,7 +157,7 @@ internal sealed class SimulatedNetwork
         }
     }
 
-    internal void Leave(in Destination group, SimulatedNode node)
+    internal void Leave(in Destination group, SimulatedMachine node)
     {
         if (_groups.TryGetValue(group.Key, out var members) && members.Remove(node) && members.Count == 0)
         {
@@ -163,7 +165,7 @@ internal sealed class SimulatedNetwork
         }
     }
 
-    internal void Send(SimulatedNode from, ReadOnlySpan<byte> run, int segmentBytes, in Destination destination)
+    internal void Send(SimulatedMachine from, ReadOnlySpan<byte> run, int segmentBytes, in Destination destination)
     {
         var segments = new FlightSegments(new Flight(run), 0, run.Length, segmentBytes);
         if (!destination.IsGroup)
@@ -188,7 +190,7 @@ internal sealed class SimulatedNetwork
         segments.Flight.Release();
     }
 
-    internal void Arrive(SimulatedNode node, TimeSpan at, in FlightSegments segments, in Destination destination)
+    internal void Arrive(SimulatedMachine node, TimeSpan at, in FlightSegments segments, in Destination destination)
     {
         if (!_spareArrivals.TryPop(out var arrival))
         {
@@ -227,11 +229,11 @@ internal sealed class SimulatedNetwork
     // At the destination's network card: a matter of the machine, so a paused process does not delay it.
     private sealed class Arrival(SimulatedNetwork network) : VirtualEvent
     {
-        private SimulatedNode? _node;
+        private SimulatedMachine? _node;
         private FlightSegments _segments;
         private Destination _destination;
 
-        internal void Set(SimulatedNode node, in FlightSegments segments, in Destination destination)
+        internal void Set(SimulatedMachine node, in FlightSegments segments, in Destination destination)
         {
             _node = node;
             _segments = segments;

@@ -1,3 +1,5 @@
+using QuickSilver.Simulation.Machines;
+
 namespace QuickSilver.Simulation.Network;
 
 internal enum StreamItemKind

@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Views;
-using QuickSilver.Simulation;
+using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Multicast.Tests.Infrastructure;
 
@@ -13,14 +13,14 @@ internal sealed class Host
     private readonly Dictionary<ulong, ITopicSender> _senders = [];
     private readonly Dictionary<ulong, (ITopicReceiver Receiver, Sink Sink)> _receivers = [];
 
-    public Host(MulticastCluster cluster, SimulatedNode node, MulticastOptions options)
+    public Host(MulticastCluster cluster, SimulatedMachine node, MulticastOptions options)
     {
         Node = node;
         Multicast = new MulticastNode(node.Environment, options, (observer, address) =>
             Membership = cluster.Service.Add(node, observer, address.EndPoint));
     }
 
-    public SimulatedNode Node { get; }
+    public SimulatedMachine Node { get; }
     public MulticastNode Multicast { get; }
     public ScriptedMembership Membership { get; private set; } = null!;
     public NodeKey Key => Membership.Self;

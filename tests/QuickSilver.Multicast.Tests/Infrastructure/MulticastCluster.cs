@@ -1,6 +1,6 @@
 using QuickSilver.Membership.Views;
 using QuickSilver.Simulation;
-using QuickSilver.Simulation.Network;
+using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Multicast.Tests.Infrastructure;
 
@@ -9,7 +9,7 @@ internal sealed class MulticastCluster
 {
     public MulticastCluster(ulong seed, int nodes, LinkModel? link = null, MulticastOptions? options = null)
     {
-        Simulation = new SimulatedCluster(new SimulationOptions { Seed = seed, Link = link ?? new LinkModel() });
+        Simulation = new SimulatedMachines(new SimulationOptions { Seed = seed, Link = link ?? new LinkModel() });
         Service = new ScriptedService(Simulation);
         Options = options ?? new MulticastOptions { ClusterId = 7 };
         foreach (var node in Simulation.AddNodes(nodes))
@@ -18,7 +18,7 @@ internal sealed class MulticastCluster
         }
     }
 
-    public SimulatedCluster Simulation { get; }
+    public SimulatedMachines Simulation { get; }
     public ScriptedService Service { get; }
     public MulticastOptions Options { get; }
     public List<Host> Hosts { get; } = [];

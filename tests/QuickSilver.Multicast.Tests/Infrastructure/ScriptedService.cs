@@ -2,13 +2,13 @@ using System.Collections.Immutable;
 using System.Net;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
-using QuickSilver.Simulation;
+using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Multicast.Tests.Infrastructure;
 
 // A membership service without a network: computes views from the roles it is told, numbers them, and tells each node after
 // a delay of its own, so that nodes know of a change at different times as in life. The real service has tests of its own.
-internal sealed class ScriptedService(SimulatedCluster cluster)
+internal sealed class ScriptedService(SimulatedMachines cluster)
 {
     private readonly List<ScriptedMembership> _members = [];
     private readonly Dictionary<string, (ulong Id, uint Number, ImmutableArray<NodeKey> Members, IPEndPoint Group)> _regions = [];
@@ -22,7 +22,7 @@ internal sealed class ScriptedService(SimulatedCluster cluster)
 
     public TimeSpan MaxNewsDelay { get; set; } = TimeSpan.FromMilliseconds(5);
 
-    public ScriptedMembership Add(SimulatedNode node, IMembershipObserver observer, IPEndPoint endPoint)
+    public ScriptedMembership Add(SimulatedMachine node, IMembershipObserver observer, IPEndPoint endPoint)
     {
         var key = new NodeKey((ulong)node.Number + 1, (uint)node.Lives);
         var member = new ScriptedMembership(this, cluster, node, key, endPoint, observer) { JoinOrder = ++_joins };
@@ -159,7 +159,12 @@ internal sealed class ScriptedService(SimulatedCluster cluster)
 }
 
 internal sealed class ScriptedMembership(
-    ScriptedService service, SimulatedCluster cluster, SimulatedNode node, NodeKey self, IPEndPoint endPoint, IMembershipObserver observer)
+    ScriptedService service,
+    SimulatedMachines cluster,
+    SimulatedMachine node,
+    NodeKey self,
+    IPEndPoint endPoint,
+    IMembershipObserver observer)
     : IMembership
 {
     private readonly Dictionary<ulong, TopicView> _told = [];

@@ -1,7 +1,7 @@
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Tests.Infrastructure;
-using QuickSilver.Simulation.Network;
+using QuickSilver.Simulation;
 
 namespace QuickSilver.Multicast.Tests.Scenarios;
 

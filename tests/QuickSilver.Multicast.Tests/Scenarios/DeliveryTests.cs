@@ -1,5 +1,5 @@
 using QuickSilver.Multicast.Tests.Infrastructure;
-using QuickSilver.Simulation.Network;
+using QuickSilver.Simulation;
 
 namespace QuickSilver.Multicast.Tests.Scenarios;
 

@@ -3,7 +3,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Recovery;
 using QuickSilver.Multicast.Tests.Infrastructure;
-using QuickSilver.Simulation.Network;
+using QuickSilver.Simulation;
 
 namespace QuickSilver.Multicast.Tests.Scenarios;
 

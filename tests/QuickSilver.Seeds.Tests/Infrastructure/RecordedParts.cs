@@ -7,14 +7,14 @@ using QuickSilver.Multicast;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Recovery;
-using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 
 // A node's parts with a listener between the layers: what the face hands down to be sent, under which number and into which
 // views it goes, and what the membership service tells. It changes nothing.
-internal sealed class RecordedParts(SimulatedParts parts, History history, SimulatedNode machine) : INodeParts
+internal sealed class RecordedParts(SimulatedParts parts, History history, SimulatedMachine machine) : INodeParts
 {
     private readonly List<RecordedSender> _senders = [];
     private RecordedMulticast? _multicast;

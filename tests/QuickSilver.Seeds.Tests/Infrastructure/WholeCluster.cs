@@ -5,6 +5,7 @@ using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 
@@ -29,7 +30,7 @@ internal sealed class WholeCluster : IDisposable
         Seed = seed;
         Options = options;
         History = new History(checkers.Length > 0 ? checkers : [.. AllCheckers()]);
-        Simulation = new SimulatedCluster(new SimulationOptions { Seed = seed });
+        Simulation = new SimulatedMachines(new SimulationOptions { Seed = seed });
         _random = SeededRandom.Derive(seed, purpose: 7, owner: 0);
         IsOne = !embedded;
         if (!embedded)
@@ -56,7 +57,7 @@ internal sealed class WholeCluster : IDisposable
 
     public QuickSilverOptions Options { get; }
 
-    public SimulatedCluster Simulation { get; }
+    public SimulatedMachines Simulation { get; }
 
     public History History { get; }
 
@@ -224,7 +225,7 @@ internal sealed class WholeCluster : IDisposable
         TaskScheduler.Default);
 
     /// <summary>A process that cannot go on ends, and is started again a moment later.</summary>
-    internal void RestartSoon(SimulatedNode machine)
+    internal void RestartSoon(SimulatedMachine machine)
     {
         int life = machine.Lives;
         Simulation.After(_random.Between(TimeSpan.FromMilliseconds(1), TimeSpan.FromMilliseconds(300)), () =>
@@ -252,5 +253,5 @@ internal sealed class WholeCluster : IDisposable
         return string.Join('\n', apart.Select(node => $"{node.Machine}: {node.Wants()}"));
     }
 
-    private WholeNode Of(SimulatedNode machine) => _nodes.Find(node => node.Machine == machine)!;
+    private WholeNode Of(SimulatedMachine machine) => _nodes.Find(node => node.Machine == machine)!;
 }

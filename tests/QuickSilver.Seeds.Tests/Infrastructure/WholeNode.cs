@@ -1,18 +1,18 @@
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
-using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 
 // One machine of a cluster and the application on it, over all its lives: what it wants to subscribe to and to publish
 // outlives a crash; a life that the service expelled ends itself, and the next one begins a moment later.
-internal sealed class WholeNode(WholeCluster cluster, SimulatedNode machine)
+internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
 {
     private readonly List<Life> _lives = [];
 
-    public SimulatedNode Machine { get; } = machine;
+    public SimulatedMachine Machine { get; } = machine;
 
     public SortedSet<string> Subscriptions { get; } = new(StringComparer.Ordinal);
 

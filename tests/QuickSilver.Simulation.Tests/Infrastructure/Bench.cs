@@ -1,5 +1,6 @@
 using System.Net;
 using QuickSilver.Core.Transport;
+using QuickSilver.Simulation.Machines;
 using QuickSilver.Simulation.Network;
 
 namespace QuickSilver.Simulation.Tests.Infrastructure;
@@ -18,14 +19,14 @@ internal sealed class Bench
 
     public Bench(int nodes = 2, SimulationOptions? options = null)
     {
-        Cluster = new SimulatedCluster(options ?? new SimulationOptions { Seed = 7, TrackLeases = true });
+        Cluster = new SimulatedMachines(options ?? new SimulationOptions { Seed = 7, TrackLeases = true });
         foreach (var node in Cluster.AddNodes(nodes))
         {
             Open(node);
         }
     }
 
-    public SimulatedCluster Cluster { get; }
+    public SimulatedMachines Cluster { get; }
 
     public List<SimulatedPort> Ports { get; } = [];
 
@@ -74,7 +75,7 @@ internal sealed class Bench
         return run;
     }
 
-    private void Open(SimulatedNode node)
+    private void Open(SimulatedMachine node)
     {
         var life = node.Environment;
         Unicast.Add(new RecordingReceiver(life));

@@ -1,6 +1,7 @@
 using System.Net;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Transport;
+using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Tests.Infrastructure;
 

@@ -1,4 +1,4 @@
-namespace QuickSilver.Simulation;
+namespace QuickSilver.Simulation.Machines;
 
 // Something that happens at a point of virtual time.
 internal abstract class VirtualEvent

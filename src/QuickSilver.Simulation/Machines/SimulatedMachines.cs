@@ -1,18 +1,18 @@
 using QuickSilver.Simulation.Network;
 
-namespace QuickSilver.Simulation;
+namespace QuickSilver.Simulation.Machines;
 
 // Many nodes, one thread, one order of events, one seed: the same seed gives the same run, byte for byte (I20).
-internal sealed class SimulatedCluster
+internal sealed class SimulatedMachines
 {
-    private readonly List<SimulatedNode> _nodes = [];
+    private readonly List<SimulatedMachine> _nodes = [];
 
-    public SimulatedCluster(ulong seed)
+    public SimulatedMachines(ulong seed)
         : this(new SimulationOptions { Seed = seed })
     {
     }
 
-    public SimulatedCluster(SimulationOptions options)
+    public SimulatedMachines(SimulationOptions options)
     {
         Options = options;
         Trace = new TraceHash(options.RecordTrace);
@@ -27,26 +27,26 @@ internal sealed class SimulatedCluster
 
     public SimulatedNetwork Network { get; }
 
-    public IReadOnlyList<SimulatedNode> Nodes => _nodes;
+    public IReadOnlyList<SimulatedMachine> Nodes => _nodes;
 
     public TimeSpan Now => Time.Now;
 
     /// <summary>Called when a node was restarted, with its new environment in place, to build the protocol on it.</summary>
-    public Action<SimulatedNode>? NodeStarted { get; set; }
+    public Action<SimulatedMachine>? NodeStarted { get; set; }
 
     /// <summary>Called when a life of a node has ended: its code does nothing more, but can still be read.</summary>
-    public Action<SimulatedNode>? NodeEnded { get; set; }
+    public Action<SimulatedMachine>? NodeEnded { get; set; }
 
-    public SimulatedNode AddNode()
+    public SimulatedMachine AddNode()
     {
         Time.CheckThread();
-        var node = new SimulatedNode(this, _nodes.Count);
+        var node = new SimulatedMachine(this, _nodes.Count);
         _nodes.Add(node);
         node.Start();
         return node;
     }
 
-    public IReadOnlyList<SimulatedNode> AddNodes(int count)
+    public IReadOnlyList<SimulatedMachine> AddNodes(int count)
     {
         for (int i = 0; i < count; i++)
         {
@@ -85,7 +85,7 @@ internal sealed class SimulatedCluster
         }
     }
 
-    internal void TellStarted(SimulatedNode node) => NodeStarted?.Invoke(node);
+    internal void TellStarted(SimulatedMachine node) => NodeStarted?.Invoke(node);
 
-    internal void TellEnded(SimulatedNode node) => NodeEnded?.Invoke(node);
+    internal void TellEnded(SimulatedMachine node) => NodeEnded?.Invoke(node);
 }

@@ -1,16 +1,16 @@
 using System.Net;
 
-namespace QuickSilver.Simulation;
+namespace QuickSilver.Simulation.Machines;
 
 // One machine of the cluster: its place in the network stays, its lives come and go. A life is a SimulatedEnvironment;
 // a crash ends it, a restart begins the next one, which knows nothing of the last.
-internal sealed class SimulatedNode
+internal sealed class SimulatedMachine
 {
-    private readonly SimulatedCluster _cluster;
+    private readonly SimulatedMachines _cluster;
     private SimulatedEnvironment? _life;
     private TimeSpan _pausedUntil;
 
-    internal SimulatedNode(SimulatedCluster cluster, int number)
+    internal SimulatedMachine(SimulatedMachines cluster, int number)
     {
         _cluster = cluster;
         Number = number;

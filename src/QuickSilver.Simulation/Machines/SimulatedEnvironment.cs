@@ -6,7 +6,7 @@ using QuickSilver.Core.Requests;
 using QuickSilver.Core.Transport;
 using QuickSilver.Simulation.Network;
 
-namespace QuickSilver.Simulation;
+namespace QuickSilver.Simulation.Machines;
 
 // One life of one node, seen from its protocol code: the same doors as on a machine, with virtual time and the simulated
 // network behind them. Everything that the core thread would do is an event that passes Admit: there a paused or busy
@@ -14,7 +14,7 @@ namespace QuickSilver.Simulation;
 // a dead process could not complain either.
 internal sealed class SimulatedEnvironment : INodeEnvironment
 {
-    private readonly SimulatedCluster _cluster;
+    private readonly SimulatedMachines _cluster;
     private readonly VirtualTime _time;
     private readonly SeededRandom _random;
     private readonly Queue<NodeEvent> _held = new();
@@ -24,7 +24,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
     private TimeSpan _busyUntil;
     private bool _waking;
 
-    internal SimulatedEnvironment(SimulatedCluster cluster, SimulatedNode node)
+    internal SimulatedEnvironment(SimulatedMachines cluster, SimulatedMachine node)
     {
         _cluster = cluster;
         _time = cluster.Time;
@@ -37,7 +37,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
         Endpoints = new NodeEndpoints(this);
     }
 
-    public SimulatedNode Node { get; }
+    public SimulatedMachine Node { get; }
 
     public bool IsAlive { get; private set; } = true;
 
@@ -55,7 +55,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
 
     internal SimulatedIntake Intake { get; }
 
-    internal SimulatedCluster Cluster => _cluster;
+    internal SimulatedMachines Cluster => _cluster;
 
     private bool CanRun => !Node.IsPaused && _time.Now >= _busyUntil;
 

@@ -1,4 +1,4 @@
-namespace QuickSilver.Simulation.Network;
+namespace QuickSilver.Simulation;
 
 // Loss in bursts after Gilbert and Elliott: a link is in a good or a bad state, and may change with each datagram.
 internal sealed record BurstLoss

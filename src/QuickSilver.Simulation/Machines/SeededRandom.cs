@@ -1,4 +1,4 @@
-namespace QuickSilver.Simulation;
+namespace QuickSilver.Simulation.Machines;
 
 // SplitMix64: one addition and a mix, eight bytes of state, and the same numbers on every machine. Each node and each
 // link has a stream of its own, so that one more draw in one place does not shift the fate of everything else.

@@ -1,4 +1,4 @@
-namespace QuickSilver.Simulation;
+namespace QuickSilver.Simulation.Machines;
 
 // The one clock and the one queue of all that will happen: a binary heap by (due, order of insertion), so events of one
 // instant fire in the order in which they were asked for and a run has exactly one history. One thread at a time.

@@ -1,6 +1,6 @@
 using QuickSilver.Core.Alarms;
 
-namespace QuickSilver.Simulation;
+namespace QuickSilver.Simulation.Machines;
 
 // Virtual time as one process sees it: its timers wait while it is paused. A dead process has no time left: what is still
 // to wait there, because a test cleans up behind it, has waited long enough at once.

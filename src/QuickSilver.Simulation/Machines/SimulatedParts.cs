@@ -4,7 +4,7 @@ using QuickSilver.Composition;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 
-namespace QuickSilver.Simulation;
+namespace QuickSilver.Simulation.Machines;
 
 // A whole node's parts over one life of a simulated node. Whoever waits for the node goes on in the same instant of
 // virtual time, within the event that completed it: so a test may await the public face, as long as there is no

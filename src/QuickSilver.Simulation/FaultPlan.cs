@@ -1,4 +1,4 @@
-namespace QuickSilver.Simulation.Faults;
+namespace QuickSilver.Simulation;
 
 // What a random schedule may do, and how hard. The bounds matter: a pause or a partition that outlasts the failure
 // detector is another case (removal) than one that does not.
