@@ -111,14 +111,15 @@ public sealed class QuickSilverNode : IAsyncDisposable
         OptionRules.CheckDrainLimit(within);
         ObjectDisposedException.ThrowIf(_core.State == NodeState.Stopped, this);
         long begun = _core.OutsideTime.GetTimestamp();
-        if (await EndpointsAsync(within).ConfigureAwait(false) is not { } endpoints)
+        if (await EndpointsAsync(within).ConfigureAwait(_core.ResumesInContext) is not { } endpoints)
         {
             return false;
         }
 
         var left = within - _core.OutsideTime.GetElapsedTime(begun);
         left = left < TimeSpan.Zero ? TimeSpan.Zero : left;
-        bool[] drained = await Task.WhenAll(endpoints.Select(endpoint => endpoint.DrainWithNodeAsync(left))).ConfigureAwait(false);
+        bool[] drained = await Task.WhenAll(endpoints.Select(endpoint => endpoint.DrainWithNodeAsync(left)))
+            .ConfigureAwait(_core.ResumesInContext);
         return drained.All(static done => done);
     }
 
@@ -152,7 +153,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
         core.Begin();
         try
         {
-            await core.Joined.WaitAsync(options.StartTimeout, parts.OutsideTime, cancellationToken).ConfigureAwait(false);
+            await core.Joined.WaitAsync(options.StartTimeout, parts.OutsideTime, cancellationToken).ConfigureAwait(core.ResumesInContext);
             return node;
         }
         catch (TimeoutException exception)
@@ -165,13 +166,13 @@ public sealed class QuickSilverNode : IAsyncDisposable
             };
             where = where.TrimEnd('.');
             FaceLog.StartFailed(core.Log, options.StartTimeout, where);
-            await node.DisposeAsync().ConfigureAwait(false);
+            await node.DisposeAsync().ConfigureAwait(core.ResumesInContext);
             throw new MembershipUnreachableException(
                 $"No membership service within {options.StartTimeout}: {where}.", exception);
         }
         catch
         {
-            await node.DisposeAsync().ConfigureAwait(false);
+            await node.DisposeAsync().ConfigureAwait(core.ResumesInContext);
             throw;
         }
     }
@@ -204,9 +205,9 @@ public sealed class QuickSilverNode : IAsyncDisposable
         });
         try
         {
-            await _core.UntilEndedAsync(created.Task, cancellationToken).ConfigureAwait(false);
-            var (opening, topic) = await created.Task.ConfigureAwait(false);
-            await _core.UntilEndedAsync(opening.Done, cancellationToken).ConfigureAwait(false);
+            await _core.UntilEndedAsync(created.Task, cancellationToken).ConfigureAwait(_core.ResumesInContext);
+            var (opening, topic) = await created.Task.ConfigureAwait(_core.ResumesInContext);
+            await _core.UntilEndedAsync(opening.Done, cancellationToken).ConfigureAwait(_core.ResumesInContext);
             topic.EndWithNode();
             return topic;
         }
@@ -229,7 +230,9 @@ public sealed class QuickSilverNode : IAsyncDisposable
     {
         var listed = new TaskCompletionSource<List<TopicEndpoint>>(_core.Completions);
         _core.Run(() => listed.SetResult(_core.OpenEndpoints()));
-        return await Within(listed.Task, limit).ConfigureAwait(false) ? await listed.Task.ConfigureAwait(false) : null;
+        return await Within(listed.Task, limit).ConfigureAwait(_core.ResumesInContext)
+            ? await listed.Task.ConfigureAwait(_core.ResumesInContext)
+            : null;
     }
 
     private async Task DisposeOnceAsync(TaskCompletionSource done)
@@ -237,17 +240,17 @@ public sealed class QuickSilverNode : IAsyncDisposable
         _core.TryStop();
         long begun = _core.OutsideTime.GetTimestamp();
         bool inOrder = false;
-        if (await EndpointsAsync(EndpointsLimit).ConfigureAwait(false) is { } endpoints)
+        if (await EndpointsAsync(EndpointsLimit).ConfigureAwait(_core.ResumesInContext) is { } endpoints)
         {
             var left = EndpointsLimit - _core.OutsideTime.GetElapsedTime(begun);
             var closing = Task.WhenAll(endpoints.Select(static endpoint => endpoint.DisposeAsync().AsTask()));
-            await Within(closing, left < TimeSpan.Zero ? TimeSpan.Zero : left).ConfigureAwait(false);
+            await Within(closing, left < TimeSpan.Zero ? TimeSpan.Zero : left).ConfigureAwait(_core.ResumesInContext);
             var departed = new TaskCompletionSource(_core.Completions);
             _core.Run(() => _core.Leave(departed.SetResult));
-            inOrder = await Within(departed.Task, LeaveLimit).ConfigureAwait(false);
+            inOrder = await Within(departed.Task, LeaveLimit).ConfigureAwait(_core.ResumesInContext);
         }
 
-        inOrder &= await Within(_parts.StopAsync(), StopLimit).ConfigureAwait(false);
+        inOrder &= await Within(_parts.StopAsync(), StopLimit).ConfigureAwait(_core.ResumesInContext);
         _core.End();
         if (!inOrder)
         {
@@ -262,7 +265,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
     {
         try
         {
-            await task.WaitAsync(limit, _core.OutsideTime).ConfigureAwait(false);
+            await task.WaitAsync(limit, _core.OutsideTime).ConfigureAwait(_core.ResumesInContext);
             return true;
         }
         catch (TimeoutException)

@@ -30,6 +30,12 @@ internal interface INodeParts
     TaskCreationOptions Completions => TaskCreationOptions.RunContinuationsAsynchronously;
 
     /// <summary>
+    /// Whether what the node itself awaits now goes on in its caller's context. Never on a machine, where a caller may block that
+    /// context. In a simulation where the caller is simulated: that context is its one thread, and the alternative the pool.
+    /// </summary>
+    bool ResumesInContext => false;
+
+    /// <summary>
     /// Begins to look for the membership service. The observer is told of each configuration after multicast has applied it.
     /// Called once, on the core thread. May throw when the system refuses a port.
     /// </summary>

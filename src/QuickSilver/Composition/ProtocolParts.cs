@@ -20,6 +20,8 @@ internal abstract class ProtocolParts(QuickSilverOptions options, IPEndPoint? se
 
     public virtual TaskCreationOptions Completions => TaskCreationOptions.RunContinuationsAsynchronously;
 
+    public virtual bool ResumesInContext => false;
+
     public IMembership Membership => _membership ?? throw NotBegun();
 
     public IMulticast Multicast => _multicast ?? throw NotBegun();

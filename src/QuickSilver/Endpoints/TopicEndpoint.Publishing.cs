@@ -51,7 +51,7 @@ internal sealed partial class TopicEndpoint<T>
         var stable = new StableCompletion(Topic.Latency, Topic.Node.Completions);
         request.Stable = stable;
         return Topic.Publisher.Gate.TryEnter(request)
-            ? new ValueTask(stable.WaitAsync(cancellationToken, Topic.Node.Ended))
+            ? new ValueTask(stable.WaitAsync(Topic.Node.ResumesInContext, cancellationToken, Topic.Node.Ended))
             : new ValueTask(WaitForRoomAndStableAsync(request, stable, cancellationToken));
     }
 
@@ -240,8 +240,9 @@ internal sealed partial class TopicEndpoint<T>
 
     private async Task WaitForRoomAndStableAsync(PublishRequest request, StableCompletion stable, CancellationToken cancellationToken)
     {
-        await WaitForRoom(request, cancellationToken).ConfigureAwait(false);
-        await stable.WaitAsync(cancellationToken, Topic.Node.Ended).ConfigureAwait(false);
+        await WaitForRoom(request, cancellationToken).ConfigureAwait(Topic.Node.ResumesInContext);
+        bool inContext = Topic.Node.ResumesInContext;
+        await stable.WaitAsync(inContext, cancellationToken, Topic.Node.Ended).ConfigureAwait(inContext);
     }
 
     private async Task<bool> DrainWithinAsync(TimeSpan within)
@@ -264,14 +265,14 @@ internal sealed partial class TopicEndpoint<T>
             Topic.Publisher.Gate.EnterOrQueue(marker);
         }
 
-        return await Within(drained.Task, within).ConfigureAwait(false);
+        return await Within(drained.Task, within).ConfigureAwait(Topic.Node.ResumesInContext);
     }
 
     private async Task<bool> Within(Task<bool> task, TimeSpan limit)
     {
         try
         {
-            return await task.WaitAsync(limit, Topic.Node.OutsideTime).ConfigureAwait(false);
+            return await task.WaitAsync(limit, Topic.Node.OutsideTime).ConfigureAwait(Topic.Node.ResumesInContext);
         }
         catch (TimeoutException)
         {
@@ -285,7 +286,7 @@ internal sealed partial class TopicEndpoint<T>
         TryAdvance(EndpointState.Disposed);
         if (before is EndpointState.Open or EndpointState.Draining)
         {
-            await DrainWithinAsync(DisposeDrainLimit).ConfigureAwait(false);
+            await DrainWithinAsync(DisposeDrainLimit).ConfigureAwait(Topic.Node.ResumesInContext);
         }
 
         Stop(new ObjectDisposedException($"The topic \"{Name}\""), readerError: null);
@@ -295,7 +296,7 @@ internal sealed partial class TopicEndpoint<T>
             Topic.Leave(this);
             left.TrySetResult(true);
         });
-        await Within(left.Task, DisposeLeaveLimit).ConfigureAwait(false);
+        await Within(left.Task, DisposeLeaveLimit).ConfigureAwait(Topic.Node.ResumesInContext);
         _nodeWatch.Unregister();
         done.SetResult();
     }

@@ -61,6 +61,9 @@ internal sealed class NodeCore : IMembershipObserver
 
     public TaskCreationOptions Completions { get; }
 
+    /// <summary>For every await of the node's own, asked anew each time.</summary>
+    public bool ResumesInContext => _parts.ResumesInContext;
+
     public ILogger Log { get; }
 
     public NodeTally Tally { get; } = new();
@@ -237,7 +240,7 @@ internal sealed class NodeCore : IMembershipObserver
         using var either = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, Ended);
         try
         {
-            await task.WaitAsync(either.Token).ConfigureAwait(false);
+            await task.WaitAsync(either.Token).ConfigureAwait(ResumesInContext);
         }
         catch (OperationCanceledException) when (Ended.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
         {

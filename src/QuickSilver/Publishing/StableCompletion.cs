@@ -23,14 +23,16 @@ internal sealed class StableCompletion : TaskCompletionSource, IStabilityObserve
     /// <summary>Ended before it was sent: the message is not sent at all.</summary>
     public bool IsWithdrawn => Task.IsCompleted;
 
-    /// <summary>Waits until the caller gives up, or the node has ended and nobody is left to tell.</summary>
-    public async Task WaitAsync(CancellationToken cancellationToken, CancellationToken ended)
+    /// <summary>
+    /// Waits until the caller gives up, or the node has ended and nobody is left to tell; goes on where NodeCore.ResumesInContext says.
+    /// </summary>
+    public async Task WaitAsync(bool inContext, CancellationToken cancellationToken, CancellationToken ended)
     {
         using var givenUp = cancellationToken.UnsafeRegister(
             static (state, token) => ((StableCompletion)state!).TrySetCanceled(token), this);
         using var over = ended.UnsafeRegister(
             static state => ((StableCompletion)state!).TrySetException(new ObjectDisposedException(nameof(QuickSilverNode))), this);
-        await Task.ConfigureAwait(false);
+        await Task.ConfigureAwait(inContext);
     }
 
     public void Begin(TimeSpan now) => _takenAt = now;

@@ -126,7 +126,7 @@ internal sealed class TopicCore : ITopicSink
         });
         try
         {
-            await Node.UntilEndedAsync(done.Task, cancellationToken).ConfigureAwait(false);
+            await Node.UntilEndedAsync(done.Task, cancellationToken).ConfigureAwait(Node.ResumesInContext);
         }
         catch (OperationCanceledException)
         {
