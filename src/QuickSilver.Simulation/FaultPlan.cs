@@ -1,30 +1,71 @@
 namespace QuickSilver.Simulation;
 
-// What a random schedule may do, and how hard. The bounds matter: a pause or a partition that outlasts the failure
-// detector is another case (removal) than one that does not.
-internal sealed record FaultPlan
+/// <summary>Kinds of faults that a <see cref="FaultPlan"/> may draw.</summary>
+[Flags]
+public enum FaultKinds
 {
-    public required IReadOnlyList<string> Faults { get; init; }
+    /// <summary>None.</summary>
+    None = 0,
 
-    /// <summary>Nodes that may be paused, cut off or short of buffers.</summary>
-    public required IReadOnlyList<int> Nodes { get; init; }
+    /// <summary>Datagrams are lost: evenly, in bursts, or at one node.</summary>
+    Loss = 1,
 
-    /// <summary>Nodes that may crash (F4); none by default.</summary>
-    public IReadOnlyList<int> Crashable { get; init; } = [];
+    /// <summary>Datagrams come late, twice, or behind later ones.</summary>
+    Disorder = 2,
 
+    /// <summary>Some nodes are cut off from the rest, both ways or one way. Then the network heals.</summary>
+    Partition = 4,
+
+    /// <summary>A node's process ends, noticed by its peers at once or not at all, and is started anew a while later.</summary>
+    Crash = 8,
+
+    /// <summary>A node's process stands still, as in a long garbage collection, and goes on with what it believed before.</summary>
+    Pause = 16,
+
+    /// <summary>A node's system has no room for sends, or only tiny receive buffers.</summary>
+    Shortage = 32,
+
+    /// <summary>All of them.</summary>
+    All = Loss | Disorder | Partition | Crash | Pause | Shortage,
+}
+
+/// <summary>
+/// What may go wrong and how hard; when and where is drawn from the run's seed. Faults of one kind follow each other, those of
+/// different kinds overlap freely. Times are virtual and count from where the faults begin.
+/// </summary>
+/// <remarks>
+/// The lengths matter: a pause or a partition that lasts longer than <see cref="QuickSilverOptions.HeartbeatInterval"/> times
+/// <see cref="QuickSilverOptions.HeartbeatsMissed"/> makes the membership service remove the node.
+/// </remarks>
+public sealed record FaultPlan
+{
+    /// <summary>Which kinds. Default: all.</summary>
+    public FaultKinds Kinds { get; init; } = FaultKinds.All;
+
+    /// <summary>The numbers of the nodes that may be paused, cut off or short of room. Null (default): all nodes.</summary>
+    public IReadOnlyList<int>? Nodes { get; init; }
+
+    /// <summary>The numbers of the nodes that may crash. Null (default): the same as <see cref="Nodes"/>.</summary>
+    public IReadOnlyList<int>? Crashable { get; init; }
+
+    /// <summary>When the first fault may begin. Not negative; default 0.</summary>
     public TimeSpan From { get; init; }
 
-    /// <summary>From here on all is healed.</summary>
-    public required TimeSpan Until { get; init; }
+    /// <summary>When all is healed. Not before <see cref="From"/>; default 5 s.</summary>
+    public TimeSpan Until { get; init; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>How long one fault lasts, and how long its kind then rests, at most.</summary>
+    /// <summary>How long one fault lasts at most. Default 2 s.</summary>
     public TimeSpan LongestFault { get; init; } = TimeSpan.FromSeconds(2);
 
+    /// <summary>How long a kind rests between two faults at most. Default 2 s.</summary>
     public TimeSpan LongestRest { get; init; } = TimeSpan.FromSeconds(2);
 
+    /// <summary>How long a node is paused at most. Default 1 s.</summary>
     public TimeSpan LongestPause { get; init; } = TimeSpan.FromSeconds(1);
 
+    /// <summary>How long nodes are cut off at most. Default 2 s.</summary>
     public TimeSpan LongestPartition { get; init; } = TimeSpan.FromSeconds(2);
 
-    public double HighestLoss { get; init; } = 0.1;
+    /// <summary>The highest share of datagrams that is lost, 0 to 1. Default 0.1.</summary>
+    public double HighestLoss { get; init => field = LinkModel.Probability(value); } = 0.1;
 }

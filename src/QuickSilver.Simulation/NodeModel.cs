@@ -1,34 +1,54 @@
 namespace QuickSilver.Simulation;
 
-// What a node's machine is like; may be changed while the simulation runs.
-internal sealed class NodeModel
+/// <summary>
+/// What a node's machine is like; may be changed while the simulation runs, from code that the simulation runs or between two
+/// runs. Probabilities are from 0 to 1 and times not negative; others are refused with <see cref="ArgumentOutOfRangeException"/>.
+/// </summary>
+public sealed class NodeModel
 {
-    /// <summary>Time that its core thread takes for each datagram; zero: none, and its receive buffers seldom fill.</summary>
-    public TimeSpan CostPerDatagram { get; set; }
+    /// <summary>
+    /// Time that its core thread takes for each datagram that it receives; 0 (default): none, and receive buffers seldom fill.
+    /// </summary>
+    public TimeSpan CostPerDatagram { get; set => field = NotNegative(value); }
 
-    /// <summary>Time for each other event (alarm, request, stream bytes).</summary>
-    public TimeSpan CostPerEvent { get; set; }
+    /// <summary>Time that it takes for each other event (an alarm, a request, a step of the application). Default 0.</summary>
+    public TimeSpan CostPerEvent { get; set => field = NotNegative(value); }
 
-    /// <summary>How often the system has no room for a send (F13: ENOBUFS, ENOMEM).</summary>
-    public double SendBusyProbability { get; set; }
+    /// <summary>How often the system has no room for a send. Default 0.</summary>
+    public double SendBusyProbability { get; set => field = LinkModel.Probability(value); }
 
-    /// <summary>Datagrams lost at this node's own network card, whoever sent them.</summary>
-    public double InboundLoss { get; set; }
+    /// <summary>How many datagrams are lost at this node's own network card, whoever sent them. Default 0.</summary>
+    public double InboundLoss { get; set => field = LinkModel.Probability(value); }
 
-    /// <summary>The system's limit on receive buffers (F13: a tiny one), below what ports ask for. Null: no limit.</summary>
-    public int? ReceiveBufferLimitBytes { get; set; }
+    /// <summary>
+    /// The system's limit on receive buffers in bytes, below what the node asks for. Not negative; null (default): none.
+    /// </summary>
+    public int? ReceiveBufferLimitBytes
+    {
+        get;
+        set => field = value is null or >= 0
+            ? value
+            : throw new ArgumentOutOfRangeException(nameof(value), value, "A size is not negative.");
+    }
 
-    /// <summary>How often the segments of a run that arrive together are handed up as one run, as receive offload does.</summary>
-    public double CoalesceProbability { get; set; } = 0.5;
+    /// <summary>
+    /// How often the segments of a run that arrive together are handed up as one run, as receive offload does. Default 0.5.
+    /// </summary>
+    public double CoalesceProbability { get; set => field = LinkModel.Probability(value); } = 0.5;
 
-    /// <summary>False: as on a system that lacks segmentation offload, a run is one datagram, out and in.</summary>
+    /// <summary>
+    /// False: as on a system that lacks segmentation offload, a run is one datagram. Set before the node starts. Default true.
+    /// </summary>
     public bool SegmentationOffload { get; set; } = true;
 
-    /// <summary>Undoes what faults changed.</summary>
-    public void Heal()
+    // Undoes what faults changed.
+    internal void Heal()
     {
         SendBusyProbability = 0;
         InboundLoss = 0;
         ReceiveBufferLimitBytes = null;
     }
+
+    private static TimeSpan NotNegative(TimeSpan value) =>
+        value >= TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "A time is not negative.");
 }

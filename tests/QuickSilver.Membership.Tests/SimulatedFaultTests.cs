@@ -3,7 +3,6 @@ using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
 using QuickSilver.Simulation;
-using QuickSilver.Simulation.Faults;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Membership.Tests;
@@ -68,8 +67,8 @@ public sealed class SimulatedFaultTests
         public void Play()
         {
             int[] all = [.. Enumerable.Range(0, NodeCount)];
-            var plan = new FaultPlan { Faults = ["F1", "F2", "F3", "F4", "F6"], Nodes = all, Crashable = all, Until = Second * 30 };
-            RandomFaults.Draw(plan, _seed).Start(Cluster);
+            var plan = new FaultPlan { Kinds = FaultKinds.All & ~FaultKinds.Shortage, Nodes = all, Crashable = all, Until = Second * 30 };
+            FaultSchedule.Draw(plan, _seed, Cluster.Nodes.Count).Start(Cluster);
             ulong dice = _seed;
             for (int step = 0; step < 300; step++)
             {

@@ -46,6 +46,31 @@ public sealed class NewcomerTests(Feed feed)
     }
 
     [Fact]
+    public void The_test_on_the_simulators_page_builds_against_its_package_alone_and_passes()
+    {
+        string folder = feed.NewcomersFolder("tested");
+        File.WriteAllText(Path.Combine(folder, "PriceTests.cs"), FirstProgram.Test);
+        // What `dotnet new xunit` and `dotnet add package` write.
+        File.WriteAllText(Path.Combine(folder, "Tested.csproj"), $"""
+            <Project Sdk="Microsoft.NET.Sdk">
+              <PropertyGroup>
+                <TargetFramework>net10.0</TargetFramework>
+                <ImplicitUsings>enable</ImplicitUsings>
+                <Nullable>enable</Nullable>
+                <IsPackable>false</IsPackable>
+              </PropertyGroup>
+              <ItemGroup>
+                <PackageReference Include="QuickSilver.Simulation" Version="{Feed.Version}" />
+                <PackageReference Include="Microsoft.NET.Test.Sdk" Version="{Feed.Known("TestSdk")}" />
+                <PackageReference Include="xunit" Version="{Feed.Known("Xunit")}" />
+                <PackageReference Include="xunit.runner.visualstudio" Version="{Feed.Known("XunitRunner")}" />
+              </ItemGroup>
+            </Project>
+            """);
+        Assert.Contains("Passed:     1", DotnetCommand.Dotnet(folder, "test", "-warnaserror"));
+    }
+
+    [Fact]
     public void The_tool_installs_from_its_package_and_says_what_it_is()
     {
         string folder = feed.NewcomersFolder("shell");

@@ -8,8 +8,10 @@ namespace QuickSilver.Packages.Tests;
 [Collection(nameof(Feed))]
 public sealed class PackageContentsTests(Feed feed)
 {
-    private static readonly string[] All = ["QuickSilver", "QuickSilver.Hosting", "QuickSilver.ProtobufNet", "qsm"];
-    private static readonly string[] Libraries = ["QuickSilver", "QuickSilver.Hosting", "QuickSilver.ProtobufNet"];
+    private static readonly string[] All =
+        ["QuickSilver", "QuickSilver.Hosting", "QuickSilver.ProtobufNet", "QuickSilver.Simulation", "qsm"];
+
+    private static readonly string[] Libraries = [.. All.Where(id => id != "qsm")];
 
     // The assemblies that users add without naming them.
     private static readonly string[] Carried = ["QuickSilver", "QuickSilver.Core", "QuickSilver.Membership", "QuickSilver.Multicast"];
@@ -63,6 +65,7 @@ public sealed class PackageContentsTests(Feed feed)
     [Theory]
     [InlineData("QuickSilver.Hosting")]
     [InlineData("QuickSilver.ProtobufNet")]
+    [InlineData("QuickSilver.Simulation")]
     public void A_companion_carries_itself_only_and_passes_the_generator_on(string id)
     {
         Assert.Equal(["README.md", $"lib/net10.0/{id}.dll", $"lib/net10.0/{id}.xml"], feed.Package(id).Files);

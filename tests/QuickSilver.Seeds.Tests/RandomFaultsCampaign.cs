@@ -1,7 +1,6 @@
 using QuickSilver.Seeds.Tests.Infrastructure;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers;
-using QuickSilver.Simulation.Faults;
 using Xunit.Abstractions;
 
 namespace QuickSilver.Seeds.Tests;
@@ -205,13 +204,12 @@ public sealed class RandomFaultsCampaign(ITestOutputHelper output)
             int[] members = [.. Enumerable.Range(first, NodeCount)];
             var plan = new FaultPlan
             {
-                Faults = ["F1", "F2", "F3", "F4", "F6", "F13"],
                 Nodes = members,
                 Crashable = members,
                 From = FaultsBegin,
                 Until = FaultsEnd,
             };
-            return RandomFaults.Draw(plan, seed);
+            return FaultSchedule.Draw(plan, seed, NodeCount);
         }
 
         // In one of three runs a pause or a partition can outlast the failure detector.

@@ -1,6 +1,5 @@
 using FsCheck;
 using FsCheck.Fluent;
-using QuickSilver.Simulation.Faults;
 using QuickSilver.Simulation.Machines;
 using QuickSilver.Simulation.Tests.Infrastructure;
 
@@ -103,8 +102,8 @@ public sealed class DeterminismTests
             chatters.Add(new Chatter(node.Environment));
         }
 
-        var plan = new FaultPlan { Faults = RandomFaults.Known, Nodes = [1, 2, 3, 4], Crashable = [3, 4], Until = Length };
-        RandomFaults.Draw(plan, seed).Start(cluster);
+        var plan = new FaultPlan { Nodes = [1, 2, 3, 4], Crashable = [3, 4], Until = Length };
+        FaultSchedule.Draw(plan, seed, cluster.Nodes.Count).Start(cluster);
         var changed = new LinkModel { Delay = new LinkModel().Delay + extraDelay };
         cluster.After(TimeSpan.FromSeconds(1), () => cluster.Network.Link(0, 1).SetModel(changed));
         cluster.Run(Length + TimeSpan.FromMilliseconds(100));

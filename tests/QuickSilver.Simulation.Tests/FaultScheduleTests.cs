@@ -1,6 +1,5 @@
 using FsCheck;
 using FsCheck.Fluent;
-using QuickSilver.Simulation.Faults;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Tests;
@@ -8,6 +7,16 @@ namespace QuickSilver.Simulation.Tests;
 public sealed class FaultScheduleTests
 {
     private static readonly TimeSpan HealedAt = TimeSpan.FromSeconds(10);
+
+    private static readonly Dictionary<FaultKinds, string> Ids = new()
+    {
+        [FaultKinds.Loss] = "F1",
+        [FaultKinds.Disorder] = "F2",
+        [FaultKinds.Partition] = "F3",
+        [FaultKinds.Crash] = "F4",
+        [FaultKinds.Pause] = "F6",
+        [FaultKinds.Shortage] = "F13",
+    };
 
     [Fact]
     public void Actions_happen_at_their_times_counted_from_the_start()
@@ -18,7 +27,7 @@ public sealed class FaultScheduleTests
         new FaultSchedule()
             .Add(TimeSpan.FromSeconds(3), "F8", "clock back", c => c.Nodes[0].ClockStep = TimeSpan.FromHours(-1))
             .Add(TimeSpan.FromSeconds(2), "F6", "pause", c => c.Nodes[0].Pause())
-            .HealAll(TimeSpan.FromSeconds(4))
+            .HealAt(TimeSpan.FromSeconds(4))
             .Start(cluster);
         cluster.Run(TimeSpan.FromSeconds(2));
         Assert.True(node.IsPaused);
@@ -39,12 +48,12 @@ public sealed class FaultScheduleTests
     [Fact]
     public void A_schedule_contains_the_faults_asked_for_and_no_others()
     {
-        foreach (string fault in RandomFaults.Known)
+        foreach (var (kind, fault) in Ids)
         {
-            Assert.Equal([fault, "all"], Draw(9, fault).Actions.Select(action => action.Fault).Distinct());
+            Assert.Equal([fault, "all"], Draw(9, kind).Actions.Select(action => action.Fault).Distinct());
         }
 
-        Assert.Equal(RandomFaults.Known.Append("all").Order(), Draw(9).Actions.Select(action => action.Fault).Distinct().Order());
+        Assert.Equal(Ids.Values.Append("all").Order(), Draw(9).Actions.Select(action => action.Fault).Distinct().Order());
     }
 
     [Fact]
@@ -73,8 +82,8 @@ public sealed class FaultScheduleTests
     {
         Prop.ForAll<ulong>(seed =>
         {
-            var pauses = Draw(seed, "F6").Actions;
-            var partitions = Draw(seed, "F3").Actions.Where(action => action.Fault == "F3").ToArray();
+            var pauses = Draw(seed, FaultKinds.Pause).Actions;
+            var partitions = Draw(seed, FaultKinds.Partition).Actions.Where(action => action.Fault == "F3").ToArray();
             return pauses.All(action => action.At <= HealedAt)
                 && partitions.Length % 2 == 0
                 && partitions.Chunk(2).All(pair => pair[1].At - pair[0].At <= TimeSpan.FromSeconds(2) && pair[1].At <= HealedAt);
@@ -84,8 +93,11 @@ public sealed class FaultScheduleTests
     [Fact]
     public void What_cannot_be_drawn_is_refused()
     {
-        Assert.Throws<ArgumentException>(() => Draw(1, "F99"));
-        Assert.Throws<ArgumentException>(() => RandomFaults.Draw(new FaultPlan { Faults = ["F4"], Nodes = [0], Until = HealedAt }, 1));
+        static void Refused(FaultPlan plan) => Assert.Throws<ArgumentException>(() => FaultSchedule.Draw(plan, 1, nodes: 1));
+
+        Refused(new FaultPlan { Kinds = FaultKinds.Crash, Crashable = [] });
+        Refused(new FaultPlan { Kinds = FaultKinds.Pause, Nodes = [] });
+        Refused(new FaultPlan { From = HealedAt, Until = HealedAt / 2 });
     }
 
     private static IEnumerable<string> Broken(SimulatedMachines cluster)
@@ -119,9 +131,23 @@ public sealed class FaultScheduleTests
         }
     }
 
-    private static FaultSchedule Draw(ulong seed, params string[] faults)
+    [Fact]
+    public void A_plan_that_names_no_nodes_means_all_of_them()
     {
-        var asked = faults is [] ? RandomFaults.Known : faults;
-        return RandomFaults.Draw(new FaultPlan { Faults = asked, Nodes = [1, 2, 3, 4, 5], Crashable = [4, 5], Until = HealedAt }, seed);
+        var all = new FaultPlan { Kinds = FaultKinds.Pause, Until = HealedAt };
+        Assert.Equal(
+            FaultSchedule.Draw(all with { Nodes = [0, 1, 2] }, 5, nodes: 3).ToString(), FaultSchedule.Draw(all, 5, nodes: 3).ToString());
     }
+
+    [Fact]
+    public void A_kind_has_the_same_course_whatever_other_kinds_are_asked_for()
+    {
+        static IEnumerable<string> Pauses(FaultKinds kinds) =>
+            Draw(3, kinds).Actions.Where(action => action.Fault == "F6").Select(action => action.ToString());
+
+        Assert.Equal(Pauses(FaultKinds.Pause), Pauses(FaultKinds.Pause | FaultKinds.Loss));
+    }
+
+    private static FaultSchedule Draw(ulong seed, FaultKinds kinds = FaultKinds.All) =>
+        FaultSchedule.Draw(new FaultPlan { Kinds = kinds, Nodes = [1, 2, 3, 4, 5], Crashable = [4, 5], Until = HealedAt }, seed, nodes: 6);
 }

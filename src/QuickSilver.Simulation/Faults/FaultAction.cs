@@ -2,8 +2,13 @@ using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Faults;
 
-// One thing that goes wrong, or right again, at a point of virtual time. Fault: its id in the test plan (F1, F2, …).
-internal sealed record FaultAction(TimeSpan At, string Fault, string Description, Action<SimulatedMachines> Apply)
+// One thing that goes wrong, or right again, at a point of virtual time. Fault: its id in the test plan (F1, F2, …), or
+// "own" for what a user's schedule does to a whole cluster.
+internal sealed record FaultAction(TimeSpan At, string Fault, string Description)
 {
+    public Action<SimulatedMachines>? OnMachines { get; init; }
+
+    public Action<SimulatedCluster>? OnCluster { get; init; }
+
     public override string ToString() => $"{At:c} {Fault} {Description}";
 }

@@ -10,40 +10,61 @@ internal static class RandomFaults
 
     private delegate TimeSpan Episode(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at);
 
-    public static IReadOnlyList<string> Known { get; } = ["F1", "F2", "F3", "F4", "F6", "F13"];
+    // A kind's place is its bit, so that its course is the same whatever other kinds are asked for.
+    private static readonly (FaultKinds Kind, Episode Episode)[] Kinds =
+    [
+        (FaultKinds.Loss, Loss),
+        (FaultKinds.Disorder, Disorder),
+        (FaultKinds.Partition, Partition),
+        (FaultKinds.Crash, Crash),
+        (FaultKinds.Pause, Pause),
+        (FaultKinds.Shortage, Shortage),
+    ];
 
-    public static FaultSchedule Draw(FaultPlan plan, ulong seed)
+    /// <param name="plan">What may happen.</param>
+    /// <param name="seed">What it is drawn from.</param>
+    /// <param name="nodeCount">How many nodes there are, for a plan that names none.</param>
+    public static FaultSchedule Draw(FaultPlan plan, ulong seed, int nodeCount)
     {
+        var nodes = plan.Nodes ?? [.. Enumerable.Range(0, nodeCount)];
+        var resolved = plan with { Nodes = nodes, Crashable = plan.Crashable ?? nodes };
+        Check(resolved);
         var schedule = new FaultSchedule();
-        for (int i = 0; i < plan.Faults.Count; i++)
+        for (int i = 0; i < Kinds.Length; i++)
         {
-            var episode = EpisodeOf(plan.Faults[i]);
-            if (plan.Faults[i] == "F4" && plan.Crashable.Count == 0)
+            if ((plan.Kinds & Kinds[i].Kind) == 0)
             {
-                throw new ArgumentException("F4 is asked for, but no node may crash.", nameof(plan));
+                continue;
             }
 
             var random = SeededRandom.Derive(seed, purpose: 4, (ulong)i);
             var at = plan.From + random.UpTo(plan.LongestRest);
             while (at < plan.Until)
             {
-                at = episode(schedule, plan, random, at) + random.Between(ShortestSpan, Longer(plan.LongestRest));
+                at = Kinds[i].Episode(schedule, resolved, random, at) + random.Between(ShortestSpan, Longer(plan.LongestRest));
             }
         }
 
-        return schedule.HealAll(plan.Until);
+        return schedule.HealAt(plan.Until);
     }
 
-    private static Episode EpisodeOf(string fault) => fault switch
+    private static void Check(FaultPlan plan)
     {
-        "F1" => Loss,
-        "F2" => Disorder,
-        "F3" => Partition,
-        "F4" => Crash,
-        "F6" => Pause,
-        "F13" => Shortage,
-        _ => throw new ArgumentException($"No schedule can be drawn for {fault}; known are {string.Join(", ", Known)}."),
-    };
+        if ((plan.Kinds & FaultKinds.Crash) != 0 && plan.Crashable!.Count == 0)
+        {
+            throw new ArgumentException("Crashes are asked for, but no node may crash.", nameof(plan));
+        }
+
+        if ((plan.Kinds & ~(FaultKinds.Loss | FaultKinds.Disorder | FaultKinds.Crash)) != 0 && plan.Nodes!.Count == 0)
+        {
+            throw new ArgumentException("Faults of nodes are asked for, but the plan allows them to no node.", nameof(plan));
+        }
+
+        if (plan.Until < plan.From || plan.From < TimeSpan.Zero)
+        {
+            throw new ArgumentException($"Faults from {plan.From} until {plan.Until} cannot be drawn.", nameof(plan));
+        }
+    }
 
     private static TimeSpan Loss(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
     {
@@ -51,7 +72,7 @@ internal static class RandomFaults
         double rate = random.NextUnit() * plan.HighestLoss;
         if (random.Chance(1.0 / 3))
         {
-            int victim = Pick(plan.Nodes, random);
+            int victim = Pick(plan.Nodes!, random);
             schedule.Add(at, "F1", $"node {victim} loses {rate:P1} of what arrives", c => c.Nodes[victim].Model.InboundLoss = rate);
             schedule.Add(end, "F1", $"node {victim} loses nothing more", c => c.Nodes[victim].Model.InboundLoss = 0);
             return end;
@@ -89,8 +110,8 @@ internal static class RandomFaults
     private static TimeSpan Partition(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
     {
         var end = End(plan, random, at, plan.LongestPartition);
-        int size = 1 + random.Below(Math.Max(1, plan.Nodes.Count / 2));
-        var apart = Shuffled(plan.Nodes, random).Take(size).Order().ToArray();
+        int size = 1 + random.Below(Math.Max(1, plan.Nodes!.Count / 2));
+        var apart = Shuffled(plan.Nodes!, random).Take(size).Order().ToArray();
         int way = random.Below(3);
         string what = way switch { 0 => "cut off", 1 => "mute", _ => "deaf" };
         schedule.Add(at, "F3", $"{string.Join(",", apart)} {what}", c =>
@@ -113,7 +134,7 @@ internal static class RandomFaults
     private static TimeSpan Crash(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
     {
         var end = End(plan, random, at, plan.LongestFault);
-        int victim = Pick(plan.Crashable, random);
+        int victim = Pick(plan.Crashable!, random);
         bool silently = random.Chance(0.5);
         schedule.Add(at, "F4", $"node {victim} {(silently ? "loses power" : "crashes")}", c => c.Nodes[victim].Crash(silently));
         schedule.Add(end, "F4", $"node {victim} starts anew", c =>
@@ -129,7 +150,7 @@ internal static class RandomFaults
     private static TimeSpan Pause(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
     {
         var end = End(plan, random, at, plan.LongestPause);
-        int victim = Pick(plan.Nodes, random);
+        int victim = Pick(plan.Nodes!, random);
         var duration = end - at;
         schedule.Add(at, "F6", $"node {victim} pauses for {duration.TotalMilliseconds} ms", c => c.Nodes[victim].Pause(duration));
         return end;
@@ -138,7 +159,7 @@ internal static class RandomFaults
     private static TimeSpan Shortage(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
     {
         var end = End(plan, random, at, plan.LongestFault);
-        int victim = Pick(plan.Nodes, random);
+        int victim = Pick(plan.Nodes!, random);
         if (random.Chance(0.5))
         {
             double busy = random.NextUnit();

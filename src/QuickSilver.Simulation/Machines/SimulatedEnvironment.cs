@@ -118,6 +118,15 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
         return SimulatedConnection.Begin(this, remote, handler);
     }
 
+    /// <summary>A step of the process's own code.</summary>
+    internal void PostStep(ProcessContext context, SendOrPostCallback step, object? state)
+    {
+        if (IsAlive)
+        {
+            _time.At(_time.Now, new StepEvent(context, this, step, state));
+        }
+    }
+
     internal void Admit(NodeEvent what)
     {
         if (!IsAlive)
@@ -298,6 +307,18 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
             _request!.Next = null;
             _request = null;
             Life._spareRequests.Push(this);
+        }
+    }
+
+    private sealed class StepEvent(ProcessContext context, SimulatedEnvironment life, SendOrPostCallback step, object? state)
+        : NodeEvent(life)
+    {
+        internal override TraceKind Kind => TraceKind.Step;
+
+        internal override void Execute()
+        {
+            Life.Trace(TraceKind.Step, 0);
+            context.Run(step, state);
         }
     }
 }

@@ -1,5 +1,3 @@
-using QuickSilver.Simulation.Network;
-
 namespace QuickSilver.Simulation.Machines;
 
 // Many nodes, one thread, one order of events, one seed: the same seed gives the same run, byte for byte (I20).
@@ -39,10 +37,17 @@ internal sealed class SimulatedMachines
 
     public SimulatedMachine AddNode()
     {
+        var node = AddIdleNode();
+        node.Start();
+        return node;
+    }
+
+    /// <summary>A machine on which nothing runs until it is restarted.</summary>
+    public SimulatedMachine AddIdleNode()
+    {
         Time.CheckThread();
         var node = new SimulatedMachine(this, _nodes.Count);
         _nodes.Add(node);
-        node.Start();
         return node;
     }
 
@@ -65,6 +70,21 @@ internal sealed class SimulatedMachines
 
     /// <summary>Runs until the condition holds, at most <paramref name="limit"/> from now; returns whether it held.</summary>
     public bool RunUntil(Func<bool> condition, TimeSpan limit) => Time.RunUntil(condition, VirtualTime.Add(Time.Now, limit));
+
+    /// <summary>Undoes all that faults did: links, partitions, pauses, node models; what crashed is restarted.</summary>
+    public void Heal()
+    {
+        Network.Heal();
+        foreach (var node in _nodes)
+        {
+            node.Model.Heal();
+            node.Resume();
+            if (!node.IsUp && node.Lives > 0)
+            {
+                node.Restart();
+            }
+        }
+    }
 
     /// <summary>Throws when a living node holds packet memory; needs no tracker, but names the places when there is one.</summary>
     public void AssertLeasesReturned()

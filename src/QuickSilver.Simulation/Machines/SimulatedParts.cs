@@ -3,6 +3,7 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Composition;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
+using QuickSilver.Membership.Client;
 
 namespace QuickSilver.Simulation.Machines;
 
@@ -17,6 +18,11 @@ internal sealed class SimulatedParts(SimulatedEnvironment life, QuickSilverOptio
     public override TimeProvider OutsideTime { get; } = new VirtualTimeProvider(life);
 
     public override TaskCreationOptions Completions => TaskCreationOptions.None;
+
+    public override bool ResumesInContext => SynchronizationContext.Current is SimulationContext;
+
+    /// <summary>How many nodes the node knows, itself included, once it has joined.</summary>
+    public int KnownNodes => ((MembershipClient)Membership).NodeCount;
 
     public override Task StopAsync()
     {

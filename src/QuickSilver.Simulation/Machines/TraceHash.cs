@@ -16,6 +16,7 @@ internal enum TraceKind : byte
     Crash = 9,
     Pause = 10,
     Resume = 11,
+    Step = 12,
 }
 
 internal readonly record struct TraceEntry(TimeSpan At, int Node, TraceKind Kind, ulong Detail);

@@ -22,6 +22,9 @@ internal sealed class VirtualTime
 
     public int QueuedEvents => _count;
 
+    /// <summary>Whether the calling thread is the one that runs the simulation.</summary>
+    public bool IsOwnThread => System.Environment.CurrentManagedThreadId == _threadId;
+
     /// <summary>Queues an event; one that is due in the past happens now, after what is already queued for now.</summary>
     public void At(TimeSpan due, VirtualEvent what)
     {
@@ -66,11 +69,11 @@ internal sealed class VirtualTime
     /// <summary>Throws when called from another thread than the one that runs the simulation.</summary>
     public void CheckThread()
     {
-        if (System.Environment.CurrentManagedThreadId != _threadId)
+        if (!IsOwnThread)
         {
             throw new InvalidOperationException(
                 "The simulator runs on one thread: this call came from another. Post from code that the simulation runs, " +
-                "or between two runs from the thread that runs them (AdoptThread after an await that changed threads).");
+                "or between two runs from the thread that runs them (after an await that changed threads, the cluster is called first).");
         }
     }
 

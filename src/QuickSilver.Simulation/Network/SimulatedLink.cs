@@ -1,9 +1,13 @@
 using QuickSilver.Simulation.Machines;
+using QuickSilver.Simulation.Network;
 
-namespace QuickSilver.Simulation.Network;
+namespace QuickSilver.Simulation;
 
-// One direction between two nodes: what of each send gets through, and when. Has its own random numbers.
-internal sealed class SimulatedLink
+/// <summary>
+/// One direction between two nodes: what of each send gets through, and when. Has its own random numbers. Used by code that the
+/// simulation runs, or between two runs.
+/// </summary>
+public sealed class SimulatedLink
 {
     private readonly SimulatedNetwork _network;
     private readonly SeededRandom _random;
@@ -21,24 +25,29 @@ internal sealed class SimulatedLink
         _random = SeededRandom.Derive(network.Seed, purpose: 2, ((ulong)(uint)from.Number << 32) | (uint)to.Number);
     }
 
-    public SimulatedMachine From { get; }
+    internal SimulatedMachine From { get; }
 
-    public SimulatedMachine To { get; }
+    internal SimulatedMachine To { get; }
 
-    /// <summary>The network's model unless one was set for this link; null goes back to it.</summary>
+    /// <summary>How it behaves: as <see cref="SimulatedNetwork.Model"/> unless a model was set for this link.</summary>
     public LinkModel Model => _model ?? _network.Model;
 
+    /// <summary>Datagrams that were to pass.</summary>
     public long Offered { get; private set; }
 
+    /// <summary>Of them, those that did not.</summary>
     public long Lost { get; private set; }
 
+    /// <summary>Of them, those that arrived twice.</summary>
     public long Duplicated { get; private set; }
 
+    /// <summary>Of them, those that others overtook.</summary>
     public long Reordered { get; private set; }
 
+    /// <summary>Of them, those in which a bit was flipped.</summary>
     public long Corrupted { get; private set; }
 
-    /// <summary>Nothing passes (F3). Streams wait, and break when it lasts.</summary>
+    /// <summary>Nothing passes. Streams wait, and break after 15 s.</summary>
     public bool IsBlocked
     {
         get => _isBlocked;
@@ -58,6 +67,7 @@ internal sealed class SimulatedLink
 
     internal int BlockNumber { get; private set; }
 
+    /// <summary>Gives this link a model of its own; null: it behaves again as <see cref="SimulatedNetwork.Model"/>.</summary>
     public void SetModel(LinkModel? model) => _model = model;
 
     /// <summary>How long a piece of a stream takes: a lost one as long as it takes to send it again.</summary>

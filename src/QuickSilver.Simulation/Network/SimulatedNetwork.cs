@@ -1,15 +1,21 @@
 using QuickSilver.Simulation.Machines;
 
-namespace QuickSilver.Simulation.Network;
+using QuickSilver.Simulation.Network;
+
+namespace QuickSilver.Simulation;
 
 // Says whether a datagram is to vanish on a link; for tests that must lose one certain packet.
 internal delegate bool DatagramFilter(SimulatedLink link, ReadOnlySpan<byte> datagram);
 
-// All links, groups and partitions.
-internal sealed class SimulatedNetwork
+/// <summary>
+/// The network between the nodes of a <see cref="SimulatedCluster"/>: a link for each direction between two of them, and
+/// partitions. Used by code that the simulation runs, or between two runs. Nodes are named by their numbers;
+/// <see cref="SimulatedCluster.Service"/> is the number of the membership service's own machine.
+/// </summary>
+public sealed class SimulatedNetwork
 {
     /// <summary>How long a stream lives without hearing of its peer.</summary>
-    public static readonly TimeSpan StreamTimeout = TimeSpan.FromSeconds(15);
+    internal static readonly TimeSpan StreamTimeout = TimeSpan.FromSeconds(15);
 
     internal static readonly TimeSpan LoopbackDelay = TimeSpan.FromMicroseconds(5);
 
@@ -26,16 +32,26 @@ internal sealed class SimulatedNetwork
         Model = cluster.Options.Link;
     }
 
-    /// <summary>How all links behave that have no model of their own.</summary>
-    public LinkModel Model { get; set; }
+    /// <summary>
+    /// How all links behave that have no model of their own. May be changed at any time; begins as <see cref="Baseline"/>.
+    /// </summary>
+    public LinkModel Model
+    {
+        get;
+        set
+        {
+            ArgumentNullException.ThrowIfNull(value);
+            field = value;
+        }
+    }
 
-    /// <summary>What Heal goes back to.</summary>
+    /// <summary>What <see cref="Heal"/> goes back to: <see cref="SimulationOptions.Link"/>.</summary>
     public LinkModel Baseline => _cluster.Options.Link;
 
-    public DatagramFilter? Filter { get; set; }
+    internal DatagramFilter? Filter { get; set; }
 
     /// <summary>Datagrams that reached a node on which no port was open for them.</summary>
-    public long Undeliverable { get; private set; }
+    internal long Undeliverable { get; private set; }
 
     /// <summary>
     /// Datagrams that a repair protocol may have had to act on, one for each receiver: lost on a link or at a full receive
@@ -51,8 +67,12 @@ internal sealed class SimulatedNetwork
 
     internal SeededRandom Random => _random;
 
+    /// <summary>One direction between two nodes, or of a node with itself.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">There is no node of such a number.</exception>
     public SimulatedLink Link(int from, int to)
     {
+        Check(from);
+        Check(to);
         while (_links.Count <= from)
         {
             _links.Add([]);
@@ -68,7 +88,10 @@ internal sealed class SimulatedNetwork
         return _links[from][to] ??= new SimulatedLink(this, _cluster.Nodes[from], _cluster.Nodes[to]);
     }
 
-    /// <summary>Cuts both directions between each node of one side and each of the other.</summary>
+    /// <summary>
+    /// Cuts both directions between each node of one side and each of the other. Streams that are cut wait, and break after 15 s.
+    /// </summary>
+    /// <exception cref="ArgumentOutOfRangeException">There is no node of such a number.</exception>
     public void Partition(IReadOnlyList<int> side, IReadOnlyList<int> other)
     {
         Mute(side, other);
@@ -76,6 +99,7 @@ internal sealed class SimulatedNetwork
     }
 
     /// <summary>Cuts one direction: what <paramref name="from"/> sends does not reach <paramref name="to"/>.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">There is no node of such a number.</exception>
     public void Mute(IReadOnlyList<int> from, IReadOnlyList<int> to)
     {
         foreach (int one in from)
@@ -105,7 +129,7 @@ internal sealed class SimulatedNetwork
         }
     }
 
-    /// <summary>Ends all partitions and sets every link back to the baseline.</summary>
+    /// <summary>Ends all partitions and sets every link back to <see cref="Baseline"/>.</summary>
     public void Heal()
     {
         Reconnect();
@@ -120,9 +144,15 @@ internal sealed class SimulatedNetwork
         }
     }
 
-    /// <summary>Breaks every stream between two nodes, or of one node with all when they are the same; both sides are told.</summary>
+    /// <summary>
+    /// Breaks every stream (to the membership service) between two nodes, or of one node with all when they are the same; both
+    /// sides are told.
+    /// </summary>
+    /// <exception cref="ArgumentOutOfRangeException">There is no node of such a number.</exception>
     public void BreakStreams(int one, int other)
     {
+        Check(one);
+        Check(other);
         foreach (var connection in _cluster.Nodes[one].Life?.Endpoints.Connections.ToArray() ?? [])
         {
             if (one == other || connection.Joins(_cluster.Nodes[one], _cluster.Nodes[other]))
@@ -199,6 +229,14 @@ internal sealed class SimulatedNetwork
 
         arrival.Set(node, segments, destination);
         _cluster.Time.At(at, arrival);
+    }
+
+    private void Check(int number)
+    {
+        if ((uint)number >= (uint)_cluster.Nodes.Count)
+        {
+            throw new ArgumentOutOfRangeException(nameof(number), number, $"Nodes are numbered from 0 to {_cluster.Nodes.Count - 1}.");
+        }
     }
 
     internal bool Drops(SimulatedLink link, ReadOnlySpan<byte> datagram) => Filter is { } filter && filter(link, datagram);

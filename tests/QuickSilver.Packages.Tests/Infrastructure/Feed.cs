@@ -35,8 +35,7 @@ public sealed class Feed : IDisposable
     public string NewcomersFolder(string name)
     {
         string folder = _folder.CreateSubdirectory(name).FullName;
-        string machine = typeof(Feed).Assembly.GetCustomAttributes<AssemblyMetadataAttribute>()
-            .Single(attribute => attribute.Key == "PackageFolder").Value!;
+        string machine = Known("PackageFolder");
         File.WriteAllText(Path.Combine(folder, "nuget.config"), $"""
             <configuration>
               <packageSources>
@@ -48,6 +47,10 @@ public sealed class Feed : IDisposable
             """);
         return folder;
     }
+
+    /// <summary>What this project's file tells of the build: a folder, or the version of a package that newcomers add.</summary>
+    public static string Known(string key) =>
+        typeof(Feed).Assembly.GetCustomAttributes<AssemblyMetadataAttribute>().Single(attribute => attribute.Key == key).Value!;
 
     public void Dispose() => _folder.Delete(recursive: true);
 

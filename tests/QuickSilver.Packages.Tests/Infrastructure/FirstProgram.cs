@@ -2,16 +2,22 @@ using System.Text.RegularExpressions;
 
 namespace QuickSilver.Packages.Tests.Infrastructure;
 
-// The program that the README shows to who sees QuickSilver for the first time.
+// The program that the README shows to who sees QuickSilver for the first time, and the test that the page of the
+// simulator's package shows.
 internal static partial class FirstProgram
 {
-    public static string Source { get; } = Find(File.ReadAllText(Path.Combine(Feed.Root, "README.md")));
+    public static string Source { get; } = Find("README.md", Program(), "under \"A first program\"");
 
-    private static string Find(string page) =>
-        Program().Match(page.ReplaceLineEndings("\n")) is { Success: true } match
+    public static string Test { get; } = Find("src/QuickSilver.Simulation/README.md", FirstBlock(), "at all");
+
+    private static string Find(string page, Regex block, string where) =>
+        block.Match(File.ReadAllText(Path.Combine(Feed.Root, page)).ReplaceLineEndings("\n")) is { Success: true } match
             ? match.Groups[1].Value
-            : throw new FormatException("The README has no C# block under \"A first program\".");
+            : throw new FormatException($"{page} has no C# block {where}.");
 
     [GeneratedRegex(@"^## A first program\n(?:(?!##).*\n)*?```csharp\n((?:(?!```).*\n)*)```", RegexOptions.Multiline)]
     private static partial Regex Program();
+
+    [GeneratedRegex(@"^```csharp\n((?:(?!```).*\n)*)```", RegexOptions.Multiline)]
+    private static partial Regex FirstBlock();
 }

@@ -1,0 +1,35 @@
+namespace QuickSilver.Simulation.Machines;
+
+// Finds code under simulation that goes on in the thread pool, where no two runs are alike: what is started within a run
+// carries a mark with its execution context, and the runtime tells when a thread takes up a context with that mark.
+internal sealed class EscapeWatch
+{
+    private readonly AsyncLocal<bool> _mark;
+    private volatile int _threadId;
+    private volatile bool _hasEscaped;
+
+    public EscapeWatch()
+    {
+        _mark = new AsyncLocal<bool>(change =>
+        {
+            if (change.CurrentValue && Environment.CurrentManagedThreadId != _threadId)
+            {
+                _hasEscaped = true;
+            }
+        });
+    }
+
+    public bool HasEscaped => _hasEscaped;
+
+    /// <summary>The calling thread runs the simulation from here to Leave.</summary>
+    public void Enter()
+    {
+        _threadId = Environment.CurrentManagedThreadId;
+        _mark.Value = true;
+    }
+
+    public void Leave() => _mark.Value = false;
+
+    /// <summary>From any thread: found otherwise.</summary>
+    public void Note() => _hasEscaped = true;
+}

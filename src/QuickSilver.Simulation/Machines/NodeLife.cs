@@ -1,0 +1,125 @@
+namespace QuickSilver.Simulation.Machines;
+
+// One process: a QuickSilver node over one life of a machine, and its user's code in a context of its own. A process whose
+// node cannot join, or is removed by the membership service, is ended and started anew a moment later, as whatever looks
+// after processes on a machine would.
+internal sealed class NodeLife
+{
+    private static readonly TimeSpan LongestWait = TimeSpan.FromMilliseconds(300);
+
+    private readonly SimulatedCluster _cluster;
+    private readonly SimulatedNode _owner;
+    private readonly SimulatedEnvironment _environment;
+    private readonly QuickSilverOptions _options;
+    private readonly ProcessContext _context;
+    private readonly CancellationTokenSource _over = new();
+    private readonly SeededRandom _own;
+    private bool _isOver;
+
+    public NodeLife(SimulatedCluster cluster, SimulatedNode owner, SimulatedEnvironment environment)
+    {
+        _cluster = cluster;
+        _owner = owner;
+        _environment = environment;
+        _options = cluster.Options.NodeOptions with { };
+        _context = new ProcessContext(environment, cluster.Escapes);
+        Parts = new SimulatedParts(environment, _options, cluster.ServiceAt, cluster.Logs);
+        ulong which = ((ulong)(uint)owner.Number << 32) | (uint)owner.Lives;
+        Random = new SimulatedRandom(SeededRandom.Derive(cluster.Options.Seed, purpose: 11, which));
+        _own = SeededRandom.Derive(cluster.Options.Seed, purpose: 12, which);
+    }
+
+    public SimulatedParts Parts { get; }
+
+    public Random Random { get; }
+
+    /// <summary>Null until it has joined.</summary>
+    public QuickSilverNode? Node { get; private set; }
+
+    public void Begin() => _context.Post(static state => ((NodeLife)state!).RunSafely(((NodeLife)state).RunAsync), this);
+
+    public void Post(Func<Task> code) => _context.Post(_ => RunSafely(code), null);
+
+    /// <summary>The process is gone.</summary>
+    public void End() => _isOver = true;
+
+    /// <summary>After the run: frees what a dead process would have taken with it.</summary>
+    public void CleanUp()
+    {
+        _over.Cancel();
+        // Its machine is dead, and a dead machine's timers are over at once: this ends at once.
+        _ = Node?.DisposeAsync();
+    }
+
+    private async Task RunAsync()
+    {
+        QuickSilverNode node;
+        try
+        {
+            node = await QuickSilverNode.StartAsync(Parts, _options, _cluster.Logs, _over.Token);
+        }
+        catch (Exception exception) when (exception is MembershipUnreachableException || IsEnd(exception))
+        {
+            RestartSoon();
+            return;
+        }
+
+        Node = node;
+        RunSafely(() => RestartWhenExpelledAsync(node));
+        if (_cluster.Application is { } application)
+        {
+            await application(_owner);
+        }
+    }
+
+    private async Task RestartWhenExpelledAsync(QuickSilverNode node)
+    {
+        await node.Expulsion;
+        RestartSoon();
+    }
+
+    // What a process throws is its user's fault, unless it only heard of the end of its node.
+    private async void RunSafely(Func<Task> code)
+    {
+        try
+        {
+            await code();
+        }
+        catch (Exception exception) when (IsEnd(exception) && Node?.Status.State is NodeState.Expelled)
+        {
+        }
+        catch (Exception exception)
+        {
+            _cluster.Fail($"The code of {_owner}", exception);
+        }
+    }
+
+    private void RestartSoon()
+    {
+        if (_isOver)
+        {
+            return;
+        }
+
+        int life = _owner.Lives;
+        _cluster.Machines.After(_own.Between(TimeSpan.FromMilliseconds(1), LongestWait), () =>
+        {
+            if (_owner.Lives != life || !_owner.IsUp)
+            {
+                return;
+            }
+
+            _owner.Crash();
+            _cluster.Machines.After(_own.UpTo(LongestWait), () =>
+            {
+                if (_owner.Lives == life && !_owner.IsUp)
+                {
+                    _owner.Start();
+                }
+            });
+        });
+    }
+
+    private static bool IsEnd(Exception exception) =>
+        exception is NodeExpelledException or ObjectDisposedException or OperationCanceledException;
+}

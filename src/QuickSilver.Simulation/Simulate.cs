@@ -1,0 +1,105 @@
+using System.Globalization;
+using System.Runtime.CompilerServices;
+
+namespace QuickSilver.Simulation;
+
+/// <summary>Plays many seeds of one scenario, in a unit test.</summary>
+public static class Simulate
+{
+    private const string SeedsVariable = "QS_SEEDS";
+    private const string FirstSeedVariable = "QS_FIRST_SEED";
+
+    /// <summary>
+    /// Plays a scenario with one seed after the other, each on a new cluster, until one fails. Which those are, the environment
+    /// can say instead: <c>QS_SEEDS</c> how many, <c>QS_FIRST_SEED</c> the first one. The first seed and the failing one are played
+    /// twice, to prove that they give the same run.
+    /// </summary>
+    /// <param name="seeds">How many, above 0; the first is that of <paramref name="options"/>.</param>
+    /// <param name="options">What is simulated.</param>
+    /// <param name="scenario">
+    /// What is done with a cluster that is not started yet. What it throws, as assertions do, fails its seed.
+    /// </param>
+    /// <param name="test">The test's name, for the line that plays a seed again. The compiler gives the caller's.</param>
+    /// <exception cref="SimulationException">
+    /// A seed failed: the message has the seed, the line that plays it again, what failed, and the faults that were drawn.
+    /// </exception>
+    /// <exception cref="ArgumentException">There are no seeds to play, or the options are wrong.</exception>
+    public static void ManySeeds(
+        int seeds, SimulationOptions options, Action<SimulatedCluster> scenario, [CallerMemberName] string test = "")
+    {
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(seeds);
+        ArgumentNullException.ThrowIfNull(options);
+        ArgumentNullException.ThrowIfNull(scenario);
+        options.Check();
+        ulong first = Number(FirstSeedVariable) ?? options.Seed;
+        ulong count = Number(SeedsVariable) ?? (ulong)seeds;
+        for (ulong i = 0; i < count; i++)
+        {
+            var seeded = options with { Seed = unchecked(first + i) };
+            var outcome = Play(seeded, scenario);
+            if (outcome.Failure is not null)
+            {
+                throw Report(outcome, Play(seeded, scenario), i + 1, count, test);
+            }
+
+            if (i == 0 && Play(seeded, scenario) is var again && again.Trace != outcome.Trace)
+            {
+                throw Differs(outcome, again, test);
+            }
+        }
+    }
+
+    private static Outcome Play(SimulationOptions options, Action<SimulatedCluster> scenario)
+    {
+        using var cluster = new SimulatedCluster(options);
+        Exception? failure = null;
+        try
+        {
+            scenario(cluster);
+        }
+        catch (Exception exception)
+        {
+            failure = exception;
+        }
+
+        return new Outcome(options.Seed, failure, cluster.TraceHash, cluster.Now, cluster.Faults);
+    }
+
+    private static SimulationException Report(Outcome outcome, Outcome again, ulong number, ulong count, string test)
+    {
+        if (outcome.Trace != again.Trace)
+        {
+            return Differs(outcome, again, test);
+        }
+
+        string replay = Replay(outcome.Seed, test);
+        string faults = outcome.Faults is { } drawn ? $"{Environment.NewLine}Faults:{Environment.NewLine}{drawn}" : "";
+        string message = $"""
+            Seed {outcome.Seed} fails ({number} of {count}): {outcome.Failure!.Message}
+            Replay: {replay}
+            It ended at {outcome.At} of virtual time with the trace {outcome.Trace:x16}, and the same when it was played again.{faults}
+            """;
+        return new SimulationException(message, outcome.Failure) { Seed = outcome.Seed, Replay = replay };
+    }
+
+    private static SimulationException Differs(Outcome outcome, Outcome again, string test)
+    {
+        string replay = Replay(outcome.Seed, test);
+        string message = $"""
+            Seed {outcome.Seed} gave two different runs.
+            It ended at {outcome.At} with the trace {outcome.Trace:x16}, and played again at {again.At} with {again.Trace:x16}.
+            Code under simulation depends on something else than the seed: the wall clock, Random or Guid, a thread, static state, or
+            the order of a hash table.
+            Replay: {replay}
+            """;
+        return new SimulationException(message, outcome.Failure ?? again.Failure) { Seed = outcome.Seed, Replay = replay };
+    }
+
+    private static string Replay(ulong seed, string test) =>
+        $"{SeedsVariable}=1 {FirstSeedVariable}={seed} dotnet test --filter \"FullyQualifiedName~{test}\"";
+
+    private static ulong? Number(string variable) =>
+        ulong.TryParse(Environment.GetEnvironmentVariable(variable), CultureInfo.InvariantCulture, out ulong number) ? number : null;
+
+    private sealed record Outcome(ulong Seed, Exception? Failure, ulong Trace, TimeSpan At, FaultSchedule? Faults);
+}

@@ -1,0 +1,82 @@
+namespace QuickSilver.Simulation.Tests.Clusters;
+
+// Whoever runs many seeds is told the first that fails, with all that is needed to see it again.
+public sealed class ManySeedsTests
+{
+    private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
+
+    private static readonly SimulationOptions Options = new()
+    {
+        Nodes = 3,
+        Seed = 40,
+        Faults = new FaultPlan { Kinds = FaultKinds.Loss, Until = TimeSpan.FromSeconds(1) },
+    };
+
+    [Fact]
+    public void All_seeds_are_played_and_the_first_one_twice()
+    {
+        var played = new List<ulong>();
+        Simulate.ManySeeds(5, Options, cluster => played.Add(cluster.Options.Seed));
+        Assert.Equal([40, 40, 41, 42, 43, 44], played);
+    }
+
+    [Fact]
+    public void The_first_seed_that_fails_is_told_with_the_line_that_plays_it_again()
+    {
+        var thrown = Assert.Throws<SimulationException>(() => Simulate.ManySeeds(5, Options, cluster =>
+        {
+            cluster.Start();
+            cluster.RunFaults();
+            Assert.NotEqual(42UL, cluster.Options.Seed);
+        }));
+        Assert.Equal(42UL, thrown.Seed);
+        Assert.Equal(
+            "QS_SEEDS=1 QS_FIRST_SEED=42 dotnet test --filter "
+            + $"\"FullyQualifiedName~{nameof(The_first_seed_that_fails_is_told_with_the_line_that_plays_it_again)}\"",
+            thrown.Replay);
+        Assert.Contains(thrown.Replay!, thrown.Message, StringComparison.Ordinal);
+        Assert.Contains("Faults:", thrown.Message, StringComparison.Ordinal);
+        Assert.Contains("healed", thrown.Message, StringComparison.Ordinal);
+        Assert.IsAssignableFrom<Xunit.Sdk.XunitException>(thrown.InnerException);
+    }
+
+    [Fact]
+    public void What_must_always_hold_is_looked_at_whenever_something_happens()
+    {
+        TimeSpan due = default;
+        var thrown = Assert.Throws<SimulationException>(() => Simulate.ManySeeds(1, Options, cluster =>
+        {
+            cluster.Start();
+            bool holds = true;
+            due = cluster.Now + (Second / 7);
+            cluster.After(Second / 7, () => holds = false);
+            cluster.Always("it is so", () => holds);
+            cluster.Run(Second);
+        }));
+        Assert.Contains($"It did not hold at {due}", thrown.Message, StringComparison.Ordinal);
+        Assert.Contains("it is so", thrown.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void What_never_comes_to_be_is_told()
+    {
+        var thrown = Assert.Throws<SimulationException>(() => Simulate.ManySeeds(1, Options, cluster =>
+        {
+            cluster.Start();
+            cluster.Eventually("pigs fly", () => false, Second);
+        }));
+        Assert.Contains("within 00:00:01 that pigs fly", thrown.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Code_that_depends_on_more_than_the_seed_is_found()
+    {
+        int calls = 0;
+        var thrown = Assert.Throws<SimulationException>(() => Simulate.ManySeeds(1, Options, cluster =>
+        {
+            cluster.Start(node => Task.Delay(TimeSpan.FromMilliseconds(++calls), node.Time));
+            cluster.Run(Second);
+        }));
+        Assert.Contains("two different runs", thrown.Message, StringComparison.Ordinal);
+    }
+}
