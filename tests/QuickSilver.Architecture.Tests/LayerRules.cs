@@ -18,6 +18,7 @@ internal static class LayerRules
         ["QuickSilver.Simulation"] = 5,
         ["qsm"] = 6,
         ["FlightBoard"] = 6,
+        ["OrderBook.Tests"] = 6,
         ["QuickSilver.Microbenchmarks"] = 6,
         ["QuickSilver.Campaign"] = 6,
     };
