@@ -58,7 +58,7 @@ public sealed class SimulatedCluster : IDisposable
         ArgumentNullException.ThrowIfNull(options);
         options.Check();
         Options = options;
-        Machines = new SimulatedMachines(options);
+        Machines = new SimulatedMachines(options with { SharesPacketMemory = true });
         Time = new ScenarioTime(Machines);
         Random = new SimulatedRandom(SeededRandom.Derive(options.Seed, purpose: 9, owner: 0));
         _starts = SeededRandom.Derive(options.Seed, purpose: 10, owner: 0);

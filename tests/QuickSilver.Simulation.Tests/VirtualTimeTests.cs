@@ -41,6 +41,41 @@ public sealed class VirtualTimeTests
     }
 
     [Fact]
+    public void What_an_event_asks_for_comes_after_all_that_is_queued_for_its_instant()
+    {
+        var time = new VirtualTime();
+        var fired = new List<int>();
+        for (int i = 0; i < 3; i++)
+        {
+            int number = i;
+            time.At(Ms(5), new ActionEvent(() =>
+            {
+                fired.Add(number);
+                time.At(Ms(5), new ActionEvent(() => fired.Add(10 + number)));
+                time.At(Ms(6), new ActionEvent(() => fired.Add(20 + number)));
+            }));
+        }
+
+        time.At(Ms(5), new ActionEvent(() => fired.Add(3)));
+        time.RunTo(Ms(10));
+        Assert.Equal([0, 1, 2, 3, 10, 11, 12, 20, 21, 22], fired);
+    }
+
+    [Fact]
+    public void What_is_left_of_an_instant_when_an_event_throws_happens_in_the_next_run()
+    {
+        var time = new VirtualTime();
+        var fired = new List<int>();
+        time.At(Ms(5), new ActionEvent(() => fired.Add(0)));
+        time.At(Ms(5), new ActionEvent(() => throw new InvalidDataException()));
+        time.At(Ms(5), new ActionEvent(() => fired.Add(2)));
+        Assert.Throws<InvalidDataException>(() => time.RunTo(Ms(10)));
+        time.RunTo(Ms(10));
+        Assert.Equal([0, 2], fired);
+        Assert.Equal(0, time.QueuedEvents);
+    }
+
+    [Fact]
     public void A_run_until_a_condition_stops_at_the_instant_at_which_it_holds()
     {
         var time = new VirtualTime();

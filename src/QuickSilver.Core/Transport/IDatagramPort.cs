@@ -12,11 +12,11 @@ internal enum SendOutcome
     Refused,
 }
 
-// A destination with its socket address computed once.
+// A destination with its socket address computed once, when first it is sent to.
 internal sealed class DatagramAddress(IPEndPoint endPoint)
 {
     public IPEndPoint EndPoint { get; } = endPoint;
-    public SocketAddress SocketAddress { get; } = endPoint.Serialize();
+    public SocketAddress SocketAddress => field ??= EndPoint.Serialize();
     public override string ToString() => EndPoint.ToString();
 }
 

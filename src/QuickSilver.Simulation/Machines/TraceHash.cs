@@ -67,6 +67,9 @@ internal sealed class TraceHash
         return Mix(hash, tail);
     }
 
+    /// <summary>A hash of two hashes, in order.</summary>
+    public static ulong Join(ulong one, ulong other) => Mix(one, other);
+
     /// <summary>A sentence on the first entry in which two recorded runs differ, or null when they are the same.</summary>
     public static string? FirstDifference(TraceHash one, TraceHash other)
     {

@@ -3,6 +3,9 @@ namespace QuickSilver.Simulation.Machines;
 // Something that happens at a point of virtual time.
 internal abstract class VirtualEvent
 {
+    /// <summary>The queue's own: what fires right after this one. An event is queued once at a time.</summary>
+    internal VirtualEvent? Next { get; set; }
+
     /// <summary>True when firing would do nothing (a cancelled alarm): the queue may forget the event early.</summary>
     internal virtual bool IsStale => false;
 

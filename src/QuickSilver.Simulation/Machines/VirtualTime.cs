@@ -2,13 +2,23 @@ namespace QuickSilver.Simulation.Machines;
 
 // The one clock and the one queue of all that will happen: a binary heap by (due, order of insertion), so events of one
 // instant fire in the order in which they were asked for and a run has exactly one history. One thread at a time.
+//
+// Events that are asked for one after the other and are due at one instant, as the arrivals of a multicast at all its
+// receivers, share one place in the heap, as a chain. The order is the same: whatever else is due then was asked for before
+// or after all of them.
 internal sealed class VirtualTime
 {
     private const int CompactionFloor = 4096;
 
     private Entry[] _heap = new Entry[1024];
     private int _count;
+    private int _events;
     private int _stale;
+    // The end of the chain that was begun last, and when it is due; null once it is no longer in the heap.
+    private VirtualEvent? _lastTail;
+    private long _lastDueTicks;
+    // What is left of the chain whose turn it is.
+    private VirtualEvent? _current;
     private ulong _order;
     private bool _running;
     private int _threadId = System.Environment.CurrentManagedThreadId;
@@ -20,7 +30,7 @@ internal sealed class VirtualTime
 
     public long EventsFired { get; private set; }
 
-    public int QueuedEvents => _count;
+    public int QueuedEvents => _events;
 
     /// <summary>Whether the calling thread is the one that runs the simulation.</summary>
     public bool IsOwnThread => System.Environment.CurrentManagedThreadId == _threadId;
@@ -29,13 +39,23 @@ internal sealed class VirtualTime
     public void At(TimeSpan due, VirtualEvent what)
     {
         CheckThread();
+        long dueTicks = Math.Max(due.Ticks, Now.Ticks);
+        _events++;
+        if (_lastTail is not null && _lastDueTicks == dueTicks)
+        {
+            _lastTail.Next = what;
+            _lastTail = what;
+            return;
+        }
+
         if (_count == _heap.Length)
         {
             Array.Resize(ref _heap, _count * 2);
         }
 
-        var entry = new Entry(Math.Max(due.Ticks, Now.Ticks), _order++, what);
-        SiftUp(_count++, entry);
+        _lastTail = what;
+        _lastDueTicks = dueTicks;
+        SiftUp(_count++, new Entry(dueTicks, _order++, what));
     }
 
     public void After(TimeSpan delay, VirtualEvent what) => At(Add(Now, delay), what);
@@ -92,7 +112,7 @@ internal sealed class VirtualTime
     // and again cost no memory.
     internal void NoteStale()
     {
-        if (++_stale > CompactionFloor && _stale > _count / 2)
+        if (++_stale > CompactionFloor && _stale > _events / 2)
         {
             Compact();
         }
@@ -104,24 +124,35 @@ internal sealed class VirtualTime
     private bool RunLoop(Func<bool> condition, TimeSpan end)
     {
         long atThisInstant = 0;
-        while (_count > 0 && _heap[0].DueTicks <= end.Ticks)
+        while (true)
         {
-            if (_heap[0].DueTicks > Now.Ticks)
+            if (_current is null)
             {
-                if (condition())
+                if (_count == 0 || _heap[0].DueTicks > end.Ticks)
                 {
-                    return true;
+                    break;
                 }
 
-                Now = TimeSpan.FromTicks(_heap[0].DueTicks);
-                atThisInstant = 0;
+                if (_heap[0].DueTicks > Now.Ticks)
+                {
+                    if (condition())
+                    {
+                        return true;
+                    }
+
+                    Now = TimeSpan.FromTicks(_heap[0].DueTicks);
+                    atThisInstant = 0;
+                }
+
+                TakeFirst();
             }
-            else if (++atThisInstant > MostEventsPerInstant)
+
+            if (++atThisInstant > MostEventsPerInstant)
             {
                 throw new SimulationException($"Time stands still at {Now}: {MostEventsPerInstant} events without a delay.");
             }
 
-            FireFirst();
+            FireCurrent();
         }
 
         if (condition())
@@ -133,16 +164,28 @@ internal sealed class VirtualTime
         return condition();
     }
 
-    private void FireFirst()
+    private void TakeFirst()
     {
-        var what = _heap[0].What;
+        _current = _heap[0].What;
+        if (_heap[0].DueTicks == _lastDueTicks)
+        {
+            _lastTail = null;
+        }
+
         var last = _heap[--_count];
         _heap[_count] = default;
         if (_count > 0)
         {
             SiftDown(0, last);
         }
+    }
 
+    private void FireCurrent()
+    {
+        var what = _current!;
+        _current = what.Next;
+        what.Next = null;
+        _events--;
         if (what.IsStale)
         {
             _stale--;
@@ -159,23 +202,53 @@ internal sealed class VirtualTime
         int kept = 0;
         for (int i = 0; i < _count; i++)
         {
-            if (_heap[i].What.IsStale)
+            if (WithoutStale(_heap[i].What) is { } chain)
             {
-                _heap[i].What.Discard();
-            }
-            else
-            {
-                _heap[kept++] = _heap[i];
+                _heap[kept++] = _heap[i] with { What = chain };
             }
         }
 
         Array.Clear(_heap, kept, _count - kept);
         _count = kept;
+        _lastTail = null;
         _stale = 0;
+        for (var what = _current; what is not null; what = what.Next)
+        {
+            _stale += what.IsStale ? 1 : 0;
+        }
+
         for (int i = (_count / 2) - 1; i >= 0; i--)
         {
             SiftDown(i, _heap[i]);
         }
+    }
+
+    private VirtualEvent? WithoutStale(VirtualEvent chain)
+    {
+        VirtualEvent? first = null;
+        VirtualEvent? last = null;
+        for (var what = chain; what is not null;)
+        {
+            var next = what.Next;
+            what.Next = null;
+            if (what.IsStale)
+            {
+                _events--;
+                what.Discard();
+            }
+            else if (last is null)
+            {
+                first = last = what;
+            }
+            else
+            {
+                last = last.Next = what;
+            }
+
+            what = next;
+        }
+
+        return first;
     }
 
     private void SiftUp(int index, in Entry entry)

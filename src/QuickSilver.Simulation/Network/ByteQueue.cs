@@ -4,7 +4,7 @@ namespace QuickSilver.Simulation.Network;
 // its reader may still look at it: room is only made in a new array.
 internal sealed class ByteQueue
 {
-    private const int SmallestArray = 1024;
+    private const int SmallestArray = 128;
 
     private byte[] _bytes = [];
     private int _first;
@@ -32,6 +32,11 @@ internal sealed class ByteQueue
         ArgumentOutOfRangeException.ThrowIfGreaterThan(count, Count);
         _first += count;
         Count -= count;
+        if (Count == 0)
+        {
+            // Most streams say much once and then little for ever. Whoever still reads has the array.
+            Clear();
+        }
     }
 
     public void Clear()

@@ -206,7 +206,7 @@ public sealed class SimulatedLink
         if (how.Corrupt)
         {
             Corrupted++;
-            carried = new FlightSegments(new Flight(segment.Span), 0, segment.Length, segment.SegmentBytes);
+            carried = new FlightSegments(new Flight(segment.Span, _network.Air), 0, segment.Length, segment.SegmentBytes);
             int bit = _random.Below(segment.Length * 8);
             carried.Span[bit / 8] ^= (byte)(1 << (bit % 8));
         }

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Buffers;
 using QuickSilver.Simulation.Machines;
 
 using QuickSilver.Simulation.Network;
@@ -21,7 +22,7 @@ public sealed class SimulatedNetwork
 
     private readonly SimulatedMachines _cluster;
     private readonly SeededRandom _random;
-    private readonly List<SimulatedLink?[]> _links = [];
+    private readonly List<LinkRow> _links = [];
     private readonly Dictionary<ulong, List<SimulatedMachine>> _groups = [];
     private readonly Stack<Arrival> _spareArrivals = new();
 
@@ -30,6 +31,7 @@ public sealed class SimulatedNetwork
         _cluster = cluster;
         _random = SeededRandom.Derive(cluster.Options.Seed, purpose: 3, owner: 0);
         Model = cluster.Options.Link;
+        Air = cluster.Options.SharesPacketMemory ? new SimulatedIntake(new SlabPool(long.MaxValue)) : null;
     }
 
     /// <summary>
@@ -59,6 +61,9 @@ public sealed class SimulatedNetwork
     /// </summary>
     public long Disturbed { get; internal set; }
 
+    /// <summary>Where datagrams under way lie, when receivers share the memory; null: each receiver has a copy of its own.</summary>
+    internal SimulatedIntake? Air { get; }
+
     internal ulong Seed => _cluster.Options.Seed;
 
     internal TimeSpan Now => _cluster.Time.Now;
@@ -75,17 +80,17 @@ public sealed class SimulatedNetwork
         Check(to);
         while (_links.Count <= from)
         {
-            _links.Add([]);
+            _links.Add(new LinkRow());
         }
 
-        if (_links[from].Length <= to)
+        var row = _links[from];
+        if (row.Find(to) is not { } link)
         {
-            var longer = _links[from];
-            Array.Resize(ref longer, Math.Max(to + 1, _cluster.Nodes.Count));
-            _links[from] = longer;
+            link = new SimulatedLink(this, _cluster.Nodes[from], _cluster.Nodes[to]);
+            row.Add(to, link, _cluster.Nodes.Count);
         }
 
-        return _links[from][to] ??= new SimulatedLink(this, _cluster.Nodes[from], _cluster.Nodes[to]);
+        return link;
     }
 
     /// <summary>
@@ -119,12 +124,9 @@ public sealed class SimulatedNetwork
     {
         foreach (var row in _links)
         {
-            foreach (var link in row)
+            foreach (var link in row.Links)
             {
-                if (link is not null)
-                {
-                    link.IsBlocked = false;
-                }
+                link.IsBlocked = false;
             }
         }
     }
@@ -137,9 +139,9 @@ public sealed class SimulatedNetwork
         Filter = null;
         foreach (var row in _links)
         {
-            foreach (var link in row)
+            foreach (var link in row.Links)
             {
-                link?.SetModel(null);
+                link.SetModel(null);
             }
         }
     }
@@ -197,7 +199,7 @@ public sealed class SimulatedNetwork
 
     internal void Send(SimulatedMachine from, ReadOnlySpan<byte> run, int segmentBytes, in Destination destination)
     {
-        var segments = new FlightSegments(new Flight(run), 0, run.Length, segmentBytes);
+        var segments = new FlightSegments(new Flight(run, Air), 0, run.Length, segmentBytes);
         if (!destination.IsGroup)
         {
             if (Find(destination.AddressBits, from) is { } target)
@@ -231,14 +233,6 @@ public sealed class SimulatedNetwork
         _cluster.Time.At(at, arrival);
     }
 
-    private void Check(int number)
-    {
-        if ((uint)number >= (uint)_cluster.Nodes.Count)
-        {
-            throw new ArgumentOutOfRangeException(nameof(number), number, $"Nodes are numbered from 0 to {_cluster.Nodes.Count - 1}.");
-        }
-    }
-
     internal bool Drops(SimulatedLink link, ReadOnlySpan<byte> datagram) => Filter is { } filter && filter(link, datagram);
 
     internal void OnBlocked(SimulatedLink link)
@@ -253,6 +247,14 @@ public sealed class SimulatedNetwork
                     _cluster.After(StreamTimeout, () => BreakIfStillBlocked(link, block, connection));
                 }
             }
+        }
+    }
+
+    private void Check(int number)
+    {
+        if ((uint)number >= (uint)_cluster.Nodes.Count)
+        {
+            throw new ArgumentOutOfRangeException(nameof(number), number, $"Nodes are numbered from 0 to {_cluster.Nodes.Count - 1}.");
         }
     }
 

@@ -9,7 +9,7 @@ namespace QuickSilver.Simulation.Network;
 internal sealed class SimulatedPort : IDatagramPort
 {
     public const int MaxRunBytes = 65_507;
-    private const int MaxSegments = 64;
+    internal const int MaxSegments = 64;
     private const int MaxBatchRuns = 64;
     // What a kernel accounts for a datagram beyond its bytes.
     private const int BookkeepingBytes = 256;
@@ -168,13 +168,13 @@ internal sealed class SimulatedPort : IDatagramPort
     {
         while (!_closed && queue.TryPeek(out var run))
         {
-            if (_life.Intake.TryPlace(run.Span, out int offset) is not { } lease)
+            if ((run.Flight.TryShare(run.Offset, out int offset) ?? _life.Intake.TryPlace(run.Span, out offset)) is not { } lease)
             {
                 return false;
             }
 
             queue.Dequeue();
-            _life.Trace(TraceKind.Datagrams, TraceHash.Of(run.Span));
+            _life.Trace(TraceKind.Datagrams, run.Flight.HashOf(run));
             _life.Spend(_life.Node.Model.CostPerDatagram * run.Count);
             _receiver.OnRun(new ReceivedRun(lease, offset, run.Length, this));
             lease.Release();
