@@ -21,6 +21,7 @@ internal static class LayerRules
         ["OrderBook.Tests"] = 6,
         ["QuickSilver.Microbenchmarks"] = 6,
         ["QuickSilver.Campaign"] = 6,
+        ["QuickSilver.SimulatorSpeed"] = 6,
     };
 
     /// <summary>Stands outside: it runs in the compiler, refers to no project, and is used as an analyzer only.</summary>
