@@ -1,4 +1,6 @@
 using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 
 namespace QuickSilver.Core.Serialization;
 
@@ -28,36 +30,10 @@ public static class ProtobufDotNetTypes
         return 1 + size;
     }
 
-    /// <summary>Writes a decimal, keeping its scale.</summary>
-    public static void Write(ref ProtobufWriter writer, decimal value)
-    {
-        var (low, high, signScale) = Split(value);
-        int start = writer.BeginLength();
-        if (low != 0)
-        {
-            writer.WriteTag(DecimalLowTag);
-            writer.WriteUInt64(low);
-        }
-
-        if (high != 0)
-        {
-            writer.WriteTag(DecimalHighTag);
-            writer.WriteUInt32(high);
-        }
-
-        if (signScale != 0)
-        {
-            writer.WriteTag(DecimalSignScaleTag);
-            writer.WriteUInt32(signScale);
-        }
-
-        writer.EndLength(start);
-    }
-
     /// <summary>Reads a decimal.</summary>
-    public static decimal ReadDecimal(ref ProtobufReader source)
+    public static decimal ReadDecimal(ReadOnlySpan<byte> source)
     {
-        var reader = source.ReadPacked();
+        var reader = new ProtobufReader(source);
         ulong low = 0;
         uint high = 0;
         uint signScale = 0;
@@ -92,27 +68,31 @@ public static class ProtobufDotNetTypes
     /// <summary>Bytes with their length.</summary>
     public static int SizeOf(Guid value) => value == Guid.Empty ? 1 : 1 + GuidBytes;
 
-    /// <summary>Writes a Guid as two halves of its bytes.</summary>
-    public static void Write(ref ProtobufWriter writer, Guid value)
+    /// <summary>Reads a Guid.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static Guid ReadGuid(ReadOnlySpan<byte> source)
     {
-        int start = writer.BeginLength();
-        if (value != Guid.Empty)
+        ulong low = 0;
+        ulong high = 0;
+        if (source.Length == GuidBytes && source[0] == GuidLowTag && source[9] == GuidHighTag)
         {
-            Span<byte> bytes = stackalloc byte[16];
-            value.TryWriteBytes(bytes);
-            writer.WriteTag(GuidLowTag);
-            writer.WriteFixed64(BinaryPrimitives.ReadUInt64LittleEndian(bytes));
-            writer.WriteTag(GuidHighTag);
-            writer.WriteFixed64(BinaryPrimitives.ReadUInt64LittleEndian(bytes[8..]));
+            low = BinaryPrimitives.ReadUInt64LittleEndian(source[1..]);
+            high = BinaryPrimitives.ReadUInt64LittleEndian(source[10..]);
+        }
+        else
+        {
+            (low, high) = ReadHalves(source);
         }
 
-        writer.EndLength(start);
+        Span<byte> bytes = stackalloc byte[16];
+        BinaryPrimitives.WriteUInt64LittleEndian(bytes, low);
+        BinaryPrimitives.WriteUInt64LittleEndian(bytes[8..], high);
+        return new Guid(bytes);
     }
 
-    /// <summary>Reads a Guid.</summary>
-    public static Guid ReadGuid(ref ProtobufReader source)
+    private static (ulong Low, ulong High) ReadHalves(ReadOnlySpan<byte> source)
     {
-        var reader = source.ReadPacked();
+        var reader = new ProtobufReader(source);
         ulong low = 0;
         ulong high = 0;
         while (reader.TryReadTag(out uint tag))
@@ -131,38 +111,71 @@ public static class ProtobufDotNetTypes
             }
         }
 
-        Span<byte> bytes = stackalloc byte[16];
-        BinaryPrimitives.WriteUInt64LittleEndian(bytes, low);
-        BinaryPrimitives.WriteUInt64LittleEndian(bytes[8..], high);
-        return new Guid(bytes);
+        return (low, high);
     }
 
     /// <summary>Bytes with their length.</summary>
     public static int SizeOf(TimeSpan value) => ScaledTicks.Of(value).Size;
 
-    /// <summary>Writes a TimeSpan in the coarsest unit that is exact.</summary>
-    public static void Write(ref ProtobufWriter writer, TimeSpan value) => ScaledTicks.Of(value).Write(ref writer);
-
     /// <summary>Reads a TimeSpan.</summary>
-    public static TimeSpan ReadTimeSpan(ref ProtobufReader source) => ScaledTicks.Read(ref source).ToTimeSpan();
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static TimeSpan ReadTimeSpan(ReadOnlySpan<byte> source) => ScaledTicks.Read(source).ToTimeSpan();
 
     /// <summary>Bytes with their length.</summary>
     public static int SizeOf(DateTime value) => ScaledTicks.Of(value).Size;
 
-    /// <summary>Writes a DateTime as the time since 1970-01-01, without its kind.</summary>
-    public static void Write(ref ProtobufWriter writer, DateTime value) => ScaledTicks.Of(value).Write(ref writer);
-
     /// <summary>Reads a DateTime.</summary>
-    public static DateTime ReadDateTime(ref ProtobufReader source) => ScaledTicks.Read(ref source).ToDateTime();
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static DateTime ReadDateTime(ReadOnlySpan<byte> source) => ScaledTicks.Read(source).ToDateTime();
 
     /// <summary>Bytes with their length.</summary>
     public static int SizeOf(DateTimeOffset value) => ScaledTicks.Of(value).Size;
 
-    /// <summary>Writes a DateTimeOffset: the instant, and the offset in minutes.</summary>
-    public static void Write(ref ProtobufWriter writer, DateTimeOffset value) => ScaledTicks.Of(value).Write(ref writer);
-
     /// <summary>Reads a DateTimeOffset.</summary>
-    public static DateTimeOffset ReadDateTimeOffset(ref ProtobufReader source) => ScaledTicks.Read(ref source).ToDateTimeOffset();
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static DateTimeOffset ReadDateTimeOffset(ReadOnlySpan<byte> source) => ScaledTicks.Read(source).ToDateTimeOffset();
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    internal static nint Write(ref byte destination, nint room, uint tag, decimal value)
+    {
+        var (low, high, signScale) = Split(value);
+        var writer = new ProtobufWriter(MemoryMarshal.CreateSpan(ref destination, (int)room));
+        int start = writer.BeginLength(tag);
+        if (low != 0)
+        {
+            writer.WriteUInt64(DecimalLowTag, low);
+        }
+
+        if (high != 0)
+        {
+            writer.WriteUInt32(DecimalHighTag, high);
+        }
+
+        if (signScale != 0)
+        {
+            writer.WriteUInt32(DecimalSignScaleTag, signScale);
+        }
+
+        writer.EndLength(start);
+        return writer.Written;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    internal static nint Write(ref byte destination, nint room, uint tag, Guid value)
+    {
+        var writer = new ProtobufWriter(MemoryMarshal.CreateSpan(ref destination, (int)room));
+        int start = writer.BeginLength(tag);
+        if (value != Guid.Empty)
+        {
+            Span<byte> bytes = stackalloc byte[16];
+            value.TryWriteBytes(bytes);
+            writer.WriteFixed64(GuidLowTag, BinaryPrimitives.ReadUInt64LittleEndian(bytes));
+            writer.WriteFixed64(GuidHighTag, BinaryPrimitives.ReadUInt64LittleEndian(bytes[8..]));
+        }
+
+        writer.EndLength(start);
+        return writer.Written;
+    }
 
     private static (ulong Low, uint High, uint SignScale) Split(decimal value)
     {

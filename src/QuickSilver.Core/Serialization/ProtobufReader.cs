@@ -1,5 +1,7 @@
-using System.Buffers.Binary;
 using System.Diagnostics.CodeAnalysis;
+using System.Numerics;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using System.Text;
 using System.Text.Unicode;
 
@@ -10,11 +12,21 @@ namespace QuickSilver.Core.Serialization;
 /// allocated or skipped, nesting is bounded, and whatever is wrong throws <see cref="PayloadFormatException"/> alone.
 /// A nested message is read by a reader of its own, which sees nothing but that message.
 /// </summary>
+/// <remarks>
+/// Most messages hold their fields in the order of their numbers. So a codec first tries each of them once (the methods that
+/// take a tag), which costs a comparison where it is missing, and reads what then remains by its tags, on a copy. A reader whose
+/// address nobody takes is kept in registers: so what is inlined into codecs calls static methods alone, and is itself without
+/// calls to be inlined, of which the compiler would take too many for a large message.
+/// </remarks>
 public ref struct ProtobufReader
 {
-    private readonly ReadOnlySpan<byte> _source;
+    // Those of one or two bytes.
+    private const uint TriedTags = 1 << 14;
+
+    private readonly ref readonly byte _source;
+    private readonly nint _length;
     private readonly int _depth;
-    private int _position;
+    private nint _position;
 
     /// <summary>Reads a message that is exactly <paramref name="source"/>.</summary>
     public ProtobufReader(ReadOnlySpan<byte> source)
@@ -22,14 +34,22 @@ public ref struct ProtobufReader
     {
     }
 
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private ProtobufReader(ReadOnlySpan<byte> source, int depth)
     {
-        _source = source;
+        _source = ref MemoryMarshal.GetReference(source);
+        _length = source.Length;
         _depth = depth;
     }
 
     /// <summary>Whether all was read.</summary>
-    public readonly bool IsAtEnd => _position >= _source.Length;
+    public readonly bool IsAtEnd => _position >= _length;
+
+    private readonly nint Left => _length - _position;
+
+    private readonly ref byte Next => ref Unsafe.Add(ref Unsafe.AsRef(in _source), _position);
+
+    private readonly ReadOnlySpan<byte> Rest => MemoryMarshal.CreateReadOnlySpan(ref Next, (int)Left);
 
     /// <summary>Reads the next field's tag.</summary>
     /// <returns>False at the end of the message.</returns>
@@ -41,37 +61,104 @@ public ref struct ProtobufReader
             return false;
         }
 
-        ulong value = ReadUInt64();
-        if (value > uint.MaxValue || value < 8)
+        var (value, bytes) = ReadTag(Rest);
+        _position += bytes;
+        tag = value;
+        return true;
+    }
+
+    /// <summary>Reads a varint if the next field has this tag, except that it may not, close to the message's end.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryReadVarint(uint tag, out ulong value)
+    {
+        ref byte at = ref Unsafe.Add(ref Unsafe.AsRef(in _source), _position);
+        int tagBytes = tag < 0x80 ? 1 : 2;
+        if (tag >= TriedTags || _length - _position < tagBytes + sizeof(ulong) || !BitConverter.IsLittleEndian
+            || (tag < 0x80 ? at : Unsafe.ReadUnaligned<ushort>(ref at)) != (tag < 0x80 ? tag : (tag & 0x7F) | 0x80 | (tag >> 7 << 8)))
         {
-            ThrowMalformed("a field has no valid number");
+            value = 0;
+            return false;
         }
 
-        tag = (uint)value;
+        ulong word = Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref at, tagBytes));
+        ulong ends = ~word & Varint.ContinueBits;
+        if (ends != 0)
+        {
+            _position += tagBytes + 1 + (nint)((uint)BitOperations.TrailingZeroCount(ends) >> 3);
+            value = Varint.Gather(word & (ends ^ (ends - 1)));
+        }
+        else
+        {
+            (value, nint bytes) = ReadLongVarint(ref Unsafe.Add(ref at, tagBytes), _length - _position - tagBytes);
+            _position += tagBytes + bytes;
+        }
+
+        return true;
+    }
+
+    /// <summary>Reads eight bytes if the next field has this tag.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryReadDouble(uint tag, out double value)
+    {
+        ref byte at = ref Unsafe.Add(ref Unsafe.AsRef(in _source), _position);
+        int tagBytes = tag < 0x80 ? 1 : 2;
+        if (tag >= TriedTags || _length - _position < tagBytes + sizeof(double) || !BitConverter.IsLittleEndian
+            || (tag < 0x80 ? at : Unsafe.ReadUnaligned<ushort>(ref at)) != (tag < 0x80 ? tag : (tag & 0x7F) | 0x80 | (tag >> 7 << 8)))
+        {
+            value = 0;
+            return false;
+        }
+
+        value = Unsafe.ReadUnaligned<double>(ref Unsafe.Add(ref at, tagBytes));
+        _position += tagBytes + sizeof(double);
+        return true;
+    }
+
+    /// <summary>Reads four bytes if the next field has this tag.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryReadFloat(uint tag, out float value)
+    {
+        ref byte at = ref Unsafe.Add(ref Unsafe.AsRef(in _source), _position);
+        int tagBytes = tag < 0x80 ? 1 : 2;
+        if (tag >= TriedTags || _length - _position < tagBytes + sizeof(float) || !BitConverter.IsLittleEndian
+            || (tag < 0x80 ? at : Unsafe.ReadUnaligned<ushort>(ref at)) != (tag < 0x80 ? tag : (tag & 0x7F) | 0x80 | (tag >> 7 << 8)))
+        {
+            value = 0;
+            return false;
+        }
+
+        value = Unsafe.ReadUnaligned<float>(ref Unsafe.Add(ref at, tagBytes));
+        _position += tagBytes + sizeof(float);
+        return true;
+    }
+
+    /// <summary>Reads something with a length if the next field has this tag, and the length is below 128.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryReadBytes(uint tag, out ReadOnlySpan<byte> value)
+    {
+        ref byte at = ref Unsafe.Add(ref Unsafe.AsRef(in _source), _position);
+        int tagBytes = tag < 0x80 ? 1 : 2;
+        if (tag >= TriedTags || _length - _position <= tagBytes || !BitConverter.IsLittleEndian
+            || (tag < 0x80 ? at : Unsafe.ReadUnaligned<ushort>(ref at)) != (tag < 0x80 ? tag : (tag & 0x7F) | 0x80 | (tag >> 7 << 8))
+            || Unsafe.Add(ref at, tagBytes) >= 0x80
+            || Unsafe.Add(ref at, tagBytes) >= _length - _position - tagBytes)
+        {
+            value = default;
+            return false;
+        }
+
+        int length = Unsafe.Add(ref at, tagBytes);
+        value = MemoryMarshal.CreateReadOnlySpan(ref Unsafe.Add(ref at, tagBytes + 1), length);
+        _position += tagBytes + 1 + length;
         return true;
     }
 
     /// <summary>Reads a varint.</summary>
     public ulong ReadUInt64()
     {
-        ulong value = 0;
-        for (int shift = 0; shift < 70; shift += 7)
-        {
-            if (IsAtEnd)
-            {
-                ThrowTruncated();
-            }
-
-            byte next = _source[_position++];
-            value |= (ulong)(next & 0x7F) << shift;
-            if (next < 0x80)
-            {
-                return value;
-            }
-        }
-
-        ThrowMalformed("a varint has more than ten bytes");
-        return 0;
+        var (value, bytes) = ReadVarint(Rest);
+        _position += bytes;
+        return value;
     }
 
     /// <summary>Reads a varint; bits beyond 32 are dropped, as protobuf says.</summary>
@@ -90,25 +177,37 @@ public ref struct ProtobufReader
     public bool ReadBool() => ReadUInt64() != 0;
 
     /// <summary>Reads a varint that fits a byte.</summary>
-    public byte ReadByte() => (byte)ReadInRange(byte.MinValue, byte.MaxValue);
+    public byte ReadByte() => (byte)InRange(ReadInt64(), byte.MinValue, byte.MaxValue);
 
     /// <summary>Reads a varint that fits a signed byte.</summary>
-    public sbyte ReadSByte() => (sbyte)ReadInRange(sbyte.MinValue, sbyte.MaxValue);
+    public sbyte ReadSByte() => (sbyte)InRange(ReadInt64(), sbyte.MinValue, sbyte.MaxValue);
 
     /// <summary>Reads a varint that fits 16 bits.</summary>
-    public short ReadInt16() => (short)ReadInRange(short.MinValue, short.MaxValue);
+    public short ReadInt16() => (short)InRange(ReadInt64(), short.MinValue, short.MaxValue);
 
     /// <summary>Reads a varint that fits 16 bits unsigned.</summary>
-    public ushort ReadUInt16() => (ushort)ReadInRange(ushort.MinValue, ushort.MaxValue);
+    public ushort ReadUInt16() => (ushort)InRange(ReadInt64(), ushort.MinValue, ushort.MaxValue);
 
     /// <summary>Reads a varint that is a UTF-16 code unit.</summary>
-    public char ReadChar() => (char)ReadInRange(char.MinValue, char.MaxValue);
+    public char ReadChar() => (char)InRange(ReadInt64(), char.MinValue, char.MaxValue);
 
     /// <summary>Reads four bytes, little-endian.</summary>
-    public uint ReadFixed32() => BinaryPrimitives.ReadUInt32LittleEndian(Take(sizeof(uint)));
+    public uint ReadFixed32()
+    {
+        CheckLeft(sizeof(uint));
+        uint value = LittleEndian.Of(Unsafe.ReadUnaligned<uint>(ref Next));
+        _position += sizeof(uint);
+        return value;
+    }
 
     /// <summary>Reads eight bytes, little-endian.</summary>
-    public ulong ReadFixed64() => BinaryPrimitives.ReadUInt64LittleEndian(Take(sizeof(ulong)));
+    public ulong ReadFixed64()
+    {
+        CheckLeft(sizeof(ulong));
+        ulong value = LittleEndian.Of(Unsafe.ReadUnaligned<ulong>(ref Next));
+        _position += sizeof(ulong);
+        return value;
+    }
 
     /// <summary>Reads four bytes.</summary>
     public float ReadFloat() => BitConverter.UInt32BitsToSingle(ReadFixed32());
@@ -119,13 +218,10 @@ public ref struct ProtobufReader
     /// <summary>Reads something with a length. The result lies in the source.</summary>
     public ReadOnlySpan<byte> ReadLengthDelimited()
     {
-        ulong length = ReadUInt64();
-        if (length > (ulong)(_source.Length - _position))
-        {
-            ThrowTruncated();
-        }
-
-        return Take((int)length);
+        var (start, length) = ReadLength(Rest);
+        var taken = Rest.Slice(start, length);
+        _position += start + length;
+        return taken;
     }
 
     /// <summary>Reads bytes into an array of their own.</summary>
@@ -136,53 +232,69 @@ public ref struct ProtobufReader
     }
 
     /// <summary>Reads a string, which must be valid UTF-8.</summary>
-    public string ReadString()
-    {
-        var bytes = ReadLengthDelimited();
-        if (!Utf8.IsValid(bytes))
-        {
-            ThrowMalformed("a string is not valid UTF-8");
-        }
-
-        return Encoding.UTF8.GetString(bytes);
-    }
+    public string ReadString() => ToText(ReadLengthDelimited());
 
     /// <summary>A reader of the nested message that follows.</summary>
     public ProtobufReader ReadMessage()
     {
-        if (_depth >= ProtobufLimits.MaxDepth)
-        {
-            ThrowMalformed($"messages nest deeper than {ProtobufLimits.MaxDepth}");
-        }
-
+        CheckDepth(_depth + 1);
         return new ProtobufReader(ReadLengthDelimited(), _depth + 1);
+    }
+
+    /// <summary>A reader of a nested message that was read as bytes.</summary>
+    public readonly ProtobufReader Enter(ReadOnlySpan<byte> message)
+    {
+        CheckDepth(_depth + 1);
+        return new ProtobufReader(message, _depth + 1);
     }
 
     /// <summary>A reader of the packed values or of the map entry that follow; not a level of nesting.</summary>
     public ProtobufReader ReadPacked() => new(ReadLengthDelimited(), _depth);
 
     /// <summary>Skips an unknown field, given its tag.</summary>
-    public void Skip(uint tag) => Skip(tag, _depth);
+    public void Skip(uint tag) => _position += Skip(Rest, tag, _depth);
 
-    private void Skip(uint tag, int depth)
+    /// <summary>
+    /// How many fields with this tag stand in a row, the one whose tag was just read included: lets a collection be made
+    /// in its final size. Never more than half the bytes at hand.
+    /// </summary>
+    public readonly int CountRepeats(uint tag) => CountRepeats(Rest, tag, _depth);
+
+    /// <summary>How many varints are left, when there is nothing else.</summary>
+    public readonly int CountVarints()
     {
+        int count = 0;
+        foreach (byte next in Rest)
+        {
+            count += next < 0x80 ? 1 : 0;
+        }
+
+        return count;
+    }
+
+    /// <summary>How many values of this width are left, when there is nothing else.</summary>
+    public readonly int CountFixed(int width) => (int)Left / width;
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static int Skip(ReadOnlySpan<byte> source, uint tag, int depth)
+    {
+        var reader = new ProtobufReader(source, depth);
         switch (tag & 7)
         {
             case ProtobufWireType.Varint:
-                ReadUInt64();
+                reader.ReadUInt64();
                 break;
             case ProtobufWireType.Fixed64:
-                Take(sizeof(ulong));
+                reader.ReadFixed64();
                 break;
             case ProtobufWireType.LengthDelimited:
-                ReadLengthDelimited();
+                reader.ReadLengthDelimited();
                 break;
             case ProtobufWireType.Fixed32:
-                Take(sizeof(uint));
+                reader.ReadFixed32();
                 break;
             case ProtobufWireType.StartGroup:
-                SkipGroup(tag, depth + 1);
-                break;
+                return SkipGroup(source, tag, depth + 1);
             case ProtobufWireType.EndGroup:
                 ThrowMalformed("a group ends that did not begin");
                 break;
@@ -190,36 +302,37 @@ public ref struct ProtobufReader
                 ThrowMalformed("a field has an unknown wire type");
                 break;
         }
+
+        return (int)reader._position;
     }
 
-    private void SkipGroup(uint startTag, int depth)
+    private static int SkipGroup(ReadOnlySpan<byte> source, uint startTag, int depth)
     {
         if (depth > ProtobufLimits.MaxDepth)
         {
             ThrowMalformed($"groups nest deeper than {ProtobufLimits.MaxDepth}");
         }
 
+        var reader = new ProtobufReader(source, depth);
         uint endTag = startTag + 1;
-        while (TryReadTag(out uint tag))
+        while (reader.TryReadTag(out uint tag))
         {
             if (tag == endTag)
             {
-                return;
+                return (int)reader._position;
             }
 
-            Skip(tag, depth);
+            reader.Skip(tag);
         }
 
         ThrowTruncated();
+        return 0;
     }
 
-    /// <summary>
-    /// How many fields with this tag stand in a row, the one whose tag was just read included: lets a collection be made
-    /// in its final size. Never more than half the bytes at hand.
-    /// </summary>
-    public readonly int CountRepeats(uint tag)
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static int CountRepeats(ReadOnlySpan<byte> source, uint tag, int depth)
     {
-        var ahead = this;
+        var ahead = new ProtobufReader(source, depth);
         int count = 0;
         uint next;
         do
@@ -231,24 +344,89 @@ public ref struct ProtobufReader
         return count;
     }
 
-    /// <summary>How many varints are left, when there is nothing else.</summary>
-    public readonly int CountVarints()
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static (uint Tag, int Bytes) ReadTag(ReadOnlySpan<byte> source)
     {
-        int count = 0;
-        foreach (byte next in _source[_position..])
+        var (value, bytes) = ReadVarint(source);
+        if (value > uint.MaxValue || value < 8)
         {
-            count += next < 0x80 ? 1 : 0;
+            ThrowMalformed("a field has no valid number");
         }
 
-        return count;
+        return ((uint)value, bytes);
     }
 
-    /// <summary>How many values of this width are left, when there is nothing else.</summary>
-    public readonly int CountFixed(int width) => (_source.Length - _position) / width;
-
-    private long ReadInRange(long min, long max)
+    private static (ulong Value, int Bytes) ReadVarint(ReadOnlySpan<byte> source)
     {
-        long value = ReadInt64();
+        if (!source.IsEmpty && source[0] < 0x80)
+        {
+            return (source[0], 1);
+        }
+
+        var (value, bytes) = ReadLongVarint(ref MemoryMarshal.GetReference(source), source.Length);
+        return (value, (int)bytes);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static (ulong Value, nint Bytes) ReadLongVarint(ref byte source, nint length)
+    {
+        if (length >= Varint.MaxBytes)
+        {
+            ulong word = LittleEndian.Of(Unsafe.ReadUnaligned<ulong>(ref source));
+            uint ninth = Unsafe.Add(ref source, 8);
+            uint tenth = Unsafe.Add(ref source, 9);
+            if ((word & Varint.ContinueBits) == Varint.ContinueBits && (ninth < 0x80 || tenth < 0x80))
+            {
+                ulong top = ninth < 0x80 ? ninth : (ninth & 0x7F) | (tenth << 7);
+                return (Varint.Gather(word) | (top << 56), ninth < 0x80 ? 9 : 10);
+            }
+        }
+
+        ulong value = 0;
+        for (int i = 0; i < Varint.MaxBytes; i++)
+        {
+            if (i >= length)
+            {
+                ThrowTruncated();
+            }
+
+            byte next = Unsafe.Add(ref source, i);
+            value |= (ulong)(next & 0x7F) << (7 * i);
+            if (next < 0x80)
+            {
+                return (value, i + 1);
+            }
+        }
+
+        ThrowMalformed("a varint has more than ten bytes");
+        return default;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static (int Start, int Length) ReadLength(ReadOnlySpan<byte> source)
+    {
+        var (length, bytes) = ReadVarint(source);
+        if (length > (ulong)(source.Length - bytes))
+        {
+            ThrowTruncated();
+        }
+
+        return (bytes, (int)length);
+    }
+
+    /// <summary>A string of valid UTF-8.</summary>
+    public static string ToText(ReadOnlySpan<byte> bytes)
+    {
+        if (!Utf8.IsValid(bytes))
+        {
+            ThrowMalformed("a string is not valid UTF-8");
+        }
+
+        return Encoding.UTF8.GetString(bytes);
+    }
+
+    internal static long InRange(long value, long min, long max)
+    {
         if (value < min || value > max)
         {
             ThrowMalformed($"{value} is not within {min} to {max}");
@@ -257,16 +435,20 @@ public ref struct ProtobufReader
         return value;
     }
 
-    private ReadOnlySpan<byte> Take(int count)
+    private static void CheckDepth(int depth)
     {
-        if (count > _source.Length - _position)
+        if (depth > ProtobufLimits.MaxDepth)
+        {
+            ThrowMalformed($"messages nest deeper than {ProtobufLimits.MaxDepth}");
+        }
+    }
+
+    private readonly void CheckLeft(int bytes)
+    {
+        if (bytes > Left)
         {
             ThrowTruncated();
         }
-
-        var taken = _source.Slice(_position, count);
-        _position += count;
-        return taken;
     }
 
     [DoesNotReturn]

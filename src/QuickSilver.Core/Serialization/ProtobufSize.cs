@@ -7,10 +7,10 @@ namespace QuickSilver.Core.Serialization;
 public static class ProtobufSize
 {
     /// <summary>Bytes of a varint: seven bits each.</summary>
-    public static int UInt64(ulong value) => ((BitOperations.Log2(value | 1) * 9) + 73) / 64;
+    public static int UInt64(ulong value) => (int)((((uint)BitOperations.Log2(value | 1) * 9) + 73) / 64);
 
     /// <inheritdoc cref="UInt64"/>
-    public static int UInt32(uint value) => ((BitOperations.Log2(value | 1) * 9) + 73) / 64;
+    public static int UInt32(uint value) => (int)((((uint)BitOperations.Log2(value | 1) * 9) + 73) / 64);
 
     /// <summary>Bytes of a signed varint; a negative one takes ten, as protobuf sign-extends it.</summary>
     public static int Int64(long value) => UInt64((ulong)value);

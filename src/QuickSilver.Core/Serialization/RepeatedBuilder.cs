@@ -4,7 +4,7 @@ using System.Runtime.InteropServices;
 namespace QuickSilver.Core.Serialization;
 
 /// <summary>
-/// Collects a repeated field of a size that is usually known before (<see cref="ProtobufReader.CountRepeats"/>): then its
+/// Collects a repeated field of a size that is usually known before (<see cref="ProtobufReader.CountRepeats(uint)"/>): then its
 /// array is the result, and nothing else is allocated.
 /// </summary>
 /// <typeparam name="T">The element.</typeparam>

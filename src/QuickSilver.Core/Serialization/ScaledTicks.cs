@@ -1,3 +1,6 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+
 namespace QuickSilver.Core.Serialization;
 
 // A span of time in the coarsest unit that is exact: the message that protobuf-net writes for TimeSpan and DateTime.
@@ -19,8 +22,13 @@ internal readonly struct ScaledTicks
     private const long MinExtreme = -1;
     private const long MaxExtreme = 1;
 
+    private const int ScaleBytes = 2;
+    // Of all there may be, and where words of eight bytes are stored: tag, length; value, scale and offset with their tags.
+    private const int MaxBytes = 5 + 1 + (1 + Varint.MaxBytes) + ScaleBytes + (1 + Varint.MaxBytes);
+    private const long MaxTicksSinceEpoch = 3_155_378_975_999_999_999 - 621_355_968_000_000_000;
+
     // DateTimeOffset's own bound: fourteen hours either way.
-    private const long MaxOffsetMinutes = 14 * 60;
+    private const int MaxOffsetMinutes = 14 * 60;
 
     private readonly long _value;
     private readonly int _scale;
@@ -58,15 +66,19 @@ internal readonly struct ScaledTicks
             return new ScaledTicks(MinExtreme, Extreme);
         }
 
-        for (int scale = Days; scale < Ticks; scale++)
+        // Unsigned, which divides by a constant in fewer steps. From fine to coarse, as each unit is a multiple of the one before.
+        ulong count = (ulong)Math.Abs(value.Ticks);
+        int scale = Ticks;
+        if (TryDivide(ref count, TimeSpan.TicksPerMillisecond))
         {
-            if (value.Ticks % TicksPer(scale) == 0)
-            {
-                return new ScaledTicks(value.Ticks / TicksPer(scale), scale);
-            }
+            scale = !TryDivide(ref count, 1000) ? Milliseconds
+                : !TryDivide(ref count, 60) ? Seconds
+                : !TryDivide(ref count, 60) ? Minutes
+                : !TryDivide(ref count, 24) ? Hours
+                : Days;
         }
 
-        return new ScaledTicks(value.Ticks, Ticks);
+        return new ScaledTicks(value.Ticks < 0 ? -(long)count : (long)count, scale);
     }
 
     public static ScaledTicks Of(DateTime value)
@@ -87,33 +99,124 @@ internal readonly struct ScaledTicks
         return new ScaledTicks(instant._value, instant._scale, 0, (int)(value.Offset.Ticks / TimeSpan.TicksPerMinute));
     }
 
-    public void Write(ref ProtobufWriter writer)
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static nint Write(ref byte destination, nint room, uint tag, TimeSpan value) =>
+        Of(value).Write(ref destination, room, tag);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static nint Write(ref byte destination, nint room, uint tag, DateTime value) =>
+        Of(value).Write(ref destination, room, tag);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static nint Write(ref byte destination, nint room, uint tag, DateTimeOffset value) =>
+        Of(value).Write(ref destination, room, tag);
+
+    public static ScaledTicks Read(ReadOnlySpan<byte> source)
     {
-        int start = writer.BeginLength();
+        var found = TryReadUsual(source, out ulong value, out int scale)
+            ? new ScaledTicks(ProtobufSize.UnZigZag(value), scale)
+            : ReadFields(source);
+        bool known = found._scale is >= Days and <= Ticks || (found._scale == Extreme && found._value is MinExtreme or MaxExtreme);
+        if (!known || found._kind is < 0 or > (int)DateTimeKind.Local
+            || found._offsetMinutes is < -MaxOffsetMinutes or > MaxOffsetMinutes)
+        {
+            ProtobufReader.ThrowMalformed("a time has an unknown scale, kind or offset");
+        }
+
+        return found;
+    }
+
+    private nint Write(ref byte destination, nint room, uint tag)
+    {
+        if (room >= MaxBytes)
+        {
+            int tagBytes = Varint.Write(ref destination, tag);
+            return tagBytes + Write(ref Unsafe.Add(ref destination, tagBytes));
+        }
+
+        Span<byte> bytes = stackalloc byte[MaxBytes];
+        bytes = bytes[..(int)Write(ref MemoryMarshal.GetReference(bytes), MaxBytes, tag)];
+        if (!bytes.TryCopyTo(MemoryMarshal.CreateSpan(ref destination, (int)room)))
+        {
+            ProtobufWriter.ThrowTooSmall();
+        }
+
+        return bytes.Length;
+    }
+
+    // Where there is room for all of it.
+    private int Write(ref byte destination)
+    {
+        int end = 1;
         if (_value != 0)
         {
-            writer.WriteTag(ValueTag);
-            writer.WriteSInt64(_value);
+            ulong value = ProtobufSize.ZigZag(_value);
+            Unsafe.Add(ref destination, 1) = (byte)ValueTag;
+            end = 2 + Varint.Write(ref Unsafe.Add(ref destination, 2), value);
         }
 
         if (_scale != Days)
         {
-            writer.WriteTag(ScaleTag);
-            writer.WriteInt32(_scale);
+            Unsafe.Add(ref destination, end) = (byte)ScaleTag;
+            Unsafe.Add(ref destination, end + 1) = (byte)_scale;
+            end += 2;
         }
 
         if (_offsetMinutes != 0)
         {
-            writer.WriteTag(OffsetMinutesTag);
-            writer.WriteSInt64(_offsetMinutes);
+            Unsafe.Add(ref destination, end) = (byte)OffsetMinutesTag;
+            end += 1 + Varint.Write(ref Unsafe.Add(ref destination, end + 1), ProtobufSize.ZigZag(_offsetMinutes));
         }
 
-        writer.EndLength(start);
+        destination = (byte)(end - 1);
+        return end;
     }
 
-    public static ScaledTicks Read(ref ProtobufReader source)
+    // A value and its scale, or a value of days, in up to eight bytes, or a value of eight bytes and its scale: nearly all
+    // times there are.
+    private static bool TryReadUsual(ReadOnlySpan<byte> source, out ulong value, out int scale)
     {
-        var reader = source.ReadPacked();
+        ref byte first = ref MemoryMarshal.GetReference(source);
+        value = 0;
+        scale = Days;
+        ulong word;
+        if (source.Length is >= sizeof(uint) and <= sizeof(ulong))
+        {
+            // Two halves that may overlap: nothing beyond the span is read.
+            int second = source.Length - sizeof(uint);
+            word = LittleEndian.Of(Unsafe.ReadUnaligned<uint>(ref first))
+                | ((ulong)LittleEndian.Of(Unsafe.ReadUnaligned<uint>(ref Unsafe.Add(ref first, second))) << (8 * second));
+            word >>= 8;
+        }
+        else if (source.Length == 1 + sizeof(ulong) + ScaleBytes)
+        {
+            word = LittleEndian.Of(Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref first, 1)));
+        }
+        else
+        {
+            return false;
+        }
+
+        ulong ends = Varint.Ends(word);
+        if (first != ValueTag || ends == 0)
+        {
+            return false;
+        }
+
+        int left = source.Length - 1 - Varint.Bytes(ends);
+        value = Varint.Value(word, ends);
+        if (left != ScaleBytes)
+        {
+            return left == 0;
+        }
+
+        scale = source[^1];
+        return source[^2] == ScaleTag && scale < 0x80;
+    }
+
+    private static ScaledTicks ReadFields(ReadOnlySpan<byte> source)
+    {
+        var reader = new ProtobufReader(source);
         long value = 0;
         int scale = Days;
         int kind = 0;
@@ -140,13 +243,7 @@ internal readonly struct ScaledTicks
             }
         }
 
-        bool known = scale is >= Days and <= Ticks || (scale == Extreme && value is MinExtreme or MaxExtreme);
-        if (!known || kind is < 0 or > (int)DateTimeKind.Local || offsetMinutes is < -MaxOffsetMinutes or > MaxOffsetMinutes)
-        {
-            ProtobufReader.ThrowMalformed("a time has an unknown scale, kind or offset");
-        }
-
-        return new ScaledTicks(value, scale, kind, (int)offsetMinutes);
+        return new ScaledTicks(value, scale, kind, (int)Math.Clamp(offsetMinutes, int.MinValue, int.MaxValue));
     }
 
     public TimeSpan ToTimeSpan()
@@ -156,13 +253,12 @@ internal readonly struct ScaledTicks
             return _value == MaxExtreme ? TimeSpan.MaxValue : TimeSpan.MinValue;
         }
 
-        Int128 ticks = (Int128)_value * TicksPer(_scale);
-        if (ticks < long.MinValue || ticks > long.MaxValue)
+        if (!TryGetTicks(out long ticks))
         {
             ProtobufReader.ThrowMalformed("a time span is out of range");
         }
 
-        return TimeSpan.FromTicks((long)ticks);
+        return TimeSpan.FromTicks(ticks);
     }
 
     public DateTime ToDateTime()
@@ -173,13 +269,13 @@ internal readonly struct ScaledTicks
             return DateTime.SpecifyKind(_value == MaxExtreme ? DateTime.MaxValue : DateTime.MinValue, kind);
         }
 
-        Int128 ticks = ((Int128)_value * TicksPer(_scale)) + DateTime.UnixEpoch.Ticks;
-        if (ticks < DateTime.MinValue.Ticks || ticks > DateTime.MaxValue.Ticks)
+        // DateTime.MinValue is 0 ticks.
+        if (!TryGetTicks(out long ticks) || ticks < -DateTime.UnixEpoch.Ticks || ticks > MaxTicksSinceEpoch)
         {
             ProtobufReader.ThrowMalformed("a date is out of range");
         }
 
-        return new DateTime((long)ticks, kind);
+        return new DateTime(DateTime.UnixEpoch.Ticks + ticks, kind);
     }
 
     public DateTimeOffset ToDateTimeOffset()
@@ -194,13 +290,36 @@ internal readonly struct ScaledTicks
         return new DateTimeOffset(localTicks, offset);
     }
 
-    private static long TicksPer(int scale) => scale switch
+    private bool TryGetTicks(out long ticks)
     {
-        Days => TimeSpan.TicksPerDay,
-        Hours => TimeSpan.TicksPerHour,
-        Minutes => TimeSpan.TicksPerMinute,
-        Seconds => TimeSpan.TicksPerSecond,
-        Milliseconds => TimeSpan.TicksPerMillisecond,
-        _ => 1,
-    };
+        long high = Math.BigMul(_value, TicksPer(_scale), out ticks);
+        return high == ticks >> 63;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static bool TryDivide(ref ulong count, ulong by)
+    {
+        ulong quotient = count / by;
+        if (quotient * by != count)
+        {
+            return false;
+        }
+
+        count = quotient;
+        return true;
+    }
+
+    private static long TicksPer(int scale)
+    {
+        ReadOnlySpan<long> ticks =
+        [
+            TimeSpan.TicksPerDay,
+            TimeSpan.TicksPerHour,
+            TimeSpan.TicksPerMinute,
+            TimeSpan.TicksPerSecond,
+            TimeSpan.TicksPerMillisecond,
+            1,
+        ];
+        return ticks[scale];
+    }
 }

@@ -23,7 +23,8 @@ internal static class CodecText
         PublicMethods(code, contract);
         Measure(code, contract, names);
         WriteTo(code, contract, names);
-        code.Open($"internal static {type} ReadFrom({ValueCode.Runtime}ProtobufReader reader)");
+        code.Open($"internal static {type} ReadFrom({ValueCode.Runtime}ProtobufReader outer)");
+        code.Line($"{ValueCode.Runtime}ProtobufReader reader = outer;");
         new ReadText(code, names).Body(contract);
         code.Close().Line();
         DescribeSchema(code, contract, names);
@@ -56,8 +57,7 @@ internal static class CodecText
 
         code.Open($"public int Write(in {type} value, global::System.Span<byte> destination)");
         RefuseNull(code, contract);
-        code.Line($"{ValueCode.Runtime}ProtobufWriter writer = new {ValueCode.Runtime}ProtobufWriter(destination);");
-        code.Line("WriteTo(ref writer, value);").Line("return writer.Written;").Close().Line();
+        code.Line($"return WriteTo(new {ValueCode.Runtime}ProtobufWriter(destination), value);").Close().Line();
 
         code.Open($"public {type} Read(global::System.ReadOnlySpan<byte> source)");
         code.Line($"return ReadFrom(new {ValueCode.Runtime}ProtobufReader(source));").Close().Line();
@@ -86,18 +86,16 @@ internal static class CodecText
 
     private static void WriteTo(CodeText code, ContractModel contract, CodecNames names)
     {
-        code.Open($"internal static void WriteNested(ref {ValueCode.Runtime}ProtobufWriter writer, in {contract.TypeName} value)");
-        code.Line("int start = writer.BeginMessage();").Line("WriteTo(ref writer, value);").Line("writer.EndMessage(start);");
-        code.Close().Line();
-
-        code.Open($"internal static void WriteTo(ref {ValueCode.Runtime}ProtobufWriter writer, in {contract.TypeName} value)");
+        // The writer is a copy, whose end is what the caller goes on from.
+        code.Open($"internal static int WriteTo({ValueCode.Runtime}ProtobufWriter outer, in {contract.TypeName} value)");
+        code.Line($"{ValueCode.Runtime}ProtobufWriter writer = outer;");
         var text = new WriteText(code, names, measures: false);
         foreach (var member in contract.Members)
         {
             text.Member(member);
         }
 
-        code.Close().Line();
+        code.Line("return writer.Written;").Close().Line();
     }
 
     private static void DescribeSchema(CodeText code, ContractModel contract, CodecNames names)

@@ -2,7 +2,8 @@ using QuickSilver.Generators.Model;
 
 namespace QuickSilver.Generators.Emit;
 
-// The body of ReadFrom: a local per member, a case per tag, and the construction at the end.
+// The body of ReadFrom: a local per member, each member once in order, then a case per tag for what is left, and the
+// construction at the end.
 internal sealed class ReadText(CodeText code, CodecNames names)
 {
     public void Body(ContractModel contract)
@@ -12,13 +13,19 @@ internal sealed class ReadText(CodeText code, CodecNames names)
             Declare(member);
         }
 
-        code.Open("while (reader.TryReadTag(out uint tag))").Open("switch (tag)");
+        foreach (var member in contract.Members)
+        {
+            Next(member);
+        }
+
+        code.Line($"{ValueCode.Runtime}ProtobufReader rest = reader;");
+        code.Open("while (rest.TryReadTag(out uint tag))").Open("switch (tag)");
         foreach (var member in contract.Members)
         {
             Cases(member);
         }
 
-        code.Line("default:").Line("    reader.Skip(tag);").Line("    break;").Close().Close().Line();
+        code.Line("default:").Line("    rest.Skip(tag);").Line("    break;").Close().Close().Line();
         Construct(contract);
     }
 
@@ -43,13 +50,24 @@ internal sealed class ReadText(CodeText code, CodecNames names)
         });
     }
 
+    // In the order in which every writer here writes: each costs a comparison when it is not the next.
+    private void Next(MemberModel member)
+    {
+        if (member.Shape == MemberShape.Single)
+        {
+            uint tag = ValueCode.Tag(member.Number, member.Value);
+            (string condition, string value) = member.Value.ReadNext(tag, "n" + member.Number, names);
+            code.Open($"if ({condition})").Line($"{Local(member)} = {value};").Close().Line();
+        }
+    }
+
     private void Cases(MemberModel member)
     {
         switch (member.Shape)
         {
             case MemberShape.Single:
                 Case(ValueCode.Tag(member.Number, member.Value));
-                code.Line($"    {Local(member)} = {member.Value.Read("reader", names)};").Line("    break;");
+                code.Line($"    {Local(member)} = {member.Value.Read("rest", names)};").Line("    break;");
                 break;
             case MemberShape.Map:
                 MapCase(member);
@@ -70,7 +88,7 @@ internal sealed class ReadText(CodeText code, CodecNames names)
             string packed = "packed" + member.Number;
             string count = member.Value.Width > 1 ? $"{packed}.CountFixed({member.Value.Width})" : $"{packed}.CountVarints()";
             Case(ValueCode.LengthTag(member.Number));
-            code.Open("").Line($"{ValueCode.Runtime}ProtobufReader {packed} = reader.ReadPacked();");
+            code.Open("").Line($"{ValueCode.Runtime}ProtobufReader {packed} = rest.ReadPacked();");
             Reserve(member, count);
             code.Open($"while (!{packed}.IsAtEnd)").Line($"{local}.Add({member.Value.Read(packed, names)});").Close();
             code.Line().Line("break;").Close();
@@ -79,8 +97,8 @@ internal sealed class ReadText(CodeText code, CodecNames names)
         uint tag = ValueCode.Tag(member.Number, member.Value);
         Case(tag);
         code.Open("");
-        Reserve(member, $"reader.CountRepeats(tag)");
-        code.Line($"{local}.Add({member.Value.Read("reader", names)});").Line("break;").Close();
+        Reserve(member, $"rest.CountRepeats(tag)");
+        code.Line($"{local}.Add({member.Value.Read("rest", names)});").Line("break;").Close();
     }
 
     // A run of the same field is counted at its first element; those after it find room.
@@ -105,7 +123,7 @@ internal sealed class ReadText(CodeText code, CodecNames names)
         string valueLocal = "e" + member.Number;
         string entryTag = "tag" + member.Number;
         Case(ValueCode.LengthTag(member.Number));
-        code.Open("").Line($"{ValueCode.Runtime}ProtobufReader {entry} = reader.ReadPacked();");
+        code.Open("").Line($"{ValueCode.Runtime}ProtobufReader {entry} = rest.ReadPacked();");
         code.Line($"{key.TypeName} {keyLocal} = {key.Default()};");
         code.Line(value.IsMessage ? $"{value.TypeName}? {valueLocal} = null;" : $"{value.TypeName} {valueLocal} = {value.Default()};");
         code.Open($"while ({entry}.TryReadTag(out uint {entryTag}))").Open($"switch ({entryTag})");

@@ -32,18 +32,61 @@ internal static class ValueCode
         _ => $"{DotNet}SizeOf({x})",
     };
 
-    public static string Write(this ValueModel value, string x, CodecNames names) => value.Kind switch
+    // The most bytes of a value, or 0 when they depend on it.
+    public static int MaxSize(this ValueModel value) => value.Kind switch
     {
-        ValueKind.Bool => $"writer.WriteBool({x});",
-        ValueKind.Single => $"writer.WriteFloat({x});",
-        ValueKind.Double => $"writer.WriteDouble({x});",
-        ValueKind.String => $"writer.WriteString({x});",
-        ValueKind.Bytes => $"writer.WriteBytes({x});",
-        ValueKind.Memory => $"writer.WriteBytes({x}.Span);",
-        ValueKind.Message => $"{names.Qualified(value)}.WriteNested(ref writer, {x});",
-        <= ValueKind.Bool => $"writer.Write{VarintName(value)}({Cast(value, x)});",
-        _ => $"{DotNet}Write(ref writer, {x});",
+        ValueKind.Bool or ValueKind.Single or ValueKind.Double => value.Width,
+        ValueKind.Byte => 2,
+        ValueKind.UInt16 or ValueKind.Char => 3,
+        ValueKind.UInt32 => 5,
+        < ValueKind.Bool => 10,
+        ValueKind.Decimal => 21,
+        ValueKind.Guid => 19,
+        ValueKind.DateTime or ValueKind.TimeSpan => 14,
+        ValueKind.DateTimeOffset => 17,
+        _ => 0,
     };
+
+    // A field: its tag and its value.
+    public static string WriteField(this ValueModel value, int number, string x, CodecNames names)
+    {
+        uint tag = Tag(number, value);
+        return value.Kind switch
+        {
+            ValueKind.Memory => $"writer.WriteBytes({tag}, {x}.Span);",
+            ValueKind.Message => $"writer.EndMessage(writer.BeginMessage({tag}), {names.Qualified(value)}.WriteTo(writer, {x}));",
+            _ => $"writer.Write{WireName(value)}({tag}, {Cast(value, x)});",
+        };
+    }
+
+    // Without its tag, which only packed values do without.
+    public static string WritePacked(this ValueModel value, string x) => $"writer.Write{WireName(value)}({Cast(value, x)});";
+
+    // Reads the field if it is the next one: the condition that it is, which declares "read", and the value made of that.
+    public static (string If, string Value) ReadNext(this ValueModel value, uint tag, string read, CodecNames names)
+    {
+        string made = value.Kind switch
+        {
+            ValueKind.Int32 => $"(int){read}",
+            ValueKind.UInt32 => $"(uint){read}",
+            ValueKind.Int64 => $"(long){read}",
+            ValueKind.UInt64 or ValueKind.Single or ValueKind.Double => read,
+            ValueKind.Bool => $"{read} != 0",
+            < ValueKind.Bool => $"{Runtime}ProtobufNarrow.To{value.Kind}({read})",
+            ValueKind.String => $"{Runtime}ProtobufReader.ToText({read})",
+            ValueKind.Bytes or ValueKind.Memory => $"{read}.ToArray()",
+            ValueKind.Message => $"{names.Qualified(value)}.ReadFrom(reader.Enter({read}))",
+            _ => $"{DotNet}Read{value.Kind}({read})",
+        };
+        string condition = value.Kind switch
+        {
+            ValueKind.Single => $"TryReadFloat({tag}, out float {read})",
+            ValueKind.Double => $"TryReadDouble({tag}, out double {read})",
+            <= ValueKind.Bool => $"TryReadVarint({tag}, out ulong {read})",
+            _ => $"TryReadBytes({tag}, out global::System.ReadOnlySpan<byte> {read})",
+        };
+        return ("reader." + condition, value.IsEnum ? $"({value.TypeName})({made})" : made);
+    }
 
     public static string Read(this ValueModel value, string reader, CodecNames names)
     {
@@ -53,7 +96,7 @@ internal static class ValueCode
             ValueKind.Memory => $"{reader}.ReadBytes()",
             ValueKind.Message => $"{names.Qualified(value)}.ReadFrom({reader}.ReadMessage())",
             <= ValueKind.Bytes => $"{reader}.Read{value.Kind}()",
-            _ => $"{DotNet}Read{value.Kind}(ref {reader})",
+            _ => $"{DotNet}Read{value.Kind}({reader}.ReadLengthDelimited())",
         };
         return value.IsEnum ? $"({value.TypeName}){read}" : read;
     }
@@ -96,6 +139,8 @@ internal static class ValueCode
         ValueKind.UInt16 or ValueKind.Byte or ValueKind.Char => "UInt32",
         _ => value.Kind.ToString(),
     };
+
+    private static string WireName(ValueModel value) => value.Kind == ValueKind.Single ? "Float" : VarintName(value);
 
     private static string Cast(ValueModel value, string x) => !value.IsEnum ? x : value.Kind switch
     {

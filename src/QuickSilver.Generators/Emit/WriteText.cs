@@ -87,12 +87,7 @@ internal sealed class WriteText(CodeText code, CodecNames names, bool measures)
             return;
         }
 
-        code.Line(measures ? $"int {length} = 0;" : $"writer.WriteTag({ValueCode.LengthTag(member.Number)});");
-        if (!measures)
-        {
-            code.Line($"int {length} = writer.BeginLength();");
-        }
-
+        code.Line(measures ? $"int {length} = 0;" : $"int {length} = writer.BeginLength({ValueCode.LengthTag(member.Number)});");
         if (member.Shape == MemberShape.ReadOnlyList)
         {
             code.Open($"for (int i = 0; i < {count}; i++)").Line($"{value.TypeName} {element} = {local}[i];");
@@ -102,7 +97,7 @@ internal sealed class WriteText(CodeText code, CodecNames names, bool measures)
             code.Open($"foreach ({value.TypeName} {element} in {local})");
         }
 
-        code.Line(measures ? $"{length} += {value.Size(element, names)};" : value.Write(element, names)).Close();
+        code.Line(measures ? $"{length} += {value.Size(element, names)};" : value.WritePacked(element)).Close();
         code.Line(measures
             ? $"size += {tagSize} + {ValueCode.Runtime}ProtobufSize.LengthDelimited({length});"
             : $"writer.EndLength({length});");
@@ -129,7 +124,7 @@ internal sealed class WriteText(CodeText code, CodecNames names, bool measures)
         }
         else
         {
-            code.Line($"writer.WriteTag({ValueCode.LengthTag(member.Number)});").Line($"int {length} = writer.BeginLength();");
+            code.Line($"int {length} = writer.BeginLength({ValueCode.LengthTag(member.Number)});");
             Guarded(key.IsNotDefaultInEntry(keyLocal), 1, key, keyLocal);
             Guarded(value.IsNotDefaultInEntry(valueLocal), 2, value, valueLocal);
             code.Line($"writer.EndLength({length});");
@@ -160,7 +155,7 @@ internal sealed class WriteText(CodeText code, CodecNames names, bool measures)
         }
         else
         {
-            code.Line($"writer.WriteTag({ValueCode.Tag(number, value)});").Line(value.Write(x, names));
+            code.Line(value.WriteField(number, x, names));
         }
     }
 
