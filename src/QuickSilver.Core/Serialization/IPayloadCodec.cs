@@ -14,6 +14,12 @@ public interface IPayloadCodec<T>
     /// <exception cref="InvalidOperationException">The value cannot be written: nested too deep, or a null in a collection.</exception>
     int GetSize(in T value);
 
+    /// <summary>
+    /// No fewer bytes than <see cref="Write"/> writes for this value, for where asking costs less than room does. A codec that
+    /// can tell without a walk over the value does; by default it is <see cref="GetSize"/>.
+    /// </summary>
+    int GetMaxSize(in T value) => GetSize(value);
+
     /// <summary>Writes the value at the start of <paramref name="destination"/>.</summary>
     /// <returns>The number of bytes written, which is what <see cref="GetSize"/> said.</returns>
     /// <exception cref="ArgumentException">The destination is too small.</exception>

@@ -55,12 +55,34 @@ internal static class CodecText
         RefuseNull(code, contract);
         code.Line("return Measure(value, 0);").Close().Line();
 
+        MaxSize(code, contract);
         code.Open($"public int Write(in {type} value, global::System.Span<byte> destination)");
         RefuseNull(code, contract);
         code.Line($"return WriteTo(new {ValueCode.Runtime}ProtobufWriter(destination), value);").Close().Line();
 
         code.Open($"public {type} Read(global::System.ReadOnlySpan<byte> source)");
         code.Line($"return ReadFrom(new {ValueCode.Runtime}ProtobufReader(source));").Close().Line();
+    }
+
+    // The sum of what the members take at most, where each alone says it: no collections, no nested messages.
+    private static void MaxSize(CodeText code, ContractModel contract)
+    {
+        if (contract.Members.Any(member => member.Shape != MemberShape.Single || member.Value.IsMessage))
+        {
+            return;
+        }
+
+        long fixedPart = contract.Members.Sum(member => (long)ValueCode.TagSize(member.Number) + member.Value.MaxSize());
+        code.Open($"public int GetMaxSize(in {contract.TypeName} value)");
+        RefuseNull(code, contract);
+        code.Line($"long size = {fixedPart};");
+        foreach (var member in contract.Members.Where(member => member.Value.BytesPerUnit() > 0))
+        {
+            string length = $"value.{member.Identifier}{(member.Optional || member.Value.IsReference ? "?.Length ?? 0" : ".Length")}";
+            code.Line($"size += {member.Value.BytesPerUnit()}L * ({length});");
+        }
+
+        code.Line("return (int)global::System.Math.Min(size, int.MaxValue);").Close().Line();
     }
 
     private static void RefuseNull(CodeText code, ContractModel contract)

@@ -32,7 +32,7 @@ internal static class ValueCode
         _ => $"{DotNet}SizeOf({x})",
     };
 
-    // The most bytes of a value, or 0 when they depend on it.
+    // The most bytes of a value; of what has a length, the most of that.
     public static int MaxSize(this ValueModel value) => value.Kind switch
     {
         ValueKind.Bool or ValueKind.Single or ValueKind.Double => value.Width,
@@ -44,6 +44,14 @@ internal static class ValueCode
         ValueKind.Guid => 19,
         ValueKind.DateTime or ValueKind.TimeSpan => 14,
         ValueKind.DateTimeOffset => 17,
+        _ => 5,
+    };
+
+    // The most bytes for each of its own units, for those of a length of their own: UTF-16 makes up to three bytes a character.
+    public static int BytesPerUnit(this ValueModel value) => value.Kind switch
+    {
+        ValueKind.String => 3,
+        ValueKind.Bytes or ValueKind.Memory => 1,
         _ => 0,
     };
 

@@ -25,7 +25,7 @@ internal sealed partial class TopicEndpoint<T>
             return ValueTask.FromCanceled(cancellationToken);
         }
 
-        if (TryPublishInLane(value))
+        if (TryPublishInLane(in value))
         {
             return default;
         }
@@ -140,7 +140,7 @@ internal sealed partial class TopicEndpoint<T>
     }
 
     // The way of most messages: encoded where the core thread reads it.
-    private bool TryPublishInLane(T value)
+    private bool TryPublishInLane(in T value)
     {
         CheckPublishes();
         if (Topic.Publisher.Gate.IsPastLane)
@@ -148,7 +148,13 @@ internal sealed partial class TopicEndpoint<T>
             return false;
         }
 
-        int size = _codec.GetSize(value);
+        // Room in the lane is cheap: what is claimed and not written is never touched.
+        int size = _codec.GetMaxSize(value);
+        if (size > _lane.MaxPayloadBytes)
+        {
+            size = _codec.GetSize(value);
+        }
+
         if (size > _lane.MaxPayloadBytes || !_lane.TryClaim(size, out var claim))
         {
             return false;
@@ -175,7 +181,7 @@ internal sealed partial class TopicEndpoint<T>
     }
 
     // A codec that says it wrote more than it was given would make the core thread read what is not the message's.
-    private int Write(T value, Span<byte> destination)
+    private int Write(in T value, Span<byte> destination)
     {
         int written = _codec.Write(value, destination);
         return (uint)written <= (uint)destination.Length
@@ -184,7 +190,7 @@ internal sealed partial class TopicEndpoint<T>
                 $"The codec {_codec.GetType()} says it wrote {written} bytes; its GetSize had asked for {destination.Length}.");
     }
 
-    private PublishRequest Encode(T value)
+    private PublishRequest Encode(in T value)
     {
         CheckPublishes();
         int size = _codec.GetSize(value);
