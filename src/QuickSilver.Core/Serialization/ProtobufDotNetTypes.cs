@@ -126,7 +126,8 @@ public static class ProtobufDotNetTypes
 
     /// <summary>Reads a DateTime.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    public static DateTime ReadDateTime(ReadOnlySpan<byte> source) => ScaledTicks.Read(source).ToDateTime();
+    public static DateTime ReadDateTime(ReadOnlySpan<byte> source) =>
+        ScaledTicks.TryReadUsual(source, out var value) ? value : ScaledTicks.Read(source).ToDateTime();
 
     /// <summary>Bytes with their length.</summary>
     public static int SizeOf(DateTimeOffset value) => ScaledTicks.Of(value).Size;
@@ -163,6 +164,16 @@ public static class ProtobufDotNetTypes
     [MethodImpl(MethodImplOptions.NoInlining)]
     internal static nint Write(ref byte destination, nint room, uint tag, Guid value)
     {
+        if (room >= Varint.MaxBytes + 1 + GuidBytes && value != Guid.Empty && BitConverter.IsLittleEndian)
+        {
+            ref byte at = ref Unsafe.Add(ref destination, Varint.Write(ref destination, tag));
+            Unsafe.WriteUnaligned(ref at, (ushort)(GuidBytes | (GuidLowTag << 8)));
+            Unsafe.WriteUnaligned(ref Unsafe.Add(ref at, 2), Unsafe.As<Guid, ulong>(ref value));
+            Unsafe.Add(ref at, 10) = (byte)GuidHighTag;
+            Unsafe.WriteUnaligned(ref Unsafe.Add(ref at, 11), Unsafe.Add(ref Unsafe.As<Guid, ulong>(ref value), 1));
+            return Unsafe.ByteOffset(ref destination, ref at) + 1 + GuidBytes;
+        }
+
         var writer = new ProtobufWriter(MemoryMarshal.CreateSpan(ref destination, (int)room));
         int start = writer.BeginLength(tag);
         if (value != Guid.Empty)

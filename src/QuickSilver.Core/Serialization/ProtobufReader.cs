@@ -1,5 +1,4 @@
 using System.Diagnostics.CodeAnalysis;
-using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Text;
@@ -23,10 +22,9 @@ public ref struct ProtobufReader
     // Those of one or two bytes.
     private const uint TriedTags = 1 << 14;
 
-    private readonly ref readonly byte _source;
-    private readonly nint _length;
     private readonly int _depth;
-    private nint _position;
+    private ref readonly byte _at;
+    private nint _left;
 
     /// <summary>Reads a message that is exactly <paramref name="source"/>.</summary>
     public ProtobufReader(ReadOnlySpan<byte> source)
@@ -37,19 +35,15 @@ public ref struct ProtobufReader
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private ProtobufReader(ReadOnlySpan<byte> source, int depth)
     {
-        _source = ref MemoryMarshal.GetReference(source);
-        _length = source.Length;
+        _at = ref MemoryMarshal.GetReference(source);
+        _left = source.Length;
         _depth = depth;
     }
 
     /// <summary>Whether all was read.</summary>
-    public readonly bool IsAtEnd => _position >= _length;
+    public readonly bool IsAtEnd => _left <= 0;
 
-    private readonly nint Left => _length - _position;
-
-    private readonly ref byte Next => ref Unsafe.Add(ref Unsafe.AsRef(in _source), _position);
-
-    private readonly ReadOnlySpan<byte> Rest => MemoryMarshal.CreateReadOnlySpan(ref Next, (int)Left);
+    private readonly ReadOnlySpan<byte> Rest => MemoryMarshal.CreateReadOnlySpan(in _at, (int)_left);
 
     /// <summary>Reads the next field's tag.</summary>
     /// <returns>False at the end of the message.</returns>
@@ -62,7 +56,7 @@ public ref struct ProtobufReader
         }
 
         var (value, bytes) = ReadTag(Rest);
-        _position += bytes;
+        Advance(bytes);
         tag = value;
         return true;
     }
@@ -71,28 +65,66 @@ public ref struct ProtobufReader
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryReadVarint(uint tag, out ulong value)
     {
-        ref byte at = ref Unsafe.Add(ref Unsafe.AsRef(in _source), _position);
+        ref byte at = ref Unsafe.AsRef(in _at);
         int tagBytes = tag < 0x80 ? 1 : 2;
-        if (tag >= TriedTags || _length - _position < tagBytes + sizeof(ulong) || !BitConverter.IsLittleEndian
+        if (tag >= TriedTags || _left < tagBytes + sizeof(ulong) || !BitConverter.IsLittleEndian
             || (tag < 0x80 ? at : Unsafe.ReadUnaligned<ushort>(ref at)) != (tag < 0x80 ? tag : (tag & 0x7F) | 0x80 | (tag >> 7 << 8)))
         {
             value = 0;
             return false;
         }
 
+        // Branches on the length are foretold, so that the next field is not waited for; most fields have always the same.
         ulong word = Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref at, tagBytes));
-        ulong ends = ~word & Varint.ContinueBits;
-        if (ends != 0)
+        uint high = (uint)(word >> 32);
+        nint bytes;
+        if ((word & 0x80) == 0)
         {
-            _position += tagBytes + 1 + (nint)((uint)BitOperations.TrailingZeroCount(ends) >> 3);
-            value = Varint.Gather(word & (ends ^ (ends - 1)));
+            value = word & 0x7F;
+            bytes = 1;
+        }
+        else if ((word & 0x8000) == 0)
+        {
+            value = (word & 0x7F) | ((word >> 1) & 0x3F80);
+            bytes = 2;
+        }
+        else if ((word & 0x800000) == 0)
+        {
+            value = Varint.Gather(word, 0x7F7F7F);
+            bytes = 3;
+        }
+        else if ((word & 0x80000000) == 0)
+        {
+            value = Varint.Gather(word, 0x7F7F7F7F);
+            bytes = 4;
+        }
+        else if ((high & 0x80) == 0)
+        {
+            value = Varint.Gather(word, 0x7F7F7F7F7F);
+            bytes = 5;
+        }
+        else if ((high & 0x8000) == 0)
+        {
+            value = Varint.Gather(word, 0x7F7F7F7F7F7F);
+            bytes = 6;
+        }
+        else if ((high & 0x800000) == 0)
+        {
+            value = Varint.Gather(word, 0x7F7F7F7F7F7F7F);
+            bytes = 7;
+        }
+        else if ((high & 0x80000000) == 0)
+        {
+            value = Varint.Gather(word, 0x7F7F7F7F7F7F7F7F);
+            bytes = 8;
         }
         else
         {
-            (value, nint bytes) = ReadLongVarint(ref Unsafe.Add(ref at, tagBytes), _length - _position - tagBytes);
-            _position += tagBytes + bytes;
+            (value, bytes) = ReadLongVarint(ref Unsafe.Add(ref at, tagBytes), _left - tagBytes);
         }
 
+        _at = ref Unsafe.Add(ref at, tagBytes + bytes);
+        _left -= tagBytes + bytes;
         return true;
     }
 
@@ -100,9 +132,9 @@ public ref struct ProtobufReader
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryReadDouble(uint tag, out double value)
     {
-        ref byte at = ref Unsafe.Add(ref Unsafe.AsRef(in _source), _position);
+        ref byte at = ref Unsafe.AsRef(in _at);
         int tagBytes = tag < 0x80 ? 1 : 2;
-        if (tag >= TriedTags || _length - _position < tagBytes + sizeof(double) || !BitConverter.IsLittleEndian
+        if (tag >= TriedTags || _left < tagBytes + sizeof(double) || !BitConverter.IsLittleEndian
             || (tag < 0x80 ? at : Unsafe.ReadUnaligned<ushort>(ref at)) != (tag < 0x80 ? tag : (tag & 0x7F) | 0x80 | (tag >> 7 << 8)))
         {
             value = 0;
@@ -110,7 +142,8 @@ public ref struct ProtobufReader
         }
 
         value = Unsafe.ReadUnaligned<double>(ref Unsafe.Add(ref at, tagBytes));
-        _position += tagBytes + sizeof(double);
+        _at = ref Unsafe.Add(ref at, tagBytes + sizeof(double));
+        _left -= tagBytes + sizeof(double);
         return true;
     }
 
@@ -118,9 +151,9 @@ public ref struct ProtobufReader
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryReadFloat(uint tag, out float value)
     {
-        ref byte at = ref Unsafe.Add(ref Unsafe.AsRef(in _source), _position);
+        ref byte at = ref Unsafe.AsRef(in _at);
         int tagBytes = tag < 0x80 ? 1 : 2;
-        if (tag >= TriedTags || _length - _position < tagBytes + sizeof(float) || !BitConverter.IsLittleEndian
+        if (tag >= TriedTags || _left < tagBytes + sizeof(float) || !BitConverter.IsLittleEndian
             || (tag < 0x80 ? at : Unsafe.ReadUnaligned<ushort>(ref at)) != (tag < 0x80 ? tag : (tag & 0x7F) | 0x80 | (tag >> 7 << 8)))
         {
             value = 0;
@@ -128,7 +161,8 @@ public ref struct ProtobufReader
         }
 
         value = Unsafe.ReadUnaligned<float>(ref Unsafe.Add(ref at, tagBytes));
-        _position += tagBytes + sizeof(float);
+        _at = ref Unsafe.Add(ref at, tagBytes + sizeof(float));
+        _left -= tagBytes + sizeof(float);
         return true;
     }
 
@@ -136,12 +170,12 @@ public ref struct ProtobufReader
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryReadBytes(uint tag, out ReadOnlySpan<byte> value)
     {
-        ref byte at = ref Unsafe.Add(ref Unsafe.AsRef(in _source), _position);
+        ref byte at = ref Unsafe.AsRef(in _at);
         int tagBytes = tag < 0x80 ? 1 : 2;
-        if (tag >= TriedTags || _length - _position <= tagBytes || !BitConverter.IsLittleEndian
+        if (tag >= TriedTags || _left <= tagBytes || !BitConverter.IsLittleEndian
             || (tag < 0x80 ? at : Unsafe.ReadUnaligned<ushort>(ref at)) != (tag < 0x80 ? tag : (tag & 0x7F) | 0x80 | (tag >> 7 << 8))
             || Unsafe.Add(ref at, tagBytes) >= 0x80
-            || Unsafe.Add(ref at, tagBytes) >= _length - _position - tagBytes)
+            || Unsafe.Add(ref at, tagBytes) >= _left - tagBytes)
         {
             value = default;
             return false;
@@ -149,7 +183,8 @@ public ref struct ProtobufReader
 
         int length = Unsafe.Add(ref at, tagBytes);
         value = MemoryMarshal.CreateReadOnlySpan(ref Unsafe.Add(ref at, tagBytes + 1), length);
-        _position += tagBytes + 1 + length;
+        _at = ref Unsafe.Add(ref at, tagBytes + 1 + length);
+        _left -= tagBytes + 1 + length;
         return true;
     }
 
@@ -157,7 +192,7 @@ public ref struct ProtobufReader
     public ulong ReadUInt64()
     {
         var (value, bytes) = ReadVarint(Rest);
-        _position += bytes;
+        Advance(bytes);
         return value;
     }
 
@@ -195,8 +230,8 @@ public ref struct ProtobufReader
     public uint ReadFixed32()
     {
         CheckLeft(sizeof(uint));
-        uint value = LittleEndian.Of(Unsafe.ReadUnaligned<uint>(ref Next));
-        _position += sizeof(uint);
+        uint value = LittleEndian.Of(Unsafe.ReadUnaligned<uint>(ref Unsafe.AsRef(in _at)));
+        Advance(sizeof(uint));
         return value;
     }
 
@@ -204,8 +239,8 @@ public ref struct ProtobufReader
     public ulong ReadFixed64()
     {
         CheckLeft(sizeof(ulong));
-        ulong value = LittleEndian.Of(Unsafe.ReadUnaligned<ulong>(ref Next));
-        _position += sizeof(ulong);
+        ulong value = LittleEndian.Of(Unsafe.ReadUnaligned<ulong>(ref Unsafe.AsRef(in _at)));
+        Advance(sizeof(ulong));
         return value;
     }
 
@@ -220,7 +255,7 @@ public ref struct ProtobufReader
     {
         var (start, length) = ReadLength(Rest);
         var taken = Rest.Slice(start, length);
-        _position += start + length;
+        Advance(start + length);
         return taken;
     }
 
@@ -252,7 +287,7 @@ public ref struct ProtobufReader
     public ProtobufReader ReadPacked() => new(ReadLengthDelimited(), _depth);
 
     /// <summary>Skips an unknown field, given its tag.</summary>
-    public void Skip(uint tag) => _position += Skip(Rest, tag, _depth);
+    public void Skip(uint tag) => Advance(Skip(Rest, tag, _depth));
 
     /// <summary>
     /// How many fields with this tag stand in a row, the one whose tag was just read included: lets a collection be made
@@ -273,7 +308,7 @@ public ref struct ProtobufReader
     }
 
     /// <summary>How many values of this width are left, when there is nothing else.</summary>
-    public readonly int CountFixed(int width) => (int)Left / width;
+    public readonly int CountFixed(int width) => (int)_left / width;
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static int Skip(ReadOnlySpan<byte> source, uint tag, int depth)
@@ -303,7 +338,7 @@ public ref struct ProtobufReader
                 break;
         }
 
-        return (int)reader._position;
+        return source.Length - (int)reader._left;
     }
 
     private static int SkipGroup(ReadOnlySpan<byte> source, uint startTag, int depth)
@@ -319,7 +354,7 @@ public ref struct ProtobufReader
         {
             if (tag == endTag)
             {
-                return (int)reader._position;
+                return source.Length - (int)reader._left;
             }
 
             reader.Skip(tag);
@@ -443,9 +478,15 @@ public ref struct ProtobufReader
         }
     }
 
+    private void Advance(int bytes)
+    {
+        _at = ref Unsafe.Add(ref Unsafe.AsRef(in _at), bytes);
+        _left -= bytes;
+    }
+
     private readonly void CheckLeft(int bytes)
     {
-        if (bytes > Left)
+        if (bytes > _left)
         {
             ThrowTruncated();
         }

@@ -23,77 +23,84 @@ public ref struct ProtobufWriter
     private const uint StoredTags = 1 << 14;
     private const int MaxTagAndVarint = 2 + 10;
 
-    private readonly ref byte _destination;
-    private readonly nint _length;
-    private nint _position;
+    private readonly int _length;
+    private ref byte _at;
+    private nint _left;
     private int _depth;
 
     /// <summary>Writes at the start of <paramref name="destination"/>.</summary>
     public ProtobufWriter(Span<byte> destination)
     {
-        _destination = ref MemoryMarshal.GetReference(destination);
+        _at = ref MemoryMarshal.GetReference(destination);
         _length = destination.Length;
+        _left = _length;
     }
 
     /// <summary>Bytes written so far.</summary>
-    public readonly int Written => (int)_position;
+    public readonly int Written => _length - (int)_left;
 
     /// <summary>Writes a tag and a varint.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void WriteUInt64(uint tag, ulong value)
     {
-        ref byte at = ref Unsafe.Add(ref _destination, _position);
-        if (tag >= StoredTags || _length - _position < MaxTagAndVarint || value > Varint.MaxInWord || !BitConverter.IsLittleEndian)
+        ref byte at = ref _at;
+        if (tag >= StoredTags || _left < MaxTagAndVarint || value > Varint.MaxInWord || !BitConverter.IsLittleEndian)
         {
-            _position += WriteVarints(ref at, _length - _position, tag, value);
+            Advance(WriteVarints(ref at, _left, tag, value));
             return;
         }
 
         ulong word = Varint.Spread(value);
         int unused = BitOperations.LeadingZeroCount(word | 1) & 0x38;
         word |= Varint.ContinueBitsOfShorter >> unused;
-        // The tag is a constant, and so is the branch.
+        // The tag is a constant, and so are the branches.
+        int tagBytes = tag < 0x80 ? 1 : 2;
         if (tag < 0x80)
         {
             at = (byte)tag;
-            Unsafe.WriteUnaligned(ref Unsafe.Add(ref at, 1), word);
-            _position += 1 + sizeof(ulong) - (nint)((uint)unused >> 3);
         }
         else
         {
             Unsafe.WriteUnaligned(ref at, (ushort)((tag & 0x7F) | 0x80 | (tag >> 7 << 8)));
-            Unsafe.WriteUnaligned(ref Unsafe.Add(ref at, 2), word);
-            _position += 2 + sizeof(ulong) - (nint)((uint)unused >> 3);
         }
+
+        Unsafe.WriteUnaligned(ref Unsafe.Add(ref at, tagBytes), word);
+        nint bytes = tagBytes + sizeof(ulong) - (nint)((uint)unused >> 3);
+        _at = ref Unsafe.Add(ref at, bytes);
+        _left -= bytes;
     }
 
     /// <summary>Writes a tag and eight bytes, little-endian.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void WriteFixed64(uint tag, ulong value)
     {
-        ref byte at = ref Unsafe.Add(ref _destination, _position);
-        if (tag >= StoredTags || _length - _position < 2 + sizeof(ulong) || !BitConverter.IsLittleEndian)
+        ref byte at = ref _at;
+        if (tag >= StoredTags || _left < 2 + sizeof(ulong) || !BitConverter.IsLittleEndian)
         {
-            _position += WriteFixed(ref at, _length - _position, tag, value, sizeof(ulong));
-        }
-        else if (tag < 0x80)
-        {
-            at = (byte)tag;
-            Unsafe.WriteUnaligned(ref Unsafe.Add(ref at, 1), value);
-            _position += 1 + sizeof(ulong);
+            Advance(WriteFixed(ref at, _left, tag, value, sizeof(ulong)));
         }
         else
         {
-            Unsafe.WriteUnaligned(ref at, (ushort)((tag & 0x7F) | 0x80 | (tag >> 7 << 8)));
-            Unsafe.WriteUnaligned(ref Unsafe.Add(ref at, 2), value);
-            _position += 2 + sizeof(ulong);
+            int tagBytes = tag < 0x80 ? 1 : 2;
+            if (tag < 0x80)
+            {
+                at = (byte)tag;
+            }
+            else
+            {
+                Unsafe.WriteUnaligned(ref at, (ushort)((tag & 0x7F) | 0x80 | (tag >> 7 << 8)));
+            }
+
+            Unsafe.WriteUnaligned(ref Unsafe.Add(ref at, tagBytes), value);
+            _at = ref Unsafe.Add(ref at, tagBytes + sizeof(ulong));
+            _left -= tagBytes + sizeof(ulong);
         }
     }
 
     /// <summary>Writes a tag and four bytes, little-endian.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void WriteFixed32(uint tag, uint value) =>
-        _position += WriteFixed(ref Unsafe.Add(ref _destination, _position), _length - _position, tag, value, sizeof(uint));
+        Advance(WriteFixed(ref _at, _left, tag, value, sizeof(uint)));
 
     /// <summary>Writes a tag and a varint.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -122,42 +129,42 @@ public ref struct ProtobufWriter
     /// <summary>Writes a tag, and bytes with their length.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void WriteBytes(uint tag, ReadOnlySpan<byte> value) =>
-        _position += WriteBytes(ref Unsafe.Add(ref _destination, _position), _length - _position, tag, value);
+        Advance(WriteBytes(ref _at, _left, tag, value));
 
     /// <summary>Writes a tag, and UTF-8 with its length. A lone surrogate becomes U+FFFD, as everywhere in .NET.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void WriteString(uint tag, string value) =>
-        _position += WriteString(ref Unsafe.Add(ref _destination, _position), _length - _position, tag, value);
+        Advance(WriteString(ref _at, _left, tag, value));
 
     /// <summary>Writes a tag and a decimal, keeping its scale.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void WriteDecimal(uint tag, decimal value) =>
-        _position += ProtobufDotNetTypes.Write(ref Unsafe.Add(ref _destination, _position), _length - _position, tag, value);
+        Advance(ProtobufDotNetTypes.Write(ref _at, _left, tag, value));
 
     /// <summary>Writes a tag and a Guid as two halves of its bytes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void WriteGuid(uint tag, Guid value) =>
-        _position += ProtobufDotNetTypes.Write(ref Unsafe.Add(ref _destination, _position), _length - _position, tag, value);
+        Advance(ProtobufDotNetTypes.Write(ref _at, _left, tag, value));
 
     /// <summary>Writes a tag and a TimeSpan in the coarsest unit that is exact.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void WriteTimeSpan(uint tag, TimeSpan value) =>
-        _position += ScaledTicks.Write(ref Unsafe.Add(ref _destination, _position), _length - _position, tag, value);
+        Advance(ScaledTicks.Write(ref _at, _left, tag, value));
 
     /// <summary>Writes a tag and a DateTime as the time since 1970-01-01, without its kind.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void WriteDateTime(uint tag, DateTime value) =>
-        _position += ScaledTicks.Write(ref Unsafe.Add(ref _destination, _position), _length - _position, tag, value);
+        Advance(ScaledTicks.Write(ref _at, _left, tag, value));
 
     /// <summary>Writes a tag and a DateTimeOffset: the instant, and the offset in minutes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void WriteDateTimeOffset(uint tag, DateTimeOffset value) =>
-        _position += ScaledTicks.Write(ref Unsafe.Add(ref _destination, _position), _length - _position, tag, value);
+        Advance(ScaledTicks.Write(ref _at, _left, tag, value));
 
     /// <summary>Writes a varint without a tag: a packed value.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void WriteUInt64(ulong value) =>
-        _position += WriteVarint(ref Unsafe.Add(ref _destination, _position), _length - _position, value);
+        Advance(WriteVarint(ref _at, _left, value));
 
     /// <inheritdoc cref="WriteUInt64(ulong)"/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -177,26 +184,26 @@ public ref struct ProtobufWriter
 
     /// <summary>Writes four bytes without a tag: a packed value.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void WriteFloat(float value) => _position += WriteFixed(
-        ref Unsafe.Add(ref _destination, _position), _length - _position, BitConverter.SingleToUInt32Bits(value), sizeof(float));
+    public void WriteFloat(float value) => Advance(WriteFixed(
+        ref _at, _left, BitConverter.SingleToUInt32Bits(value), sizeof(float)));
 
     /// <summary>Writes eight bytes without a tag: a packed value.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void WriteDouble(double value) => _position += WriteFixed(
-        ref Unsafe.Add(ref _destination, _position), _length - _position, BitConverter.DoubleToUInt64Bits(value), sizeof(double));
+    public void WriteDouble(double value) => Advance(WriteFixed(
+        ref _at, _left, BitConverter.DoubleToUInt64Bits(value), sizeof(double)));
 
     /// <summary>Begins something with a length: packed values, a map's entry.</summary>
     /// <returns>What <see cref="EndLength"/> takes.</returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public int BeginLength(uint tag)
     {
-        _position += WriteVarints(ref Unsafe.Add(ref _destination, _position), _length - _position, tag, 0);
-        return (int)_position;
+        Advance(WriteVarints(ref _at, _left, tag, 0));
+        return Written;
     }
 
     /// <summary>Writes the length of what was written since.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void EndLength(int start) => _position = WriteLength(ref _destination, _length, start, (int)_position);
+    public void EndLength(int start) => Advance(WriteLength(ref _at, _left, Written - start));
 
     /// <summary>Begins a nested message.</summary>
     /// <returns>What <see cref="EndMessage"/> takes.</returns>
@@ -215,7 +222,8 @@ public ref struct ProtobufWriter
     public void EndMessage(int start, int written)
     {
         _depth--;
-        _position = WriteLength(ref _destination, _length, start, written);
+        Advance(written - Written);
+        Advance(WriteLength(ref _at, _left, written - start));
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -297,27 +305,36 @@ public ref struct ProtobufWriter
             ThrowTooSmall();
         }
 
-        return WriteLength(ref destination, room, start, start + written);
+        int end = start + written;
+        return end + WriteLength(ref Unsafe.Add(ref destination, end), room - end, written);
     }
 
-    // What lies from start to end has its length before it, where one byte is kept. Returns where it ends then.
-    private static nint WriteLength(ref byte destination, nint bytes, int start, int end)
+    // So many bytes that lie before the end get their length before them, where one byte is kept for it. Returns how many bytes
+    // more that takes.
+    private static nint WriteLength(ref byte end, nint room, int length)
     {
-        int length = end - start;
+        ref byte start = ref Unsafe.Subtract(ref end, length);
         int more = ProtobufSize.UInt32((uint)length) - 1;
         if (more > 0)
         {
-            if (more > bytes - end)
+            if (more > room)
             {
                 ThrowTooSmall();
             }
 
-            var all = MemoryMarshal.CreateSpan(ref destination, (int)bytes);
-            all[start..end].CopyTo(all[(start + more)..]);
+            var all = MemoryMarshal.CreateSpan(ref start, length + more);
+            all[..length].CopyTo(all[more..]);
         }
 
-        WriteVarint(ref Unsafe.Add(ref destination, start - 1), more + 1, (uint)length);
-        return end + more;
+        WriteVarint(ref Unsafe.Subtract(ref start, 1), more + 1, (uint)length);
+        return more;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void Advance(nint bytes)
+    {
+        _at = ref Unsafe.Add(ref _at, bytes);
+        _left -= bytes;
     }
 
     [DoesNotReturn]

@@ -66,8 +66,16 @@ internal readonly struct ScaledTicks
             return new ScaledTicks(MinExtreme, Extreme);
         }
 
-        // Unsigned, which divides by a constant in fewer steps. From fine to coarse, as each unit is a multiple of the one before.
-        ulong count = (ulong)Math.Abs(value.Ticks);
+        long count = value.Ticks;
+        int scale = ToCoarsest(ref count);
+        return new ScaledTicks(count, scale);
+    }
+
+    // Unsigned, which divides by a constant in fewer steps. From fine to coarse, as each unit is a multiple of the one before.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static int ToCoarsest(ref long ticks)
+    {
+        ulong count = (ulong)(ticks < 0 ? -ticks : ticks);
         int scale = Ticks;
         if (TryDivide(ref count, TimeSpan.TicksPerMillisecond))
         {
@@ -78,7 +86,8 @@ internal readonly struct ScaledTicks
                 : Days;
         }
 
-        return new ScaledTicks(value.Ticks < 0 ? -(long)count : (long)count, scale);
+        ticks = ticks < 0 ? -(long)count : (long)count;
+        return scale;
     }
 
     public static ScaledTicks Of(DateTime value)
@@ -104,8 +113,19 @@ internal readonly struct ScaledTicks
         Of(value).Write(ref destination, room, tag);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    public static nint Write(ref byte destination, nint room, uint tag, DateTime value) =>
-        Of(value).Write(ref destination, room, tag);
+    public static nint Write(ref byte destination, nint room, uint tag, DateTime value)
+    {
+        // Neither extreme, and room for all of it: what nearly all have.
+        if (room < MaxBytes || (ulong)value.Ticks - 1 >= (ulong)DateTime.MaxValue.Ticks - 1)
+        {
+            return Of(value).Write(ref destination, room, tag);
+        }
+
+        int tagBytes = Varint.Write(ref destination, tag);
+        long count = value.Ticks - DateTime.UnixEpoch.Ticks;
+        int scale = ToCoarsest(ref count);
+        return tagBytes + Write(ref Unsafe.Add(ref destination, tagBytes), ProtobufSize.ZigZag(count), scale, offsetMinutes: 0);
+    }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     public static nint Write(ref byte destination, nint room, uint tag, DateTimeOffset value) =>
@@ -145,31 +165,52 @@ internal readonly struct ScaledTicks
     }
 
     // Where there is room for all of it.
-    private int Write(ref byte destination)
+    private int Write(ref byte destination) =>
+        Write(ref destination, ProtobufSize.ZigZag(_value), _scale, _offsetMinutes);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static int Write(ref byte destination, ulong value, int scale, int offsetMinutes)
     {
         int end = 1;
-        if (_value != 0)
+        if (value != 0)
         {
-            ulong value = ProtobufSize.ZigZag(_value);
             Unsafe.Add(ref destination, 1) = (byte)ValueTag;
             end = 2 + Varint.Write(ref Unsafe.Add(ref destination, 2), value);
         }
 
-        if (_scale != Days)
+        if (scale != Days)
         {
             Unsafe.Add(ref destination, end) = (byte)ScaleTag;
-            Unsafe.Add(ref destination, end + 1) = (byte)_scale;
+            Unsafe.Add(ref destination, end + 1) = (byte)scale;
             end += 2;
         }
 
-        if (_offsetMinutes != 0)
+        if (offsetMinutes != 0)
         {
             Unsafe.Add(ref destination, end) = (byte)OffsetMinutesTag;
-            end += 1 + Varint.Write(ref Unsafe.Add(ref destination, end + 1), ProtobufSize.ZigZag(_offsetMinutes));
+            end += 1 + Varint.Write(ref Unsafe.Add(ref destination, end + 1), ProtobufSize.ZigZag(offsetMinutes));
         }
 
         destination = (byte)(end - 1);
         return end;
+    }
+
+    /// <summary>A time as nearly all are written, and within DateTime's range.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static bool TryReadUsual(ReadOnlySpan<byte> source, out DateTime time)
+    {
+        if (TryReadUsual(source, out ulong value, out int scale) && scale <= Ticks)
+        {
+            long high = Math.BigMul(ProtobufSize.UnZigZag(value), TicksPer(scale), out long ticks);
+            if (high == ticks >> 63 && ticks >= -DateTime.UnixEpoch.Ticks && ticks <= MaxTicksSinceEpoch)
+            {
+                time = new DateTime(DateTime.UnixEpoch.Ticks + ticks);
+                return true;
+            }
+        }
+
+        time = default;
+        return false;
     }
 
     // A value and its scale, or a value of days, in up to eight bytes, or a value of eight bytes and its scale: nearly all

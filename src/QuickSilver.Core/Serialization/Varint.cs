@@ -74,6 +74,11 @@ internal static class Varint
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong Spread(ulong value) => HasFastBitMoves ? Bmi2.X64.ParallelBitDeposit(value, ValueBits) : SpreadByShifts(value);
 
+    /// <summary>Seven bits out of each byte of those that the mask has.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ulong Gather(ulong word, ulong mask) =>
+        HasFastBitMoves ? Bmi2.X64.ParallelBitExtract(word, mask) : GatherByShifts(word & mask);
+
     /// <summary>Seven bits out of each byte.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong Gather(ulong word) => HasFastBitMoves ? Bmi2.X64.ParallelBitExtract(word, ValueBits) : GatherByShifts(word);
