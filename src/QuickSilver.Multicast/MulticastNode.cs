@@ -24,6 +24,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private readonly MulticastContext _context;
     private readonly PacketReader _reader;
     private readonly IDatagramPort _dataPort;
+    // Opened when the first copy is to be sent. It is not told of a full queue: with that a system also tells of members that
+    // are gone, as if a send had failed.
+    private IDatagramPort? _fanOutPort;
     private readonly Dictionary<ulong, RegionView> _views = [];
     private readonly Dictionary<(ulong Region, bool Reliable), RegionSender> _senders = [];
     private readonly List<RegionSender> _retired = [];
@@ -54,14 +57,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _reader = new PacketReader(options);
         var unicast = new DatagramPortOptions { ReceiveBufferBytes = options.ReceiveBufferBytes, SegmentationOffload = false };
         var control = environment.OpenPort(unicast, _reader);
-        _dataPort = environment.OpenPort(
-            new DatagramPortOptions
-            {
-                Receives = false,
-                SegmentationOffload = options.SegmentationOffload,
-                TellsFullQueue = !options.Unicast,
-            },
-            _reader);
+        _dataPort = OpenSendingPort(environment, options, tellsFullQueue: !options.Unicast);
         var membership = join(this, new DatagramAddress(control.LocalEndPoint));
         _context = new MulticastContext(environment, options, membership)
         {
@@ -263,9 +259,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             return null;
         }
 
-        IRegionPath path = _context.Options.Unicast
-            ? new UnicastFanOut(_dataPort, view, _context.Directory)
-            : new MulticastPath(_dataPort, view);
+        IRegionPath path = view.Group is { } group && !_context.Options.Unicast
+            ? new MulticastPath(_dataPort, group)
+            : new UnicastFanOut(FanOutPort(), view, _context.Directory);
         sender = new RegionSender(_context, view, reliable, path);
         _senders.Add((region, reliable), sender);
         return sender;
@@ -335,7 +331,23 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
         _reader.Close();
         _dataPort.Dispose();
+        _fanOutPort?.Dispose();
         _context.ControlPort.Dispose();
+    }
+
+    private IDatagramPort FanOutPort() => _context.Options.Unicast
+        ? _dataPort
+        : _fanOutPort ??= OpenSendingPort(_context.Environment, _context.Options, tellsFullQueue: false);
+
+    private IDatagramPort OpenSendingPort(INodeEnvironment environment, MulticastOptions options, bool tellsFullQueue)
+    {
+        var port = new DatagramPortOptions
+        {
+            Receives = false,
+            SegmentationOffload = options.SegmentationOffload,
+            TellsFullQueue = tellsFullQueue,
+        };
+        return environment.OpenPort(port, _reader);
     }
 
     private void ApplyRegions(ConfigurationChange change)

@@ -82,13 +82,10 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     public void Open(RegionView view, IStreamConsumer consumer)
     {
         RegionPort? port = null;
-        if (!options.Unicast)
+        if (!options.Unicast && view.Group is { } group && !_ports.TryGetValue(group, out port))
         {
-            if (!_ports.TryGetValue(view.Group, out port))
-            {
-                port = new RegionPort(_context!, view.Group, this, closed => _ports.Remove(closed.Group));
-                _ports.Add(view.Group, port);
-            }
+            port = new RegionPort(_context!, group, this, closed => _ports.Remove(closed.Group));
+            _ports.Add(group, port);
         }
 
         var region = new RegionReceiver(_context!, view, port, consumer);

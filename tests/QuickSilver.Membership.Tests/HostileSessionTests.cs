@@ -241,7 +241,16 @@ public sealed class HostileSessionTests
         writer.Begin(new ConfigurationHeader(5, 4, IsSnapshot: true, LastRequest: 9));
         for (ulong id = 1; id <= 50; id++)
         {
-            writer.Add(new TopicView { TopicId = id, Configuration = 5, Regions = [id, id + 1], Subscribed = true, Subscribers = 3 });
+            ulong[] regions = [id, id + 1];
+            writer.Add(new TopicView
+            {
+                TopicId = id,
+                Configuration = 5,
+                Regions = [.. regions],
+                Subscribed = true,
+                Routed = true,
+                Subscribers = 3,
+            });
         }
 
         writer.End();

@@ -23,12 +23,156 @@ public sealed class RegionMapTests
         from what in Gen.Choose(0, 11)
         select new Step(node, topic, what);
 
+    // Few nodes and topics, and yet several sets.
+    private static readonly TopicSetRules Eager = new()
+    {
+        MaxSets = 3,
+        RegularOverlaps = 1,
+        SmallRegion = 2,
+        NodesToMembershipCost = 1000,
+    };
+
     private static readonly Arbitrary<Step[]> Histories = Steps.ListOf().Select(steps => steps.ToArray()).ToArbitrary();
 
     [Fact]
     public void Deltas_add_up_to_what_is_true_and_to_the_snapshot_after_every_configuration() =>
         Prop.ForAll(Histories, steps => Play(steps, TopicSetKey.OfTopic))
             .Check(Config.QuickThrowOnFailure.WithMaxTest(400).WithEndSize(150));
+
+    [Fact]
+    public void Topics_in_several_sets_keep_each_subscriber_in_one_region_of_the_topics_set_whatever_changes()
+    {
+        long reassignments = 0, partitions = 0, mostSets = 0;
+        Prop.ForAll(Histories, steps =>
+        {
+            var world = Play(steps, TopicSetKey.OfTopic, Eager);
+            reassignments += world.Map.Reassignments;
+            partitions += world.Map.Partitions;
+            mostSets = Math.Max(mostSets, world.MostSets);
+            Assert.True(
+                world.Moves <= 10L * world.Changes,
+                $"{world.Moves} times a node changed its region of a set, for {world.Changes} changes of a subscription");
+        }).Check(Config.QuickThrowOnFailure.WithMaxTest(400).WithEndSize(150));
+
+        // It is no proof where none of it happened.
+        Assert.True(reassignments > 0);
+        Assert.True(partitions > 0);
+        Assert.Equal(Eager.MaxSets, mostSets);
+    }
+
+    [Fact]
+    public void Sets_are_the_same_in_every_run_although_topics_and_nodes_come_in_another_order()
+    {
+        var (one, other) = (new RegionMap(NewPlan(), 1, Eager), new RegionMap(NewPlan(), 1, Eager));
+        var subscriptions = new List<(NodeKey Node, ulong Topic)>();
+        for (ulong node = 1; node <= 40; node++)
+        {
+            for (ulong topic = 1; topic <= 30; topic++)
+            {
+                if (TopicSetKey.OfTopic((node * 100) + topic).Low % 3 == 0)
+                {
+                    subscriptions.Add((new NodeKey(node, 1), topic));
+                }
+            }
+        }
+
+        Fill(one, subscriptions);
+        subscriptions.Reverse();
+        Fill(other, subscriptions);
+        Assert.Equal(Describe(one), Describe(other));
+        Assert.InRange(one.Topics.Values.Select(topic => topic.Set).Distinct().Count(), 2, Eager.MaxSets);
+    }
+
+    [Fact]
+    public void A_small_region_outside_the_first_set_has_no_group_until_it_grows_and_keeps_it_until_half_are_gone()
+    {
+        var rules = new TopicSetRules { MaxSets = 2, RegularOverlaps = 1, SmallRegion = 4, NodesToMembershipCost = 1000 };
+        var map = new RegionMap(NewPlan(), 1, rules);
+        for (ulong id = 1; id <= 12; id++)
+        {
+            map.AddNode(new NodeKey(id, 1));
+            if (id <= 9)
+            {
+                map.SetRole(new NodeKey(id, 1), 1, TopicRole.Subscribe);
+            }
+        }
+
+        ulong[] members = [7, 8, 9];
+        SetRoles(members, TopicRole.Subscribe);
+        map.Apply(1);
+        Assert.Equal((0, 1), (map.Topics[1].Set, map.Topics[2].Set));
+        Assert.NotNull(RegionOf(1).Group);
+        Assert.Null(RegionOf(2).Group);
+        Assert.Null(RegionOf(2).View!.Group);
+
+        SetRoles([10], TopicRole.Subscribe);
+        map.Apply(2);
+        var group = RegionOf(2).Group;
+        Assert.NotNull(group);
+        Assert.Equal(group, RegionOf(2).View!.Group);
+
+        SetRoles([7, 8], TopicRole.None);
+        map.Apply(3);
+        Assert.Equal(group, RegionOf(2).Group);
+        SetRoles([9], TopicRole.None);
+        map.Apply(4);
+        Assert.Null(RegionOf(2).Group);
+        Assert.Null(RegionOf(2).View!.Group);
+
+        Region RegionOf(ulong topic) => Assert.Single(map.Topics[topic].Regions);
+
+        void SetRoles(ulong[] nodes, TopicRole role) => Array.ForEach(nodes, id => map.SetRole(new NodeKey(id, 1), 2, role));
+    }
+
+    [Fact]
+    public void Who_only_subscribes_is_told_its_own_region_and_who_comes_to_publish_all_of_them()
+    {
+        var map = new RegionMap(NewPlan(), 1);
+        NodeKey[] nodes = [new(1, 1), new(2, 1), new(3, 1)];
+        foreach (var node in nodes)
+        {
+            map.AddNode(node);
+            map.SetRole(node, 7, TopicRole.Subscribe);
+            map.SetRole(node, 7 + node.Id, TopicRole.Subscribe);
+        }
+
+        map.Apply(1);
+        Assert.Equal(3, map.Topics[7].Regions.Length);
+        Assert.All(nodes, node => Assert.Equal([node], Assert.Single(map.NewsOf(node).Regions).Members.AsEnumerable()));
+        Assert.All(map.NewsOf(nodes[0]).Topics, view => Assert.False(view.Routed));
+
+        map.SetRole(nodes[0], 7, TopicRole.Publish | TopicRole.Subscribe);
+        Assert.True(map.HasChanges);
+        map.Apply(2);
+        Assert.True(Assert.Single(map.NewsOf(nodes[0]).Topics).Routed);
+        Assert.Equal(2, map.NewsOf(nodes[0]).Regions.Count);
+        Assert.Empty(map.NewsOf(nodes[1]).Topics);
+        Assert.Equal(3, map.SnapshotOf(nodes[0]).Regions.Count);
+        Assert.Single(map.SnapshotOf(nodes[1]).Regions);
+    }
+
+    // Thousands of topics lie in a region that a node enters or leaves for the sake of one.
+    [Fact]
+    public void A_topic_whose_regions_and_subscribers_stay_is_not_told_again_when_a_region_changes()
+    {
+        var map = new RegionMap(NewPlan(), 1);
+        for (ulong id = 1; id <= 4; id++)
+        {
+            map.AddNode(new NodeKey(id, 1));
+            map.SetRole(new NodeKey(id, 1), 7, TopicRole.Subscribe | TopicRole.Publish);
+            if (id > 2)
+            {
+                map.SetRole(new NodeKey(id, 1), 8, TopicRole.Subscribe);
+            }
+        }
+
+        map.Apply(1);
+        map.SetRole(new NodeKey(2, 1), 8, TopicRole.Subscribe);
+        map.Apply(2);
+        Assert.Equal(2, map.NewsOf(new NodeKey(1, 1)).Regions.Count);
+        Assert.Empty(map.NewsOf(new NodeKey(1, 1)).Topics);
+        Assert.Equal([8UL], map.NewsOf(new NodeKey(3, 1)).Topics.Select(view => view.TopicId));
+    }
 
     [Fact]
     public void Sets_whose_keys_collide_are_told_apart_by_their_topics() =>
@@ -117,19 +261,36 @@ public sealed class RegionMapTests
         Assert.InRange(perOpening, 1, 1500);
     }
 
-    private static void Play(Step[] steps, Func<ulong, TopicSetKey> keyOfTopic)
+    private static AddressPlan NewPlan() => new("test", IPAddress.Parse("239.192.0.0"), 14);
+
+    private static void Fill(RegionMap map, List<(NodeKey Node, ulong Topic)> subscriptions)
     {
-        var world = new Bookkeeping(keyOfTopic);
+        foreach (var node in subscriptions.Select(subscription => subscription.Node).Distinct())
+        {
+            map.AddNode(node);
+        }
+
+        subscriptions.ForEach(subscription => map.SetRole(subscription.Node, subscription.Topic, TopicRole.Subscribe));
+        map.Apply(1);
+    }
+
+    private static IEnumerable<string> Describe(RegionMap map) => map.Regions.Values.Select(region =>
+        $"{region.View}: {string.Join(' ', region.View!.Members)} for {string.Join(' ', region.Topics.Select(topic => topic.Id))}");
+
+    private static Bookkeeping Play(Step[] steps, Func<ulong, TopicSetKey> keyOfTopic, TopicSetRules? rules = null)
+    {
+        var world = new Bookkeeping(keyOfTopic, rules);
         foreach (var step in steps)
         {
             world.Do(step);
         }
 
         world.MakeConfiguration();
+        return world;
     }
 
     // The truth beside the map, and what each node was told so far.
-    private sealed class Bookkeeping(Func<ulong, TopicSetKey> keyOfTopic)
+    private sealed class Bookkeeping(Func<ulong, TopicSetKey> keyOfTopic, TopicSetRules? rules)
     {
         private readonly AddressPlan _plan = new("test", IPAddress.Parse("239.192.0.0"), 14);
         private readonly Dictionary<NodeKey, Told> _told = [];
@@ -139,7 +300,7 @@ public sealed class RegionMapTests
         private RegionMap? _map;
         private long _configuration = 1L << 32;
 
-        private sealed class Told
+        private sealed class Told(NodeKey node)
         {
             public readonly Dictionary<ulong, RegionView> Regions = [];
             public readonly Dictionary<ulong, TopicView> Topics = [];
@@ -147,15 +308,25 @@ public sealed class RegionMapTests
             // A node may forget what none of its topics lies in.
             public void ForgetUnseen()
             {
-                var needed = Topics.Values.SelectMany(view => view.Regions).ToHashSet();
-                foreach (ulong region in Regions.Keys.Where(region => !needed.Contains(region)).ToArray())
+                var needed = Topics.Values.Where(view => view.Routed).SelectMany(view => view.Regions).ToHashSet();
+                foreach (ulong region in Regions.Keys.Where(id => !needed.Contains(id) && !Regions[id].Members.Contains(node)).ToArray())
                 {
                     Regions.Remove(region);
                 }
             }
         }
 
-        private RegionMap Map => _map ??= new RegionMap(_plan, 1, keyOfTopic);
+        private Dictionary<(NodeKey, int), ulong> _regionOf = [];
+
+        public RegionMap Map => _map ??= new RegionMap(_plan, 1, rules, keyOfTopic);
+
+        /// <summary>Subscriptions that came or went.</summary>
+        public int Changes { get; private set; }
+
+        /// <summary>How often a node changed its region of a set.</summary>
+        public int Moves { get; private set; }
+
+        public int MostSets { get; private set; }
 
         public void Do(Step step)
         {
@@ -174,7 +345,7 @@ public sealed class RegionMapTests
                 {
                     Map.AddNode(node, hasReturned: true);
                     _roles.Add(node, []);
-                    _told[node] = new Told();
+                    _told[node] = new Told(node);
                 }
 
                 return;
@@ -183,6 +354,7 @@ public sealed class RegionMapTests
             if (step.What == 9)
             {
                 Map.RemoveNode(node);
+                Changes += _roles[node].Values.Count(role => role.HasFlag(TopicRole.Subscribe));
                 _roles.Remove(node);
                 _told.Remove(node);
                 return;
@@ -196,6 +368,7 @@ public sealed class RegionMapTests
                 _ => TopicRole.None,
             };
             Map.SetRole(node, topic, role);
+            Changes += role.HasFlag(TopicRole.Subscribe) == _roles[node].GetValueOrDefault(topic).HasFlag(TopicRole.Subscribe) ? 0 : 1;
             if (role == TopicRole.None)
             {
                 _roles[node].Remove(topic);
@@ -222,6 +395,18 @@ public sealed class RegionMapTests
             }
 
             CheckRegions();
+            CountMoves();
+        }
+
+        private void CountMoves()
+        {
+            var now = Map.Regions.Values
+                .SelectMany(region => region.Members.Select(place => (Place: (place.Node.Key, region.Set), region.Id)))
+                .ToDictionary(entry => entry.Place, entry => entry.Id);
+            Moves += now.Keys.Union(_regionOf.Keys)
+                .Count(place => now.GetValueOrDefault(place) != _regionOf.GetValueOrDefault(place));
+            MostSets = Math.Max(MostSets, now.Keys.Select(place => place.Item2).Distinct().Count());
+            _regionOf = now;
         }
 
         private void Learn(NodeKey node, Told told)
@@ -250,8 +435,10 @@ public sealed class RegionMapTests
             foreach (var (topic, view) in told.Topics)
             {
                 var subscribers = _roles.Keys.Where(other => _roles[other].GetValueOrDefault(topic).HasFlag(TopicRole.Subscribe));
-                MembershipOracle.CheckTopic(view, id => told.Regions[id], subscribers);
+                MembershipOracle.CheckTopic(view, id => _live[id], subscribers);
                 Assert.Equal(_roles[node][topic].HasFlag(TopicRole.Subscribe), view.Subscribed);
+                Assert.True(view.Routed || !_roles[node][topic].HasFlag(TopicRole.Publish), "who may publish is told where to");
+                Assert.All(view.Regions, id => Assert.True(told.Regions.ContainsKey(id) || !IsToldOf(node, view, _live[id])));
             }
 
             var (regions, topics) = Map.SnapshotOf(node);
@@ -259,21 +446,31 @@ public sealed class RegionMapTests
             Assert.Equal(told.Topics.OrderBy(entry => entry.Key).Select(entry => entry.Value), topics);
         }
 
-        // Same topics, same region; and no two of them at one address.
+        private static bool IsToldOf(NodeKey node, TopicView topic, RegionView region) => topic.Routed || region.Members.Contains(node);
+
+        // Same topics of a set, same region; a node in one region of a set; and no two regions at one address.
         private void CheckRegions()
         {
-            var sets = _roles.Values
-                .Select(roles => roles.Keys.Where(topic => roles[topic].HasFlag(TopicRole.Subscribe)).Order())
-                .Select(topics => string.Join(',', topics))
-                .Where(set => set.Length > 0)
+            var overlaps = _roles.Values
+                .SelectMany(roles => roles.Keys
+                    .Where(topic => roles[topic].HasFlag(TopicRole.Subscribe))
+                    .Order()
+                    .GroupBy(topic => Map.Topics[topic].Set, (set, topics) => $"{set}: {string.Join(',', topics)}"))
                 .Distinct();
-            Assert.Equal(sets.Count(), Map.RegionCount);
+            Assert.Equal(overlaps.Count(), Map.RegionCount);
+            var places = Map.Regions.Values.SelectMany(region => region.Members.Select(place => (place.Node.Key, region.Set))).ToList();
+            Assert.Equal(places.Count, places.Distinct().Count());
+            foreach (var topic in Map.Topics.Values)
+            {
+                Assert.All(topic.Regions, region => Assert.True(region.Set == topic.Set && region.Contains(topic.Id)));
+            }
             foreach (ulong gone in _live.Where(entry => entry.Value.Members.IsEmpty).Select(entry => entry.Key).ToArray())
             {
                 _live.Remove(gone);
             }
 
-            Assert.Equal(_live.Count, _live.Values.Select(view => view.Group).Distinct().Count());
+            var groups = _live.Values.Select(view => view.Group).Where(group => group is not null).ToList();
+            Assert.Equal(groups.Count, groups.Distinct().Count());
         }
     }
 }

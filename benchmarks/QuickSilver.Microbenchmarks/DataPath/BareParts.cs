@@ -65,6 +65,7 @@ internal sealed class BareParts : INodeParts, IMembership
             Configuration = _configuration,
             Regions = [Region.RegionId],
             Subscribed = true,
+            Routed = true,
             Subscribers = 2,
         };
         var address = new IPEndPoint(IPAddress.Loopback, 9);

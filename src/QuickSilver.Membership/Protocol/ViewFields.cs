@@ -115,7 +115,11 @@ internal static class ViewFields
         writer.Fixed64(1, view.RegionId);
         writer.UInt64(2, view.Number);
         writer.Int64(3, view.Configuration);
-        WriteEndPoint(writer, 4, view.Group);
+        if (view.Group is not null)
+        {
+            WriteEndPoint(writer, 4, view.Group);
+        }
+
         foreach (var member in view.Members)
         {
             WriteNode(writer, 5, member);
@@ -146,17 +150,12 @@ internal static class ViewFields
         }
 
         outer.FailIf(reader.Failed);
-        if (group is null)
-        {
-            outer.Fail();
-        }
-
         return new RegionView
         {
             RegionId = id,
             Number = number,
             Configuration = configuration,
-            Group = group ?? new IPEndPoint(IPAddress.None, 0),
+            Group = group,
             Members = members.DrainToImmutable(),
         };
     }
@@ -169,6 +168,7 @@ internal static class ViewFields
         writer.PackedFixed64(3, view.Regions.AsSpan());
         writer.Bool(4, view.Subscribed);
         writer.UInt64(5, (ulong)view.Subscribers);
+        writer.Bool(6, view.Routed);
         writer.End(start);
     }
 
@@ -179,6 +179,7 @@ internal static class ViewFields
         long configuration = 0;
         ulong[] regions = [];
         bool subscribed = false;
+        bool routed = false;
         int subscribers = 0;
         while (reader.Next())
         {
@@ -189,6 +190,7 @@ internal static class ViewFields
                 case 3: regions = reader.PackedFixed64(MaxRegionsPerTopic); break;
                 case 4: subscribed = reader.Bool(); break;
                 case 5: subscribers = reader.Int32(int.MaxValue); break;
+                case 6: routed = reader.Bool(); break;
                 default: reader.Skip(); break;
             }
         }
@@ -200,6 +202,7 @@ internal static class ViewFields
             Configuration = configuration,
             Regions = [.. regions],
             Subscribed = subscribed,
+            Routed = routed,
             Subscribers = subscribers,
         };
     }

@@ -3,8 +3,8 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
 
-// The regions that one node knows because a topic that it has open lies in them (its own region is one of them). A node
-// is kept up to date about these and may forget any other; one that comes into sight again is told anew.
+// The regions that one node knows because it is a member or because a topic that it may publish to lies in them. A node is
+// kept up to date about these and may forget any other; one that comes into sight again is told anew.
 internal sealed class Horizon
 {
     private readonly Dictionary<ulong, Sight> _sights = [];
@@ -14,8 +14,8 @@ internal sealed class Horizon
     {
         // The number of the last view told.
         public uint Told;
-        // Topics that the node has open and that lie in the region.
-        public int Topics;
+        // Its membership, and the topics that lie in the region and that it may publish to.
+        public int Reasons;
     }
 
     /// <summary>What the node is told in the configuration that is being made.</summary>
@@ -24,8 +24,6 @@ internal sealed class Horizon
     public List<TopicView> NewTopics { get; } = [];
 
     public int Count => _sights.Count;
-
-    public bool Sees(ulong regionId) => _sights.ContainsKey(regionId);
 
     /// <summary>The region ids in ascending order.</summary>
     public ulong[] ToSorted()
@@ -38,26 +36,26 @@ internal sealed class Horizon
     public void ComeIntoSight(Region region)
     {
         ref var sight = ref CollectionsMarshal.GetValueRefOrAddDefault(_sights, region.Id, out _);
-        sight.Topics++;
+        sight.Reasons++;
         TellIfNew(ref sight, region);
     }
 
-    /// <summary>One topic less; <see cref="ForgetUnseen"/> follows when all topics were looked at.</summary>
+    /// <summary>One reason less; <see cref="ForgetUnseen"/> follows when all were looked at.</summary>
     public void GoOutOfSight(Region region)
     {
         ref var sight = ref CollectionsMarshal.GetValueRefOrNullRef(_sights, region.Id);
-        if (--sight.Topics == 0)
+        if (--sight.Reasons == 0)
         {
             _unseen.Add(region.Id);
         }
     }
 
-    // Not before the end: a region may leave sight with one topic and come back with the next.
+    // Not before the end: a region may leave sight for one reason and come back for the next.
     public void ForgetUnseen()
     {
         foreach (ulong regionId in _unseen)
         {
-            if (_sights.TryGetValue(regionId, out var sight) && sight.Topics == 0)
+            if (_sights.TryGetValue(regionId, out var sight) && sight.Reasons == 0)
             {
                 _sights.Remove(regionId);
             }
@@ -68,19 +66,6 @@ internal sealed class Horizon
 
     /// <summary>Tells the newest view of a region in sight, once.</summary>
     public void Tell(Region region) => TellIfNew(ref CollectionsMarshal.GetValueRefOrNullRef(_sights, region.Id), region);
-
-    /// <summary>Tells the newest view of a region that the node leaves, in sight or not, once.</summary>
-    public void TellLast(Region region)
-    {
-        if (Sees(region.Id))
-        {
-            Tell(region);
-        }
-        else if (!NewRegions.Exists(view => view.RegionId == region.Id))
-        {
-            NewRegions.Add(region.View!);
-        }
-    }
 
     public void ClearNews()
     {

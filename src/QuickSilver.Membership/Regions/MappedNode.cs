@@ -2,13 +2,12 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
 
-// A node as the region map sees it: what it has open, what it is to subscribe to from the next configuration on, and the
-// region that it lies in until then.
-internal sealed class MappedNode(NodeKey key, Func<ulong, TopicSetKey> keyOfTopic)
+// A node as the region map sees it: what it has open, and its place in each set of topics.
+internal sealed class MappedNode(NodeKey key)
 {
-    public NodeKey Key { get; } = key;
+    private readonly List<Place?> _places = [];
 
-    public TopicSet Wanted { get; } = new(keyOfTopic);
+    public NodeKey Key { get; } = key;
 
     public Dictionary<ulong, Opener> Open { get; } = [];
 
@@ -19,17 +18,22 @@ internal sealed class MappedNode(NodeKey key, Func<ulong, TopicSetKey> keyOfTopi
     // The first configuration that it is in; 0 before.
     public long AdmittedAt { get; set; }
 
-    public Region? Region { get; set; }
-
-    // Where it lay before the configuration that moved it last.
-    public Region? Previous { get; set; }
-
-    // What happens to the node at the next configuration.
-    public bool IsMoved { get; set; }
     public bool IsRemoved { get; set; }
-    // It closed a topic of its region and opened it again: the region needs a new view even with the same members, since
-    // nobody may begin to receive in the middle of one.
-    public bool IsRenewed { get; set; }
+
+    /// <summary>By the number of the set; null where it never was in that set.</summary>
+    public IReadOnlyList<Place?> Places => _places;
+
+    public Place? PlaceIn(int set) => set < _places.Count ? _places[set] : null;
+
+    public Place AddPlace(int set, Func<ulong, TopicSetKey> keyOfTopic)
+    {
+        while (_places.Count <= set)
+        {
+            _places.Add(null);
+        }
+
+        return _places[set] = new Place(this, set, keyOfTopic);
+    }
 }
 
 // One node's access to one topic.
@@ -41,8 +45,13 @@ internal sealed class Opener(MappedNode node, MappedTopic topic)
 
     public bool Subscribes { get; set; }
 
+    public bool Publishes { get; set; }
+
     // What the last view that the node was told says.
     public bool ToldSubscribed { get; set; }
+
+    // The topic's regions are in the node's sight through this: from when it publishes until it closes.
+    public bool IsRouted { get; set; }
 
     // The node has no view of the topic yet.
     public bool IsFresh { get; set; } = true;

@@ -3,15 +3,18 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
 
-// The nodes that subscribe to exactly the same topics. Its id and address outlive a change of its topics when all its
-// members made the same change; every change gives it a view with a new number.
-internal sealed class Region(TopicSetKey setKey, MappedTopic[] topics)
+// The nodes that subscribe to exactly the same topics of one set. Its id and address outlive a change of its topics when all
+// its members made the same change; every change gives it a view with a new number.
+internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
 {
+    public int Set { get; } = set;
+
     public ulong Id { get; private set; }
 
     public uint Number { get; private set; }
 
-    public IPEndPoint? Group { get; private set; }
+    /// <summary>Null where each member is sent to by itself.</summary>
+    public IPEndPoint? Group { get; set; }
 
     public TopicSetKey SetKey { get; private set; } = setKey;
 
@@ -19,17 +22,20 @@ internal sealed class Region(TopicSetKey setKey, MappedTopic[] topics)
     public MappedTopic[] Topics { get; private set; } = topics;
 
     /// <summary>In ascending order of their keys.</summary>
-    public List<MappedNode> Members { get; } = [];
+    public List<Place> Members { get; } = [];
 
     public RegionView? View { get; private set; }
 
     // While a configuration is made: who comes, who goes, and the topics before it changed them.
     public bool IsChanging { get; private set; }
-    public List<MappedNode> Arriving { get; } = [];
-    public List<MappedNode> Leaving { get; } = [];
+    public List<Place> Arriving { get; } = [];
+    public List<Place> Leaving { get; } = [];
     public MappedTopic[]? TopicsBefore { get; private set; }
 
-    public bool IsForming => Group is null;
+    public bool IsForming { get; private set; } = true;
+
+    // Its first view is the one that is being made.
+    public bool IsNew => Number == 1;
 
     public bool Contains(ulong topicId)
     {
@@ -81,10 +87,10 @@ internal sealed class Region(TopicSetKey setKey, MappedTopic[] topics)
         return first;
     }
 
-    public void Establish(ulong id, IPEndPoint group)
+    public void Establish(ulong id)
     {
         Id = id;
-        Group = group;
+        IsForming = false;
     }
 
     /// <summary>Takes the place of a region that was forming: its topics become this one's.</summary>
@@ -95,19 +101,23 @@ internal sealed class Region(TopicSetKey setKey, MappedTopic[] topics)
         SetKey = forming.SetKey;
     }
 
-    /// <summary>Makes the next view out of who comes and goes.</summary>
-    public void MakeView(long configuration)
+    /// <summary>Takes in who comes and goes.</summary>
+    public void MakeMembers()
     {
         Members.RemoveAll(member => member.Region != this);
         Members.AddRange(Arriving);
-        Members.Sort((a, b) => a.Key.CompareTo(b.Key));
+        Members.Sort((a, b) => a.Node.Key.CompareTo(b.Node.Key));
+    }
+
+    public void MakeView(long configuration)
+    {
         View = new RegionView
         {
             RegionId = Id,
             Number = ++Number,
             Configuration = configuration,
-            Group = Group!,
-            Members = [.. Members.Select(member => member.Key)],
+            Group = Group,
+            Members = [.. Members.Select(member => member.Node.Key)],
         };
     }
 

@@ -5,28 +5,46 @@ namespace QuickSilver.Membership.Regions;
 
 // The map from topics to regions: changes are collected, and one call makes all of them into the next configuration.
 //
-// Every topic's subscribers are exactly the members of its regions, each in one of them; a node lies in one region at
-// most, that of its topic set; nodes that only publish lie in none. What a node is told, added up over all
-// configurations, is what it would be told if it came now. Views of a region only grow in number.
-internal sealed class RegionMap(AddressPlan addresses, uint firstRegion, Func<ulong, TopicSetKey>? keyOfTopic = null)
+// Topics are parted into sets. Every topic's subscribers are exactly the members of its regions, all of which belong to its
+// set, each in one of them; a node lies in one region of a set at most, with those who want the same topics of that set;
+// nodes that only publish lie in none. What a node is told, added up over all configurations, is what it would be told if it
+// came now. Views of a region only grow in number.
+internal sealed class RegionMap
 {
-    private readonly Func<ulong, TopicSetKey> _keyOfTopic = keyOfTopic ?? TopicSetKey.OfTopic;
-    private readonly RegionReform _reform = new(addresses, firstRegion);
+    private readonly TopicSets _sets;
+    private readonly RegionReform _reform;
     private readonly ViewDistribution _distribution = new();
     private readonly Dictionary<NodeKey, MappedNode> _nodes = [];
     private readonly Dictionary<ulong, MappedTopic> _topics = [];
-    private readonly List<MappedNode> _moved = [];
     private readonly List<Opener> _fresh = [];
     private readonly List<Region> _outworn = [];
 
-    public bool HasChanges => _moved.Count > 0 || _fresh.Count > 0;
+    public RegionMap(
+        AddressPlan addresses, uint firstRegion, TopicSetRules? rules = null, Func<ulong, TopicSetKey>? keyOfTopic = null)
+    {
+        rules ??= new TopicSetRules();
+        _sets = new TopicSets(rules, keyOfTopic ?? TopicSetKey.OfTopic);
+        _reform = new RegionReform(addresses, firstRegion, rules);
+    }
+
+    public bool HasChanges => _sets.Moved.Count > 0 || _sets.Changed.Count > 0 || _fresh.Count > 0;
 
     public int RegionCount => _reform.Regions.Count;
+
+    public IReadOnlyDictionary<ulong, Region> Regions => _reform.Regions;
+
+    public IReadOnlyDictionary<ulong, MappedTopic> Topics => _topics;
+
+    /// <summary>How often a topic went from one set to another.</summary>
+    public long Reassignments => _sets.Reassignments;
+
+    /// <summary>How often all topics were parted anew.</summary>
+    public long Partitions => _sets.Partitions;
 
     public int TopicCount => _topics.Count;
 
     public void AddNode(NodeKey key, bool hasReturned = false) =>
-        _nodes.Add(key, new MappedNode(key, _keyOfTopic) { HasReturned = hasReturned });
+        _nodes.Add(key, new MappedNode(key) { HasReturned = hasReturned });
 
     public void RemoveNode(NodeKey key)
     {
@@ -42,7 +60,7 @@ internal sealed class RegionMap(AddressPlan addresses, uint firstRegion, Func<ul
 
         node.Open.Clear();
         node.IsRemoved = true;
-        MarkMoved(node);
+        _sets.Remove(node);
     }
 
     /// <summary>The node's access to a topic from the next configuration on; None closes it.</summary>
@@ -60,6 +78,12 @@ internal sealed class RegionMap(AddressPlan addresses, uint firstRegion, Func<ul
             opener = Open(node, topicId);
         }
 
+        opener.Publishes = role.HasFlag(TopicRole.Publish);
+        if (opener.Publishes && !opener.IsRouted && !opener.IsFresh)
+        {
+            _fresh.Add(opener);
+        }
+
         bool subscribes = role.HasFlag(TopicRole.Subscribe);
         if (subscribes != opener.Subscribes)
         {
@@ -67,8 +91,40 @@ internal sealed class RegionMap(AddressPlan addresses, uint firstRegion, Func<ul
         }
     }
 
-    /// <summary>How many members the node's region has now; 0 when it is in none.</summary>
-    public int RegionSizeOf(NodeKey key) => _nodes.TryGetValue(key, out var node) ? node.Region?.Members.Count ?? 0 : 0;
+    /// <summary>
+    /// How many nodes share a region with this one, itself included, counted as far as 3; 0 when it is in none.
+    /// </summary>
+    public int RegionSizeOf(NodeKey key)
+    {
+        if (!_nodes.TryGetValue(key, out var node))
+        {
+            return 0;
+        }
+
+        int size = 0;
+        MappedNode? neighbour = null;
+        foreach (var place in node.Places)
+        {
+            foreach (var member in place?.Region?.Members ?? [])
+            {
+                size = Math.Max(size, 1);
+                if (member.Node == node || member.Node == neighbour)
+                {
+                    continue;
+                }
+
+                if (neighbour is not null)
+                {
+                    return 3;
+                }
+
+                neighbour = member.Node;
+                size = 2;
+            }
+        }
+
+        return size;
+    }
 
     /// <summary>Makes the next configuration; then <see cref="NewsOf"/> says what each node is told.</summary>
     public void Apply(long configuration)
@@ -79,10 +135,12 @@ internal sealed class RegionMap(AddressPlan addresses, uint firstRegion, Func<ul
             node.AdmittedAt = node.AdmittedAt == 0 ? configuration : node.AdmittedAt;
         }
 
-        _moved.Sort((a, b) => a.Key.CompareTo(b.Key));
+        _sets.Assign(_topics.Values, _nodes.Count);
+        _sets.Moved.Sort(static (a, b) =>
+            a.Node == b.Node ? a.Set.CompareTo(b.Set) : a.Node.Key.CompareTo(b.Node.Key));
         CollectOutworn();
-        _reform.Run(_moved, _outworn, _topics, configuration);
-        _distribution.Run(_reform.Changed, _fresh, configuration);
+        _reform.Run(_sets.Moved, _outworn, _topics, configuration);
+        _distribution.Run(_reform.Changed, _sets.Changed, _fresh, configuration);
         foreach (var node in _nodes.Values)
         {
             node.Horizon.ForgetUnseen();
@@ -93,14 +151,7 @@ internal sealed class RegionMap(AddressPlan addresses, uint firstRegion, Func<ul
             ForgetIfUnused(topic);
         }
 
-        foreach (var node in _moved)
-        {
-            node.IsMoved = false;
-            node.IsRenewed = false;
-            node.Previous = null;
-        }
-
-        _moved.Clear();
+        _sets.EndChange();
         _fresh.Clear();
     }
 
@@ -121,7 +172,7 @@ internal sealed class RegionMap(AddressPlan addresses, uint firstRegion, Func<ul
             .. node.Open.Values
                 .Where(opener => !opener.IsFresh)
                 .OrderBy(opener => opener.Topic.Id)
-                .Select(opener => opener.ToldSubscribed ? opener.Topic.SubscriberView! : opener.Topic.PublisherView!),
+                .Select(opener => opener.Topic.ViewFor(opener.ToldSubscribed, opener.IsRouted)),
         ];
         return (regions, topics);
     }
@@ -168,7 +219,7 @@ internal sealed class RegionMap(AddressPlan addresses, uint firstRegion, Func<ul
             SetSubscribes(opener, false);
         }
 
-        if (!opener.IsFresh)
+        if (opener.IsRouted)
         {
             foreach (var region in opener.Topic.Regions)
             {
@@ -184,21 +235,17 @@ internal sealed class RegionMap(AddressPlan addresses, uint firstRegion, Func<ul
 
     private void SetSubscribes(Opener opener, bool subscribes)
     {
-        var node = opener.Node;
-        ulong topicId = opener.Topic.Id;
         opener.Subscribes = subscribes;
-        opener.Topic.Subscribers += subscribes ? 1 : -1;
         if (subscribes)
         {
-            node.Wanted.Add(topicId);
-            node.IsRenewed |= node.Region is { } region && region.Contains(topicId);
+            opener.Topic.Subscribers++;
+            _sets.Subscribe(opener.Node, opener.Topic);
         }
         else
         {
-            node.Wanted.Remove(topicId);
+            opener.Topic.Subscribers--;
+            _sets.Unsubscribe(opener.Node, opener.Topic);
         }
-
-        MarkMoved(node);
     }
 
     private void Forget(Opener opener)
@@ -207,25 +254,18 @@ internal sealed class RegionMap(AddressPlan addresses, uint firstRegion, Func<ul
         if (opener.Subscribes)
         {
             opener.Topic.Subscribers--;
+            _sets.NoteLost(opener.Topic);
         }
 
         ForgetIfUnused(opener.Topic);
     }
 
+    // Once it is forgotten its number may already stand for another that was opened since.
     private void ForgetIfUnused(MappedTopic topic)
     {
-        if (topic.Openers.Count == 0 && topic.Regions.Length == 0)
+        if (topic.Openers.Count == 0 && topic.Regions.Length == 0 && _topics.GetValueOrDefault(topic.Id) == topic)
         {
             _topics.Remove(topic.Id);
-        }
-    }
-
-    private void MarkMoved(MappedNode node)
-    {
-        if (!node.IsMoved)
-        {
-            node.IsMoved = true;
-            _moved.Add(node);
         }
     }
 }

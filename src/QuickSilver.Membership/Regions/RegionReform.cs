@@ -2,11 +2,11 @@ using System.Runtime.InteropServices;
 
 namespace QuickSilver.Membership.Regions;
 
-// Moves nodes to the regions of their topic sets, all the moves of one configuration at once: who has the same set meets
-// in one region. A set that no region has forms one; when some region's members all go to that forming region, it takes
+// Moves nodes to the regions of what they want of each set, all the moves of one configuration at once: who wants the same
+// topics of a set meets in one region. What no region has yet forms one; when some region's members all go to that forming region, it takes
 // the old one's id and address over (the largest such, then the lowest id), so that nodes that open the same topics
 // together change neither their region nor its multicast group, only its view.
-internal sealed class RegionReform(AddressPlan addresses, uint firstRegion)
+internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, TopicSetRules rules)
 {
     private readonly Dictionary<TopicSetKey, List<Region>> _bySet = [];
     private readonly SortedDictionary<ulong, Region> _regions = [];
@@ -25,13 +25,13 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion)
     /// <param name="outworn">Regions that need a new view, whether or not their members or topics change.</param>
     /// <param name="topics">All topics.</param>
     /// <param name="configuration">The configuration that is being made.</param>
-    public void Run(List<MappedNode> moved, List<Region> outworn, Dictionary<ulong, MappedTopic> topics, long configuration)
+    public void Run(List<Place> moved, List<Region> outworn, Dictionary<ulong, MappedTopic> topics, long configuration)
     {
         _changed.Clear();
         _forming.Clear();
-        foreach (var node in moved)
+        foreach (var place in moved)
         {
-            Move(node, topics);
+            Move(place, topics);
         }
 
         outworn.ForEach(Change);
@@ -45,23 +45,43 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion)
         _changed.RemoveAll(region => region.IsForming);
         foreach (var region in _changed)
         {
+            region.MakeMembers();
+            SetGroup(region, configuration);
             region.MakeView(configuration);
             if (region.Members.Count == 0)
             {
                 Unindex(region);
                 _regions.Remove(region.Id);
-                addresses.Release(region.Group!, configuration);
             }
         }
     }
 
-    private void Move(MappedNode node, Dictionary<ulong, MappedTopic> topics)
+    // In the first set each node needs one group, which every host can afford. In the others a region has a group from
+    // SmallRegion members on, and keeps it until half of them are gone: its members need not leave and join with every change.
+    private void SetGroup(Region region, long configuration)
     {
-        var from = node.Region;
-        var to = node.IsRemoved || node.Wanted.Count == 0 ? null : FindOrForm(node.Wanted, topics);
+        int members = region.Members.Count;
+        int least = region.Group is null ? rules.SmallRegion : (rules.SmallRegion + 1) / 2;
+        bool wants = members > 0 && (region.Set == 0 || members >= least);
+        if (wants)
+        {
+            region.Group ??= addresses.Take(region.Id);
+        }
+        else if (region.Group is { } group)
+        {
+            addresses.Release(group, configuration);
+            // What dissolves says once more where it was.
+            region.Group = members == 0 ? group : null;
+        }
+    }
+
+    private void Move(Place place, Dictionary<ulong, MappedTopic> topics)
+    {
+        var from = place.Region;
+        var to = place.Node.IsRemoved || place.Wanted.Count == 0 ? null : FindOrForm(place.Set, place.Wanted, topics);
         if (from == to)
         {
-            if (node.IsRenewed && to is not null)
+            if (place.IsRenewed && to is not null)
             {
                 Change(to);
             }
@@ -72,17 +92,17 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion)
         if (from is not null)
         {
             Change(from);
-            from.Leaving.Add(node);
+            from.Leaving.Add(place);
         }
 
         if (to is not null)
         {
             Change(to);
-            to.Arriving.Add(node);
+            to.Arriving.Add(place);
         }
 
-        node.Previous = from;
-        node.Region = to;
+        place.Previous = from;
+        place.Region = to;
     }
 
     private void Change(Region region)
@@ -93,20 +113,20 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion)
         }
     }
 
-    private Region FindOrForm(TopicSet set, Dictionary<ulong, MappedTopic> topics)
+    private Region FindOrForm(int set, TopicSet wanted, Dictionary<ulong, MappedTopic> topics)
     {
-        if (_bySet.TryGetValue(set.Key, out var candidates))
+        if (_bySet.TryGetValue(wanted.Key, out var candidates))
         {
             foreach (var candidate in candidates)
             {
-                if (candidate.HasSameTopics(set))
+                if (candidate.Set == set && candidate.HasSameTopics(wanted))
                 {
                     return candidate;
                 }
             }
         }
 
-        var forming = new Region(set.Key, Array.ConvertAll(set.ToSorted(), id => topics[id]));
+        var forming = new Region(set, wanted.Key, Array.ConvertAll(wanted.ToSorted(), id => topics[id]));
         Index(forming);
         _forming.Add(forming);
         return forming;
@@ -118,7 +138,7 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion)
         if (heir is null)
         {
             ulong id = ((ulong)epoch << 32) | _nextRegion++;
-            forming.Establish(id, addresses.Take(id));
+            forming.Establish(id);
             _regions.Add(id, forming);
             return;
         }

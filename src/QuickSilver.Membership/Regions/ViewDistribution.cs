@@ -1,8 +1,9 @@
 namespace QuickSilver.Membership.Regions;
 
-// Works out who learns what when regions have changed. Everybody who has a topic open learns of its new regions, and of
-// every region that a topic of theirs lies in or lay in; the members and former members of a region are among these or
-// are told besides.
+// Works out who learns what when regions have changed. A node has in sight the regions that it is a member of and those of
+// the topics that it may publish to, and learns of every view of these; who leaves a region, or its topic does, learns of its
+// view once more. Of a topic everybody who has it open is told when its regions or its subscriptions changed: a region that
+// only another topic's subscriber enters or leaves is the same for all the topics that it carries, and may carry thousands.
 internal sealed class ViewDistribution
 {
     private readonly List<MappedTopic> _touched = [];
@@ -10,16 +11,22 @@ internal sealed class ViewDistribution
     /// <summary>The topics whose regions or subscribers changed in the last configuration.</summary>
     public List<MappedTopic> Touched => _touched;
 
-    public void Run(List<Region> changed, List<Opener> fresh, long configuration)
+    public void Run(List<Region> changed, List<MappedTopic> subscriptions, List<Opener> fresh, long configuration)
     {
         _touched.Clear();
         foreach (var region in changed)
         {
-            RemapTopics(region, configuration);
+            Remap(region, configuration);
+        }
+
+        foreach (var topic in subscriptions)
+        {
+            Touch(topic, configuration);
         }
 
         foreach (var topic in _touched)
         {
+            topic.RemakeRegions();
             topic.MakeViews(configuration);
             foreach (var opener in topic.Openers.Values)
             {
@@ -27,12 +34,13 @@ internal sealed class ViewDistribution
             }
         }
 
-        // Nothing changed about these topics but that this node opened them, to publish.
+        // Nothing changed about these topics but that this node opened them, or is to publish.
         foreach (var opener in fresh)
         {
-            if (opener.IsFresh && opener.Topic.Openers.GetValueOrDefault(opener.Node.Key) == opener)
+            bool isNews = opener.IsFresh || (opener.Publishes && !opener.IsRouted);
+            if (isNews && opener.Topic.Openers.GetValueOrDefault(opener.Node.Key) == opener)
             {
-                if (opener.Topic.PublisherView is null)
+                if (!opener.Topic.HasView)
                 {
                     opener.Topic.MakeViews(configuration);
                 }
@@ -43,98 +51,113 @@ internal sealed class ViewDistribution
 
         foreach (var region in changed)
         {
-            foreach (var node in region.Leaving)
-            {
-                if (!node.IsRemoved)
-                {
-                    node.Horizon.TellLast(region);
-                }
-            }
-
+            TellNewView(region);
             region.EndChange();
         }
     }
 
-    private void RemapTopics(Region region, long configuration)
+    // Both lists of topics are in the order of their ids.
+    private void Remap(Region region, long configuration)
     {
-        if (region.TopicsBefore is { } before)
+        var before = region.IsNew ? [] : region.TopicsBefore ?? region.Topics;
+        var now = region.Members.Count == 0 ? [] : region.Topics;
+        if (ReferenceEquals(before, now))
         {
-            foreach (var topic in before)
-            {
-                Touch(topic, configuration);
-                if (!region.Contains(topic.Id))
-                {
-                    topic.RemoveRegion(region);
-                }
-            }
+            return;
         }
 
-        foreach (var topic in region.Topics)
+        int old = 0, current = 0;
+        while (old < before.Length || current < now.Length)
         {
-            Touch(topic, configuration);
-            bool isMapped = Array.IndexOf(topic.Regions, region) >= 0;
-            if (region.Members.Count == 0)
+            int order = old == before.Length ? 1 : current == now.Length ? -1 : before[old].Id.CompareTo(now[current].Id);
+            if (order == 0)
             {
-                topic.RemoveRegion(region);
+                old++;
+                current++;
             }
-            else if (!isMapped)
+            else if (order < 0)
             {
-                topic.AddRegion(region);
+                Touch(before[old], configuration).Lost.Add(region);
+                old++;
+            }
+            else
+            {
+                Touch(now[current], configuration).Gained.Add(region);
+                current++;
             }
         }
     }
 
-    private void Touch(MappedTopic topic, long configuration)
+    private MappedTopic Touch(MappedTopic topic, long configuration)
     {
         if (topic.Touch(configuration))
         {
             _touched.Add(topic);
         }
+
+        return topic;
     }
 
     private static void Tell(Opener opener)
     {
         var topic = opener.Topic;
         var horizon = opener.Node.Horizon;
-        if (opener.IsFresh)
+        if (opener.Publishes && !opener.IsRouted)
         {
+            opener.IsRouted = true;
             foreach (var region in topic.Regions)
             {
                 horizon.ComeIntoSight(region);
             }
         }
-        else
+        else if (opener.IsRouted)
         {
-            Follow(topic, horizon);
+            // The new regions first: one that another topic leaves must not go out of sight in between.
+            foreach (var region in topic.Gained)
+            {
+                horizon.ComeIntoSight(region);
+            }
+
+            foreach (var region in topic.Lost)
+            {
+                horizon.Tell(region);
+                horizon.GoOutOfSight(region);
+            }
         }
 
         opener.IsFresh = false;
         opener.ToldSubscribed = opener.Subscribes;
-        horizon.NewTopics.Add(opener.Subscribes ? topic.SubscriberView! : topic.PublisherView!);
+        horizon.NewTopics.Add(topic.ViewFor(opener.Subscribes, opener.IsRouted));
     }
 
-    // The new regions first: one that the topic stays in must not go out of sight in between.
-    private static void Follow(MappedTopic topic, Horizon horizon)
+    private static void TellNewView(Region region)
     {
-        if (ReferenceEquals(topic.Before, topic.Regions))
+        foreach (var place in region.Arriving)
         {
-            foreach (var region in topic.Regions)
+            place.Node.Horizon.ComeIntoSight(region);
+        }
+
+        foreach (var member in region.Members)
+        {
+            member.Node.Horizon.Tell(region);
+        }
+
+        // Of a region that has dissolved its topics' openers were told when it was lost.
+        foreach (var topic in region.Members.Count == 0 ? [] : region.Topics)
+        {
+            foreach (var opener in topic.Openers.Values)
             {
-                horizon.Tell(region);
+                if (opener.IsRouted)
+                {
+                    opener.Node.Horizon.Tell(region);
+                }
             }
-
-            return;
         }
 
-        foreach (var region in topic.Regions)
+        foreach (var place in region.Leaving)
         {
-            horizon.ComeIntoSight(region);
-        }
-
-        foreach (var region in topic.Before)
-        {
-            horizon.Tell(region);
-            horizon.GoOutOfSight(region);
+            place.Node.Horizon.Tell(region);
+            place.Node.Horizon.GoOutOfSight(region);
         }
     }
 }

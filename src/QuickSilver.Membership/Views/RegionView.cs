@@ -12,10 +12,11 @@ internal sealed record RegionView
     public required ulong RegionId { get; init; }
     public required uint Number { get; init; }
     public required long Configuration { get; init; }
-    public required IPEndPoint Group { get; init; }
+    // Null: the region is small, and its packets are sent to each member.
+    public required IPEndPoint? Group { get; init; }
     public required ImmutableArray<NodeKey> Members { get; init; }
 
-    public override string ToString() => $"region {RegionId:x}/{Number} ({Members.Length} members, {Group})";
+    public override string ToString() => $"region {RegionId:x}/{Number} ({Members.Length} members, {(Group is null ? "no group" : Group)})";
 }
 
 // Where a topic's messages go from configuration Configuration on: one multicast to each of these regions.
@@ -26,6 +27,8 @@ internal sealed record TopicView
     public required long Configuration { get; init; }
     public required ImmutableArray<ulong> Regions { get; init; }
     public required bool Subscribed { get; init; }
+    // Routed: the node is told the views of all these regions, since it may publish; otherwise only that of its own region.
+    public required bool Routed { get; init; }
     // Subscribers in the whole topic view (all regions).
     public required int Subscribers { get; init; }
 }

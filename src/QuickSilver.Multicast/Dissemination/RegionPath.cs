@@ -1,3 +1,4 @@
+using System.Net;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Views;
 
@@ -12,17 +13,17 @@ internal interface IRegionPath
 }
 
 // One IP multicast to the region's group.
-internal sealed class MulticastPath(IDatagramPort port, RegionView view) : IRegionPath
+internal sealed class MulticastPath(IDatagramPort port, IPEndPoint group) : IRegionPath
 {
-    private readonly DatagramAddress _group = new(view.Group);
+    private readonly DatagramAddress _group = new(group);
 
     public int MaxRunSegments => port.MaxRunSegments;
 
     public SendOutcome Send(ReadOnlySpan<byte> run, int segmentBytes) => port.Send(run, segmentBytes, _group);
 }
 
-// A copy to each live member, where the network has no multicast. A copy that the system refuses is a loss like any other:
-// the ring repairs it; only when the first copy finds no room is the whole run put off.
+// A copy to each live member, where the network has no multicast or the region no group. A copy that the system refuses is a
+// loss like any other: the ring repairs it; only when the first copy finds no room is the whole run put off.
 internal sealed class UnicastFanOut(IDatagramPort port, RegionView view, NodeDirectory directory) : IRegionPath
 {
     public int MaxRunSegments => port.MaxRunSegments;

@@ -44,6 +44,11 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
 
     public void Apply(TopicView view)
     {
+        if (!view.Routed)
+        {
+            return;
+        }
+
         _view = view;
         // The configuration in which this node adopted the view: the view itself may be older than its membership.
         Prune(node.SettledConfiguration);

@@ -68,7 +68,8 @@ internal sealed class FakeNode : IMembershipObserver
     public void Open(string topic, TopicRole role = TopicRole.Publish | TopicRole.Subscribe, ContractDescription? contract = null) =>
         Client.Open(Requests.Topic(topic, role, contract), outcome => Outcomes.Add(outcome.Refusal ?? "granted"));
 
-    public void Subscribe(params string[] topics) => Array.ForEach(topics, topic => Open(topic, TopicRole.Subscribe));
+    // It may publish too, so that it is told of all the topic's regions.
+    public void Subscribe(params string[] topics) => Array.ForEach(topics, topic => Open(topic));
 
     public void Close(string topic)
     {
@@ -113,7 +114,8 @@ internal sealed class FakeNode : IMembershipObserver
         foreach (var view in change.Topics)
         {
             Topics[view.TopicId] = view;
-            Assert.All(view.Regions, region => Assert.True(Regions.ContainsKey(region), "a topic's regions are known with it"));
+            Assert.True(!view.Routed || view.Regions.All(Regions.ContainsKey), "a topic's regions are known with it");
+            Assert.True(!view.Subscribed || view.Regions.Count(IsIn) == 1, "a subscriber is in one of the topic's regions");
         }
 
         Assert.True(Nodes.ContainsKey(Key), "a view holds its receiver (I7)");
@@ -142,6 +144,8 @@ internal sealed class FakeNode : IMembershipObserver
         Assert.NotEqual(reachable, Reachable ?? false);
         Reachable = reachable;
     }
+
+    private bool IsIn(ulong region) => Regions.TryGetValue(region, out var view) && view.Members.Contains(Key);
 
     private static bool IsSame(RegionView a, RegionView b) =>
         a with { Members = [] } == b with { Members = [] } && a.Members.SequenceEqual(b.Members);

@@ -11,7 +11,7 @@ namespace QuickSilver.Multicast.Tests.Infrastructure;
 internal sealed class ScriptedService(SimulatedMachines cluster)
 {
     private readonly List<ScriptedMembership> _members = [];
-    private readonly Dictionary<string, (ulong Id, uint Number, ImmutableArray<NodeKey> Members, IPEndPoint Group)> _regions = [];
+    private readonly Dictionary<string, (ulong Id, uint Number, ImmutableArray<NodeKey> Members, IPEndPoint? Group)> _regions = [];
     private readonly List<NodeKey> _removed = [];
     private ulong _regionCounter;
     private long _number;
@@ -19,6 +19,9 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
     private long _joins;
 
     public IReadOnlyList<ScriptedMembership> Members => _members;
+
+    /// <summary>Whether regions that form from now on have a multicast group.</summary>
+    public bool HasGroups { get; set; } = true;
 
     public TimeSpan MaxNewsDelay { get; set; } = TimeSpan.FromMilliseconds(5);
 
@@ -59,7 +62,8 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
             if (!_regions.TryGetValue(set, out var region))
             {
                 ulong id = ++_regionCounter;
-                region = (id, 0, [], new IPEndPoint(new IPAddress([239, 1, (byte)(id >> 8), (byte)id]), 20000 + (int)id));
+                var address = new IPAddress([239, 1, (byte)(id >> 8), (byte)id]);
+                region = (id, 0, [], HasGroups ? new IPEndPoint(address, 20000 + (int)id) : null);
             }
             else if (region.Members.SequenceEqual(keys))
             {
@@ -98,7 +102,7 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
         }
     }
 
-    private RegionView View((ulong Id, uint Number, ImmutableArray<NodeKey> Members, IPEndPoint Group) region) => new()
+    private RegionView View((ulong Id, uint Number, ImmutableArray<NodeKey> Members, IPEndPoint? Group) region) => new()
     {
         RegionId = region.Id,
         Number = region.Number,
@@ -122,6 +126,7 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
                 Configuration = _number,
                 Regions = regions,
                 Subscribed = member.Subscriptions.Contains(topic),
+                Routed = true,
                 Subscribers = _members.Count(other => other.Subscriptions.Contains(topic)),
             };
             if (member.Knows(view))

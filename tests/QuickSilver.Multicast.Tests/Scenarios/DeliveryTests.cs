@@ -233,6 +233,29 @@ public sealed class DeliveryTests
         Assert.All(cluster.Hosts.Skip(1), host => MulticastCluster.AssertRun(host, cluster[0], Topic, 1, 2000));
     }
 
+    // One node subscribes to both topics: in one region it is reached by the group, in the other by copies.
+    [Fact]
+    public void A_region_without_a_group_is_sent_copies_beside_others_that_have_one()
+    {
+        const ulong Singly = Topic + 1;
+        var cluster = new MulticastCluster(3, 4, new LinkModel { Loss = 0.05 });
+        cluster[0].Publishes(Topic);
+        cluster[0].Publishes(Singly);
+        cluster[1].Subscribes(Topic);
+        cluster[2].Subscribes(Topic);
+        cluster.Commit();
+        cluster.Service.HasGroups = false;
+        cluster[3].Subscribes(Singly);
+        cluster.Commit();
+        cluster[0].PublishAll(Topic, 1000, 300);
+        cluster[0].PublishAll(Singly, 1000, 300);
+
+        Assert.True(cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host => host.Log.Count == 1000)));
+        MulticastCluster.AssertRun(cluster[1], cluster[0], Topic, 1, 1000);
+        MulticastCluster.AssertRun(cluster[2], cluster[0], Topic, 1, 1000);
+        MulticastCluster.AssertRun(cluster[3], cluster[0], Singly, 1, 1000);
+    }
+
     [Fact]
     public void A_best_effort_topic_tells_its_gaps_and_repairs_nothing()
     {

@@ -266,7 +266,15 @@ public sealed class WholeNodeCheckerTests
             Regions = [.. regions],
             Topics =
             [
-                new TopicView { TopicId = Topic, Configuration = number, Regions = [RegionId], Subscribed = subscribed, Subscribers = 1 },
+                new TopicView
+                {
+                    TopicId = Topic,
+                    Configuration = number,
+                    Regions = [RegionId],
+                    Subscribed = subscribed,
+                    Routed = true,
+                    Subscribers = 1,
+                },
             ],
         };
 

@@ -71,6 +71,7 @@ internal sealed class FakeMembership : IMembership
             Configuration = ++_configuration,
             Regions = [],
             Subscribed = subscribed,
+            Routed = true,
             Subscribers = subscribers,
         };
         _views[topicId] = view;
