@@ -1,6 +1,7 @@
 using BenchmarkDotNet.Running;
 using QuickSilver.Microbenchmarks.DataPath;
 using QuickSilver.Microbenchmarks.GarbageCollection;
+using QuickSilver.Microbenchmarks.Regions;
 
 // `--list flat` names the benchmarks, `--filter '*Alarm*'` runs some; `receive` alone tells quickly what a received message
 // costs; `gc` is a trial over whole processes (docs/gc.md).
@@ -11,6 +12,10 @@ if (args is ["gc", "send" or "receive", _])
 else if (args is ["receive"])
 {
     ReceiveReport.Run();
+}
+else if (args is ["regions", ..])
+{
+    RegionReport.Run(args[1..]);
 }
 else
 {

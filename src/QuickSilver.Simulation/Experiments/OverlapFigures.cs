@@ -1,0 +1,113 @@
+using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Simulation.Experiments;
+
+// What the paper's figures show of an assignment of nodes to regions. A region proper has a multicast group, as every region
+// of the paper has; the members of the others are sent to one by one, which is what "sends" counts.
+internal sealed record OverlapFigures
+{
+    public required int Sets { get; init; }
+    public required int Regions { get; init; }
+    public required int RegionsWithGroup { get; init; }
+    public required double TopicsPerNode { get; init; }
+    public required double RegionsPerNode { get; init; }
+    public required int MostRegionsOfANode { get; init; }
+    public required double GroupsPerNode { get; init; }
+    /// <summary>Of the traffic that a node receives, what comes through the two regions that bring it most.</summary>
+    public required double ShareOfTwoBusiest { get; init; }
+    /// <summary>Of the traffic that a node receives, what comes in regions without a group.</summary>
+    public required double ShareSentSingly { get; init; }
+    /// <summary>Over the topics that anybody subscribes to.</summary>
+    public required double RegionsPerTopic { get; init; }
+    public required double GroupsPerTopic { get; init; }
+    public required int MostGroupsOfATopic { get; init; }
+    public required double SendsPerTopic { get; init; }
+    /// <summary>The sends of a message where topics are as busy as they are popular.</summary>
+    public required double SendsPerMessage { get; init; }
+    public required double SubscribersPerTopic { get; init; }
+
+    public static OverlapFigures Of(RegionMap map, ZipfInterests interests, Func<int, NodeKey> keyOf, Func<int, ulong> topicOf)
+    {
+        int nodes = interests.OfNode.Length;
+        var rankOf = new Dictionary<ulong, int>(interests.Topics);
+        for (int rank = 0; rank < interests.Topics; rank++)
+        {
+            rankOf.Add(topicOf(rank), rank);
+        }
+
+        var perNode = new Dictionary<NodeKey, NodeLoad>(nodes);
+        for (int node = 0; node < nodes; node++)
+        {
+            perNode.Add(keyOf(node), new NodeLoad());
+        }
+
+        var sets = new HashSet<int>();
+        foreach (var region in map.Regions.Values)
+        {
+            sets.Add(region.Set);
+            double traffic = 0;
+            foreach (var topic in region.Topics)
+            {
+                traffic += interests.Traffic(rankOf[topic.Id]);
+            }
+
+            foreach (var member in region.Members)
+            {
+                perNode[member.Node.Key].Add(region, traffic);
+            }
+        }
+
+        var topics = map.Topics.Values.Where(topic => topic.Subscribers > 0).OrderBy(topic => topic.Id).ToList();
+        var loads = perNode.Values.ToList();
+        double busy = topics.Sum(topic => interests.Traffic(rankOf[topic.Id]));
+        return new OverlapFigures
+        {
+            Sets = sets.Count,
+            Regions = map.RegionCount,
+            RegionsWithGroup = map.Regions.Values.Count(region => region.Group is not null),
+            TopicsPerNode = (double)topics.Sum(topic => topic.Subscribers) / nodes,
+            RegionsPerNode = loads.Average(load => load.Regions),
+            MostRegionsOfANode = loads.Max(load => load.Regions),
+            GroupsPerNode = loads.Average(load => load.Groups),
+            ShareOfTwoBusiest = loads.Average(load => load.ShareOfTwoBusiest),
+            ShareSentSingly = loads.Average(load => load.ShareSentSingly),
+            RegionsPerTopic = topics.Average(topic => topic.Regions.Length),
+            GroupsPerTopic = topics.Average(GroupsOf),
+            MostGroupsOfATopic = topics.Max(GroupsOf),
+            SendsPerTopic = topics.Average(SendsOf),
+            SendsPerMessage = topics.Sum(topic => interests.Traffic(rankOf[topic.Id]) * SendsOf(topic)) / busy,
+            SubscribersPerTopic = topics.Average(topic => topic.Subscribers),
+        };
+    }
+
+    private static int GroupsOf(MappedTopic topic) => topic.Regions.Count(region => region.Group is not null);
+
+    private static int SendsOf(MappedTopic topic) => topic.Regions.Sum(region => region.Group is null ? region.Members.Count : 1);
+
+    private sealed class NodeLoad
+    {
+        private double _busiest;
+        private double _second;
+        private double _all;
+        private double _singly;
+
+        public int Regions { get; private set; }
+
+        public int Groups { get; private set; }
+
+        public double ShareOfTwoBusiest => _all == 0 ? 1 : (_busiest + _second) / _all;
+
+        public double ShareSentSingly => _all == 0 ? 0 : _singly / _all;
+
+        public void Add(Region region, double traffic)
+        {
+            Regions++;
+            Groups += region.Group is null ? 0 : 1;
+            _singly += region.Group is null ? traffic : 0;
+            _all += traffic;
+            _second = Math.Max(_second, Math.Min(_busiest, traffic));
+            _busiest = Math.Max(_busiest, traffic);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+using QuickSilver.Simulation.Experiments;
+
+namespace QuickSilver.Simulation.Tests.Experiments;
+
+// The paper's figures 5 and 6 at its smallest size; the benchmark does the others.
+public sealed class IrregularOverlapTests
+{
+    private const int Nodes = 250;
+    private const int Topics = 1000;
+    private const ulong Seed = 1;
+
+    [Fact]
+    public void Nodes_with_interests_of_their_own_lie_in_few_regions_and_get_most_through_two()
+    {
+        var figures = Whole(distinct: false).Measure();
+        AssertHoldsThePapersFigures(figures);
+        Assert.InRange(figures.RegionsPerTopic, 1, 5);
+    }
+
+    // A hundred topics a node instead of 28: two regions bring a little less.
+    [Fact]
+    public void So_they_do_when_every_node_has_a_full_tenth_of_the_topics() =>
+        AssertHoldsThePapersFigures(Whole(distinct: true).Measure(), shareOfTwo: 0.94);
+
+    [Fact]
+    public void A_cluster_that_grew_node_by_node_is_about_as_well_off_as_one_that_came_at_once()
+    {
+        var whole = Whole(distinct: false).Measure();
+        var experiment = New(distinct: false);
+        for (int node = 0; node < Nodes; node++)
+        {
+            experiment.Subscribe(node, 1);
+        }
+
+        var grown = experiment.Measure();
+        AssertHoldsThePapersFigures(grown);
+        Assert.InRange(grown.SendsPerMessage, 1, 3 * whole.SendsPerMessage);
+        Assert.InRange(experiment.Map.Partitions, 1, 8);
+    }
+
+    [Fact]
+    public void A_change_of_one_subscription_leaves_other_nodes_where_they_are()
+    {
+        var experiment = Whole(distinct: false);
+        long partitions = experiment.Map.Partitions;
+        int views = 0;
+        const int Changes = 300;
+        for (int i = 0; i < Changes; i++)
+        {
+            views += experiment.ChangeOne().NewRegionViews;
+        }
+
+        // The region left and the region entered, less where a region of one takes its topics along, and what a topic takes along
+        // that moves to another set after many changes.
+        Assert.InRange(views, Changes, 2 * Changes);
+        Assert.Equal(partitions, experiment.Map.Partitions);
+        AssertHoldsThePapersFigures(experiment.Measure());
+    }
+
+    [Fact]
+    public void The_same_seed_gives_the_same_regions() => Assert.Equal(Whole(distinct: false).Measure(), Whole(distinct: false).Measure());
+
+    private static void AssertHoldsThePapersFigures(OverlapFigures figures, double shareOfTwo = 0.95)
+    {
+        Assert.InRange(figures.RegionsPerNode, 4, 14);
+        Assert.InRange(figures.MostRegionsOfANode, 4, 14);
+        Assert.InRange(figures.ShareOfTwoBusiest, shareOfTwo, 1);
+        Assert.InRange(figures.GroupsPerTopic, 0, 5);
+        Assert.InRange(figures.ShareSentSingly, 0, 0.05);
+    }
+
+    private static IrregularOverlap Whole(bool distinct)
+    {
+        var experiment = New(distinct);
+        experiment.Subscribe(0, Nodes);
+        return experiment;
+    }
+
+    private static IrregularOverlap New(bool distinct) =>
+        new(ZipfInterests.Draw(Nodes, Topics, distinct, alpha: 1.5, share: 0.1, Seed), Seed);
+}
