@@ -23,10 +23,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     private readonly MulticastContext _context;
     private readonly PacketReader _reader;
-    private readonly IDatagramPort _dataPort;
-    // Opened when the first copy is to be sent. It is not told of a full queue: with that a system also tells of members that
-    // are gone, as if a send had failed.
-    private IDatagramPort? _fanOutPort;
+    private readonly SendingPorts _ports;
     private readonly Dictionary<ulong, RegionView> _views = [];
     private readonly Dictionary<(ulong Region, bool Reliable), RegionSender> _senders = [];
     private readonly List<RegionSender> _retired = [];
@@ -57,7 +54,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _reader = new PacketReader(options);
         var unicast = new DatagramPortOptions { ReceiveBufferBytes = options.ReceiveBufferBytes, SegmentationOffload = false };
         var control = environment.OpenPort(unicast, _reader);
-        _dataPort = OpenSendingPort(environment, options, tellsFullQueue: !options.Unicast);
+        _ports = new SendingPorts(environment, options, _reader);
         var membership = join(this, new DatagramAddress(control.LocalEndPoint));
         _context = new MulticastContext(environment, options, membership)
         {
@@ -92,7 +89,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     public int OutboundStreams => _senders.Count + _retired.Count;
 
-    public int MaxRunSegments => _dataPort.MaxRunSegments;
+    public int MaxRunSegments => _ports.MaxRunSegments;
 
     /// <summary>Called after a configuration was applied.</summary>
     public Action<ConfigurationChange>? ConfigurationApplied { get; set; }
@@ -259,10 +256,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             return null;
         }
 
-        IRegionPath path = view.Group is { } group && !_context.Options.Unicast
-            ? new MulticastPath(_dataPort, group)
-            : new UnicastFanOut(FanOutPort(), view, _context.Directory);
-        sender = new RegionSender(_context, view, reliable, path);
+        sender = new RegionSender(_context, view, reliable, _ports.PathTo(view, _context.Directory));
         _senders.Add((region, reliable), sender);
         return sender;
     }
@@ -330,24 +324,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         }
 
         _reader.Close();
-        _dataPort.Dispose();
-        _fanOutPort?.Dispose();
+        _ports.Dispose();
         _context.ControlPort.Dispose();
-    }
-
-    private IDatagramPort FanOutPort() => _context.Options.Unicast
-        ? _dataPort
-        : _fanOutPort ??= OpenSendingPort(_context.Environment, _context.Options, tellsFullQueue: false);
-
-    private IDatagramPort OpenSendingPort(INodeEnvironment environment, MulticastOptions options, bool tellsFullQueue)
-    {
-        var port = new DatagramPortOptions
-        {
-            Receives = false,
-            SegmentationOffload = options.SegmentationOffload,
-            TellsFullQueue = tellsFullQueue,
-        };
-        return environment.OpenPort(port, _reader);
     }
 
     private void ApplyRegions(ConfigurationChange change)
