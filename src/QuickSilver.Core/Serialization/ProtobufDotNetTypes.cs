@@ -17,8 +17,15 @@ public static class ProtobufDotNetTypes
     private const uint DecimalHighTag = (2 << 3) | ProtobufWireType.Varint;
     private const uint DecimalSignScaleTag = (3 << 3) | ProtobufWireType.Varint;
     private const uint GuidLowTag = (1 << 3) | ProtobufWireType.Fixed64;
-    private const uint GuidHighTag = (2 << 3) | ProtobufWireType.Fixed64;
-    private const int GuidBytes = 1 + 8 + 1 + 8;
+
+    /// <summary>The tag of a Guid's second half.</summary>
+    internal const uint GuidHighTag = (2 << 3) | ProtobufWireType.Fixed64;
+
+    /// <summary>A Guid that is not empty, without its length.</summary>
+    internal const int GuidBytes = 1 + 8 + 1 + 8;
+
+    /// <summary>How it begins: its length, and the tag of its first half.</summary>
+    internal const ushort GuidStart = (ushort)(GuidBytes | (GuidLowTag << 8));
 
     /// <summary>Bytes with their length.</summary>
     public static int SizeOf(decimal value)
@@ -72,26 +79,6 @@ public static class ProtobufDotNetTypes
     [MethodImpl(MethodImplOptions.NoInlining)]
     public static Guid ReadGuid(ReadOnlySpan<byte> source)
     {
-        ulong low = 0;
-        ulong high = 0;
-        if (source.Length == GuidBytes && source[0] == GuidLowTag && source[9] == GuidHighTag)
-        {
-            low = BinaryPrimitives.ReadUInt64LittleEndian(source[1..]);
-            high = BinaryPrimitives.ReadUInt64LittleEndian(source[10..]);
-        }
-        else
-        {
-            (low, high) = ReadHalves(source);
-        }
-
-        Span<byte> bytes = stackalloc byte[16];
-        BinaryPrimitives.WriteUInt64LittleEndian(bytes, low);
-        BinaryPrimitives.WriteUInt64LittleEndian(bytes[8..], high);
-        return new Guid(bytes);
-    }
-
-    private static (ulong Low, ulong High) ReadHalves(ReadOnlySpan<byte> source)
-    {
         var reader = new ProtobufReader(source);
         ulong low = 0;
         ulong high = 0;
@@ -111,7 +98,10 @@ public static class ProtobufDotNetTypes
             }
         }
 
-        return (low, high);
+        Span<byte> bytes = stackalloc byte[16];
+        BinaryPrimitives.WriteUInt64LittleEndian(bytes, low);
+        BinaryPrimitives.WriteUInt64LittleEndian(bytes[8..], high);
+        return new Guid(bytes);
     }
 
     /// <summary>Bytes with their length.</summary>
@@ -164,16 +154,6 @@ public static class ProtobufDotNetTypes
     [MethodImpl(MethodImplOptions.NoInlining)]
     internal static nint Write(ref byte destination, nint room, uint tag, Guid value)
     {
-        if (room >= Varint.MaxBytes + 1 + GuidBytes && value != Guid.Empty && BitConverter.IsLittleEndian)
-        {
-            ref byte at = ref Unsafe.Add(ref destination, Varint.Write(ref destination, tag));
-            Unsafe.WriteUnaligned(ref at, (ushort)(GuidBytes | (GuidLowTag << 8)));
-            Unsafe.WriteUnaligned(ref Unsafe.Add(ref at, 2), Unsafe.As<Guid, ulong>(ref value));
-            Unsafe.Add(ref at, 10) = (byte)GuidHighTag;
-            Unsafe.WriteUnaligned(ref Unsafe.Add(ref at, 11), Unsafe.Add(ref Unsafe.As<Guid, ulong>(ref value), 1));
-            return Unsafe.ByteOffset(ref destination, ref at) + 1 + GuidBytes;
-        }
-
         var writer = new ProtobufWriter(MemoryMarshal.CreateSpan(ref destination, (int)room));
         int start = writer.BeginLength(tag);
         if (value != Guid.Empty)

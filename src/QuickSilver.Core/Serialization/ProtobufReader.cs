@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using System.Runtime.Intrinsics;
 using System.Text;
 using System.Text.Unicode;
 
@@ -77,54 +78,61 @@ public ref struct ProtobufReader
         // Branches on the length are foretold, so that the next field is not waited for; most fields have always the same.
         ulong word = Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref at, tagBytes));
         uint high = (uint)(word >> 32);
-        nint bytes;
         if ((word & 0x80) == 0)
         {
             value = word & 0x7F;
-            bytes = 1;
+            _at = ref Unsafe.Add(ref at, tagBytes + 1);
+            _left -= tagBytes + 1;
         }
         else if ((word & 0x8000) == 0)
         {
             value = (word & 0x7F) | ((word >> 1) & 0x3F80);
-            bytes = 2;
+            _at = ref Unsafe.Add(ref at, tagBytes + 2);
+            _left -= tagBytes + 2;
         }
         else if ((word & 0x800000) == 0)
         {
             value = Varint.Gather(word, 0x7F7F7F);
-            bytes = 3;
+            _at = ref Unsafe.Add(ref at, tagBytes + 3);
+            _left -= tagBytes + 3;
         }
         else if ((word & 0x80000000) == 0)
         {
             value = Varint.Gather(word, 0x7F7F7F7F);
-            bytes = 4;
+            _at = ref Unsafe.Add(ref at, tagBytes + 4);
+            _left -= tagBytes + 4;
         }
         else if ((high & 0x80) == 0)
         {
             value = Varint.Gather(word, 0x7F7F7F7F7F);
-            bytes = 5;
+            _at = ref Unsafe.Add(ref at, tagBytes + 5);
+            _left -= tagBytes + 5;
         }
         else if ((high & 0x8000) == 0)
         {
             value = Varint.Gather(word, 0x7F7F7F7F7F7F);
-            bytes = 6;
+            _at = ref Unsafe.Add(ref at, tagBytes + 6);
+            _left -= tagBytes + 6;
         }
         else if ((high & 0x800000) == 0)
         {
             value = Varint.Gather(word, 0x7F7F7F7F7F7F7F);
-            bytes = 7;
+            _at = ref Unsafe.Add(ref at, tagBytes + 7);
+            _left -= tagBytes + 7;
         }
         else if ((high & 0x80000000) == 0)
         {
             value = Varint.Gather(word, 0x7F7F7F7F7F7F7F7F);
-            bytes = 8;
+            _at = ref Unsafe.Add(ref at, tagBytes + 8);
+            _left -= tagBytes + 8;
         }
         else
         {
-            (value, bytes) = ReadLongVarint(ref Unsafe.Add(ref at, tagBytes), _left - tagBytes);
+            (value, nint bytes) = ReadLongVarint(ref Unsafe.Add(ref at, tagBytes), _left - tagBytes);
+            _at = ref Unsafe.Add(ref at, tagBytes + bytes);
+            _left -= tagBytes + bytes;
         }
 
-        _at = ref Unsafe.Add(ref at, tagBytes + bytes);
-        _left -= tagBytes + bytes;
         return true;
     }
 
@@ -163,6 +171,30 @@ public ref struct ProtobufReader
         value = Unsafe.ReadUnaligned<float>(ref Unsafe.Add(ref at, tagBytes));
         _at = ref Unsafe.Add(ref at, tagBytes + sizeof(float));
         _left -= tagBytes + sizeof(float);
+        return true;
+    }
+
+    /// <summary>Reads a Guid if the next field has this tag, and it is written as every writer here does.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryReadGuid(uint tag, out Guid value)
+    {
+        ref byte at = ref Unsafe.AsRef(in _at);
+        int tagBytes = tag < 0x80 ? 1 : 2;
+        if (tag >= TriedTags || _left < tagBytes + 1 + ProtobufDotNetTypes.GuidBytes || !BitConverter.IsLittleEndian
+            || (tag < 0x80 ? at : Unsafe.ReadUnaligned<ushort>(ref at)) != (tag < 0x80 ? tag : (tag & 0x7F) | 0x80 | (tag >> 7 << 8))
+            || Unsafe.ReadUnaligned<ushort>(ref Unsafe.Add(ref at, tagBytes)) != ProtobufDotNetTypes.GuidStart
+            || Unsafe.Add(ref at, tagBytes + 10) != ProtobufDotNetTypes.GuidHighTag)
+        {
+            value = default;
+            return false;
+        }
+
+        // As one vector: two halves in memory would have to be there before they can be read as one value.
+        value = Unsafe.BitCast<Vector128<ulong>, Guid>(Vector128.Create(
+            Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref at, tagBytes + 2)),
+            Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref at, tagBytes + 11))));
+        _at = ref Unsafe.Add(ref at, tagBytes + 1 + ProtobufDotNetTypes.GuidBytes);
+        _left -= tagBytes + 1 + ProtobufDotNetTypes.GuidBytes;
         return true;
     }
 

@@ -3,6 +3,7 @@ using System.Diagnostics.CodeAnalysis;
 using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using System.Runtime.Intrinsics;
 using System.Text.Unicode;
 
 namespace QuickSilver.Core.Serialization;
@@ -143,8 +144,34 @@ public ref struct ProtobufWriter
 
     /// <summary>Writes a tag and a Guid as two halves of its bytes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void WriteGuid(uint tag, Guid value) =>
-        Advance(ProtobufDotNetTypes.Write(ref _at, _left, tag, value));
+    public void WriteGuid(uint tag, Guid value)
+    {
+        ref byte at = ref _at;
+        var halves = Unsafe.BitCast<Guid, Vector128<ulong>>(value);
+        if (tag >= StoredTags || _left < 2 + 1 + ProtobufDotNetTypes.GuidBytes || halves == Vector128<ulong>.Zero
+            || !BitConverter.IsLittleEndian)
+        {
+            Advance(ProtobufDotNetTypes.Write(ref at, _left, tag, value));
+            return;
+        }
+
+        int tagBytes = tag < 0x80 ? 1 : 2;
+        if (tag < 0x80)
+        {
+            at = (byte)tag;
+        }
+        else
+        {
+            Unsafe.WriteUnaligned(ref at, (ushort)((tag & 0x7F) | 0x80 | (tag >> 7 << 8)));
+        }
+
+        Unsafe.WriteUnaligned(ref Unsafe.Add(ref at, tagBytes), ProtobufDotNetTypes.GuidStart);
+        Unsafe.WriteUnaligned(ref Unsafe.Add(ref at, tagBytes + 2), halves.GetElement(0));
+        Unsafe.Add(ref at, tagBytes + 10) = (byte)ProtobufDotNetTypes.GuidHighTag;
+        Unsafe.WriteUnaligned(ref Unsafe.Add(ref at, tagBytes + 11), halves.GetElement(1));
+        _at = ref Unsafe.Add(ref at, tagBytes + 1 + ProtobufDotNetTypes.GuidBytes);
+        _left -= tagBytes + 1 + ProtobufDotNetTypes.GuidBytes;
+    }
 
     /// <summary>Writes a tag and a TimeSpan in the coarsest unit that is exact.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -121,10 +121,24 @@ internal readonly struct ScaledTicks
             return Of(value).Write(ref destination, room, tag);
         }
 
-        int tagBytes = Varint.Write(ref destination, tag);
+        int tagBytes = tag < 0x80 ? 1 : Varint.Write(ref destination, tag);
+        destination = tagBytes == 1 ? (byte)tag : destination;
+        ref byte at = ref Unsafe.Add(ref destination, tagBytes);
         long count = value.Ticks - DateTime.UnixEpoch.Ticks;
         int scale = ToCoarsest(ref count);
-        return tagBytes + Write(ref Unsafe.Add(ref destination, tagBytes), ProtobufSize.ZigZag(count), scale, offsetMinutes: 0);
+        ulong written = ProtobufSize.ZigZag(count);
+        // Minutes, and ticks, of our days: where their bytes are foretold, what comes next need not wait for the divisions.
+        if (scale != Days && written is >= 1 << 21 and < 1 << 28)
+        {
+            return tagBytes + WriteSized(ref at, written, 4, scale);
+        }
+
+        if (scale != Days && written is >= 1UL << 49 and < 1UL << 56)
+        {
+            return tagBytes + WriteSized(ref at, written, 8, scale);
+        }
+
+        return tagBytes + Write(ref at, written, scale, offsetMinutes: 0);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -165,6 +179,16 @@ internal readonly struct ScaledTicks
     }
 
     // Where there is room for all of it.
+    // A value of so many bytes, and its scale.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static int WriteSized(ref byte destination, ulong value, int bytes, int scale)
+    {
+        Unsafe.WriteUnaligned(ref destination, LittleEndian.Of((ushort)((1 + bytes + ScaleBytes) | (ValueTag << 8))));
+        Unsafe.WriteUnaligned(ref Unsafe.Add(ref destination, 2), LittleEndian.Of(Varint.ToWord(value, out _)));
+        Unsafe.WriteUnaligned(ref Unsafe.Add(ref destination, 2 + bytes), LittleEndian.Of((ushort)(ScaleTag | ((uint)scale << 8))));
+        return 2 + bytes + ScaleBytes;
+    }
+
     private int Write(ref byte destination) =>
         Write(ref destination, ProtobufSize.ZigZag(_value), _scale, _offsetMinutes);
 

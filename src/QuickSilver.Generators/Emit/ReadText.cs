@@ -10,12 +10,14 @@ internal sealed class ReadText(CodeText code, CodecNames names)
     {
         foreach (var member in contract.Members)
         {
-            Declare(member);
-        }
-
-        foreach (var member in contract.Members)
-        {
-            Next(member);
+            if (member.Shape == MemberShape.Single)
+            {
+                ReadInOrder(member);
+            }
+            else
+            {
+                Declare(member);
+            }
         }
 
         code.Line($"{ValueCode.Runtime}ProtobufReader rest = reader;");
@@ -39,26 +41,22 @@ internal sealed class ReadText(CodeText code, CodecNames names)
     private void Declare(MemberModel member)
     {
         string local = Local(member);
-        bool nullable = member.Optional || member.Value is { IsMessage: true, IsReference: true };
         code.Line(member.Shape switch
         {
-            MemberShape.Single when nullable => $"{member.Value.TypeName}? {local} = null;",
-            MemberShape.Single => $"{member.Value.TypeName} {local} = {member.Value.Default()};",
             MemberShape.List => $"{List(member)}? {local} = null;",
             MemberShape.Map => $"{Dictionary(member)}? {local} = null;",
             _ => $"{ValueCode.Runtime}RepeatedBuilder<{member.Value.TypeName}> {local} = default;",
         });
     }
 
-    // In the order in which every writer here writes: each costs a comparison when it is not the next.
-    private void Next(MemberModel member)
+    // As every writer here writes. What is not the next field costs a comparison.
+    private void ReadInOrder(MemberModel member)
     {
-        if (member.Shape == MemberShape.Single)
-        {
-            uint tag = ValueCode.Tag(member.Number, member.Value);
-            (string condition, string value) = member.Value.ReadNext(tag, "n" + member.Number, names);
-            code.Open($"if ({condition})").Line($"{Local(member)} = {value};").Close().Line();
-        }
+        bool nullable = member.Optional || member.Value is { IsMessage: true, IsReference: true };
+        string type = member.Value.TypeName + (nullable ? "?" : "");
+        string absent = nullable ? "null" : member.Value.Default();
+        (string condition, string value) = member.Value.ReadNext("n" + member.Number, ValueCode.Tag(member.Number, member.Value), names);
+        code.Line($"{type} {Local(member)} = {condition} ? {value} : {absent};");
     }
 
     private void Cases(MemberModel member)

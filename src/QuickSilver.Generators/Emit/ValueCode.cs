@@ -71,14 +71,14 @@ internal static class ValueCode
     public static string WritePacked(this ValueModel value, string x) => $"writer.Write{WireName(value)}({Cast(value, x)});";
 
     // Reads the field if it is the next one: the condition that it is, which declares "read", and the value made of that.
-    public static (string If, string Value) ReadNext(this ValueModel value, uint tag, string read, CodecNames names)
+    public static (string If, string Value) ReadNext(this ValueModel value, string read, uint tag, CodecNames names)
     {
         string made = value.Kind switch
         {
             ValueKind.Int32 => $"(int){read}",
             ValueKind.UInt32 => $"(uint){read}",
             ValueKind.Int64 => $"(long){read}",
-            ValueKind.UInt64 or ValueKind.Single or ValueKind.Double => read,
+            ValueKind.UInt64 or ValueKind.Single or ValueKind.Double or ValueKind.Guid => read,
             ValueKind.Bool => $"{read} != 0",
             < ValueKind.Bool => $"{Runtime}ProtobufNarrow.To{value.Kind}({read})",
             ValueKind.String => $"{Runtime}ProtobufReader.ToText({read})",
@@ -90,6 +90,7 @@ internal static class ValueCode
         {
             ValueKind.Single => $"TryReadFloat({tag}, out float {read})",
             ValueKind.Double => $"TryReadDouble({tag}, out double {read})",
+            ValueKind.Guid => $"TryReadGuid({tag}, out global::System.Guid {read})",
             <= ValueKind.Bool => $"TryReadVarint({tag}, out ulong {read})",
             _ => $"TryReadBytes({tag}, out global::System.ReadOnlySpan<byte> {read})",
         };
