@@ -28,4 +28,8 @@ public interface IPayloadCodec<T>
     /// <summary>Reads a value from exactly these bytes. What the value keeps of them is copied.</summary>
     /// <exception cref="PayloadFormatException">The bytes are not a value of this type.</exception>
     T Read(ReadOnlySpan<byte> source);
+
+    /// <summary>As the other, to where the value shall be: spares a large struct a copy.</summary>
+    /// <exception cref="PayloadFormatException">The bytes are not a value of this type.</exception>
+    void Read(ReadOnlySpan<byte> source, out T value) => value = Read(source);
 }

@@ -23,7 +23,9 @@ internal static class CodecText
         PublicMethods(code, contract);
         Measure(code, contract, names);
         WriteTo(code, contract, names);
-        code.Open($"internal static {type} ReadFrom({ValueCode.Runtime}ProtobufReader outer)");
+        code.Open($"internal static {type} ReadFrom({ValueCode.Runtime}ProtobufReader reader)");
+        code.Line($"ReadFrom(reader, out {type} value);").Line("return value;").Close().Line();
+        code.Open($"private static void ReadFrom({ValueCode.Runtime}ProtobufReader outer, out {type} value)");
         code.Line($"{ValueCode.Runtime}ProtobufReader reader = outer;");
         new ReadText(code, names).Body(contract);
         code.Close().Line();
@@ -62,6 +64,9 @@ internal static class CodecText
 
         code.Open($"public {type} Read(global::System.ReadOnlySpan<byte> source)");
         code.Line($"return ReadFrom(new {ValueCode.Runtime}ProtobufReader(source));").Close().Line();
+
+        code.Open($"public void Read(global::System.ReadOnlySpan<byte> source, out {type} value)");
+        code.Line($"ReadFrom(new {ValueCode.Runtime}ProtobufReader(source), out value);").Close().Line();
     }
 
     // The sum of what the members take at most, where each alone says it: no collections, no nested messages.

@@ -141,11 +141,11 @@ internal sealed class ReadText(CodeText code, CodecNames names)
         string made = $"new {contract.TypeName}({arguments})";
         if (contract.Initializers.Count == 0)
         {
-            code.Line($"return {made};");
+            code.Line($"value = {made};");
             return;
         }
 
-        code.Open($"return {made}");
+        code.Open($"value = {made}");
         foreach (int index in contract.Initializers)
         {
             code.Line($"{contract.Members[index].Identifier} = {Result(contract.Members[index])},");

@@ -1,4 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using QuickSilver.Core.Serialization;
 using QuickSilver.Membership.Views;
@@ -133,9 +132,13 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
             var borrowed = new Message<ReadOnlyMemory<byte>>(message.Memory, sender, message.Sequence);
             HandTo(only, Unsafe.As<Message<ReadOnlyMemory<byte>>, Message<T>>(ref borrowed), message);
         }
-        else if (TryDecode(message, sender, out var value))
+        else
         {
-            HandTo(only, new Message<T>(value, sender, message.Sequence), message);
+            var decoded = new Message<T>(default!, sender, message.Sequence);
+            if (TryDecode(message, sender, ref Message<T>.Payload(ref decoded)))
+            {
+                HandTo(only, decoded, message);
+            }
         }
     }
 
@@ -177,18 +180,17 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
         ? _ring!.AddBytes(origin.Span, message.Sender, message.Sequence, isClaimed)
         : _ring!.Add(message, origin.Length, isClaimed);
 
-    private bool TryDecode(in DeliveredMessage message, SenderId sender, [MaybeNullWhen(false)] out T value)
+    private bool TryDecode(in DeliveredMessage message, SenderId sender, ref T value)
     {
         try
         {
-            value = _codec.Read(message.Span);
+            _codec.Read(message.Span, out value);
             return true;
         }
         catch (Exception exception)
         {
             Topic.OnDecodeFault(exception, sender, message.Sequence);
             Tell(new GapNotice(sender, message.Sequence, message.Sequence, "the payload could not be decoded"));
-            value = default;
             return false;
         }
     }

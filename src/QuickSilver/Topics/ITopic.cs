@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+
 namespace QuickSilver;
 
 /// <summary>A received message. A struct: receiving allocates nothing but the value itself.</summary>
@@ -5,7 +7,21 @@ namespace QuickSilver;
 /// <param name="Value">The payload.</param>
 /// <param name="Sender">Which life of which node published it.</param>
 /// <param name="Sequence">Its number among that sender's messages in this topic, from 1.</param>
-public readonly record struct Message<T>(T Value, SenderId Sender, long Sequence);
+public readonly record struct Message<T>(T Value, SenderId Sender, long Sequence)
+{
+    // A field, so that a large struct is decoded where it is handed over, without a copy.
+    private readonly T _value = Value;
+
+    /// <summary>The payload.</summary>
+    public T Value
+    {
+        get => _value;
+        init => _value = value;
+    }
+
+    /// <summary>Where the payload of a message that nobody has seen is put.</summary>
+    internal static ref T Payload(ref Message<T> message) => ref Unsafe.AsRef(in message._value);
+}
 
 /// <summary>One life of a publishing node: a restarted node has the same id at most, never the same incarnation.</summary>
 /// <param name="Id">The node's id, drawn at random.</param>
