@@ -29,7 +29,9 @@ public sealed class MachineEnvironmentTests
         stream.RunUntil(datagrams: 300_000);
         long allocated = node.Do(() => GC.GetAllocatedBytesForCurrentThread()) - before;
 
-        Assert.InRange(allocated, 0, requests + 4096);
+        // A collection that other tests bring about costs a thread what is left of its allocation quantum, 8 KB, and each counts as
+        // allocated. A single object per hundred datagrams would be more.
+        Assert.InRange(allocated, 0, requests + (64 << 10));
         node.Do(() => stream.IsOver = true);
     }
 
