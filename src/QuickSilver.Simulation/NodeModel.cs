@@ -14,6 +14,24 @@ public sealed class NodeModel
     /// <summary>Time that it takes for each other event (an alarm, a request, a step of the application). Default 0.</summary>
     public TimeSpan CostPerEvent { get; set => field = NotNegative(value); }
 
+    /// <summary>
+    /// Time that it takes for each datagram that it sends, which leaves only then; to a group it is one. Default 0.
+    /// </summary>
+    public TimeSpan CostPerSentDatagram { get; set => field = NotNegative(value); }
+
+    /// <summary>Time that it takes for each 1,000 bytes that it receives or sends in datagrams. Default 0.</summary>
+    public TimeSpan CostPerKilobyte { get; set => field = NotNegative(value); }
+
+    /// <summary>
+    /// What its network card sends, whoever it is for; where more than 20 ms' worth waits, the system has no room for a send. Above
+    /// 0; null (default): as fast as one likes.
+    /// </summary>
+    public long? SendBytesPerSecond
+    {
+        get;
+        set => field = value is null or > 0 ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "A rate is above zero.");
+    }
+
     /// <summary>How often the system has no room for a send. Default 0.</summary>
     public double SendBusyProbability { get; set => field = LinkModel.Probability(value); }
 
@@ -41,11 +59,18 @@ public sealed class NodeModel
     /// </summary>
     public bool SegmentationOffload { get; set; } = true;
 
+    /// <summary>
+    /// Its network card loses whatever arrives just now; unlike <see cref="InboundLoss"/>, which is decided when a datagram is sent,
+    /// however long it is then on its way.
+    /// </summary>
+    internal bool IsDeaf { get; set; }
+
     // Undoes what faults changed.
     internal void Heal()
     {
         SendBusyProbability = 0;
         InboundLoss = 0;
+        IsDeaf = false;
         ReceiveBufferLimitBytes = null;
     }
 

@@ -14,6 +14,9 @@ namespace QuickSilver.Simulation.Machines;
 // a dead process could not complain either.
 internal sealed class SimulatedEnvironment : INodeEnvironment
 {
+    // How much may wait for the network card: what a system holds in front of it.
+    private static readonly TimeSpan CardQueue = TimeSpan.FromMilliseconds(20);
+
     private readonly SimulatedMachines _cluster;
     private readonly VirtualTime _time;
     private readonly SeededRandom _random;
@@ -22,6 +25,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
     private readonly Stack<RequestEvent> _spareRequests = new();
     private readonly WakeEvent _wake;
     private TimeSpan _busyUntil;
+    private TimeSpan _cardBusyUntil;
     private bool _waking;
 
     internal SimulatedEnvironment(SimulatedMachines cluster, SimulatedMachine node)
@@ -56,6 +60,12 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
     internal SimulatedIntake Intake { get; }
 
     internal SimulatedMachines Cluster => _cluster;
+
+    /// <summary>How long its core thread has been busy.</summary>
+    internal TimeSpan Spent { get; private set; }
+
+    // When the core thread has done what it is doing.
+    private TimeSpan Free => _busyUntil > _time.Now ? _busyUntil : _time.Now;
 
     private bool CanRun => !Node.IsPaused && _time.Now >= _busyUntil;
 
@@ -149,8 +159,32 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
     {
         if (cost > TimeSpan.Zero)
         {
-            _busyUntil = VirtualTime.Add(_busyUntil > _time.Now ? _busyUntil : _time.Now, cost);
+            _busyUntil = VirtualTime.Add(Free, cost);
+            Spent += cost;
         }
+    }
+
+    /// <summary>
+    /// The core thread sends: when the last of it leaves the network card. False: the card has too much to send before.
+    /// </summary>
+    internal bool TrySend(int bytes, int datagrams, out TimeSpan leaves)
+    {
+        var model = Node.Model;
+        leaves = Free;
+        if (model.SendBytesPerSecond is not null && _cardBusyUntil - leaves > CardQueue)
+        {
+            return false;
+        }
+
+        Spend((model.CostPerSentDatagram * datagrams) + (model.CostPerKilobyte * (bytes / 1000.0)));
+        leaves = Free;
+        if (model.SendBytesPerSecond is { } rate)
+        {
+            long ticks = (long)(((Int128)bytes * TimeSpan.TicksPerSecond + rate - 1) / rate);
+            leaves = _cardBusyUntil = (_cardBusyUntil > leaves ? _cardBusyUntil : leaves) + TimeSpan.FromTicks(ticks);
+        }
+
+        return true;
     }
 
     internal void Wake() => ScheduleWake();

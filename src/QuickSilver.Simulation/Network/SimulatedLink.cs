@@ -90,7 +90,7 @@ public sealed class SimulatedLink
         {
             // The loopback: whole, at once, in order.
             run.Flight.AddClaim();
-            _network.Arrive(To, _network.Now + SimulatedNetwork.LoopbackDelay, run, destination);
+            _network.Arrive(To, _network.Leaves + SimulatedNetwork.LoopbackDelay, run, destination);
             return;
         }
 
@@ -174,8 +174,8 @@ public sealed class SimulatedLink
             return true;
         }
 
-        var start = _freeAt > _network.Now ? _freeAt : _network.Now;
-        if (start - _network.Now > model.QueueLimit)
+        var start = _freeAt > _network.Leaves ? _freeAt : _network.Leaves;
+        if (start - _network.Leaves > model.QueueLimit)
         {
             return false;
         }
@@ -234,7 +234,7 @@ public sealed class SimulatedLink
         }
     }
 
-    private TimeSpan Earliest(TimeSpan jitter) => (_freeAt > _network.Now ? _freeAt : _network.Now) + Model.Delay + jitter;
+    private TimeSpan Earliest(TimeSpan jitter) => (_freeAt > _network.Leaves ? _freeAt : _network.Leaves) + Model.Delay + jitter;
 
     private TimeSpan InTurn(TimeSpan jitter)
     {

@@ -68,6 +68,9 @@ public sealed class SimulatedNetwork
 
     internal TimeSpan Now => _cluster.Time.Now;
 
+    /// <summary>When what is sent now reaches its links: not before its machine has done with it.</summary>
+    internal TimeSpan Leaves { get; private set; }
+
     internal VirtualTime Time => _cluster.Time;
 
     internal SeededRandom Random => _random;
@@ -197,8 +200,9 @@ public sealed class SimulatedNetwork
         }
     }
 
-    internal void Send(SimulatedMachine from, ReadOnlySpan<byte> run, int segmentBytes, in Destination destination)
+    internal void Send(SimulatedMachine from, ReadOnlySpan<byte> run, int segmentBytes, in Destination destination, TimeSpan leaves)
     {
+        Leaves = leaves;
         var segments = new FlightSegments(new Flight(run, Air), 0, run.Length, segmentBytes);
         if (!destination.IsGroup)
         {
@@ -282,7 +286,11 @@ public sealed class SimulatedNetwork
 
         internal override void Fire()
         {
-            if (_node!.Life is not { } life || !life.Endpoints.Receive(_segments, _destination))
+            if (_node!.Model.IsDeaf)
+            {
+                network.Disturbed += _segments.Count;
+            }
+            else if (_node.Life is not { } life || !life.Endpoints.Receive(_segments, _destination))
             {
                 network.Undeliverable += _segments.Count;
             }

@@ -65,14 +65,14 @@ internal sealed class SimulatedPort : IDatagramPort
         }
 
         var network = _life.Cluster.Network;
-        if (network.Random.Chance(_life.Node.Model.SendBusyProbability))
+        if (network.Random.Chance(_life.Node.Model.SendBusyProbability) || !_life.TrySend(run.Length, segments, out var leaves))
         {
             BusySends++;
             network.Disturbed += segments;
             return SendOutcome.Busy;
         }
 
-        network.Send(_life.Node, run, segmentBytes, Destination.Of(destination.EndPoint.Address, destination.EndPoint.Port));
+        network.Send(_life.Node, run, segmentBytes, Destination.Of(destination.EndPoint.Address, destination.EndPoint.Port), leaves);
         return SendOutcome.Sent;
     }
 
@@ -175,7 +175,8 @@ internal sealed class SimulatedPort : IDatagramPort
 
             queue.Dequeue();
             _life.Trace(TraceKind.Datagrams, run.Flight.HashOf(run));
-            _life.Spend(_life.Node.Model.CostPerDatagram * run.Count);
+            var model = _life.Node.Model;
+            _life.Spend((model.CostPerDatagram * run.Count) + (model.CostPerKilobyte * (run.Length / 1000.0)));
             _receiver.OnRun(new ReceivedRun(lease, offset, run.Length, this));
             lease.Release();
             run.Flight.Release();
