@@ -31,6 +31,8 @@ internal sealed class NodeLife
 
     public SimulatedParts Parts { get; }
 
+    public SimulatedEnvironment Environment => _environment;
+
     public Random Random { get; }
 
     /// <summary>Null until it has joined.</summary>

@@ -1,0 +1,80 @@
+using System.Globalization;
+
+namespace QuickSilver.Simulation.Experiments;
+
+// What the machines of an experiment are like. A cost per packet and one per byte, on the thread that does everything; a
+// network card of a certain speed; and a garbage collector that takes its share of a sender's time by what the sender keeps.
+internal sealed record HostModel
+{
+    /// <summary>
+    /// The papers' hosts. Their sender spends all of its 1.3 GHz on some 9,800 messages of 1,000 bytes a second, their receivers
+    /// "50-60%" on 8,000, and 10 MB more to keep "inflated overhead by 10-15%" (sections 5.1 and 5.3): the costs are set after these.
+    /// </summary>
+    public static HostModel Papers { get; } = new()
+    {
+        Name = "papers",
+        Description = "Pentium III 1.3 GHz, 100 Mbit/s, .NET 2.0",
+        SentDatagram = TimeSpan.FromMicroseconds(65),
+        ReceivedDatagram = TimeSpan.FromMicroseconds(30),
+        Kilobyte = TimeSpan.FromMicroseconds(35),
+        LinkBitsPerSecond = 100_000_000,
+        CollectorSharePerMegabyte = 0.0125,
+        SegmentationOffload = false,
+    };
+
+    /// <summary>A present host, by what a managed program measures there that sends in runs and promises nothing.</summary>
+    public static HostModel Modern { get; } = new()
+    {
+        Name = "modern",
+        Description = "3 GHz, 10 Gbit/s, segmentation offload",
+        SentDatagram = TimeSpan.FromMicroseconds(0.2),
+        ReceivedDatagram = TimeSpan.FromMicroseconds(0.3),
+        Kilobyte = TimeSpan.FromMicroseconds(0.1),
+        LinkBitsPerSecond = 10_000_000_000,
+        CollectorSharePerMegabyte = 0,
+        SegmentationOffload = true,
+    };
+
+    public static IReadOnlyList<HostModel> All { get; } = [Papers, Modern];
+
+    // Of the 1,538 byte times of a full frame on the wire, what is a datagram's own.
+    private const double PayloadOfFrame = 1472.0 / 1538;
+
+    public required string Name { get; init; }
+
+    public required string Description { get; init; }
+
+    public required TimeSpan SentDatagram { get; init; }
+
+    public required TimeSpan ReceivedDatagram { get; init; }
+
+    public required TimeSpan Kilobyte { get; init; }
+
+    public required long LinkBitsPerSecond { get; init; }
+
+    /// <summary>How much dearer everything becomes for a sender with each megabyte that it keeps for repair.</summary>
+    public required double CollectorSharePerMegabyte { get; init; }
+
+    public required bool SegmentationOffload { get; init; }
+
+    public TimeSpan LinkDelay { get; init; } = TimeSpan.FromMicroseconds(50);
+
+    public long DatagramBytesPerSecond => (long)(LinkBitsPerSecond / 8 * PayloadOfFrame);
+
+    /// <summary>Makes a machine one of these; <paramref name="keptBytes"/> is what its collector has to trace.</summary>
+    public void Apply(NodeModel model, long keptBytes = 0)
+    {
+        double share = 1 + (CollectorSharePerMegabyte * keptBytes / 1e6);
+        model.SendBytesPerSecond = DatagramBytesPerSecond;
+        model.CostPerSentDatagram = SentDatagram * share;
+        model.CostPerDatagram = ReceivedDatagram * share;
+        model.CostPerKilobyte = Kilobyte * share;
+    }
+
+    public override string ToString() => string.Create(
+        CultureInfo.InvariantCulture,
+        $"{Name} ({Description}): {SentDatagram.TotalMicroseconds} µs a packet sent, {ReceivedDatagram.TotalMicroseconds} µs a packet "
+        + $"received, {Kilobyte.TotalMicroseconds} µs for 1,000 bytes, a network card of {LinkBitsPerSecond / 1e6} Mbit/s each way out "
+        + $"({DatagramBytesPerSecond / 1e6:F2} MB/s of datagrams), {LinkDelay.TotalMicroseconds} µs between hosts, "
+        + $"{CollectorSharePerMegabyte * 100}% more of a sender's time for each MB it keeps");
+}

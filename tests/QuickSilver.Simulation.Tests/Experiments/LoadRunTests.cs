@@ -1,0 +1,54 @@
+using QuickSilver.Simulation.Experiments;
+
+namespace QuickSilver.Simulation.Tests.Experiments;
+
+// The papers' experiments at a small size: what they measure is what the machines allow, and one seed gives one run.
+public sealed class LoadRunTests
+{
+    private const int MessageBytes = 1000;
+
+    private static LoadPlan Small => new() { Nodes = 4, Duration = TimeSpan.FromSeconds(1), MessageBytes = MessageBytes };
+
+    [Fact]
+    public void One_seed_gives_one_run_and_another_seed_another()
+    {
+        var plan = Small with { Nodes = 3, Faults = new LoadFaults { Loss = 0.01 } };
+
+        Assert.Equal(LoadRun.Measure(plan), LoadRun.Measure(plan));
+        Assert.NotEqual(LoadRun.Measure(plan).TraceHash, LoadRun.Measure(plan with { Seed = 2 }).TraceHash);
+    }
+
+    [Fact]
+    public void A_sender_at_full_speed_is_held_by_its_network_card_and_loses_nothing()
+    {
+        var figures = LoadRun.Measure(Small);
+
+        double most = (double)HostModel.Papers.DatagramBytesPerSecond / MessageBytes;
+        Assert.InRange(figures.MessagesPerSecond, most / 2, most);
+        Assert.Equal((0, 0), (figures.Gaps, figures.Missing));
+        Assert.True(figures.TokenRoundTripMillis > 0);
+        Assert.True(figures.PendingAcks > 0);
+        Assert.InRange(figures.ReceiverBusyShare, 0.3, 1);
+    }
+
+    [Theory]
+    [InlineData(true, false, 0)]
+    [InlineData(false, true, 0)]
+    [InlineData(false, false, 0.02)]
+    public void What_is_lost_or_late_by_a_fault_arrives_in_the_end(bool sleep, bool lossBursts, double loss)
+    {
+        var figures = LoadRun.Measure(Small with { Faults = new LoadFaults { Sleep = sleep, LossBursts = lossBursts, Loss = loss } });
+
+        Assert.Equal((0, 0), (figures.Gaps, figures.Missing));
+        Assert.Equal(lossBursts || loss > 0, figures.RepairsSent > 0);
+    }
+
+    [Fact]
+    public void A_rate_is_kept_over_many_topics()
+    {
+        var figures = LoadRun.Measure(Small with { Topics = 5, Rate = 1500 });
+
+        Assert.InRange(figures.MessagesPerSecond, 1480, 1520);
+        Assert.Equal(0, figures.Missing);
+    }
+}
