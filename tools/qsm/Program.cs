@@ -10,6 +10,7 @@ var root = new RootCommand("QuickSilver from the shell: publish, subscribe, meas
     PubCommand.Create(),
     SubCommand.Create(),
     PerfCommand.Create(),
+    SimCommand.Create(),
 };
 
 ParseResult parse = root.Parse(args);

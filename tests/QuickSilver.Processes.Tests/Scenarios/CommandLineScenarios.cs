@@ -26,6 +26,12 @@ public sealed class CommandLineScenarios
     [InlineData("The option MulticastPrefix is 31; allowed is 8 to 30.", "gms", "--multicast-range", "239.192.0.0/31")]
     [InlineData("Required argument 'TOPIC' missing", "pub")]
     [InlineData("Unrecognized command or argument '--frob'.", "pub", "t", "--frob")]
+    [InlineData("SCENARIO: 'x' is none; there are throughput-vs-nodes, token-rtt-vs-nodes, ", "sim", "run", "x")]
+    [InlineData("--nodes: '1' is not a number within 2 to 10000.", "sim", "run", "topics", "--nodes", "1")]
+    [InlineData("--faults: 'loss=2' is not loss= and a number within 0 to 0.5.", "sim", "run", "topics", "--faults", "loss=2")]
+    [InlineData("--faults: 'x' is none of none, sleep, loss-bursts, ", "sim", "run", "topics", "--faults", "sleep,x")]
+    [InlineData("--model: 'x' is none of papers, modern.", "sim", "run", "topics", "--model", "x")]
+    [InlineData("--seconds and --minutes exclude each other.", "sim", "run", "topics", "--seconds", "1", "--minutes", "1")]
     public void A_wrong_command_line_is_refused_naming_what_is_wrong(string said, params string[] arguments)
     {
         var (code, errors) = Run(arguments);
@@ -55,6 +61,7 @@ public sealed class CommandLineScenarios
         string[][] commands =
         [
             [], ["gms"], ["pub"], ["sub"], ["perf"], ["perf", "send"], ["perf", "receive"], ["perf", "echo"], ["perf", "ping"],
+            ["sim"], ["sim", "run"],
         ];
         Assert.All(commands, command =>
         {

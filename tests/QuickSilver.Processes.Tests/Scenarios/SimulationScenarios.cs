@@ -1,0 +1,100 @@
+using System.Diagnostics;
+using System.Text.Json;
+
+namespace QuickSilver.Processes.Tests.Scenarios;
+
+// `qsm sim run` as a script sees it: one JSON object, the same trace for the same command line, and a report with all of a curve.
+// No network is needed: all of it is virtual.
+public sealed class SimulationScenarios
+{
+    private static readonly string[] Short = ["--seconds", "0.5", "--json"];
+
+    [Fact]
+    public void The_same_command_line_gives_the_same_trace_and_another_seed_another()
+    {
+        var first = Sim("throughput-vs-nodes", ["--nodes", "4", "--seed", "7", .. Short]);
+        var again = Sim("throughput-vs-nodes", ["--nodes", "4", "--seed", "7", .. Short]);
+        var other = Sim("throughput-vs-nodes", ["--nodes", "4", "--seed", "8", .. Short]);
+
+        Assert.Equal(first.GetProperty("traceHash").GetString(), again.GetProperty("traceHash").GetString());
+        Assert.NotEqual(first.GetProperty("traceHash").GetString(), other.GetProperty("traceHash").GetString());
+    }
+
+    [Theory]
+    [InlineData("throughput-vs-nodes")]
+    [InlineData("token-rtt-vs-nodes")]
+    [InlineData("pending-acks-vs-nodes")]
+    [InlineData("perturbed-sleep")]
+    [InlineData("perturbed-loss")]
+    [InlineData("topics")]
+    [InlineData("latency-vs-rate")]
+    public void Each_scenario_reports_what_was_delivered_and_loses_nothing(string scenario)
+    {
+        var report = Sim(scenario, ["--nodes", "3", "--topics", "2", .. Short]);
+
+        string[] names = ["messagesPerSecond", "deliveries", "tokenRoundTripMillis", "pendingAcks", "virtualSeconds", "wallSeconds"];
+        foreach (string name in names)
+        {
+            Assert.True(report.GetProperty(name).GetDouble() > 0, $"{name} of {report}");
+        }
+
+        Assert.Equal(0, report.GetProperty("gaps").GetInt64());
+        Assert.Equal(0, report.GetProperty("missing").GetInt64());
+        Assert.Contains("100 Mbit/s", report.GetProperty("model").GetString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Faults_and_machines_are_as_asked_for()
+    {
+        string[] asked = ["--nodes", "3", "--faults", "loss=0.02,sleep", "--model", "modern", "--rate", "2000"];
+
+        var report = Sim("throughput-vs-nodes", [.. asked, .. Short]);
+
+        Assert.Equal("sleep,loss=0.02", report.GetProperty("faults").GetString());
+        Assert.True(report.GetProperty("repairsSent").GetInt64() > 0);
+        Assert.Contains("10000 Mbit/s", report.GetProperty("model").GetString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_report_is_one_page_that_asks_for_nothing_else_with_the_curve_beside_it()
+    {
+        string folder = Directory.CreateTempSubdirectory("qsm-sim").FullName;
+        try
+        {
+            string page = Path.Combine(folder, "curve.html");
+            _ = Sim("throughput-vs-nodes", ["--nodes", "10", "--report", page, .. Short]);
+            _ = Sim("irregular-overlap", ["--nodes", "30", "--topics", "1500", "--report", Path.Combine(folder, "overlap.html"), .. Short]);
+
+            string html = File.ReadAllText(page);
+            Assert.Contains("The paper says:", html, StringComparison.Ordinal);
+            Assert.Contains("new uPlot(", html, StringComparison.Ordinal);
+            Assert.Contains("The MIT License", html, StringComparison.Ordinal);
+            Assert.DoesNotContain(" src=", html, StringComparison.Ordinal);
+            Assert.DoesNotContain("<link", html, StringComparison.Ordinal);
+            string[] csv = File.ReadAllLines(Path.Combine(folder, "curve.csv"));
+            Assert.Equal(3, csv.Length);
+            Assert.StartsWith("scenario,nodes,topics,seed,", csv[0], StringComparison.Ordinal);
+            Assert.StartsWith("\"throughput-vs-nodes\",2,1,1,", csv[1], StringComparison.Ordinal);
+            Assert.StartsWith("\"throughput-vs-nodes\",10,1,1,", csv[2], StringComparison.Ordinal);
+            Assert.Equal(3, File.ReadAllLines(Path.Combine(folder, "overlap.csv")).Length);
+        }
+        finally
+        {
+            Directory.Delete(folder, recursive: true);
+        }
+    }
+
+    private static JsonElement Sim(string scenario, string[] arguments)
+    {
+        using var process = Process.Start(new ProcessStartInfo(Programs.Qsm, ["sim", "run", scenario, .. arguments])
+        {
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+        })!;
+        var errors = process.StandardError.ReadToEndAsync();
+        string output = process.StandardOutput.ReadToEnd();
+        process.WaitForExit();
+        Assert.True(process.ExitCode == 0, errors.Result + output);
+        return JsonDocument.Parse(output).RootElement.Clone();
+    }
+}

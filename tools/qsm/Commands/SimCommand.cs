@@ -1,0 +1,151 @@
+using System.CommandLine;
+using QuickSilver.Simulation;
+using QuickSilver.Simulation.Experiments;
+using QuickSilver.Tool.Scenarios;
+using QuickSilver.Tool.Sessions;
+
+namespace QuickSilver.Tool.Commands;
+
+// The papers' experiments, by name, with whole nodes in the simulator: one point, or with a report the whole curve.
+internal static class SimCommand
+{
+    private static readonly Argument<string> ScenarioName = new("SCENARIO") { Description = $"One of {Scenario.Names}." };
+
+    private static readonly Option<int?> Nodes = new Option<int?>("--nodes")
+    {
+        Description = "How many nodes: one sends and the others receive. By default as many as the scenario's last point.",
+        HelpName = "N",
+    }.Within(2, 10_000);
+
+    private static readonly Option<int?> Topics = new Option<int?>("--topics")
+    {
+        Description = "How many topics the sender sends to, in turn; all others subscribe to all of them.",
+        HelpName = "T",
+    }.Within(1, 100_000);
+
+    private static readonly Option<double?> Rate = new Option<double?>("--rate")
+    {
+        Description = "Messages a second; as many as flow control allows where neither this nor the scenario says.",
+        HelpName = "MSGS",
+    }.Within(0.1, 1e6);
+
+    private static readonly Option<ulong> Seed = new Option<ulong>("--seed")
+    {
+        Description = "What all chance is drawn from: the same command line gives the same trace hash.",
+        HelpName = "S",
+        DefaultValueFactory = _ => 1,
+    }.Within(0UL, ulong.MaxValue);
+
+    private static readonly Option<double> Seconds = new Option<double>("--seconds")
+    {
+        Description = "How much virtual time is measured, after a warm-up of 1 s.",
+        HelpName = "S",
+        DefaultValueFactory = _ => 10,
+    }.Within(0.1, 86_400);
+
+    private static readonly Option<double?> Minutes = new Option<double?>("--minutes")
+    {
+        Description = "The same in minutes.",
+        HelpName = "M",
+    }.Within(0.01, 1440);
+
+    private static readonly Option<LoadFaults?> Faults = FaultList.Option();
+
+    private static readonly Option<HostModel> Model = CreateModel();
+
+    private static readonly Option<FileInfo?> Report = new("--report")
+    {
+        Description = "Run the whole curve, up to what --nodes, --topics or --rate says, and write it as a page, with a CSV beside it.",
+        HelpName = "FILE.html",
+    };
+
+    private static readonly Option<bool> Json = PerfCommand.Json();
+
+    public static Command Create()
+    {
+        ScenarioName.Validators.Add(result =>
+        {
+            string name = result.Tokens[^1].Value;
+            if (Scenario.Find(name) is null)
+            {
+                result.AddError($"SCENARIO: '{name}' is none; there are {Scenario.Names}.");
+            }
+        });
+        var run = new Command("run", "Run a scenario: one point of its curve, or with --report all of it.")
+        {
+            ScenarioName, Nodes, Topics, Rate, Seed, Seconds, Minutes, Faults, Model, Report, Json,
+        };
+        Bounds.Exclude(run, Seconds, Minutes);
+        run.SetAction(parse => Run(parse));
+        return new Command("sim", "Run the papers' experiments in the simulator, in virtual time.") { run };
+    }
+
+    private static int Run(ParseResult parse)
+    {
+        var scenario = Scenario.Find(parse.GetValue(ScenarioName)!)!;
+        int? nodes = parse.GetValue(Nodes);
+        int? topics = parse.GetValue(Topics);
+        double? rate = parse.GetValue(Rate);
+        double seconds = parse.GetValue(Minutes) * 60 ?? parse.GetValue(Seconds);
+        var faults = parse.GetValue(Faults) ?? scenario.Faults;
+        var last = new ScenarioPoint(scenario, nodes ?? scenario.Nodes, topics ?? scenario.Topics, rate ?? scenario.Rate)
+        {
+            Seed = parse.GetValue(Seed),
+            Duration = TimeSpan.FromSeconds(seconds),
+            Host = parse.GetValue(Model)!,
+            Faults = faults,
+            FaultsText = FaultList.Say(faults),
+        };
+        double? most = scenario.Axis switch { Axis.Topics => topics, Axis.Rate => rate, _ => nodes };
+        try
+        {
+            var report = parse.GetValue(Report) is { } file ? RunCurve(last, most, file) : last.Run();
+            report.Print(parse.GetValue(Json));
+            return report.Missing > 0 ? ExitCode.Failed : ExitCode.Ok;
+        }
+        catch (Exception exception) when (exception is SimulationException or IOException or UnauthorizedAccessException)
+        {
+            Terminal.Error(exception.Message);
+            return ExitCode.Failed;
+        }
+    }
+
+    private static ScenarioReport RunCurve(ScenarioPoint last, double? most, FileInfo file)
+    {
+        var at = last.Scenario.Points.Where(x => x < (most ?? double.MaxValue)).ToList();
+        if (most is { } end)
+        {
+            at.Add(end);
+        }
+
+        var points = new List<ScenarioReport>();
+        foreach (double x in at)
+        {
+            points.Add(last.MovedTo(x).Run());
+            Terminal.Note($"{last.Scenario.Name}: {points.Count} of {at.Count} points");
+        }
+
+        File.WriteAllText(file.FullName, CurvePage.Html(last.Scenario, at, points));
+        File.WriteAllText(Path.ChangeExtension(file.FullName, ".csv"), CurvePage.Csv(points));
+        return points[^1];
+    }
+
+    private static Option<HostModel> CreateModel() => new("--model")
+    {
+        Description = "What the machines are like: "
+            + string.Join("; ", HostModel.All.Select(model => $"{model.Name}, {model.Description}")) + ".",
+        HelpName = "NAME",
+        DefaultValueFactory = _ => HostModel.Papers,
+        CustomParser = result =>
+        {
+            string name = result.Tokens[^1].Value;
+            if (HostModel.All.FirstOrDefault(model => model.Name == name) is { } found)
+            {
+                return found;
+            }
+
+            result.AddError($"--model: '{name}' is none of {string.Join(", ", HostModel.All.Select(model => model.Name))}.");
+            return null;
+        },
+    };
+}

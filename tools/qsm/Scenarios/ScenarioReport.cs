@@ -1,0 +1,114 @@
+using System.Text.Json;
+using System.Text.Json.Serialization;
+using QuickSilver.Tool.Sessions;
+
+namespace QuickSilver.Tool.Scenarios;
+
+// What one run showed. Its field names are what scripts read: they are never renamed. Times are virtual but the last.
+internal sealed record ScenarioReport
+{
+    public required string Scenario { get; init; }
+
+    public required int Nodes { get; init; }
+
+    public required int Topics { get; init; }
+
+    public required ulong Seed { get; init; }
+
+    /// <summary>Messages a second that were to be sent; without it as many as the protocol lets the sender.</summary>
+    public double? Rate { get; init; }
+
+    public required string Faults { get; init; }
+
+    /// <summary>The machines' parameters, in words.</summary>
+    public required string Model { get; init; }
+
+    /// <summary>The mean over the receivers.</summary>
+    public double MessagesPerSecond { get; init; }
+
+    public double SlowestMessagesPerSecond { get; init; }
+
+    public long Published { get; init; }
+
+    public long Deliveries { get; init; }
+
+    /// <summary>Messages that receivers were told they never get.</summary>
+    public long Gaps { get; init; }
+
+    /// <summary>Deliveries still owed half a minute after the end; not counted where nodes crashed.</summary>
+    public long Missing { get; init; }
+
+    public double TokenRoundTripMillis { get; init; }
+
+    public double WorstTokenRoundTripMillis { get; init; }
+
+    /// <summary>Packets that not all are known to hold, the mean over the time.</summary>
+    public double PendingAcks { get; init; }
+
+    public double PendingBytes { get; init; }
+
+    public double LatencyMeanMillis { get; init; }
+
+    public double LatencyMostMillis { get; init; }
+
+    /// <summary>Of the time, what the core thread was busy for.</summary>
+    public double SenderBusyShare { get; init; }
+
+    public double ReceiverBusyShare { get; init; }
+
+    public long RepairsSent { get; init; }
+
+    public long PullsSent { get; init; }
+
+    public double? RegionsPerNode { get; init; }
+
+    public double? RegionsPerTopic { get; init; }
+
+    /// <summary>Of the traffic of a node, what comes through its two busiest regions.</summary>
+    public double? ShareOfTwoBusiest { get; init; }
+
+    /// <summary>The same for the same command line, on any machine.</summary>
+    public required string TraceHash { get; init; }
+
+    public double VirtualSeconds { get; init; }
+
+    public double WallSeconds { get; init; }
+
+    public void Print(bool json)
+    {
+        if (json)
+        {
+            Console.Out.WriteLine(Fields().GetRawText());
+        }
+        else
+        {
+            Terminal.Table(Fields().EnumerateObject().Select(field => (field.Name, field.Value.ToString())));
+        }
+    }
+
+    /// <summary>The names, then the values, as two lines of a table of comma-separated values.</summary>
+    public (string Names, string Values) Csv()
+    {
+        // Fields that have no value stay, so that all lines of a table have the same.
+        var fields = JsonSerializer.SerializeToElement(this, ScenarioCsv.Default.ScenarioReport).EnumerateObject().ToList();
+        return (
+            string.Join(',', fields.Select(field => field.Name)),
+            string.Join(',', fields.Select(field => field.Value.ValueKind switch
+            {
+                JsonValueKind.String => $"\"{field.Value.GetString()!.Replace("\"", "\"\"", StringComparison.Ordinal)}\"",
+                JsonValueKind.Null => "",
+                _ => field.Value.GetRawText(),
+            })));
+    }
+
+    private JsonElement Fields() => JsonSerializer.SerializeToElement(this, ScenarioJson.Default.ScenarioReport);
+}
+
+[JsonSourceGenerationOptions(
+    PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSerializable(typeof(ScenarioReport))]
+internal sealed partial class ScenarioJson : JsonSerializerContext;
+
+[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase)]
+[JsonSerializable(typeof(ScenarioReport))]
+internal sealed partial class ScenarioCsv : JsonSerializerContext;
