@@ -103,12 +103,7 @@ internal sealed class LoadRun : IDisposable
     private void Begin()
     {
         _cluster.Start(SubscribeAsync, CatchUpLimit * 4);
-        var publish = new TopicOptions { Access = TopicAccess.Publish };
-        for (int i = 0; i < _plan.Topics; i++)
-        {
-            _topics.Add(_cluster.Await(Sender.Node.OpenTopicAsync<ReadOnlyMemory<byte>>(NameOf(i), publish)));
-        }
-
+        _topics.AddRange(_cluster.Await(OpenAll(Sender, TopicAccess.Publish), CatchUpLimit * 4));
         foreach (var topic in _topics)
         {
             _cluster.Await(topic.WaitForSubscribersAsync(Receivers), CatchUpLimit * 4);
@@ -129,10 +124,8 @@ internal sealed class LoadRun : IDisposable
             return;
         }
 
-        var listen = new TopicOptions { Access = TopicAccess.Subscribe };
-        for (int i = 0; i < _plan.Topics; i++)
+        foreach (var topic in await OpenAll(node, TopicAccess.Subscribe))
         {
-            var topic = await node.Node.OpenTopicAsync<ReadOnlyMemory<byte>>(NameOf(i), listen);
             topic.Handle((in message) =>
             {
                 _delivered[node.Number]++;
@@ -141,6 +134,14 @@ internal sealed class LoadRun : IDisposable
                 _latencyMost = Math.Max(_latencyMost, waited);
             });
         }
+    }
+
+    // All at once: the membership service answers many in one configuration.
+    private Task<ITopic<ReadOnlyMemory<byte>>[]> OpenAll(SimulatedNode node, TopicAccess access)
+    {
+        var options = new TopicOptions { Access = access };
+        return Task.WhenAll(Enumerable.Range(0, _plan.Topics).Select(i =>
+            node.Node.OpenTopicAsync<ReadOnlyMemory<byte>>(NameOf(i), options)));
     }
 
     private void Send()
