@@ -11,6 +11,7 @@ var root = new RootCommand("QuickSilver from the shell: publish, subscribe, meas
     SubCommand.Create(),
     PerfCommand.Create(),
     SimCommand.Create(),
+    SwarmCommand.Create(),
 };
 
 ParseResult parse = root.Parse(args);

@@ -150,8 +150,8 @@ internal sealed class History
         }
     }
 
-    /// <summary>Ends the history and throws when any invariant was broken.</summary>
-    public void AssertHolds()
+    /// <summary>Ends the history: what had to happen by now is a violation from now on. Once or more often.</summary>
+    public void End()
     {
         if (!_ended)
         {
@@ -161,7 +161,12 @@ internal sealed class History
                 checker.OnEnd();
             }
         }
+    }
 
+    /// <summary>Ends the history and throws when any invariant was broken.</summary>
+    public void AssertHolds()
+    {
+        End();
         if (ViolationCount > 0)
         {
             throw new InvariantException($"{ViolationCount} violations:\n{string.Join('\n', _violations)}");

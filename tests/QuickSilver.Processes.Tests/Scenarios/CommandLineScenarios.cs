@@ -24,6 +24,7 @@ public sealed class CommandLineScenarios
         "--interface", "192.0.2.77")]
     [InlineData("The option MembershipService is \"nowhere\"; allowed is \"host:port\"", "pub", "t", "--gms", "nowhere")]
     [InlineData("The option MulticastPrefix is 31; allowed is 8 to 30.", "gms", "--multicast-range", "239.192.0.0/31")]
+    [InlineData("--of: '5' is less than --first and --nodes together, 6.", "swarm", "--nodes", "4", "--first", "2", "--of", "5")]
     [InlineData("Required argument 'TOPIC' missing", "pub")]
     [InlineData("Unrecognized command or argument '--frob'.", "pub", "t", "--frob")]
     [InlineData("SCENARIO: 'x' is none; there are throughput-vs-nodes, token-rtt-vs-nodes, ", "sim", "run", "x")]
@@ -62,6 +63,7 @@ public sealed class CommandLineScenarios
         [
             [], ["gms"], ["pub"], ["sub"], ["perf"], ["perf", "send"], ["perf", "receive"], ["perf", "echo"], ["perf", "ping"],
             ["sim"], ["sim", "run"],
+            ["swarm"], ["swarm", "check"],
         ];
         Assert.All(commands, command =>
         {

@@ -13,6 +13,8 @@ internal static class ScenarioSize
 
     public static int Churns => Read("QS_CHURNS", 12);
 
+    public static int SwarmNodes => Read("QS_SWARM_NODES", 20);
+
     private static int Read(string variable, int otherwise) =>
         Environment.GetEnvironmentVariable(variable) is { Length: > 0 } text
             ? int.Parse(text, NumberStyles.None, CultureInfo.InvariantCulture)

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Microsoft.Extensions.Logging;
+using QuickSilver.Composition;
 using QuickSilver.Tool.Commands;
 using Serilog;
 using Serilog.Events;
@@ -60,11 +61,19 @@ internal sealed class Session : IDisposable
         }
     }
 
-    public async Task<QuickSilverNode> StartNodeAsync()
+    /// <param name="around">What to put around the node's parts, to listen to them; null: nothing.</param>
+    public async Task<QuickSilverNode> StartNodeAsync(Func<INodeParts, INodeParts>? around = null)
     {
         try
         {
-            return await QuickSilverNode.StartAsync(_options, _logs, Interrupted);
+            if (around is null)
+            {
+                return await QuickSilverNode.StartAsync(_options, _logs, Interrupted);
+            }
+
+            OptionRules.Check(_options);
+            var parts = await NodeComposition.ForMachineAsync(_options, _logs, Interrupted);
+            return await QuickSilverNode.StartAsync(around(parts), _options, _logs, Interrupted);
         }
         catch (Exception exception) when (exception is not OperationCanceledException)
         {

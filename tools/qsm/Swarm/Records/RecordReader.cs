@@ -1,0 +1,198 @@
+using System.Collections.Immutable;
+using QuickSilver.Membership.Views;
+using QuickSilver.Simulation.Checkers;
+
+namespace QuickSilver.Tool.Swarm.Records;
+
+// One thing that happened at a node, and when; telling it to a history replays it.
+internal readonly record struct SwarmRecord(long AtTicks, RecordKind Kind, int Node)
+{
+    public Subscription Subscription { get; init; }
+
+    /// <summary>Who published, or whose gap, or whose life it is.</summary>
+    public NodeKey Key { get; init; }
+
+    /// <summary>A message's number, a gap's first, or a configuration's.</summary>
+    public long Number { get; init; }
+
+    public long Last { get; init; }
+
+    public ulong Hash { get; init; }
+
+    /// <summary>The views that a message was sent in.</summary>
+    public ImmutableArray<RegionView> Views { get; init; }
+
+    public ConfigurationChange? Change { get; init; }
+
+    public void TellTo(History history)
+    {
+        var at = new TimeSpan(AtTicks);
+        var message = new MessageId(Key, Subscription.Topic, Number);
+        switch (Kind)
+        {
+            case RecordKind.Published:
+                history.Published(at, message, Hash);
+                history.Sent(at, message, Views);
+                break;
+            case RecordKind.Delivered: history.Delivered(at, Subscription, message, Hash); break;
+            case RecordKind.Gap: history.Gap(at, Subscription, Key, Number, Last); break;
+            case RecordKind.Activated: history.Activated(at, Subscription, Key, Number); break;
+            case RecordKind.Subscribed: history.Subscribed(at, Subscription); break;
+            case RecordKind.Configured: history.Configured(at, Node, Key, Change!); break;
+            case RecordKind.Stopped: history.Stopped(at, Node, Key); break;
+            default: break;
+        }
+    }
+}
+
+// Reads the files of a swarm's processes. Equal views of different nodes become one object, or a hundred nodes' views of a
+// hundred members each would not fit; views that differ in anything stay apart, for the checkers to find.
+internal sealed class RecordReader
+{
+    private readonly Dictionary<(ulong Region, uint Number), List<RegionView>> _known = [];
+    private readonly Dictionary<int, NodeDefinitions> _nodes = [];
+
+    public List<SwarmRecord> Records { get; } = [];
+
+    public int NodeCount => _nodes.Count;
+
+    /// <exception cref="InvalidDataException">It is no such file, ends within a record, or a node of it was read before.</exception>
+    public void Read(string path)
+    {
+        using var reader = new BinaryReader(File.OpenRead(path));
+        var here = new HashSet<int>();
+        try
+        {
+            if (!reader.ReadBytes(RecordFile.Magic.Length).AsSpan().SequenceEqual(RecordFile.Magic))
+            {
+                throw new InvalidDataException($"{path} is no file of swarm records.");
+            }
+
+            while (reader.BaseStream.Position < reader.BaseStream.Length)
+            {
+                ReadBlock(reader, here, path);
+            }
+        }
+        catch (EndOfStreamException exception)
+        {
+            throw new InvalidDataException($"{path} ends in the middle of a record: its swarm did not end in order.", exception);
+        }
+    }
+
+    private void ReadBlock(BinaryReader reader, HashSet<int> here, string path)
+    {
+        int node = reader.ReadInt32();
+        if (here.Add(node) && !_nodes.TryAdd(node, new NodeDefinitions()))
+        {
+            throw new InvalidDataException($"Node {node} is in {path} and in a file before it: give each process its own --first.");
+        }
+
+        int length = reader.ReadInt32();
+        long end = reader.BaseStream.Position + length;
+        while (reader.BaseStream.Position < end)
+        {
+            ReadRecord(reader, node, _nodes[node]);
+        }
+    }
+
+    private void ReadRecord(BinaryReader reader, int node, NodeDefinitions definitions)
+    {
+        var kind = (RecordKind)reader.ReadByte();
+        var record = new SwarmRecord(reader.ReadInt64(), kind, node);
+        switch (kind)
+        {
+            case RecordKind.View:
+                definitions.Views.Add(ReadView(reader));
+                return;
+            case RecordKind.Routes:
+                definitions.Routes.Add(ConfigurationForm.Many(reader, one => definitions.Views[one.ReadInt32()]));
+                return;
+            case RecordKind.Published:
+                var sender = ConfigurationForm.ReadKey(reader);
+                record = record with
+                {
+                    Key = sender,
+                    Subscription = new Subscription(0, node, reader.ReadUInt64()),
+                    Number = reader.ReadInt64(),
+                    Hash = reader.ReadUInt64(),
+                    Views = definitions.Routes[reader.ReadInt32()],
+                };
+                break;
+            case RecordKind.Delivered:
+                record = record with
+                {
+                    Subscription = ReadSubscription(reader, node),
+                    Key = ConfigurationForm.ReadKey(reader),
+                    Number = reader.ReadInt64(),
+                    Hash = reader.ReadUInt64(),
+                };
+                break;
+            case RecordKind.Gap:
+                record = record with
+                {
+                    Subscription = ReadSubscription(reader, node),
+                    Key = ConfigurationForm.ReadKey(reader),
+                    Number = reader.ReadInt64(),
+                    Last = reader.ReadInt64(),
+                };
+                break;
+            case RecordKind.Activated:
+                record = record with
+                {
+                    Subscription = ReadSubscription(reader, node),
+                    Key = ConfigurationForm.ReadKey(reader),
+                    Number = reader.ReadInt64(),
+                };
+                break;
+            case RecordKind.Subscribed:
+                record = record with { Subscription = ReadSubscription(reader, node) };
+                break;
+            case RecordKind.Configured:
+                record = record with
+                {
+                    Key = ConfigurationForm.ReadKey(reader), Change = ConfigurationForm.Read(reader, definitions.Views),
+                };
+                break;
+            case RecordKind.Stopped:
+                record = record with { Key = ConfigurationForm.ReadKey(reader) };
+                break;
+            default:
+                throw new InvalidDataException($"A record of node {node} is of no known kind ({(byte)kind}).");
+        }
+
+        Records.Add(record);
+    }
+
+    private static Subscription ReadSubscription(BinaryReader reader, int node) => new(reader.ReadInt64(), node, reader.ReadUInt64());
+
+    private RegionView ReadView(BinaryReader reader)
+    {
+        var view = new RegionView
+        {
+            RegionId = reader.ReadUInt64(),
+            Number = reader.ReadUInt32(),
+            Configuration = reader.ReadInt64(),
+            Group = null,
+            Members = ConfigurationForm.Many(reader, ConfigurationForm.ReadKey),
+        };
+        if (!_known.TryGetValue((view.RegionId, view.Number), out var known))
+        {
+            _known.Add((view.RegionId, view.Number), known = []);
+        }
+
+        var same = known.Find(one => one.Configuration == view.Configuration && one.Members.AsSpan().SequenceEqual(view.Members.AsSpan()));
+        if (same is null)
+        {
+            known.Add(same = view);
+        }
+
+        return same;
+    }
+
+    private sealed class NodeDefinitions
+    {
+        public List<RegionView> Views { get; } = [];
+
+        public List<ImmutableArray<RegionView>> Routes { get; } = [];
+    }
+}

@@ -1,0 +1,146 @@
+using QuickSilver.Composition;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Requests;
+using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast;
+using QuickSilver.Multicast.Ordering;
+using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Machines;
+
+namespace QuickSilver.Tool.Swarm.Records;
+
+// A node's parts with a listener between the layers: what the face hands down to be sent, under which number and into which
+// views it goes, and what the membership service tells. It changes nothing.
+internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : INodeParts
+{
+    private readonly Dictionary<ulong, TopicReceiver> _receivers = [];
+    private RecordedMulticast? _multicast;
+
+    public INodeEnvironment Environment => parts.Environment;
+
+    public IMembership Membership => parts.Membership;
+
+    public IMulticast Multicast => _multicast ??= new RecordedMulticast(this, parts.Multicast);
+
+    public TimeProvider OutsideTime => parts.OutsideTime;
+
+    public TaskCreationOptions Completions => parts.Completions;
+
+    public bool ResumesInContext => parts.ResumesInContext;
+
+    public string? LastRefusal => parts.LastRefusal;
+
+    public void Begin(IMembershipObserver observer) => parts.Begin(new RecordedObserver(this, observer));
+
+    public TopicView? ViewOf(ulong topicId) => parts.ViewOf(topicId);
+
+    public PartsCounters ReadCounters() => parts.ReadCounters();
+
+    public Task StopAsync() => parts.StopAsync();
+
+    /// <summary>From which configuration on this node subscribes to a topic that it has opened.</summary>
+    public Task<long> ActiveFromAsync(ulong topic)
+    {
+        var found = new TaskCompletionSource<long>(TaskCreationOptions.RunContinuationsAsynchronously);
+        Environment.Post(new ActionRequest(() => found.SetResult(_receivers[topic].ActiveFrom)));
+        return found.Task;
+    }
+
+    private sealed class RecordedObserver(RecordedParts owner, IMembershipObserver observer) : IMembershipObserver
+    {
+        public void OnConfiguration(ConfigurationChange change)
+        {
+            owner.Tell(change);
+            observer.OnConfiguration(change);
+        }
+
+        public void OnSettled(long configuration)
+        {
+            owner.TellSettled(configuration);
+            observer.OnSettled(configuration);
+        }
+
+        public void OnExpelled(string reason)
+        {
+            owner.TellStopped();
+            observer.OnExpelled(reason);
+        }
+
+        public void OnServiceReachable(bool reachable) => observer.OnServiceReachable(reachable);
+    }
+
+    private void Tell(ConfigurationChange change) => recorder.Configured(Membership.Self, change);
+
+    private void TellSettled(long configuration) => recorder.Settled(configuration);
+
+    private void TellStopped() => recorder.Stopped();
+
+    private sealed class RecordedMulticast(RecordedParts owner, IMulticast multicast) : IMulticast
+    {
+        public ITopicSender OpenSender(ulong topicId, bool reliable) =>
+            new RecordedSender(owner, topicId, (TopicSender)multicast.OpenSender(topicId, reliable));
+
+        public ITopicReceiver OpenReceiver(ulong topicId, bool reliable, ITopicSink sink)
+        {
+            var receiver = multicast.OpenReceiver(topicId, reliable, sink);
+            owner._receivers[topicId] = (TopicReceiver)receiver;
+            return receiver;
+        }
+    }
+
+    private sealed class RecordedSender(RecordedParts owner, ulong topic, TopicSender sender) : ITopicSender
+    {
+        private RegionView[] _views = [];
+        private int _routes = -1;
+
+        public Action? OnRoom
+        {
+            get => sender.OnRoom;
+            set => sender.OnRoom = value;
+        }
+
+        public bool IsStable => sender.IsStable;
+
+        public bool AwaitRoom() => sender.AwaitRoom();
+
+        public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer)
+        {
+            long atTicks = NodeRecorder.NowTicks();
+            long number = sender.TrySend(payload, observer);
+            if (number >= 0)
+            {
+                owner.TellPublished(atTicks, topic, number, payload, Routes());
+            }
+
+            return number;
+        }
+
+        public void WhenStable(Action callback) => sender.WhenStable(callback);
+
+        public void Close() => sender.Close();
+
+        // The same number for as long as the routes are the same.
+        private int Routes()
+        {
+            bool same = _routes >= 0 && _views.Length == sender.Routes.Count;
+            for (int i = 0; same && i < _views.Length; i++)
+            {
+                same = ReferenceEquals(_views[i], sender.Routes[i].View);
+            }
+
+            if (!same)
+            {
+                _views = [.. sender.Routes.Select(route => route.View)];
+                _routes = owner.TellRoutes(_views);
+            }
+
+            return _routes;
+        }
+    }
+
+    private int TellRoutes(RegionView[] views) => recorder.Routes([.. views]);
+
+    private void TellPublished(long atTicks, ulong topic, long number, ReadOnlySpan<byte> payload, int routes) =>
+        recorder.Published(atTicks, new MessageId(Membership.Self, topic, number), TraceHash.Of(payload), routes);
+}

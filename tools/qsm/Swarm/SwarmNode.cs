@@ -1,0 +1,80 @@
+using QuickSilver.Membership.Views;
+using QuickSilver.Simulation.Checkers;
+using QuickSilver.Tool.Sessions;
+using QuickSilver.Tool.Swarm.Records;
+
+namespace QuickSilver.Tool.Swarm;
+
+// One node of a swarm, with ports and a core thread of its own, and its topics.
+internal sealed class SwarmNode : IAsyncDisposable
+{
+    private const long SubscriptionsPerNode = 1_000_000;
+
+    private readonly QuickSilverNode _node;
+    private readonly List<SwarmTopic> _topics = [];
+    private readonly List<ITopic<ReadOnlyMemory<byte>>> _barriers = [];
+
+    private SwarmNode(QuickSilverNode node)
+    {
+        _node = node;
+    }
+
+    public IReadOnlyList<SwarmTopic> Topics => _topics;
+
+    public NodeCounters Counters => _node.GetCounters();
+
+    /// <summary>Starts the node, opens its topics, and says that it is ready by subscribing to one topic more.</summary>
+    public static async Task<SwarmNode> StartAsync(
+        Session session, SwarmPlan plan, int number, int[] publishersByTopic, NodeRecorder? recorder)
+    {
+        RecordedParts? parts = null;
+        var node = await session.StartNodeAsync(
+            recorder is null ? null : machine => parts = new RecordedParts(machine, recorder));
+        var started = new SwarmNode(node);
+        try
+        {
+            foreach (int topic in plan.TopicsOf(number))
+            {
+                await started.OpenAsync(session, topic, number, publishersByTopic[topic], recorder, parts);
+            }
+
+            // Whatever is published from now on is owed to all of its subscriptions.
+            await (recorder?.AllSettledAsync().WaitAsync(plan.Limit, session.Interrupted) ?? Task.CompletedTask);
+            await started.OpenBarrierAsync(session, SwarmPlan.Ready);
+            return started;
+        }
+        catch
+        {
+            await started.DisposeAsync();
+            throw;
+        }
+    }
+
+    public async Task OpenBarrierAsync(Session session, string name) =>
+        _barriers.Add(await session.OpenAsync(_node, name, TopicAccess.Subscribe));
+
+    /// <summary>Completes when so many nodes have come to the last barrier, as this one sees it.</summary>
+    public Task AwaitBarrierAsync(int nodes, CancellationToken cancellationToken) =>
+        _barriers[^1].WaitForSubscribersAsync(nodes, cancellationToken);
+
+    public Task<bool> DrainAsync(TimeSpan limit) => _node.DrainAsync(limit);
+
+    public ValueTask DisposeAsync() => _node.DisposeAsync();
+
+    private async Task OpenAsync(
+        Session session, int topic, int number, int publishers, NodeRecorder? recorder, RecordedParts? parts)
+    {
+        string name = SwarmPlan.NameOf(topic);
+        var endpoint = await session.OpenAsync(_node, name, TopicAccess.PublishAndSubscribe);
+        ulong id = TopicId.Of(name);
+        var subscription = new Subscription((number * SubscriptionsPerNode) + topic, number, id);
+        var opened = new SwarmTopic(endpoint, publishers, subscription, recorder);
+        if (parts is not null)
+        {
+            recorder!.Activated(subscription, await parts.ActiveFromAsync(id));
+        }
+
+        opened.Begin();
+        _topics.Add(opened);
+    }
+}
