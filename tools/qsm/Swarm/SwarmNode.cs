@@ -53,9 +53,15 @@ internal sealed class SwarmNode : IAsyncDisposable
     public async Task OpenBarrierAsync(Session session, string name) =>
         _barriers.Add(await session.OpenAsync(_node, name, TopicAccess.Subscribe));
 
-    /// <summary>Completes when so many nodes have come to the last barrier, as this one sees it.</summary>
-    public Task AwaitBarrierAsync(int nodes, CancellationToken cancellationToken) =>
-        _barriers[^1].WaitForSubscribersAsync(nodes, cancellationToken);
+    /// <summary>Completes when so many nodes are ready, as this one sees it.</summary>
+    public Task AwaitReadyAsync(int nodes, CancellationToken cancellationToken) =>
+        _barriers[0].WaitForSubscribersAsync(nodes, cancellationToken);
+
+    /// <summary>
+    /// Whether all nodes have come to the end. Who sees that leaves at once, and the service may tell of the last one's coming and
+    /// the first one's leaving together: so one that has left says the same.
+    /// </summary>
+    public bool SeesEnd(int nodes) => _barriers[^1].Subscribers >= nodes || _barriers[0].Subscribers < nodes;
 
     public Task<bool> DrainAsync(TimeSpan limit) => _node.DrainAsync(limit);
 

@@ -24,7 +24,7 @@ internal sealed class SwarmRun(Session session, SwarmPlan plan, RecordFile? reco
     {
         long begun = Stopwatch.GetTimestamp();
         await StartAsync();
-        await BarrierAsync(SwarmPlan.Ready);
+        await AllReadyAsync();
         double openSeconds = Stopwatch.GetElapsedTime(begun).TotalSeconds;
         Terminal.Note("ready");
         var start = ProcessUsage.Now();
@@ -55,16 +55,16 @@ internal sealed class SwarmRun(Session session, SwarmPlan plan, RecordFile? reco
         });
     }
 
-    private async Task BarrierAsync(string name)
+    private async Task AllReadyAsync()
     {
         try
         {
-            await Task.WhenAll(Nodes.Select(node => node.AwaitBarrierAsync(plan.Total, session.Interrupted)))
+            await Task.WhenAll(Nodes.Select(node => node.AwaitReadyAsync(plan.Total, session.Interrupted)))
                 .WaitAsync(plan.Limit, session.Interrupted);
         }
         catch (TimeoutException exception)
         {
-            string sentence = $"not all {plan.Total} nodes came to {name} within {plan.Limit.TotalSeconds} s";
+            string sentence = $"not all {plan.Total} nodes were ready within {plan.Limit.TotalSeconds} s";
             throw new ToolException(ExitCode.Failed, sentence, exception);
         }
     }
@@ -118,15 +118,18 @@ internal sealed class SwarmRun(Session session, SwarmPlan plan, RecordFile? reco
     private async Task<bool> EndTogetherAsync()
     {
         await Task.WhenAll(Nodes.Select(node => node.OpenBarrierAsync(session, SwarmPlan.Done)));
-        try
+        long begun = Stopwatch.GetTimestamp();
+        while (!Nodes.All(node => node.SeesEnd(plan.Total)))
         {
-            await BarrierAsync(SwarmPlan.Done);
-            return true;
+            if (Stopwatch.GetElapsedTime(begun) > plan.Limit)
+            {
+                Terminal.Error($"not all {plan.Total} nodes had everything within {plan.Limit.TotalSeconds} s");
+                return false;
+            }
+
+            await Task.Delay(Glance, session.Interrupted);
         }
-        catch (ToolException exception)
-        {
-            Terminal.Error(exception.Message);
-            return false;
-        }
+
+        return true;
     }
 }
