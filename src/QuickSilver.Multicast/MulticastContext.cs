@@ -4,12 +4,15 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Recovery;
 
 namespace QuickSilver.Multicast;
 
 // What every part of one node's multicast shares.
 internal sealed class MulticastContext(INodeEnvironment environment, MulticastOptions options, IMembership membership)
 {
+    private byte[]? _tokenPacket;
+
     public INodeEnvironment Environment { get; } = environment;
     public MulticastOptions Options { get; } = options;
     public IMembership Membership { get; } = membership;
@@ -18,6 +21,10 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     public RetentionBudget Retention { get; } = new(options.RetentionBytes);
     public ReassemblyBudget Reassembly { get; } = new(options.ReassemblyBytes);
     public NodeKey Self => Membership.Self;
+
+    /// <summary>The token under the hand, of whichever ring, and the packet to write it into: each used within one call.</summary>
+    public Token Token { get; } = new();
+    public byte[] TokenPacket => _tokenPacket ??= new byte[Options.PacketBytes];
 
     /// <summary>The node's unicast port: tokens, pulls, acknowledgements and repairs.</summary>
     public required IDatagramPort ControlPort { get; init; }

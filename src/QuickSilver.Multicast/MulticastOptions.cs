@@ -58,7 +58,13 @@ internal sealed record MulticastOptions
     // A token that has not come back is sent again after this, doubled up to TokenTimeoutMax.
     public TimeSpan TokenTimeout { get; init; } = TimeSpan.FromMilliseconds(25);
 
+    // The least that the wait adapts to where rounds are short: a pause of a member is no loss.
+    public TimeSpan TokenTimeoutMin { get; init; } = TimeSpan.FromMilliseconds(10);
+
     public TimeSpan TokenTimeoutMax { get; init; } = TimeSpan.FromSeconds(1);
+
+    // Between two decisions about what a sender that is gone has left open: repairs come through meanwhile.
+    public TimeSpan EpochSpacing { get; init; } = TimeSpan.FromMilliseconds(25);
 
     // Packets of views not known yet: kept within these bounds until the view comes.
     public int UnknownViewBytes { get; init; } = 4 << 20;

@@ -296,6 +296,12 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         {
             if (_closed.TryGetValue(header.Region, out uint closed) && header.View <= closed)
             {
+                if (header.Kind is PacketKind.Token or PacketKind.Probe)
+                {
+                    // Who still has the view open need not wait for this node.
+                    Answer(header, sender, PacketFlags.Final);
+                }
+
                 return DropReason.StaleView;
             }
 
@@ -318,12 +324,17 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
                     sender, header.Sequence, IsReliable(header), (header.Flags & PacketFlags.Final) != 0);
                 return DropReason.None;
             case PacketKind.Token:
-                return region.Ring.OnToken(sender, header.Body);
+                return region.Rings.OnToken(sender, header.Body);
             case PacketKind.Probe:
-                Answer(header, sender);
+                Answer(header, sender, PacketFlags.None);
                 return DropReason.None;
             default:
-                region.Ring.OnProbeReply(sender);
+                if ((header.Flags & PacketFlags.Final) != 0)
+                {
+                    region.OnMemberClosed(sender);
+                }
+
+                region.Rings.OnProbeReply(sender);
                 return DropReason.None;
         }
     }
@@ -333,13 +344,13 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         var refused = region.OnData(stream, header.Sequence, lease, offset, header.Length);
         if (refused == DropReason.None && (header.Flags & PacketFlags.AckWanted) != 0)
         {
-            region.Ring.OnAckWanted();
+            region.Rings.OnAckWanted();
         }
 
         if (refused == DropReason.None && !ReferenceEquals(_roused, region))
         {
             _roused = region;
-            region.Ring.OnActivity();
+            region.Rings.OnActivity();
         }
 
         return refused;
@@ -490,14 +501,14 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         }
     }
 
-    private void Answer(in PacketHeader probe, NodeKey from)
+    private void Answer(in PacketHeader probe, NodeKey from, PacketFlags flags)
     {
         if (_context!.Directory.Find(from) is { } address)
         {
             Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
             var template = new PacketTemplate(
                 _context.Options.ClusterId, _context.Self.Id, _context.Self.Incarnation, probe.Region, probe.View);
-            template.Write(packet, PacketKind.ProbeReply, PacketFlags.None, 0, 0, 0);
+            template.Write(packet, PacketKind.ProbeReply, flags, 0, 0, 0);
             PacketTemplate.Seal(packet);
             _context.SendControl(packet, address);
         }

@@ -18,6 +18,7 @@ internal static class OptionRules
     private const int MaxClusterCharacters = 64;
     // Twice the largest message: with less than one and its headers, a sender of one would wait for memory for ever.
     private const long LeastBufferBytes = 2L * MulticastOptions.MaxMessageBytes;
+    private const int MaxReplicas = 1_000;
     private const int MaxReaderCapacity = 1 << 20;
     private static readonly TimeSpan LongestDrain = TimeSpan.FromDays(1);
 
@@ -61,6 +62,7 @@ internal static class OptionRules
         Within(failures, nameof(options.PublishQueueBytes), options.PublishQueueBytes, 64 * KiB, GiB);
         Within(failures, nameof(options.BufferBytes), options.BufferBytes, LeastBufferBytes, 16 * GiB);
         Within(failures, nameof(options.ReceiveBufferBytes), options.ReceiveBufferBytes, 64 * KiB, GiB);
+        Within(failures, nameof(options.Replicas), options.Replicas, 1, MaxReplicas);
         Within(
             failures,
             nameof(options.HeartbeatInterval),

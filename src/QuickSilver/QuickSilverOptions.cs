@@ -71,6 +71,13 @@ public sealed record QuickSilverOptions
     /// </summary>
     public int HeartbeatsMissed { get; set; } = 10;
 
+    /// <summary>
+    /// Members of a region that keep each packet until all members hold it, at least, where this node hosts the service: 1 to
+    /// 1,000; default 5. What the sender and all of these lose in one moment is lost; more replicas need more memory. In a region
+    /// of fewer than twice as many members, all keep everything. (Replication factor k of the QuickSilver papers.)
+    /// </summary>
+    public int Replicas { get; set; } = 5;
+
     /// <summary>Segmentation offload: probed at start when true (default); false forces single datagrams.</summary>
     public bool SegmentationOffload { get; set; } = true;
 
@@ -85,4 +92,7 @@ public sealed record QuickSilverOptions
     /// How long a starting node looks for a membership service before it says that there is none: 100 ms to 10 min; default 10 s.
     /// </summary>
     public TimeSpan StartTimeout { get; set; } = TimeSpan.FromSeconds(10);
+
+    // Seats of a token ring at most; for tests and experiments.
+    internal int RingSize { get; set; } = 16;
 }

@@ -55,7 +55,8 @@ public sealed class ChurnCampaign(ITestOutputHelper output)
         protected override RunResult Play(ulong seed, RecordTail tail)
         {
             HistoryChecker[] checkers = [.. WholeCluster.AllCheckers(), tail];
-            using var cluster = new WholeCluster(seed, 1 + Subscribers, new QuickSilverOptions(), IsEmbedded(seed), checkers);
+            var options = new QuickSilverOptions { Replicas = WholeCluster.Replicas(seed), RingSize = WholeCluster.RingSize(seed) };
+            using var cluster = new WholeCluster(seed, 1 + Subscribers, options, IsEmbedded(seed), checkers);
             var publisher = cluster.Nodes[0];
             var subscribers = cluster.Nodes.Skip(1).ToArray();
             var kept = subscribers.Select(_ => new HashSet<string>()).ToArray();

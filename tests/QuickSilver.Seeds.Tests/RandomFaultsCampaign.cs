@@ -212,10 +212,13 @@ public sealed class RandomFaultsCampaign(ITestOutputHelper output)
             return FaultSchedule.Draw(plan, seed, NodeCount);
         }
 
-        // In one of three runs a pause or a partition can outlast the failure detector.
+        // In one of three runs a pause or a partition can outlast the failure detector; in most, rings stand in a hierarchy and
+        // members keep but a part.
         private static QuickSilverOptions Options(ulong seed) => new()
         {
             HeartbeatInterval = TimeSpan.FromMilliseconds(seed % 3 == 0 ? 100 : 400),
+            Replicas = WholeCluster.Replicas(seed),
+            RingSize = WholeCluster.RingSize(seed),
         };
 
         private static string Topic(int number) => $"topic/{number % TopicCount}";

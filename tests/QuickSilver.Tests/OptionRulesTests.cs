@@ -40,6 +40,8 @@ public sealed class OptionRulesTests
         { "BufferBytes", "17,179,869,185", "17,179,869,184", new() { BufferBytes = (16L << 30) + 1 } },
         { "ReceiveBufferBytes", "65,535", "65,536 to 1,073,741,824", new() { ReceiveBufferBytes = 65_535 } },
         { "ReceiveBufferBytes", "1,073,741,825", "1,073,741,824", new() { ReceiveBufferBytes = (1 << 30) + 1 } },
+        { "Replicas", "0", "1 to 1,000", new() { Replicas = 0 } },
+        { "Replicas", "1,001", "1 to 1,000", new() { Replicas = 1_001 } },
         {
             "HeartbeatInterval", "00:00:00.0490000", "00:00:00.0500000 to 00:01:00",
             new() { HeartbeatInterval = TimeSpan.FromMilliseconds(49) }
@@ -101,6 +103,7 @@ public sealed class OptionRulesTests
             PublishQueueBytes = 64 << 10,
             BufferBytes = 32 << 20,
             ReceiveBufferBytes = 1 << 30,
+            Replicas = 1_000,
             HeartbeatInterval = TimeSpan.FromMilliseconds(50),
             HeartbeatsMissed = 100,
             StartTimeout = TimeSpan.FromMinutes(10),

@@ -53,7 +53,7 @@ internal sealed class ReceiveBed<T>
         {
             _reader.OnRun(run);
             _stream ??= _parts.Node.Regions.First().Streams[0];
-            _stream.SetStable(_stream.Contiguous);
+            _stream.SetStable(_stream.Contiguous, _stream.Contiguous);
             AfterRun?.Invoke();
         }
 

@@ -28,4 +28,6 @@ internal enum DropReason
     OutOfWindow,
     // From a node that has no business in this view.
     NotMember,
+    // A repair of a sender that is gone, while the members decide what of it is lost: it is asked for again after that.
+    Undecided,
 }

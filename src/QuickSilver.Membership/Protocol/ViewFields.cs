@@ -125,6 +125,12 @@ internal static class ViewFields
             WriteNode(writer, 5, member);
         }
 
+        if (view.Repair != RepairRules.Default)
+        {
+            writer.UInt64(6, (ulong)view.Repair.Replicas);
+            writer.UInt64(7, (ulong)view.Repair.RingSize);
+        }
+
         writer.End(start);
     }
 
@@ -135,6 +141,7 @@ internal static class ViewFields
         uint number = 0;
         long configuration = 0;
         IPEndPoint? group = null;
+        var repair = RepairRules.Default;
         var members = ImmutableArray.CreateBuilder<NodeKey>();
         while (reader.Next())
         {
@@ -145,11 +152,13 @@ internal static class ViewFields
                 case 3: configuration = reader.Int64(); break;
                 case 4: group = ReadEndPoint(ref reader); break;
                 case 5: members.Add(ReadNode(ref reader)); break;
+                case 6: repair = repair with { Replicas = (int)reader.UInt32() }; break;
+                case 7: repair = repair with { RingSize = (int)reader.UInt32() }; break;
                 default: reader.Skip(); break;
             }
         }
 
-        outer.FailIf(reader.Failed);
+        outer.FailIf(reader.Failed || !repair.IsValid || !IsAscending(members));
         return new RegionView
         {
             RegionId = id,
@@ -157,7 +166,22 @@ internal static class ViewFields
             Configuration = configuration,
             Group = group,
             Members = members.DrainToImmutable(),
+            Repair = repair == RepairRules.Default ? RepairRules.Default : repair,
         };
+    }
+
+    // A member's place is its rank in all that the members work out by themselves.
+    private static bool IsAscending(ImmutableArray<NodeKey>.Builder members)
+    {
+        for (int i = 1; i < members.Count; i++)
+        {
+            if (members[i - 1].CompareTo(members[i]) >= 0)
+            {
+                return false;
+            }
+        }
+
+        return true;
     }
 
     public static void WriteTopic(ProtoWriter writer, int field, TopicView view)

@@ -109,7 +109,7 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
         Members.Sort((a, b) => a.Node.Key.CompareTo(b.Node.Key));
     }
 
-    public void MakeView(long configuration)
+    public void MakeView(long configuration, RepairRules repair)
     {
         View = new RegionView
         {
@@ -118,6 +118,7 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
             Configuration = configuration,
             Group = Group,
             Members = [.. Members.Select(member => member.Node.Key)],
+            Repair = repair,
         };
     }
 

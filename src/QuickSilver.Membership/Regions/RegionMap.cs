@@ -20,11 +20,15 @@ internal sealed class RegionMap
     private readonly List<Region> _outworn = [];
 
     public RegionMap(
-        AddressPlan addresses, uint firstRegion, TopicSetRules? rules = null, Func<ulong, TopicSetKey>? keyOfTopic = null)
+        AddressPlan addresses,
+        uint firstRegion,
+        TopicSetRules? rules = null,
+        Func<ulong, TopicSetKey>? keyOfTopic = null,
+        RepairRules? repair = null)
     {
         rules ??= new TopicSetRules();
         _sets = new TopicSets(rules, keyOfTopic ?? TopicSetKey.OfTopic);
-        _reform = new RegionReform(addresses, firstRegion, rules);
+        _reform = new RegionReform(addresses, firstRegion, rules, repair ?? RepairRules.Default);
     }
 
     public bool HasChanges => _sets.Moved.Count > 0 || _sets.Changed.Count > 0 || _fresh.Count > 0;

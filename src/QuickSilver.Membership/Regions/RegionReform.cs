@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
 
@@ -6,7 +7,7 @@ namespace QuickSilver.Membership.Regions;
 // topics of a set meets in one region. What no region has yet forms one; when some region's members all go to that forming region, it takes
 // the old one's id and address over (the largest such, then the lowest id), so that nodes that open the same topics
 // together change neither their region nor its multicast group, only its view.
-internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, TopicSetRules rules)
+internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, TopicSetRules rules, RepairRules repair)
 {
     private readonly Dictionary<TopicSetKey, List<Region>> _bySet = [];
     private readonly SortedDictionary<ulong, Region> _regions = [];
@@ -47,7 +48,7 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
         {
             region.MakeMembers();
             SetGroup(region, configuration);
-            region.MakeView(configuration);
+            region.MakeView(configuration, repair);
             if (region.Members.Count == 0)
             {
                 Unindex(region);

@@ -1,4 +1,5 @@
 using System.Net;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service;
 
@@ -19,6 +20,8 @@ internal sealed record MembershipServiceOptions
 
     public IPAddress MulticastBase { get; init; } = IPAddress.Parse("239.192.0.0");
     public int MulticastPrefix { get; init; } = 14;
+
+    public RepairRules Repair { get; init; } = RepairRules.Default;
 
     public SessionLimits Limits { get; init; } = new();
 }

@@ -15,6 +15,7 @@ internal sealed record RegionView
     // Null: the region is small, and its packets are sent to each member.
     public required IPEndPoint? Group { get; init; }
     public required ImmutableArray<NodeKey> Members { get; init; }
+    public RepairRules Repair { get; init; } = RepairRules.Default;
 
     public override string ToString() => $"region {RegionId:x}/{Number} ({Members.Length} members, {(Group is null ? "no group" : Group)})";
 }

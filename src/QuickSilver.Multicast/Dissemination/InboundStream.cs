@@ -1,6 +1,7 @@
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Recovery;
 
 namespace QuickSilver.Multicast.Dissemination;
 
@@ -36,6 +37,8 @@ internal sealed class InboundStream
     // Those above were told of a loss before all that came was parsed: they could not see yet what is missing of their topics.
     private bool _isLossUnread;
     private bool _isClosed;
+    // Packets up to here that others keep are dropped.
+    private long _dropped;
     // The highest number that came or is missing, and what it was when packets were last told of.
     private long _arrived;
     private long _arrivedWhenTold;
@@ -69,9 +72,20 @@ internal sealed class InboundStream
     public long Read => Missing.Count > 0 ? _arrived : Consumed;
     // All live members hold the packets up to here: the cache may let them go.
     public long Stable { get; private set; }
+    // Those who keep a packet hold all theirs up to here: others need not keep them too.
+    public long Replicated { get; private set; }
+    // This member holds all that it is to keep for others up to here.
+    public long KeptContiguous => Shape.Partitions == 1 ? Contiguous : FirstMissingToKeep() - 1;
     // Whether others may ask this node for the stream's packets, so that they are kept until stable.
     public bool IsCached { get; set; }
+    // Who keeps what of it: each packet is kept by one partition of the view's members.
+    public required RingShape Shape { get; init; }
+    public required int OwnPartition { get; init; }
     public bool IsSenderGone { get; set; }
+    // Nobody is left of a partition that kept some of it: what is held is kept by all.
+    public bool IsKeptByAll { get; set; }
+    // The members are deciding what of it is lost: this one has told what it lacks, and takes nothing meanwhile.
+    public bool IsFrozen { get; set; }
     public bool IsFinal { get; private set; }
     // All that came, up to the first that is missing, was parsed: nothing is held up.
     public bool IsRead => _parsed == Contiguous;
@@ -81,6 +95,11 @@ internal sealed class InboundStream
     /// <summary>Takes a packet of this stream; None, or why it was refused.</summary>
     public DropReason Accept(long sequence, Lease lease, int offset, int length)
     {
+        if (IsFrozen && IsSenderGone)
+        {
+            return DropReason.Undecided;
+        }
+
         bool isNext = sequence == _arrived + 1;
         if (!isNext && (sequence < _window.Base || _window.Contains(sequence)))
         {
@@ -139,12 +158,37 @@ internal sealed class InboundStream
     /// <summary>Whether it was sent, as far as is known here, and is not held.</summary>
     public bool Lacks(long sequence) => (sequence > _arrived && sequence <= Highest) || Missing.Contains(sequence);
 
-    public void SetStable(long stable)
+    public void SetStable(long stable, long replicated)
     {
-        if (stable > Stable)
+        if (stable > Stable || replicated > Replicated)
         {
-            Stable = Math.Min(stable, Contiguous);
+            Stable = Math.Max(Stable, Math.Min(stable, Contiguous));
+            Replicated = Math.Max(Replicated, replicated);
             Advance(mayRead: true);
+        }
+    }
+
+    /// <summary>What of the packets not known to be stable this member has not, or not any more, up to a number; the oldest ranges first.</summary>
+    public void CopyUnsupplied(long through, SequenceRanges into)
+    {
+        into.Clear();
+        long from = -1;
+        for (long n = Stable + 1; n <= through + 1; n++)
+        {
+            bool lacks = n <= through && !_window.Holds(n);
+            if (lacks && from < 0)
+            {
+                from = n;
+            }
+            else if (!lacks && from >= 0)
+            {
+                if (!into.Add(from, n - 1))
+                {
+                    return;
+                }
+
+                from = -1;
+            }
         }
     }
 
@@ -239,6 +283,34 @@ internal sealed class InboundStream
         }
     }
 
+    private long FirstMissingToKeep()
+    {
+        for (int i = 0; i < Missing.Count; i++)
+        {
+            var (first, last) = Missing[i];
+            long kept = Shape.FirstKeptBy(OwnPartition, first);
+            if (kept <= last)
+            {
+                return kept;
+            }
+        }
+
+        return _arrived + 1;
+    }
+
+    private void DropWhatOthersKeep(long through)
+    {
+        for (long n = Math.Max(_dropped + 1, _window.Base); n <= through; n++)
+        {
+            if (Shape.KeeperOf(n) != OwnPartition)
+            {
+                _window.Drop(n);
+            }
+        }
+
+        _dropped = Math.Max(_dropped, through);
+    }
+
     private void TellLoss()
     {
         _isLossUnread = !IsRead;
@@ -287,6 +359,10 @@ internal sealed class InboundStream
         }
 
         _window.ReleaseThrough(IsCached ? Math.Min(Consumed, Stable) : Consumed);
+        if (Shape.Partitions > 1 && !IsKeptByAll)
+        {
+            DropWhatOthersKeep(Math.Min(Consumed, Replicated));
+        }
     }
 
     // A packet that is not read yet. But a sender takes for known where a topic begins once all members hold the message that

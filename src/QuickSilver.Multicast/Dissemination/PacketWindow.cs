@@ -9,6 +9,8 @@ internal enum SlotState : byte
     Held,
     // Declared lost for good: nobody alive has it.
     Lost,
+    // Accepted above, and kept by other members.
+    Dropped,
 }
 
 internal struct PacketSlot
@@ -61,6 +63,13 @@ internal sealed class PacketWindow(int maxPackets)
     {
         Reserve(sequence);
         this[sequence] = new PacketSlot { State = SlotState.Lost };
+    }
+
+    public void Drop(long sequence)
+    {
+        ref var slot = ref this[sequence];
+        slot.Lease?.Release();
+        slot = new PacketSlot { State = SlotState.Dropped };
     }
 
     public void ReleaseThrough(long sequence)

@@ -1,12 +1,14 @@
 using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Transport;
 using QuickSilver.Multicast.Dissemination;
 
 namespace QuickSilver.Multicast.Recovery;
 
 // Asks for what one stream misses, at once and by itself; the ring guarantees what this does not get.
 //
-// Intuition: a loss is usually one member's alone, so a random member has it. Application: a gap older than the reordering
-// window is asked of one random peer by ranges, then of another, then of the sender, at doubling intervals with jitter. Gaps
+// Intuition: a loss is usually one member's alone, so a random one of those who keep the packet has it. Application: a gap older
+// than the reordering window is asked, by ranges, of one random member of each partition that keeps some of it, then of another,
+// then of the sender, at doubling intervals with jitter. Gaps
 // that come while others wait for an answer are asked for once as soon as they are old enough, and then wait with them: on a
 // lossy link there are always some that wait. What goes wrong: a sender that is gone cannot be asked, and a best-effort
 // stream asks nobody: its gaps are given up after a longer wait.
@@ -14,6 +16,7 @@ internal sealed class GapPull
 {
     private const int PeerAttempts = 2;
     private const int BestEffortPatience = 10;
+    private const int MostPartitionsAsked = 32;
 
     private readonly MulticastContext _context;
     private readonly RegionReceiver _region;
@@ -54,6 +57,14 @@ internal sealed class GapPull
         }
     }
 
+    /// <summary>All that is missing is asked for now, as if for the first time.</summary>
+    public void AskAnew()
+    {
+        _attempt = 0;
+        _through = _stream.Highest;
+        _context.Environment.Schedule(_alarm, TimeSpan.Zero);
+    }
+
     public void Close()
     {
         _context.Environment.Cancel(_alarm);
@@ -77,18 +88,55 @@ internal sealed class GapPull
         NoteFresh();
     }
 
+    // One request to each partition that keeps something of what is missing, all at once.
     private void Request(long after, long through)
     {
-        if (ChooseTarget() is not { } target)
+        if (AsksSender())
+        {
+            Send(_context.Directory.Find(_stream.Sender), after, through);
+            return;
+        }
+
+        // In the end anyone: another member may hold what those who were to keep it have lost.
+        if (_region.Shape.Partitions == 1 || _attempt > PeerAttempts)
+        {
+            Send(ChoosePeer(0, _region.Live.Ranks), after, through);
+            return;
+        }
+
+        Span<int> asked = stackalloc int[MostPartitionsAsked];
+        int count = 0;
+        for (int i = 0; i < _stream.Missing.Count && count < MostPartitionsAsked; i++)
+        {
+            var (first, last) = _stream.Missing[i];
+            for (long n = Math.Max(first, after + 1); n <= Math.Min(last, through); n = RingShape.BlockEnd(n) + 1)
+            {
+                int partition = _region.Shape.KeeperOf(n);
+                if (count == MostPartitionsAsked || asked[..count].Contains(partition))
+                {
+                    continue;
+                }
+
+                asked[count++] = partition;
+                var (from, end) = _region.Shape.MembersOfPartition(partition);
+                Send(ChoosePeer(from, end) ?? ChoosePeer(0, _region.Live.Ranks), after, through, _region.Shape, partition);
+            }
+        }
+    }
+
+    private void Send(DatagramAddress? to, long after, long through, RingShape? keepers = null, int partition = 0)
+    {
+        if (to is null)
         {
             return;
         }
 
         Span<byte> packet = stackalloc byte[Math.Min(_context.Options.PacketBytes, PullRequest.MaxBytes)];
-        int bytes = PullRequest.Write(packet, _context.Template(_region.View), _stream.Sender, _stream.Missing, after, through);
+        int bytes = PullRequest.Write(
+            packet, _region.Rings.Template, _stream.Sender, _stream.Missing, after, through, keepers, partition);
         if (bytes > 0)
         {
-            _context.SendControl(packet[..bytes], target);
+            _context.SendControl(packet[..bytes], to);
             _context.Counters.PullsSent++;
         }
     }
@@ -133,24 +181,28 @@ internal sealed class GapPull
         _context.Environment.Schedule(_alarm, repeat);
     }
 
-    private Core.Transport.DatagramAddress? ChooseTarget()
+    private bool AsksSender()
     {
         var live = _region.Live;
-        int peers = live.Count - 1;
-        bool askSender = !_stream.IsSenderGone
-            && (peers == 0 || _attempt >= PeerAttempts || live.Count == 2 && live.Contains(_stream.Sender));
-        if (askSender)
+        return !_stream.IsSenderGone
+            && (live.Count == 1 || _attempt >= PeerAttempts || (live.Count == 2 && live.Contains(_stream.Sender)));
+    }
+
+    // A random live member of those ranks, but this one.
+    private DatagramAddress? ChoosePeer(int from, int end)
+    {
+        var live = _region.Live;
+        int self = _region.Rings.SelfRank;
+        int choice = from + _context.RandomBelow(end - from);
+        for (int i = 0; i < end - from; i++)
         {
-            return _context.Directory.Find(_stream.Sender);
+            int rank = from + ((choice - from + i) % (end - from));
+            if (rank != self && live.IsLive(rank))
+            {
+                return _context.Directory.Find(live[rank]);
+            }
         }
 
-        if (peers == 0)
-        {
-            return null;
-        }
-
-        int self = live.IndexOf(_context.Self);
-        int choice = _context.RandomBelow(peers);
-        return _context.Directory.Find(live[self >= 0 && choice >= self ? choice + 1 : choice]);
+        return null;
     }
 }

@@ -4,13 +4,13 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Recovery;
 
-// What the token says of one sender's stream (DESIGN 6; the paper's section 2). On the wire: u64 id, u32 incarnation,
-// u8 flags, i64 stable, then as u32 offsets from it: held by all, consumed by all, read by all, held by any, held by any a
-// round ago, the neighbour's contiguous; u8 count of the neighbour's gaps, u8 count of what all lack; each gap as two u32 (offset,
-// length).
+// What a ring's token says of one sender's stream (DESIGN 6; the paper's section 2). On the wire: u64 id, u32 incarnation,
+// u8 flags, i64 stable, then as u32 offsets from it: held by all, consumed by all, read by all, held by any, known as held by any,
+// replicated, replicated by all, through; u32 epoch; u8 count of the neighbour's gaps, u8 count of what all lack; each gap as two
+// u32 (offset, length).
 internal sealed class RecoveryRecord
 {
-    public const int FixedBytes = 47;
+    public const int FixedBytes = 59;
     public const int MaxRanges = 20;
     private const int RangeBytes = 8;
 
@@ -18,27 +18,36 @@ internal sealed class RecoveryRecord
     private enum Flag : byte
     {
         None = 0,
-        // The sender is gone and what all lack was decided in a whole round: it is lost.
+        // The epoch is decided: what all lack is lost.
         Decided = 1,
-        // The lists of what all lack is being gathered in this round.
+        // In this epoch each member tells what it cannot supply.
         Gathering = 2,
+        // A member can still hear the sender.
+        Refused = 4,
+        // A ring below has not told yet.
+        Partial = 8,
     }
 
     public NodeKey Sender;
-    // The last round's result: all live members hold the packets up to here.
+    // Known from the rings above: all live members of the view hold the packets up to here; all who keep them do; some member
+    // knows that the sender sent up to here.
     public long Stable;
+    public long Replicated;
+    public long KnownHeldByAny;
     // This round's minima and maximum so far.
     public long HeldByAll;
     public long ConsumedByAll;
     // Came out of every member's socket, and waits for nothing but a repair.
     public long ReadByAll;
+    public long ReplicatedByAll;
     public long HeldByAny;
-    // The last round's maximum: all learn that these numbers exist.
-    public long PreviousHeldByAny;
-    // The neighbour that passed the token on.
-    public long NeighbourContiguous;
+    // Of a sender that is gone: see Settlement.
+    public uint Epoch;
+    public long Through;
     public bool IsGathering;
     public bool IsDecided;
+    public bool IsRefused;
+    public bool IsPartial;
 
     public SequenceRanges NeighbourGaps { get; } = new(MaxRanges);
     public SequenceRanges LackedByAll { get; } = new(1 << 16);
@@ -46,8 +55,9 @@ internal sealed class RecoveryRecord
     public void Reset(NodeKey sender)
     {
         Sender = sender;
-        Stable = HeldByAll = ConsumedByAll = ReadByAll = HeldByAny = PreviousHeldByAny = NeighbourContiguous = 0;
-        IsGathering = IsDecided = false;
+        Stable = Replicated = KnownHeldByAny = HeldByAll = ConsumedByAll = ReadByAll = ReplicatedByAll = HeldByAny = Through = 0;
+        Epoch = 0;
+        IsGathering = IsDecided = IsRefused = IsPartial = false;
         NeighbourGaps.Clear();
         LackedByAll.Clear();
     }
@@ -63,8 +73,9 @@ internal sealed class RecoveryRecord
         int room = (at.Length - FixedBytes) / RangeBytes;
         int lacked = Math.Min(Math.Min(LackedByAll.Count, MaxRanges), room);
         int gaps = Math.Min(Math.Min(NeighbourGaps.Count, MaxRanges), room - lacked);
-        // A list cut short must not decide anything: what was left out would count as held.
-        var flags = (IsGathering ? Flag.Gathering : 0) | (IsDecided ? Flag.Decided : 0);
+        // A list that is cut short decides less: what was left out counts as held.
+        var flags = (IsGathering ? Flag.Gathering : 0) | (IsDecided ? Flag.Decided : 0)
+            | (IsRefused ? Flag.Refused : 0) | (IsPartial ? Flag.Partial : 0);
         BinaryPrimitives.WriteUInt64LittleEndian(at, Sender.Id);
         BinaryPrimitives.WriteUInt32LittleEndian(at[8..], Sender.Incarnation);
         at[12] = (byte)flags;
@@ -73,10 +84,13 @@ internal sealed class RecoveryRecord
         Offset(at[25..], ConsumedByAll);
         Offset(at[29..], ReadByAll);
         Offset(at[33..], HeldByAny);
-        Offset(at[37..], PreviousHeldByAny);
-        Offset(at[41..], NeighbourContiguous);
-        at[45] = (byte)gaps;
-        at[46] = (byte)lacked;
+        Offset(at[37..], KnownHeldByAny);
+        Offset(at[41..], Replicated);
+        Offset(at[45..], ReplicatedByAll);
+        Offset(at[49..], Through);
+        BinaryPrimitives.WriteUInt32LittleEndian(at[53..], Epoch);
+        at[57] = (byte)gaps;
+        at[58] = (byte)lacked;
         int used = FixedBytes;
         used += WriteRanges(at[used..], NeighbourGaps, gaps);
         used += WriteRanges(at[used..], LackedByAll, lacked);
@@ -86,8 +100,8 @@ internal sealed class RecoveryRecord
     /// <summary>Bytes read, or 0 when the bytes hold no record.</summary>
     public int TryRead(ReadOnlySpan<byte> at)
     {
-        if (at.Length < FixedBytes || at[45] > MaxRanges || at[46] > MaxRanges
-            || at.Length < FixedBytes + ((at[45] + at[46]) * RangeBytes))
+        if (at.Length < FixedBytes || at[57] > MaxRanges || at[58] > MaxRanges
+            || at.Length < FixedBytes + ((at[57] + at[58]) * RangeBytes))
         {
             return 0;
         }
@@ -96,6 +110,8 @@ internal sealed class RecoveryRecord
         var flags = (Flag)at[12];
         IsGathering = (flags & Flag.Gathering) != 0;
         IsDecided = (flags & Flag.Decided) != 0;
+        IsRefused = (flags & Flag.Refused) != 0;
+        IsPartial = (flags & Flag.Partial) != 0;
         Stable = BinaryPrimitives.ReadInt64LittleEndian(at[13..]);
         if (Stable < 0 || Stable > long.MaxValue / 2)
         {
@@ -106,11 +122,14 @@ internal sealed class RecoveryRecord
         ConsumedByAll = Number(at[25..]);
         ReadByAll = Number(at[29..]);
         HeldByAny = Number(at[33..]);
-        PreviousHeldByAny = Number(at[37..]);
-        NeighbourContiguous = Number(at[41..]);
+        KnownHeldByAny = Number(at[37..]);
+        Replicated = Number(at[41..]);
+        ReplicatedByAll = Number(at[45..]);
+        Through = Number(at[49..]);
+        Epoch = BinaryPrimitives.ReadUInt32LittleEndian(at[53..]);
         int used = FixedBytes;
-        used += ReadRanges(at[used..], NeighbourGaps, at[45]);
-        used += ReadRanges(at[used..], LackedByAll, at[46]);
+        used += ReadRanges(at[used..], NeighbourGaps, at[57]);
+        used += ReadRanges(at[used..], LackedByAll, at[58]);
         return used;
     }
 

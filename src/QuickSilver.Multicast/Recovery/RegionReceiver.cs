@@ -17,6 +17,7 @@ internal sealed class RegionReceiver
     // Who was removed since the view was opened; it may have sent here, though this member has not heard of it, and does not
     // come back to this view when it comes back to the cluster.
     private readonly HashSet<NodeKey> _gone = [];
+    private bool _isPartitionLost;
 
     public RegionReceiver(MulticastContext context, RegionView view, RegionPort? port, IStreamConsumer consumer)
     {
@@ -25,23 +26,27 @@ internal sealed class RegionReceiver
         View = view;
         Port = port;
         port?.AddUser();
-        Live = new List<NodeKey>(view.Members.Length);
+        Live = new LiveMembers(view.Members);
         foreach (var member in view.Members)
         {
-            if (context.Directory.Contains(member) || member == context.Self)
+            if (!context.Directory.Contains(member) && member != context.Self)
             {
-                Live.Add(member);
+                Live.Remove(member);
             }
         }
 
-        Ring = new TokenRing(context, this);
+        Shape = new RingShape(view.Members.Length, view.Repair.Replicas, view.Repair.RingSize);
+        OwnPartition = Shape.PartitionOf(Live.RankOf(context.Self));
+        Rings = new RingHierarchy(context, this);
     }
 
     public RegionView View { get; }
     public RegionPort? Port { get; }
-    public TokenRing Ring { get; }
-    // The view's members that were not removed since, in key order: the ring.
-    public List<NodeKey> Live { get; }
+    public RingShape Shape { get; }
+    public RingHierarchy Rings { get; }
+    public LiveMembers Live { get; }
+    // The packets that this member keeps for others are those of its partition.
+    public int OwnPartition { get; }
     public long SupersededAt { get; private set; }
     // In order of first packet; deterministic. A list, so that going through it allocates nothing.
     public List<InboundStream> Streams => _streams;
@@ -76,7 +81,7 @@ internal sealed class RegionReceiver
         NoteGap(stream);
         if (reliable)
         {
-            Ring.OnAnnounce(sender);
+            Rings.OnAnnounce(sender);
         }
     }
 
@@ -85,6 +90,14 @@ internal sealed class RegionReceiver
         if (stream.Missing.Count > 0)
         {
             _pulls[stream].OnGap();
+        }
+    }
+
+    public void AskAnew(InboundStream stream)
+    {
+        if (stream.Missing.Count > 0)
+        {
+            _pulls[stream].AskAnew();
         }
     }
 
@@ -100,7 +113,10 @@ internal sealed class RegionReceiver
         {
             stream = new InboundStream(_context, View, sender, reliable, _consumer)
             {
+                Shape = Shape,
+                OwnPartition = OwnPartition,
                 IsCached = reliable && Live.Count > 1,
+                IsKeptByAll = _isPartitionLost,
                 IsSenderGone = !_context.Directory.Contains(sender) || _gone.Contains(sender),
             };
             table.Add(sender, stream);
@@ -124,15 +140,7 @@ internal sealed class RegionReceiver
     public void OnNodeGone(NodeKey node)
     {
         _gone.Add(node);
-        bool wasMember = Live.Remove(node);
-        if (wasMember && Live.Count <= 1)
-        {
-            foreach (var stream in _streams)
-            {
-                stream.IsCached = false;
-            }
-        }
-
+        RemoveLive(node);
         foreach (var stream in _streams)
         {
             if (stream.Sender == node)
@@ -142,7 +150,16 @@ internal sealed class RegionReceiver
             }
         }
 
-        Ring.OnMembersChanged();
+        Rings.OnMembersChanged();
+    }
+
+    /// <summary>It had all it wanted of this view and has closed it: it holds nothing any more, and nobody waits for it.</summary>
+    public void OnMemberClosed(NodeKey node)
+    {
+        if (RemoveLive(node))
+        {
+            Rings.OnMembersChanged();
+        }
     }
 
     /// <summary>The directory has grown: a sender that others told of before the membership service did is alive.</summary>
@@ -188,7 +205,7 @@ internal sealed class RegionReceiver
                 return false;
             }
 
-            return _gone.Count == 0 || Live.Count <= 1 || _context.Environment.Now - Ring.LastBusy >= _context.Options.ClosingPause;
+            return _gone.Count == 0 || Live.Count <= 1 || _context.Environment.Now - Rings.LastBusy >= _context.Options.ClosingPause;
         }
     }
 
@@ -198,7 +215,7 @@ internal sealed class RegionReceiver
     /// </summary>
     public void GiveUpIfAlone()
     {
-        if (_context.Environment.Now - Ring.LastHeard < _context.Options.ClosingPause * 3)
+        if (_context.Environment.Now - Rings.LastHeard < _context.Options.ClosingPause * 3)
         {
             return;
         }
@@ -215,7 +232,7 @@ internal sealed class RegionReceiver
 
     public void Close()
     {
-        Ring.Close();
+        Rings.Close();
         foreach (var pull in _pulls.Values)
         {
             pull.Close();
@@ -227,5 +244,23 @@ internal sealed class RegionReceiver
         }
 
         Port?.RemoveUser();
+    }
+
+    private bool RemoveLive(NodeKey node)
+    {
+        if (!Live.Remove(node))
+        {
+            return false;
+        }
+
+        var (first, end) = Shape.MembersOfPartition(Shape.PartitionOf(Live.RankOf(node)));
+        _isPartitionLost |= Live.FirstIn(first, end) < 0;
+        foreach (var stream in _streams)
+        {
+            stream.IsCached &= Live.Count > 1;
+            stream.IsKeptByAll = _isPartitionLost;
+        }
+
+        return true;
     }
 }

@@ -4,13 +4,15 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Recovery;
 
-// The token that goes round one view's live members. Body: i64 round, u64 and u32 leader, i64 kernel drops summed so far,
-// i64 smallest receive buffer so far, u16 count of records, u64 and u32 whom it is passed to, the records. The receiver is
-// named because a member's next life may have its address: it would pass the token on and be taken for the one before. One
-// datagram at most: records that do not fit wait for the next round.
+// The token of one ring of one view. Body: i64 round, u64 and u32 leader, i64 kernel drops summed so far, i64 smallest
+// receive buffer so far, u16 count of records, u64 and u32 whom it is passed to, u8 level of the ring, u8 count of members that
+// are passed over and the rank of each as u32, the records. The receiver is named because a member's next life may have its
+// address: it would pass the token on and be taken for the one before. One datagram at most: records that do not fit wait for the
+// next round.
 internal sealed class Token
 {
-    private const int HeadBytes = 50;
+    public const int MaxPassedOver = 8;
+    private const int HeadBytes = 52;
 
     private readonly List<RecoveryRecord> _pool = [];
 
@@ -19,11 +21,19 @@ internal sealed class Token
     public NodeKey To { get; set; }
     public long KernelDrops { get; set; }
     public long ReceiveBufferBytes { get; set; }
+    public int Level { get; set; }
+    // Members that answer nobody: the ring closes around them until the membership service has decided about them. As they have
+    // not told what they hold, such a round settles nothing; but it tells of gaps and fills them.
+    public List<int> PassedOver { get; } = new(MaxPassedOver);
     public int Count { get; private set; }
 
     public RecoveryRecord this[int index] => _pool[index];
 
-    public void Clear() => Count = 0;
+    public void Clear()
+    {
+        Count = 0;
+        PassedOver.Clear();
+    }
 
     public RecoveryRecord Add(NodeKey sender)
     {
@@ -62,7 +72,15 @@ internal sealed class Token
         BinaryPrimitives.WriteInt64LittleEndian(body[28..], ReceiveBufferBytes);
         BinaryPrimitives.WriteUInt64LittleEndian(body[38..], To.Id);
         BinaryPrimitives.WriteUInt32LittleEndian(body[46..], To.Incarnation);
+        body[50] = (byte)Level;
+        body[51] = (byte)PassedOver.Count;
         int at = HeadBytes;
+        foreach (int rank in PassedOver)
+        {
+            BinaryPrimitives.WriteInt32LittleEndian(body[at..], rank);
+            at += 4;
+        }
+
         int written = 0;
         for (int i = 0; i < Count; i++)
         {
@@ -95,7 +113,20 @@ internal sealed class Token
         ReceiveBufferBytes = BinaryPrimitives.ReadInt64LittleEndian(body[28..]);
         int count = BinaryPrimitives.ReadUInt16LittleEndian(body[36..]);
         To = new NodeKey(BinaryPrimitives.ReadUInt64LittleEndian(body[38..]), BinaryPrimitives.ReadUInt32LittleEndian(body[46..]));
+        Level = body[50];
+        int passedOver = body[51];
         int at = HeadBytes;
+        if (passedOver > MaxPassedOver || body.Length < at + (passedOver * 4))
+        {
+            return false;
+        }
+
+        for (int i = 0; i < passedOver; i++)
+        {
+            PassedOver.Add(BinaryPrimitives.ReadInt32LittleEndian(body[at..]));
+            at += 4;
+        }
+
         for (int i = 0; i < count; i++)
         {
             var record = Add(default);

@@ -2,74 +2,85 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Dissemination;
 
 namespace QuickSilver.Multicast.Recovery;
 
-// The token ring of one view (DESIGN 6; QSM paper, section 2): the first live member releases the token, each member adds
-// what it holds of each sender and passes it to the next, and what comes home is the region's state: what all hold (the
-// cache may go, the sender is acknowledged), what any holds (so that all learn of it and pull), and, of a sender that is
-// gone, what nobody has (given up together).
+// One ring of one view, as one of its members lives it (DESIGN 6; QSM paper, section 2). At level 0 the members sit in it
+// themselves; above it each seat is a ring of the level below, and its leader sits there and tells what that ring's last whole
+// round has found. The first live seat leads: it releases the token, each seat adds what it holds of each sender and passes it to
+// the next, and what comes home is what all under this ring hold, and what any holds. The one ring of the last level is the root:
+// there it is the view's state (the cache may go, the sender is acknowledged).
 //
 // Application: about one token a second while nothing is open, thousands while something moves, and ever fewer while what is
 // open waits (a slow reader, a gap that nobody could fill yet); at most one token of a ring is under way, an older round is
-// dropped, so there are no convoys. What goes wrong: a token is lost (a new round
-// after a time-out that doubles), a member is silent (probed, then reported to the membership service), the leader dies
-// (the next member in the view leads when the service has removed it; members watch for it).
+// dropped, so there are no convoys. Rings turn independently of each other. What goes wrong: a token is lost (a new round
+// after a time-out that doubles), a member is silent (probed, passed over, then reported to the membership service), the leader
+// dies (the next live seat leads when the service has removed it; members watch for it).
 internal sealed class TokenRing
 {
     private const int QuietRounds = 3;
+    private const int ProbesUntilPassedOver = 2;
     private const int ProbesUntilSuspect = 3;
-    private const int PushLimit = 32;
+    private const int TimeoutsUntilProbe = 3;
 
     private readonly MulticastContext _context;
     private readonly RegionReceiver _region;
-    private readonly PacketTemplate _template;
-    private readonly Token _token = new();
+    private readonly RingHierarchy _rings;
     private readonly Alarm _timer;
     private readonly Alarm _watch;
-    private readonly Dictionary<NodeKey, RoundResult> _results = [];
+    private readonly RoundTimer _clock;
+    private readonly Dictionary<NodeKey, RingResult> _results = [];
     private readonly Dictionary<NodeKey, int> _probes = [];
-    private readonly byte[] _packet;
+    private readonly (int First, int End) _seats;
+    private readonly int _seat;
+    private readonly int _ring;
+    // The newest round seen: later leaders have higher ranks, as a leader that is removed does not come back to the view.
     private long _round;
+    private int _leaderRank;
     private bool _underWay;
     private bool _waitsIdle;
     private bool _isWanted;
     // Rounds since the last that found something moved.
     private int _stillRounds;
     private bool _sawToken;
-    private TimeSpan _timeout;
-    private int _timeouts;
+    private TimeSpan _heardOfAll;
 
-    public TokenRing(MulticastContext context, RegionReceiver region)
+    public TokenRing(RingHierarchy rings, int level)
     {
-        _context = context;
-        _region = region;
-        _template = context.Template(region.View);
-        _packet = new byte[context.Options.PacketBytes];
+        _rings = rings;
+        _context = rings.Context;
+        _region = rings.Region;
+        Level = level;
+        _ring = rings.Shape.RingOf(level, rings.SelfRank);
+        _seats = rings.Shape.SeatsOf(level, _ring);
+        _seat = rings.Shape.SeatOf(level, rings.SelfRank);
         _timer = new Alarm(OnTimer);
         _watch = new Alarm(OnWatch);
-        _timeout = context.Options.TokenTimeout;
-        LastBusy = LastHeard = context.Environment.Now;
+        _clock = new RoundTimer(_context.Options);
+        _heardOfAll = _context.Environment.Now;
         Rest();
     }
 
+    public int Level { get; }
+
+    public bool IsLeader => _rings.LeaderOf(Level, _ring) == _rings.SelfRank;
+
     /// <summary>Duration of the last whole round at the leader; zero before the first.</summary>
-    public TimeSpan LastRoundTrip { get; private set; }
+    public TimeSpan LastRoundTrip => _clock.Last;
 
-    /// <summary>When a token last said that something is not settled, here or at another member.</summary>
-    public TimeSpan LastBusy { get; private set; }
+    /// <summary>Datagrams that the kernels of all under this ring have dropped, as its last whole round says.</summary>
+    public long KernelDrops { get; private set; }
 
-    /// <summary>When the last token came by.</summary>
-    public TimeSpan LastHeard { get; private set; }
+    public long ReceiveBufferBytes { get; private set; }
 
-    private TimeSpan RoundBegan { get; set; }
+    private bool IsRoot => Level == _rings.Shape.Levels - 1;
 
-    private bool IsLeader => _region.Live.Count > 0 && _region.Live[0] == _context.Self;
+    public RingResult? FindResult(NodeKey sender) => _results.GetValueOrDefault(sender);
 
+    /// <summary>Something has come, from a sender or from the ring below: a leader that rests begins a round soon.</summary>
     public void OnActivity()
     {
-        if (IsLeader && !_underWay && (_waitsIdle || !_timer.IsPending))
+        if (!_underWay && (_waitsIdle || !_timer.IsPending) && IsLeader)
         {
             _waitsIdle = false;
             _context.Environment.Schedule(_timer, _context.Options.TokenIntervalActive);
@@ -84,30 +95,35 @@ internal sealed class TokenRing
             return;
         }
 
-        if (_underWay)
+        _isWanted = true;
+        if (!_underWay)
         {
-            _isWanted = true;
-            return;
+            _waitsIdle = false;
+            _context.Environment.Schedule(_timer, TimeSpan.Zero);
         }
-
-        _waitsIdle = false;
-        _context.Environment.Schedule(_timer, TimeSpan.Zero);
     }
 
-    /// <summary>A sender that announces is not acknowledged yet: perhaps the acknowledgement was lost, so it is told again.</summary>
-    public void OnAnnounce(NodeKey sender)
+    /// <summary>The record of this sender is to go round again, though all seemed settled.</summary>
+    public void Recall(NodeKey sender, bool andAcknowledge)
     {
-        var result = Result(sender);
-        result.QuietRounds = 0;
-        result.LastAck = default;
-        OnActivity();
+        if (IsLeader)
+        {
+            var result = Result(sender);
+            result.QuietRounds = 0;
+            if (andAcknowledge)
+            {
+                result.LastAck = default;
+            }
+
+            OnActivity();
+        }
     }
 
     public void OnMembersChanged()
     {
         _probes.Clear();
         _underWay = false;
-        _timeouts = 0;
+        _clock.Forget();
         if (IsLeader)
         {
             _waitsIdle = false;
@@ -116,27 +132,19 @@ internal sealed class TokenRing
         }
     }
 
-    public DropReason OnToken(NodeKey from, ReadOnlySpan<byte> body)
+    /// <summary>Takes the token that was just read into the hierarchy's.</summary>
+    public DropReason OnToken(NodeKey from)
     {
-        if (!_region.Live.Contains(from))
+        var token = _rings.Token;
+        int leader = _rings.Live.RankOf(token.Leader);
+        if (!_rings.Live.IsLive(leader) || _rings.Shape.RingOf(Level, leader) != _ring)
         {
             return DropReason.NotMember;
         }
 
-        if (!_token.TryRead(body))
+        if (leader == _rings.SelfRank)
         {
-            return DropReason.Malformed;
-        }
-
-        if (_token.To != _context.Self)
-        {
-            // For an earlier life at this address.
-            return DropReason.NotMember;
-        }
-
-        if (_token.Leader == _context.Self)
-        {
-            if (!_underWay || _token.Round != _round)
+            if (!_underWay || token.Round != _round)
             {
                 return DropReason.Duplicate;
             }
@@ -145,15 +153,16 @@ internal sealed class TokenRing
             return DropReason.None;
         }
 
-        if (_token.Round <= _round || !_region.Live.Contains(_token.Leader))
+        if (leader < _leaderRank || (leader == _leaderRank && token.Round <= _round))
         {
             return DropReason.Duplicate;
         }
 
-        _round = _token.Round;
+        _leaderRank = leader;
+        _round = token.Round;
         _sawToken = true;
         Visit(_context.Directory.Find(from));
-        Pass(0);
+        Pass(Successor(), 0);
         return DropReason.None;
     }
 
@@ -165,6 +174,10 @@ internal sealed class TokenRing
         _context.Environment.Cancel(_watch);
     }
 
+    public override string ToString() =>
+        $"level {Level} seats {_seats.First}-{_seats.End - 1}{(IsLeader ? " leads" : "")} round {_round} of {_leaderRank}"
+        + $"{(_underWay ? " under way" : "")}, {_clock.Timeouts} timeouts, {_stillRounds} still, {_probes.Count} probed";
+
     private void OnTimer()
     {
         if (!IsLeader)
@@ -175,13 +188,11 @@ internal sealed class TokenRing
         if (_underWay)
         {
             _context.Counters.TokenTimeouts++;
-            _timeout = _timeout * 2 < _context.Options.TokenTimeoutMax ? _timeout * 2 : _context.Options.TokenTimeoutMax;
-            if (++_timeouts >= ProbesUntilSuspect)
+            _clock.OnTimeout();
+            if (_clock.Timeouts >= TimeoutsUntilProbe
+                && _context.Environment.Now - _heardOfAll >= _context.Options.TokenTimeout * 7)
             {
-                foreach (var member in _region.Live)
-                {
-                    Probe(member);
-                }
+                ProbeAll();
             }
         }
 
@@ -190,12 +201,21 @@ internal sealed class TokenRing
 
     private void StartRound()
     {
+        if (_leaderRank != _rings.SelfRank)
+        {
+            _leaderRank = _rings.SelfRank;
+            _round = 0;
+        }
+
         _round++;
-        _token.Clear();
-        _token.Round = _round;
-        _token.Leader = _context.Self;
-        _token.KernelDrops = _region.Port?.KernelDrops ?? 0;
-        _token.ReceiveBufferBytes = _region.Port?.ReceiveBufferBytes ?? 0;
+        var token = _rings.Token;
+        token.Clear();
+        token.Level = Level;
+        token.Round = _round;
+        token.Leader = _context.Self;
+        token.KernelDrops = _rings.DropsUnder(Level);
+        token.ReceiveBufferBytes = _rings.BufferUnder(Level);
+        PassOverTheSilent(token);
         foreach (var stream in _region.Streams)
         {
             if (!stream.IsReliable)
@@ -203,188 +223,177 @@ internal sealed class TokenRing
                 continue;
             }
 
+            var settlement = _rings.SettlementOf(stream.Sender);
             var result = Result(stream.Sender);
-            bool quiet = result.Stable >= stream.Highest && stream.IsDrained && (!stream.IsSenderGone || result.IsFinished(stream));
+            bool quiet = settlement.Stable >= Math.Max(stream.Highest, settlement.HeldByAny) && stream.IsDrained && !settlement.IsGathering;
             result.QuietRounds = quiet ? result.QuietRounds + 1 : 0;
             if (result.QuietRounds > QuietRounds)
             {
                 continue;
             }
 
-            var record = _token.Add(stream.Sender);
-            record.Stable = result.Stable;
-            record.HeldByAll = stream.Contiguous;
-            record.ConsumedByAll = stream.Consumed;
-            record.ReadByAll = stream.Read;
-            record.HeldByAny = stream.Highest;
-            record.PreviousHeldByAny = result.HeldByAny;
-            SignAsNeighbour(record, stream);
-            if (result.Lost.Count > 0)
+            if (IsRoot)
             {
-                record.IsDecided = true;
-                Copy(result.Lost, record.LackedByAll);
+                _rings.BeginEpochIfDue(stream, settlement);
             }
-            else if (stream.IsSenderGone && !result.IsFinished(stream))
-            {
-                record.IsGathering = true;
-                Copy(stream.Missing, record.LackedByAll);
-            }
+
+            var record = token.Add(stream.Sender);
+            _rings.Tell(settlement, record);
+            _rings.Open(Level, stream, settlement, record);
         }
 
         _underWay = true;
-        RoundBegan = _context.Environment.Now;
-        if (_region.Live.Count == 1)
+        _clock.Begin(_context.Environment.Now);
+        int next = Successor();
+        if (next == _rings.SelfRank)
         {
             Complete();
             return;
         }
 
-        Pass((int)(_round % int.MaxValue));
-        _context.Environment.Schedule(_timer, _timeout);
+        Pass(next, (int)(_round % int.MaxValue));
+        _context.Environment.Schedule(_timer, _clock.Timeout);
     }
 
     private void Visit(DatagramAddress? neighbour)
     {
-        _token.KernelDrops += _region.Port?.KernelDrops ?? 0;
-        if (_region.Port is not null)
+        var token = _rings.Token;
+        token.KernelDrops += _rings.DropsUnder(Level);
+        token.ReceiveBufferBytes = RingHierarchy.Smaller(token.ReceiveBufferBytes, _rings.BufferUnder(Level));
+        for (int i = 0; i < token.Count; i++)
         {
-            _token.ReceiveBufferBytes = Math.Min(_token.ReceiveBufferBytes, _region.Port.ReceiveBufferBytes);
-        }
-
-        for (int i = 0; i < _token.Count; i++)
-        {
-            var record = _token[i];
+            var record = token[i];
             var stream = _region.FindOrAdd(record.Sender, reliable: true);
-            var result = Result(record.Sender);
-            result.Stable = Math.Max(result.Stable, record.Stable);
-            result.HeldByAny = Math.Max(result.HeldByAny, record.PreviousHeldByAny);
-            stream.OnAnnounced(record.PreviousHeldByAny, final: false);
-            _region.NoteGap(stream);
-            if (record.IsDecided)
+            var settlement = _rings.SettlementOf(record.Sender);
+            if (_rings.Learn(record, settlement, stream) && Level > 0)
             {
-                GiveUp(stream, record.LackedByAll);
+                _rings.RecallBelow(Level, record.Sender);
             }
 
-            stream.SetStable(record.Stable);
-            FinishIfDone(stream, result);
             if (neighbour is not null)
             {
-                Push(stream, record.NeighbourGaps, neighbour);
+                _rings.Push(stream, record.NeighbourGaps, neighbour);
             }
 
-            record.HeldByAll = Math.Min(record.HeldByAll, stream.Contiguous);
-            record.ConsumedByAll = Math.Min(record.ConsumedByAll, stream.Consumed);
-            record.ReadByAll = Math.Min(record.ReadByAll, stream.Read);
-            record.HeldByAny = Math.Max(record.HeldByAny, stream.Highest);
-            if (!stream.IsSenderGone)
-            {
-                // Whoever may still hear the sender may still get what all others lack: no decision in this round.
-                record.IsGathering = false;
-            }
-
-            if (record.IsGathering)
-            {
-                record.LackedByAll.IntersectWith(stream.Missing);
-            }
-
-            SignAsNeighbour(record, stream);
+            _rings.Join(Level, stream, settlement, record);
         }
 
         foreach (var stream in _region.Streams)
         {
-            if (stream.IsReliable && stream.Highest > stream.Stable && _token.Find(stream.Sender) is null)
+            if (stream.IsReliable && stream.Highest > stream.Stable && token.Find(stream.Sender) is null)
             {
-                var record = _token.Add(stream.Sender);
-                record.Stable = Result(stream.Sender).Stable;
+                // The leader does not know of it: this round tells it, and the next asks everyone.
+                var record = token.Add(stream.Sender);
+                _rings.Tell(_rings.SettlementOf(stream.Sender), record);
                 record.HeldByAny = stream.Highest;
-                SignAsNeighbour(record, stream);
+                record.IsPartial = true;
             }
         }
 
-        NoteBusy();
+        _rings.NoteBusy(token);
         if (!_watch.IsPending)
         {
             _context.Environment.Schedule(_watch, _context.Options.TokenIntervalIdle * 3);
         }
     }
 
-    private void NoteBusy()
-    {
-        LastHeard = _context.Environment.Now;
-        for (int i = 0; i < _token.Count; i++)
-        {
-            var record = _token[i];
-            if (record.IsGathering || record.IsDecided || record.HeldByAll < record.HeldByAny || record.ConsumedByAll < record.HeldByAny)
-            {
-                LastBusy = LastHeard;
-            }
-        }
-    }
-
     private void Complete()
     {
+        var token = _rings.Token;
+        bool isWhole = token.PassedOver.Count == 0;
         _underWay = false;
-        _timeouts = 0;
-        _probes.Clear();
-        LastRoundTrip = _context.Environment.Now - RoundBegan;
-        var adapted = LastRoundTrip * 4;
-        _timeout = adapted > _context.Options.TokenTimeout ? adapted : _context.Options.TokenTimeout;
-        NoteBusy();
-        bool open = false;
-        bool moved = false;
-        for (int i = 0; i < _token.Count; i++)
+        _clock.End(_context.Environment.Now);
+        if (isWhole)
         {
-            var record = _token[i];
+            _probes.Clear();
+            _heardOfAll = _context.Environment.Now;
+            KernelDrops = token.KernelDrops;
+            ReceiveBufferBytes = token.ReceiveBufferBytes;
+        }
+
+        _rings.NoteBusy(token);
+        bool open = !isWhole;
+        bool moved = false;
+        for (int i = 0; i < token.Count; i++)
+        {
+            var record = token[i];
             var stream = _region.FindOrAdd(record.Sender, reliable: true);
+            var settlement = _rings.SettlementOf(record.Sender);
             var result = Result(record.Sender);
-            bool allKnewAll = record.HeldByAny == record.PreviousHeldByAny;
-            moved |= !allKnewAll || record.HeldByAll > result.Stable || record.ConsumedByAll > result.Consumed
-                || record.ReadByAll > result.Read || record.IsDecided;
-            result.Consumed = record.ConsumedByAll;
-            result.Read = record.ReadByAll;
-            result.Stable = Math.Max(result.Stable, record.HeldByAll);
-            if (record.Stable < result.Stable)
+            bool isNews = Take(record, result, isWhole);
+            moved |= isNews || record.IsDecided;
+            if (IsRoot)
+            {
+                _rings.Settle(record, settlement, stream, isWhole);
+                if (isWhole)
+                {
+                    Acknowledge(record, settlement, result);
+                }
+            }
+            else
+            {
+                _rings.Learn(record, settlement, stream);
+                if (isNews)
+                {
+                    _rings.RecallAbove(Level, record.Sender);
+                }
+            }
+
+            if (record.Stable < settlement.Stable)
             {
                 // News, or a member that no quiet round has reached yet: it is told (again).
                 result.QuietRounds = 0;
             }
 
-            result.HeldByAny = Math.Max(result.HeldByAny, record.HeldByAny);
-            stream.OnAnnounced(record.HeldByAny, final: false);
-            _region.NoteGap(stream);
-            if (record.IsDecided)
-            {
-                result.Lost.Clear();
-            }
-            else if (record.IsGathering && allKnewAll)
-            {
-                Copy(record.LackedByAll, result.Lost);
-                GiveUp(stream, result.Lost);
-                if (result.Lost.Count == 0 && result.Stable >= result.HeldByAny)
-                {
-                    result.FinishedThrough = result.HeldByAny;
-                }
-            }
-
-            stream.SetStable(result.Stable);
-            FinishIfDone(stream, result);
-            Acknowledge(record, result);
-            open |= result.Stable < stream.Highest || record.ConsumedByAll < stream.Highest || result.QuietRounds < QuietRounds;
+            open |= settlement.Stable < stream.Highest || settlement.IsGathering || record.ConsumedByAll < stream.Highest
+                || result.QuietRounds < QuietRounds;
         }
 
+        bool wasWanted = _isWanted;
+        _isWanted = false;
         if (open)
         {
             _stillRounds = moved ? 0 : _stillRounds + 1;
             // What arrives meanwhile ends the wait.
             _waitsIdle = _stillRounds > 0;
-            _context.Environment.Schedule(_timer, _isWanted ? TimeSpan.Zero : OpenInterval());
+            _context.Environment.Schedule(_timer, wasWanted ? TimeSpan.Zero : OpenInterval());
         }
         else
         {
             Rest();
         }
 
-        _isWanted = false;
+        if (wasWanted && !IsRoot)
+        {
+            _rings.WantAbove(Level);
+        }
+    }
+
+    // True when a value has grown.
+    private static bool Take(RecoveryRecord record, RingResult result, bool isWhole)
+    {
+        bool isNews = record.HeldByAny > result.HeldByAny;
+        result.HeldByAny = Math.Max(result.HeldByAny, record.HeldByAny);
+        if (!isWhole)
+        {
+            return isNews;
+        }
+
+        isNews |= record.HeldByAll > result.HeldByAll || record.ConsumedByAll > result.ConsumedByAll
+            || record.ReadByAll > result.ReadByAll || record.ReplicatedByAll > result.ReplicatedByAll;
+        result.HeldByAll = Math.Max(result.HeldByAll, record.HeldByAll);
+        result.ConsumedByAll = Math.Max(result.ConsumedByAll, record.ConsumedByAll);
+        result.ReadByAll = Math.Max(result.ReadByAll, record.ReadByAll);
+        result.ReplicatedByAll = Math.Max(result.ReplicatedByAll, record.ReplicatedByAll);
+        if (record.IsGathering && !record.IsPartial && record.Epoch > result.Epoch)
+        {
+            result.Epoch = record.Epoch;
+            result.IsRefused = record.IsRefused;
+            RingHierarchy.Copy(record.LackedByAll, result.Lacked);
+            isNews = true;
+        }
+
+        return isNews;
     }
 
     private TimeSpan OpenInterval()
@@ -397,16 +406,17 @@ internal sealed class TokenRing
     private void Rest()
     {
         _waitsIdle = true;
-        if (_region.Live.Count > 1)
+        if (_rings.Live.Count > 1)
         {
-            _context.Environment.Schedule(IsLeader ? _timer : _watch, _context.Options.TokenIntervalIdle * (IsLeader ? 1 : 3));
+            bool leads = IsLeader;
+            _context.Environment.Schedule(leads ? _timer : _watch, _context.Options.TokenIntervalIdle * (leads ? 1 : 3));
         }
     }
 
-    private void Acknowledge(RecoveryRecord record, RoundResult result)
+    private void Acknowledge(RecoveryRecord record, Settlement settlement, RingResult result)
     {
         var ack = new AggregateAck(
-            record.Sender, result.Stable, record.ConsumedByAll, record.ReadByAll, _token.KernelDrops, _token.ReceiveBufferBytes);
+            record.Sender, settlement.Stable, record.ConsumedByAll, record.ReadByAll, KernelDrops, ReceiveBufferBytes);
         if (ack == result.LastAck && result.QuietRounds > 0)
         {
             return;
@@ -416,104 +426,96 @@ internal sealed class TokenRing
         if (_context.Directory.Find(record.Sender) is { } address)
         {
             Span<byte> packet = stackalloc byte[AggregateAck.Bytes];
-            ack.Write(packet, _template);
+            ack.Write(packet, _rings.Template);
             _context.SendControl(packet, address);
         }
     }
 
-    private void Pass(int rotation)
+    // The next seat in which somebody sits that is not passed over; this one's when there is no other.
+    private int Successor()
     {
-        int self = _region.Live.IndexOf(_context.Self);
-        if (self < 0)
+        int seats = _seats.End - _seats.First;
+        for (int i = 1; i < seats; i++)
         {
-            return;
+            int rank = _rings.OccupantOf(Level, _seats.First + ((_seat - _seats.First + i) % seats));
+            if (rank >= 0 && !_rings.Token.PassedOver.Contains(rank))
+            {
+                return rank;
+            }
         }
 
-        var next = _region.Live[(self + 1) % _region.Live.Count];
+        return _rings.SelfRank;
+    }
+
+    private void Pass(int rank, int rotation)
+    {
+        var token = _rings.Token;
+        var next = _rings.Live[rank];
         if (_context.Directory.Find(next) is { } address)
         {
-            _token.To = next;
-            int bytes = _token.Write(_packet, _template, _token.Count == 0 ? 0 : rotation % _token.Count);
-            _context.SendControl(_packet.AsSpan(0, bytes), address);
+            token.To = next;
+            byte[] packet = _context.TokenPacket;
+            int bytes = token.Write(packet, _rings.Template, token.Count == 0 ? 0 : rotation % token.Count);
+            _context.SendControl(packet.AsSpan(0, bytes), address);
             _context.Counters.TokensSent++;
         }
     }
 
-    private void Push(InboundStream stream, SequenceRanges gaps, DatagramAddress neighbour)
+    private void PassOverTheSilent(Token token)
     {
-        int sent = 0;
-        var now = _context.Environment.Now;
-        for (int i = 0; i < gaps.Count; i++)
+        if (_probes.Count == 0)
         {
-            var (first, last) = gaps[i];
-            for (long n = Math.Max(first, stream.Stable + 1); n <= Math.Min(last, stream.Highest) && sent < PushLimit; n++)
+            return;
+        }
+
+        foreach (var (member, misses) in _probes)
+        {
+            if (misses >= ProbesUntilPassedOver && token.PassedOver.Count < Token.MaxPassedOver)
             {
-                if (stream.TryGetPacket(n, out var packet, now, _context.Options.PullRepeat))
-                {
-                    _context.SendRepair(packet, neighbour);
-                    sent++;
-                }
+                token.PassedOver.Add(_rings.Live.RankOf(member));
             }
         }
-    }
 
-    private void SignAsNeighbour(RecoveryRecord record, InboundStream stream)
-    {
-        record.NeighbourContiguous = stream.Contiguous;
-        record.NeighbourGaps.Clear();
-        if (_region.IsPullStubborn(stream))
+        if (token.PassedOver.Count > 0 && _context.Environment.Now - _clock.ProbedAt >= _context.Options.TokenTimeout)
         {
-            Copy(stream.Missing, record.NeighbourGaps);
-        }
-    }
-
-    private void FinishIfDone(InboundStream stream, RoundResult result)
-    {
-        if (stream.IsSenderGone && result.ReportedThrough < stream.Highest && stream.Contiguous >= stream.Highest
-            && result.Stable >= result.HeldByAny && result.HeldByAny >= stream.Highest)
-        {
-            result.ReportedThrough = stream.Highest;
-            stream.Finish();
-        }
-    }
-
-    private static void GiveUp(InboundStream stream, SequenceRanges lost)
-    {
-        for (int i = 0; i < lost.Count; i++)
-        {
-            stream.GiveUp(lost[i].First, lost[i].Last);
-        }
-    }
-
-    private static void Copy(SequenceRanges from, SequenceRanges into)
-    {
-        into.Clear();
-        for (int i = 0; i < from.Count && i < RecoveryRecord.MaxRanges; i++)
-        {
-            into.Add(from[i].First, from[i].Last);
+            ProbeAll();
         }
     }
 
     // A member that has seen no token for some idle intervals asks whether the leader lives.
     private void OnWatch()
     {
-        if (_region.Live.Count < 2 || IsLeader)
+        int leader = _rings.LeaderOf(Level, _ring);
+        if (_rings.Live.Count < 2 || leader < 0 || leader == _rings.SelfRank)
         {
             return;
         }
 
         if (!_sawToken)
         {
-            Probe(_region.Live[0]);
+            Probe(_rings.Live[leader]);
         }
 
         _sawToken = false;
         _context.Environment.Schedule(_watch, _context.Options.TokenIntervalIdle * 3);
     }
 
+    private void ProbeAll()
+    {
+        _clock.ProbedAt = _context.Environment.Now;
+        for (int seat = _seats.First; seat < _seats.End; seat++)
+        {
+            int rank = _rings.OccupantOf(Level, seat);
+            if (rank >= 0 && rank != _rings.SelfRank)
+            {
+                Probe(_rings.Live[rank]);
+            }
+        }
+    }
+
     private void Probe(NodeKey member)
     {
-        if (member == _context.Self || _context.Directory.Find(member) is not { } address)
+        if (_context.Directory.Find(member) is not { } address)
         {
             return;
         }
@@ -526,38 +528,19 @@ internal sealed class TokenRing
 
         _probes[member] = misses + 1;
         Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
-        _template.Write(packet, PacketKind.Probe, PacketFlags.None, 0, 0, 0);
+        _rings.Template.Write(packet, PacketKind.Probe, PacketFlags.None, 0, 0, 0);
         PacketTemplate.Seal(packet);
         _context.SendControl(packet, address);
     }
 
-    private RoundResult Result(NodeKey sender)
+    private RingResult Result(NodeKey sender)
     {
         if (!_results.TryGetValue(sender, out var result))
         {
-            result = new RoundResult();
+            result = new RingResult();
             _results.Add(sender, result);
         }
 
         return result;
-    }
-
-    // What the rounds so far have settled of one sender.
-    private sealed class RoundResult
-    {
-        public long Stable;
-        public long HeldByAny;
-        public long Consumed;
-        public long Read;
-        public int QuietRounds;
-        // Of a sender that is gone: up to where the ring has decided, and up to where those above were told. A member that
-        // heard of the removal later may bring more, and then both go on.
-        public long FinishedThrough = -1;
-        public long ReportedThrough = -1;
-        public AggregateAck LastAck;
-
-        public SequenceRanges Lost { get; } = new(RecoveryRecord.MaxRanges);
-
-        public bool IsFinished(InboundStream stream) => FinishedThrough >= stream.Highest;
     }
 }

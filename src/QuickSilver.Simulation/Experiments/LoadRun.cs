@@ -283,7 +283,7 @@ internal sealed class LoadRun : IDisposable
 
             foreach (var region in MulticastOf(node).Regions)
             {
-                double millis = region.Ring.LastRoundTrip.TotalMilliseconds;
+                double millis = region.Rings.LastRoundTrip.TotalMilliseconds;
                 if (millis > 0)
                 {
                     _roundTripSum += millis;

@@ -89,6 +89,7 @@ internal abstract class ProtocolParts(QuickSilverOptions options, IPEndPoint? se
         Cluster = options.Cluster,
         MulticastBase = options.MulticastBase,
         MulticastPrefix = options.MulticastPrefix,
+        Repair = new RepairRules(options.Replicas, options.RingSize),
         Failures = new FailureDetectorOptions
         {
             HeartbeatInterval = options.HeartbeatInterval,

@@ -76,7 +76,16 @@ public sealed class ControlBodyTests
     [Fact]
     public void A_token_is_read_back_with_its_records()
     {
-        var token = new Token { Round = 9, Leader = Origin, To = new NodeKey(8, 2), KernelDrops = 12, ReceiveBufferBytes = 1 << 20 };
+        var token = new Token
+        {
+            Level = 2,
+            Round = 9,
+            Leader = Origin,
+            To = new NodeKey(8, 2),
+            KernelDrops = 12,
+            ReceiveBufferBytes = 1 << 20,
+            PassedOver = { 3, 70_000 },
+        };
         for (ulong sender = 1; sender <= 5; sender++)
         {
             var record = token.Add(new NodeKey(sender, 1));
@@ -85,9 +94,13 @@ public sealed class ControlBodyTests
             record.ConsumedByAll = 990;
             record.ReadByAll = 1005;
             record.HeldByAny = 1200;
-            record.PreviousHeldByAny = 1100;
-            record.NeighbourContiguous = 1011;
+            record.KnownHeldByAny = 1100;
+            record.Replicated = 1001;
+            record.ReplicatedByAll = 1003;
+            record.Epoch = 0xFFFF_0001;
+            record.Through = 1150;
             record.IsGathering = true;
+            record.IsPartial = true;
             record.NeighbourGaps.Add(1012, 1020);
             record.LackedByAll.Add(1030, 1030);
         }
@@ -100,11 +113,14 @@ public sealed class ControlBodyTests
         Assert.Equal(5, read.Count);
         Assert.Equal((9L, Origin, 12L, 1L << 20), (read.Round, read.Leader, read.KernelDrops, read.ReceiveBufferBytes));
         Assert.Equal(new NodeKey(8, 2), read.To);
+        Assert.Equal(2, read.Level);
+        Assert.Equal([3, 70_000], read.PassedOver);
         var one = read.Find(new NodeKey(3, 1))!;
-        Assert.Equal((1000L, 1010L, 990L, 1200L, 1100L, 1011L),
-            (one.Stable, one.HeldByAll, one.ConsumedByAll, one.HeldByAny, one.PreviousHeldByAny, one.NeighbourContiguous));
-        Assert.True(one.IsGathering);
-        Assert.False(one.IsDecided);
+        Assert.Equal((1000L, 1010L, 990L, 1005L), (one.Stable, one.HeldByAll, one.ConsumedByAll, one.ReadByAll));
+        Assert.Equal((1200L, 1100L, 1001L, 1003L), (one.HeldByAny, one.KnownHeldByAny, one.Replicated, one.ReplicatedByAll));
+        Assert.Equal((0xFFFF_0001u, 1150L), (one.Epoch, one.Through));
+        Assert.True(one.IsGathering && one.IsPartial);
+        Assert.False(one.IsDecided || one.IsRefused);
         Assert.True(one.NeighbourGaps.ContainsAll(1012, 1020));
         Assert.True(one.LackedByAll.Contains(1030));
     }

@@ -102,8 +102,9 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
     private static string Describe(RegionReceiver region)
     {
         string view = $"{region.View}@{region.View.Configuration:x} superseded {region.SupersededAt:x}";
-        string ring = $"live {string.Join('+', region.Live)}, busy {region.Ring.LastBusy:c}, heard {region.Ring.LastHeard:c}";
-        return $"{view}, {ring} [{string.Join(", ", region.Streams.Where(IsOpen).Select(Describe))}]";
+        string rings = $"<{string.Join("; ", region.Rings.Rings)}>";
+        string live = $"live {region.Live}, busy {region.Rings.LastBusy:c}, heard {region.Rings.LastHeard:c} {rings}";
+        return $"{view}, {live} [{string.Join(", ", region.Streams.Where(IsOpen).Select(Describe))}]";
     }
 
     private static string Describe(RegionSender stream)

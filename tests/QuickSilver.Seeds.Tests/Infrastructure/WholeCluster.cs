@@ -53,6 +53,10 @@ internal sealed class WholeCluster : IDisposable
         }
     }
 
+    public static int Replicas(ulong seed) => (int)(seed / 3 % 4) switch { 0 => 5, 1 => 1, 2 => 2, _ => 3 };
+
+    public static int RingSize(ulong seed) => (int)(seed / 12 % 4) switch { 0 => 16, 1 => 2, 2 => 3, _ => 4 };
+
     public ulong Seed { get; }
 
     public QuickSilverOptions Options { get; }
