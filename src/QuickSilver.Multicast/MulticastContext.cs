@@ -24,6 +24,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
 
     /// <summary>The token under the hand, of whichever ring, and the packet to write it into: each used within one call.</summary>
     public Token Token { get; } = new();
+    public PullDrafts PullDrafts { get; } = new();
     public byte[] TokenPacket => _tokenPacket ??= new byte[Options.PacketBytes];
 
     /// <summary>The node's unicast port: tokens, pulls, acknowledgements and repairs.</summary>
@@ -44,6 +45,9 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
             Counters.RepairsSent++;
         }
     }
+
+    /// <summary>Null but in experiments.</summary>
+    public IRepairWatch? RepairWatch { get; set; }
 
     public int RandomBelow(int bound) => (int)(Environment.NextRandom() % (ulong)bound);
 }

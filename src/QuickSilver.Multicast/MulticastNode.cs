@@ -70,6 +70,11 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     public MulticastCounters Counters => _context.Counters;
 
+    public IRepairWatch? RepairWatch
+    {
+        set => _context.RepairWatch = value;
+    }
+
     public Stack<StabilityClaim> ClaimPool { get; } = new();
 
     /// <summary>Every live region of which this node is a member, old views included.</summary>

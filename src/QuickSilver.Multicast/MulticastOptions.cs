@@ -34,8 +34,11 @@ internal sealed record MulticastOptions
     // A gap younger than this is probably reordering.
     public TimeSpan ReorderWindow { get; init; } = TimeSpan.FromMilliseconds(1);
 
-    // The first repeat of an unanswered pull; doubles up to PullRepeatMax.
+    // The first repeat of an unanswered pull, before it is known how long answers take; doubles up to PullRepeatMax.
     public TimeSpan PullRepeat { get; init; } = TimeSpan.FromMilliseconds(3);
+
+    // The first repeat where answers come quickly.
+    public TimeSpan PullRepeatMin { get; init; } = TimeSpan.FromMilliseconds(0.5);
 
     public TimeSpan PullRepeatMax { get; init; } = TimeSpan.FromMilliseconds(250);
 

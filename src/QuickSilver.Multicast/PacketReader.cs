@@ -478,21 +478,20 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
         if (region.Find(origin) is { } cached)
         {
-            Repair(cached, body, ranges, left, address);
+            Repair(cached, body, ranges, left, from, address);
         }
 
         return DropReason.None;
     }
 
-    private void Repair(InboundStream cached, ReadOnlySpan<byte> body, int ranges, int left, DatagramAddress to)
+    private void Repair(InboundStream cached, ReadOnlySpan<byte> body, int ranges, int left, NodeKey from, DatagramAddress to)
     {
-        var now = _context!.Environment.Now;
         for (int i = 0; i < ranges; i++)
         {
             var (first, last) = PullRequest.Range(body, i);
             for (long n = Math.Max(first, cached.Stable + 1); n <= Math.Min(last, cached.Highest) && left > 0; n++)
             {
-                if (cached.TryGetPacket(n, out var packet, now, _context.Options.ReorderWindow))
+                if (cached.TryGetPacket(n, from, _context!.Options.ReorderWindow, out var packet))
                 {
                     _context.SendRepair(packet, to);
                     left--;

@@ -1,7 +1,6 @@
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Recovery;
 
 namespace QuickSilver.Multicast.Dissemination;
 
@@ -75,13 +74,13 @@ internal sealed class InboundStream
     // Those who keep a packet hold all theirs up to here: others need not keep them too.
     public long Replicated { get; private set; }
     // This member holds all that it is to keep for others up to here.
-    public long KeptContiguous => Shape.Partitions == 1 ? Contiguous : FirstMissingToKeep() - 1;
+    public long KeptContiguous => Keepers.Partitions == 1 ? Contiguous : FirstMissingToKeep() - 1;
     // Whether others may ask this node for the stream's packets, so that they are kept until stable.
     public bool IsCached { get; set; }
-    // Who keeps what of it: each packet is kept by one partition of the view's members.
-    public required RingShape Shape { get; init; }
+    public required PacketKeepers Keepers { get; init; }
     public required int OwnPartition { get; init; }
     public bool IsSenderGone { get; set; }
+    public IGapObserver? Gaps { get; init; }
     // Nobody is left of a partition that kept some of it: what is held is kept by all.
     public bool IsKeptByAll { get; set; }
     // The members are deciding what of it is lost: this one has told what it lacks, and takes nothing meanwhile.
@@ -111,6 +110,11 @@ internal sealed class InboundStream
             return DropReason.OutOfWindow;
         }
 
+        if (sequence <= _arrived)
+        {
+            Gaps?.OnFilled(this, sequence, _window.Missing(sequence));
+        }
+
         _window.Put(sequence, lease, offset, length);
         if (isNext)
         {
@@ -118,8 +122,15 @@ internal sealed class InboundStream
         }
         else
         {
-            Miss(sequence);
-            Missing.Remove(sequence, sequence);
+            if (sequence > _arrived)
+            {
+                Miss(sequence - 1);
+                _arrived = sequence;
+            }
+            else
+            {
+                Missing.Remove(sequence, sequence);
+            }
         }
 
         Highest = Math.Max(Highest, sequence);
@@ -135,6 +146,9 @@ internal sealed class InboundStream
         Advance(mayRead: true);
         return DropReason.None;
     }
+
+    /// <summary>What is noted of a number that is missing.</summary>
+    public ref PacketSlot MissingSlot(long number) => ref _window.Missing(number);
 
     /// <summary>Learns that numbers up to this one were sent. Clamped: a lie cannot make the stream remember more than a window.</summary>
     public void OnAnnounced(long highest, bool final)
@@ -168,7 +182,9 @@ internal sealed class InboundStream
         }
     }
 
-    /// <summary>What of the packets not known to be stable this member has not, or not any more, up to a number; the oldest ranges first.</summary>
+    /// <summary>
+    /// What of the packets not known to be stable this member has not, or not any more, up to a number; the oldest ranges first.
+    /// </summary>
     public void CopyUnsupplied(long through, SequenceRanges into)
     {
         into.Clear();
@@ -221,7 +237,8 @@ internal sealed class InboundStream
     /// <summary>Tells those above that nothing more comes of a sender that is gone.</summary>
     public void Finish() => TellLoss();
 
-    public bool TryGetPacket(long sequence, out ReadOnlySpan<byte> packet, TimeSpan now, TimeSpan spacing)
+    /// <summary>The packet, unless it was sent to the same member less than a while ago.</summary>
+    public bool TryGetPacket(long sequence, NodeKey to, TimeSpan spacing, out ReadOnlySpan<byte> packet)
     {
         packet = default;
         if (!_window.Holds(sequence))
@@ -230,12 +247,16 @@ internal sealed class InboundStream
         }
 
         ref var slot = ref _window[sequence];
-        if (slot.LastRepair != TimeSpan.MinValue && now - slot.LastRepair < spacing)
+        var now = _context.Environment.Now;
+        byte mark = (byte)to.Id;
+        if (slot.RepairAt != TimeSpan.MinValue && slot.Asked == mark && now - slot.RepairAt < spacing)
         {
             return false;
         }
 
-        slot.LastRepair = now;
+        slot.Asked = mark;
+
+        slot.RepairAt = now;
         packet = slot.Packet;
         return true;
     }
@@ -279,6 +300,15 @@ internal sealed class InboundStream
         if (through > _arrived)
         {
             Missing.Add(_arrived + 1, through);
+            var now = _context.Environment.Now;
+            for (long n = _arrived + 1; n <= through; n++)
+            {
+                ref var slot = ref _window.Missing(n);
+                slot.RepairAt = now;
+                slot.Asked = 0;
+            }
+
+            Gaps?.OnMissed(this, _arrived + 1, through);
             _arrived = through;
         }
     }
@@ -288,7 +318,7 @@ internal sealed class InboundStream
         for (int i = 0; i < Missing.Count; i++)
         {
             var (first, last) = Missing[i];
-            long kept = Shape.FirstKeptBy(OwnPartition, first);
+            long kept = Keepers.FirstKeptBy(OwnPartition, first);
             if (kept <= last)
             {
                 return kept;
@@ -302,7 +332,7 @@ internal sealed class InboundStream
     {
         for (long n = Math.Max(_dropped + 1, _window.Base); n <= through; n++)
         {
-            if (Shape.KeeperOf(n) != OwnPartition)
+            if (Keepers.KeeperOf(n) != OwnPartition)
             {
                 _window.Drop(n);
             }
@@ -359,7 +389,7 @@ internal sealed class InboundStream
         }
 
         _window.ReleaseThrough(IsCached ? Math.Min(Consumed, Stable) : Consumed);
-        if (Shape.Partitions > 1 && !IsKeptByAll)
+        if (Keepers.Partitions > 1 && !IsKeptByAll)
         {
             DropWhatOthersKeep(Math.Min(Consumed, Replicated));
         }

@@ -23,7 +23,10 @@ internal struct PacketSlot
     public SlotState State;
     // Its messages were handed up, or are held there.
     public bool IsParsed;
-    public TimeSpan LastRepair;
+    // Of a packet that is missing: how often it was asked for. Of one that is held: a mark of whom it was last sent to.
+    public byte Asked;
+    // When it was last sent to another; of one that is missing, when it was last asked for, or found missing.
+    public TimeSpan RepairAt;
 
     public readonly ReadOnlySpan<byte> Packet => Lease!.Span.Slice(Offset, Length);
 }
@@ -55,8 +58,15 @@ internal sealed class PacketWindow(int maxPackets)
             Offset = offset,
             Length = length,
             State = SlotState.Held,
-            LastRepair = TimeSpan.MinValue,
+            RepairAt = TimeSpan.MinValue,
         };
+    }
+
+    /// <summary>The place of a packet that is missing.</summary>
+    public ref PacketSlot Missing(long sequence)
+    {
+        Reserve(sequence);
+        return ref this[sequence];
     }
 
     public void PutLost(long sequence)

@@ -217,7 +217,10 @@ internal sealed class RegionSender
         OnAck(_packets.Last, _packets.Last, _packets.Last, 0, 0);
     }
 
-    /// <summary>Sends again to one member what it asked for; gives how many packets went out.</summary>
+    /// <summary>
+    /// Sends again what a member asked for: to it alone, and to all when another asks for the same at about the same time, as then
+    /// the whole region lost it; who asks after that has it on the way. Gives how many packets went out.
+    /// </summary>
     public int Repair(long first, long last, int limit, DatagramAddress to)
     {
         int sentNow = 0;
@@ -227,14 +230,29 @@ internal sealed class RegionSender
         for (long n = first; n <= last && sentNow < limit; n++)
         {
             ref var packet = ref _packets[n];
-            if (packet.Lease is null
-                || (packet.LastRepair != TimeSpan.MinValue && now - packet.LastRepair < _context.Options.ReorderWindow))
+            if (packet.Lease is null)
+            {
+                continue;
+            }
+
+            bool isAgain = packet.LastRepair != TimeSpan.MinValue && now - packet.LastRepair < _context.Options.ReorderWindow;
+            if (isAgain && packet.IsRepairedForAll)
             {
                 continue;
             }
 
             packet.LastRepair = now;
-            _context.SendRepair(packet.Lease.Span.Slice(packet.Offset, packet.Length), to);
+            packet.IsRepairedForAll = isAgain;
+            var bytes = packet.Lease.Span.Slice(packet.Offset, packet.Length);
+            if (!isAgain)
+            {
+                _context.SendRepair(bytes, to);
+            }
+            else if (_path.Send(bytes, bytes.Length) == SendOutcome.Sent)
+            {
+                _context.Counters.RepairsSent++;
+            }
+
             sentNow++;
         }
 

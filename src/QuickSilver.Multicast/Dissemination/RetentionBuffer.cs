@@ -9,6 +9,8 @@ internal struct RetainedPacket
     public int Offset;
     public int Length;
     public TimeSpan LastRepair;
+    // The last time to all, as several had asked.
+    public bool IsRepairedForAll;
 }
 
 // The packets of one outbound stream from the oldest that is not stable to the newest packed: the packets themselves, no

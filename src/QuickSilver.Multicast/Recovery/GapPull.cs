@@ -1,150 +1,92 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Dissemination;
 
 namespace QuickSilver.Multicast.Recovery;
 
 // Asks for what one stream misses, at once and by itself; the ring guarantees what this does not get.
 //
-// Intuition: a loss is usually one member's alone, so a random one of those who keep the packet has it. Application: a gap older
-// than the reordering window is asked, by ranges, of one random member of each partition that keeps some of it, then of another,
-// then of the sender, at doubling intervals with jitter. Gaps
-// that come while others wait for an answer are asked for once as soon as they are old enough, and then wait with them: on a
-// lossy link there are always some that wait. What goes wrong: a sender that is gone cannot be asked, and a best-effort
-// stream asks nobody: its gaps are given up after a longer wait.
+// Intuition: a loss is usually one member's alone, so a random one of those who keep the packet has it. Application: each
+// missing packet has its own time: it is asked for when it is older than the reordering window, of a random member of the
+// partition that keeps it, then of another, then of the sender, at waits that follow how long answers take and double, with jitter.
+// What is due at one time goes into one request per partition, the oldest first. What goes wrong: a sender that is gone cannot be
+// asked, so then anyone is, as others may still hold what those who were to keep it have lost; and a best-effort stream asks
+// nobody: its gaps are given up after a longer wait.
 internal sealed class GapPull
 {
     private const int PeerAttempts = 2;
     private const int BestEffortPatience = 10;
-    private const int MostPartitionsAsked = 32;
+    private const int OfSender = -1;
+    private const int OfAnyone = -2;
 
     private readonly MulticastContext _context;
     private readonly RegionReceiver _region;
     private readonly InboundStream _stream;
     private readonly Alarm _alarm;
-    private readonly Alarm _fresh;
+    private TimeSpan _due;
+    // Gaps up to here have their times; of a best-effort stream, those up to here are given up next.
     private long _through;
-    // Gaps up to here were asked for, and up to where they will be once the reordering window is over.
-    private long _asked;
-    private long _freshThrough;
-    private long _contiguousAtAsk;
-    private int _attempt;
 
     public GapPull(MulticastContext context, RegionReceiver region, InboundStream stream)
     {
         _context = context;
         _region = region;
         _stream = stream;
-        _alarm = new Alarm(Ask);
-        _fresh = new Alarm(AskFresh);
+        _alarm = new Alarm(OnDue);
     }
 
     /// <summary>The pull has failed often enough that the ring's neighbours should push.</summary>
-    public bool IsStubborn => _attempt > PeerAttempts;
+    public bool IsStubborn { get; private set; }
 
+    private TimeSpan ReorderWindow =>
+        _stream.IsReliable ? _context.Options.ReorderWindow : _context.Options.ReorderWindow * BestEffortPatience;
+
+    /// <summary>Something is missing; perhaps no more than before.</summary>
     public void OnGap()
     {
-        if (!_alarm.IsPending)
+        if (_alarm.IsPending && (!_stream.IsReliable || _stream.Missing[_stream.Missing.Count - 1].Last <= _through))
         {
-            _through = _stream.Highest;
-            _attempt = 0;
-            var wait = _context.Options.ReorderWindow;
-            _context.Environment.Schedule(_alarm, _stream.IsReliable ? wait : wait * BestEffortPatience);
+            return;
         }
-        else
-        {
-            NoteFresh();
-        }
+
+        _through = _stream.Highest;
+        WakeIn(ReorderWindow);
     }
 
     /// <summary>All that is missing is asked for now, as if for the first time.</summary>
     public void AskAnew()
     {
-        _attempt = 0;
-        _through = _stream.Highest;
-        _context.Environment.Schedule(_alarm, TimeSpan.Zero);
-    }
-
-    public void Close()
-    {
-        _context.Environment.Cancel(_alarm);
-        _context.Environment.Cancel(_fresh);
-    }
-
-    private void NoteFresh()
-    {
-        if (_stream.IsReliable && !_fresh.IsPending && _stream.Missing.Count > 0
-            && _stream.Missing[_stream.Missing.Count - 1].Last > Math.Max(_asked, _through))
+        for (int i = 0; i < _stream.Missing.Count; i++)
         {
-            _freshThrough = _stream.Highest;
-            _context.Environment.Schedule(_fresh, _context.Options.ReorderWindow);
-        }
-    }
-
-    private void AskFresh()
-    {
-        Request(Math.Max(_asked, _through), _freshThrough);
-        _asked = Math.Max(_asked, _freshThrough);
-        NoteFresh();
-    }
-
-    // One request to each partition that keeps something of what is missing, all at once.
-    private void Request(long after, long through)
-    {
-        if (AsksSender())
-        {
-            Send(_context.Directory.Find(_stream.Sender), after, through);
-            return;
-        }
-
-        // In the end anyone: another member may hold what those who were to keep it have lost.
-        if (_region.Shape.Partitions == 1 || _attempt > PeerAttempts)
-        {
-            Send(ChoosePeer(0, _region.Live.Ranks), after, through);
-            return;
-        }
-
-        Span<int> asked = stackalloc int[MostPartitionsAsked];
-        int count = 0;
-        for (int i = 0; i < _stream.Missing.Count && count < MostPartitionsAsked; i++)
-        {
-            var (first, last) = _stream.Missing[i];
-            for (long n = Math.Max(first, after + 1); n <= Math.Min(last, through); n = RingShape.BlockEnd(n) + 1)
+            for (long n = _stream.Missing[i].First; n <= _stream.Missing[i].Last; n++)
             {
-                int partition = _region.Shape.KeeperOf(n);
-                if (count == MostPartitionsAsked || asked[..count].Contains(partition))
-                {
-                    continue;
-                }
-
-                asked[count++] = partition;
-                var (from, end) = _region.Shape.MembersOfPartition(partition);
-                Send(ChoosePeer(from, end) ?? ChoosePeer(0, _region.Live.Ranks), after, through, _region.Shape, partition);
+                ref var slot = ref _stream.MissingSlot(n);
+                slot.Asked = 0;
+                slot.RepairAt = _context.Environment.Now - ReorderWindow;
             }
         }
+
+        WakeIn(TimeSpan.Zero);
     }
 
-    private void Send(DatagramAddress? to, long after, long through, RingShape? keepers = null, int partition = 0)
+    public void Close() => _context.Environment.Cancel(_alarm);
+
+    private void WakeIn(TimeSpan delay)
     {
-        if (to is null)
+        var due = _context.Environment.Now + delay;
+        if (!_alarm.IsPending || due < _due)
         {
-            return;
-        }
-
-        Span<byte> packet = stackalloc byte[Math.Min(_context.Options.PacketBytes, PullRequest.MaxBytes)];
-        int bytes = PullRequest.Write(
-            packet, _region.Rings.Template, _stream.Sender, _stream.Missing, after, through, keepers, partition);
-        if (bytes > 0)
-        {
-            _context.SendControl(packet[..bytes], to);
-            _context.Counters.PullsSent++;
+            _due = due;
+            _context.Environment.Schedule(_alarm, delay);
         }
     }
 
-    private void Ask()
+    private void OnDue()
     {
         if (_stream.Missing.Count == 0)
         {
+            IsStubborn = false;
             return;
         }
 
@@ -159,33 +101,87 @@ internal sealed class GapPull
             return;
         }
 
-        if (_stream.Contiguous > _contiguousAtAsk)
+        _through = _stream.Highest;
+        var drafts = _context.PullDrafts;
+        drafts.Clear();
+        var next = Draft(drafts);
+        for (int i = 0; i < drafts.Count; i++)
         {
-            _attempt = 0;
+            Send(drafts[i].Target, drafts[i].Ranges);
         }
 
-        _contiguousAtAsk = _stream.Contiguous;
-        if (_stream.Missing[0].First <= _through)
-        {
-            Request(0, _through);
-        }
-
-        var repeat = _context.Options.PullRepeat * (1 << Math.Min(_attempt, 8));
-        repeat = repeat < _context.Options.PullRepeatMax ? repeat : _context.Options.PullRepeatMax;
-        repeat += TimeSpan.FromTicks(_context.RandomBelow((int)(repeat.Ticks / 4) + 1));
-        _attempt++;
-        // The next time what was asked for by now; what is newer is asked for by itself first.
-        _asked = Math.Max(_asked, _through);
-        _through = _asked;
-        NoteFresh();
-        _context.Environment.Schedule(_alarm, repeat);
+        WakeIn(next + TimeSpan.FromTicks(_context.RandomBelow((int)(next.Ticks / 4) + 1)));
     }
 
-    private bool AsksSender()
+    // Gives how long the next is not due. What is due within a short while goes at once: a request costs more than a packet in it.
+    private TimeSpan Draft(PullDrafts drafts)
+    {
+        var now = _context.Environment.Now;
+        var together = ReorderWindow / 4;
+        var next = _context.Options.PullRepeatMax;
+        IsStubborn = false;
+        for (int i = 0; i < _stream.Missing.Count; i++)
+        {
+            var (first, last) = _stream.Missing[i];
+            for (long n = first; n <= last; n++)
+            {
+                ref var slot = ref _stream.MissingSlot(n);
+                var wait = slot.Asked == 0 ? ReorderWindow : _region.PullClock.Wait(slot.Asked);
+                var left = slot.RepairAt + wait - now;
+                if (left <= together && drafts.TryAdd(TargetOf(n, slot.Asked), n))
+                {
+                    slot.Asked = (byte)Math.Min(slot.Asked + 1, byte.MaxValue);
+                    slot.RepairAt = now;
+                    left = _region.PullClock.Wait(slot.Asked);
+                }
+
+                IsStubborn |= slot.Asked > PeerAttempts;
+                left = left > together ? left : together;
+                next = left < next ? left : next;
+            }
+        }
+
+        return next;
+    }
+
+    private int TargetOf(long number, int asked)
     {
         var live = _region.Live;
-        return !_stream.IsSenderGone
-            && (live.Count == 1 || _attempt >= PeerAttempts || (live.Count == 2 && live.Contains(_stream.Sender)));
+        if (!_stream.IsSenderGone
+            && (live.Count == 1 || asked >= PeerAttempts || (live.Count == 2 && live.Contains(_stream.Sender))))
+        {
+            return OfSender;
+        }
+
+        return asked > PeerAttempts ? OfAnyone : _region.Keepers.KeeperOf(number);
+    }
+
+    private void Send(int target, SequenceRanges ranges)
+    {
+        if (AddressOf(target) is not { } to)
+        {
+            return;
+        }
+
+        Span<byte> packet = stackalloc byte[Math.Min(_context.Options.PacketBytes, PullRequest.MaxBytes)];
+        int bytes = PullRequest.Write(packet, _region.Rings.Template, _stream.Sender, ranges, 0, SequenceRanges.MaxNumber);
+        _context.SendControl(packet[..bytes], to);
+        _context.Counters.PullsSent++;
+        for (int i = 0; i < ranges.Count && _context.RepairWatch is { } watch; i++)
+        {
+            watch.OnAsked(_stream, ranges[i].First, ranges[i].Last, target == OfSender);
+        }
+    }
+
+    private DatagramAddress? AddressOf(int target)
+    {
+        if (target == OfSender)
+        {
+            return _context.Directory.Find(_stream.Sender);
+        }
+
+        var (from, end) = target == OfAnyone ? (0, _region.Live.Ranks) : _region.Keepers.MembersOf(target);
+        return ChoosePeer(from, end) ?? ChoosePeer(0, _region.Live.Ranks);
     }
 
     // A random live member of those ranks, but this one.
@@ -193,10 +189,10 @@ internal sealed class GapPull
     {
         var live = _region.Live;
         int self = _region.Rings.SelfRank;
-        int choice = from + _context.RandomBelow(end - from);
+        int choice = _context.RandomBelow(end - from);
         for (int i = 0; i < end - from; i++)
         {
-            int rank = from + ((choice - from + i) % (end - from));
+            int rank = from + ((choice + i) % (end - from));
             if (rank != self && live.IsLive(rank))
             {
                 return _context.Directory.Find(live[rank]);

@@ -24,7 +24,7 @@ internal sealed class LiveMembers(ImmutableArray<NodeKey> members)
 
     public bool Contains(NodeKey node) => IsLive(RankOf(node));
 
-    /// <summary>The first that lives of the ranks from <paramref name="from"/> to before <paramref name="end"/>; -1 when none does.</summary>
+    /// <summary>The first live one of the ranks from <paramref name="from"/> to before <paramref name="end"/>, or -1.</summary>
     public int FirstIn(int from, int end)
     {
         for (int rank = from; rank < end; rank++)

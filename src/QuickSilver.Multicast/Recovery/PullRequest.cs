@@ -13,19 +13,9 @@ internal static class PullRequest
     private const int HeadBytes = 14;
     private const int RangeBytes = 12;
 
-    /// <summary>
-    /// Asks for what is missing in (after, through], the oldest first, as far as the packet holds; 0 when it is nothing. Where
-    /// keepers are given, only for what the partition of theirs keeps.
-    /// </summary>
+    /// <summary>Asks for what is missing in (after, through], the oldest first, as far as the packet holds; 0 when it is nothing.</summary>
     public static int Write(
-        Span<byte> packet,
-        in PacketTemplate template,
-        NodeKey origin,
-        SequenceRanges missing,
-        long after,
-        long through,
-        RingShape? keepers = null,
-        int partition = 0)
+        Span<byte> packet, in PacketTemplate template, NodeKey origin, SequenceRanges missing, long after, long through)
     {
         template.Write(packet, PacketKind.Pull, PacketFlags.None, 0, 0, 0);
         var body = packet[PacketHeader.Bytes..];
@@ -33,29 +23,25 @@ internal static class PullRequest
         BinaryPrimitives.WriteUInt32LittleEndian(body[8..], origin.Incarnation);
         int count = 0;
         int most = Math.Min(MaxRanges, (body.Length - HeadBytes) / RangeBytes);
-        for (int i = 0; i < missing.Count && count < most && missing[i].First <= through; i++)
+        for (int i = 0; i < missing.Count && count < most; i++)
         {
-            long last = Math.Min(missing[i].Last, through);
-            long first = Math.Max(missing[i].First, after + 1);
-            while (first <= last && count < most)
+            var (first, last) = missing[i];
+            if (first > through)
             {
-                long end = last;
-                if (keepers is not null)
-                {
-                    first = keepers.FirstKeptBy(partition, first);
-                    end = Math.Min(last, RingShape.BlockEnd(first));
-                    if (first > last)
-                    {
-                        break;
-                    }
-                }
-
-                var range = body[(HeadBytes + (count * RangeBytes))..];
-                BinaryPrimitives.WriteInt64LittleEndian(range, first);
-                BinaryPrimitives.WriteUInt32LittleEndian(range[8..], (uint)Math.Min(end - first + 1, uint.MaxValue));
-                count++;
-                first = end + 1;
+                break;
             }
+
+            first = Math.Max(first, after + 1);
+            last = Math.Min(last, through);
+            if (first > last)
+            {
+                continue;
+            }
+
+            var range = body[(HeadBytes + (count * RangeBytes))..];
+            BinaryPrimitives.WriteInt64LittleEndian(range, first);
+            BinaryPrimitives.WriteUInt32LittleEndian(range[8..], (uint)Math.Min(last - first + 1, uint.MaxValue));
+            count++;
         }
 
         BinaryPrimitives.WriteUInt16LittleEndian(body[12..], (ushort)count);

@@ -6,7 +6,7 @@ namespace QuickSilver.Multicast.Recovery;
 
 // One view of a region as one of its members lives it: the inbound streams of its senders, and the ring that settles them.
 // It lives on after a newer view has come, until the service says that all is settled and all was accepted above.
-internal sealed class RegionReceiver
+internal sealed class RegionReceiver : IGapObserver
 {
     private readonly MulticastContext _context;
     private readonly IStreamConsumer _consumer;
@@ -35,14 +35,18 @@ internal sealed class RegionReceiver
             }
         }
 
-        Shape = new RingShape(view.Members.Length, view.Repair.Replicas, view.Repair.RingSize);
-        OwnPartition = Shape.PartitionOf(Live.RankOf(context.Self));
+        Keepers = new PacketKeepers(view.Members.Length, view.Repair.Replicas);
+        Shape = new RingShape(view.Members.Length, Keepers.Partitions, view.Repair.RingSize);
+        OwnPartition = Keepers.PartitionOf(Live.RankOf(context.Self));
+        PullClock = new PullClock(context.Options);
         Rings = new RingHierarchy(context, this);
     }
 
     public RegionView View { get; }
     public RegionPort? Port { get; }
+    public PacketKeepers Keepers { get; }
     public RingShape Shape { get; }
+    public PullClock PullClock { get; }
     public RingHierarchy Rings { get; }
     public LiveMembers Live { get; }
     // The packets that this member keeps for others are those of its partition.
@@ -85,6 +89,19 @@ internal sealed class RegionReceiver
         }
     }
 
+    public void OnMissed(InboundStream stream, long first, long last) => _context.RepairWatch?.OnMissed(stream, first, last);
+
+    public void OnFilled(InboundStream stream, long number, in PacketSlot missing)
+    {
+        // Of one that was asked for more often it is not known which request was answered.
+        if (missing.Asked == 1)
+        {
+            PullClock.OnAnswer(_context.Environment.Now - missing.RepairAt);
+        }
+
+        _context.RepairWatch?.OnFilled(stream, number);
+    }
+
     public void NoteGap(InboundStream stream)
     {
         if (stream.Missing.Count > 0)
@@ -113,7 +130,8 @@ internal sealed class RegionReceiver
         {
             stream = new InboundStream(_context, View, sender, reliable, _consumer)
             {
-                Shape = Shape,
+                Keepers = Keepers,
+                Gaps = this,
                 OwnPartition = OwnPartition,
                 IsCached = reliable && Live.Count > 1,
                 IsKeptByAll = _isPartitionLost,
@@ -253,7 +271,7 @@ internal sealed class RegionReceiver
             return false;
         }
 
-        var (first, end) = Shape.MembersOfPartition(Shape.PartitionOf(Live.RankOf(node)));
+        var (first, end) = Keepers.MembersOf(Keepers.PartitionOf(Live.RankOf(node)));
         _isPartitionLost |= Live.FirstIn(first, end) < 0;
         foreach (var stream in _streams)
         {

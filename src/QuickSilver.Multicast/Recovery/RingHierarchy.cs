@@ -1,4 +1,3 @@
-using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
@@ -295,18 +294,22 @@ internal sealed class RingHierarchy
     }
 
     /// <summary>Sends to the neighbour what it could not get by itself.</summary>
-    public void Push(InboundStream stream, SequenceRanges gaps, DatagramAddress neighbour)
+    public void Push(InboundStream stream, SequenceRanges gaps, NodeKey neighbour)
     {
+        if (gaps.Count == 0 || Context.Directory.Find(neighbour) is not { } address)
+        {
+            return;
+        }
+
         int sent = 0;
-        var now = Context.Environment.Now;
         for (int i = 0; i < gaps.Count; i++)
         {
             var (first, last) = gaps[i];
             for (long n = Math.Max(first, stream.Stable + 1); n <= Math.Min(last, stream.Highest) && sent < PushLimit; n++)
             {
-                if (stream.TryGetPacket(n, out var packet, now, Context.Options.PullRepeat))
+                if (stream.TryGetPacket(n, neighbour, Context.Options.PullRepeat, out var packet))
                 {
-                    Context.SendRepair(packet, neighbour);
+                    Context.SendRepair(packet, address);
                     sent++;
                 }
             }

@@ -1,32 +1,27 @@
+using QuickSilver.Multicast.Dissemination;
+
 namespace QuickSilver.Multicast.Recovery;
 
-// How a view's members stand in rings of a bounded size, and which of them keep which packets (DESIGN 6; the paper proposes the
-// hierarchy in its outlook). A view of r members has ⌊r/k⌋ partitions of at least k. Members of a partition form a ring, more when
-// a partition is larger than a ring may be; then the leaders of up to ringSize neighbouring rings form a ring of the next
-// level, until one ring is left. A view that fits into one ring has but that one.
+// How a view's members stand in rings of a bounded size (DESIGN 6; the paper proposes the hierarchy in its outlook). Members of a
+// partition form a ring, more when a partition is larger than a ring may be; then the leaders of up to ringSize neighbouring
+// rings form a ring of the next level, until one ring is left. A view that fits into one ring has but that one.
 //
-// Everything is an interval of ranks, cut by one rule (part i of n begins at i * of / n), so every node computes the same from the
-// view alone, without a message, and keeps nothing per member.
+// Everything is an interval of ranks, so every node computes the same from the view alone, without a message, and keeps nothing
+// per member.
 internal sealed class RingShape
 {
-    // Packets next to each other are kept by the same members, since they come in one buffer: a run's memory is freed as a whole
-    // where it is not kept.
-    public const int BlockPackets = 64;
-
     // Rings per level.
     private readonly int[] _counts;
     private readonly int _members;
 
-    public RingShape(int members, int replicas, int ringSize)
+    public RingShape(int members, int partitions, int ringSize)
     {
         _members = members;
-        Partitions = Math.Max(1, members / replicas);
         var counts = new List<int>();
         int rings = 1;
         if (members > ringSize)
         {
-            int largest = Up(members, Partitions);
-            rings = Partitions * Up(largest, ringSize);
+            rings = partitions * Up(Up(members, partitions), ringSize);
         }
 
         counts.Add(rings);
@@ -39,41 +34,18 @@ internal sealed class RingShape
         _counts = [.. counts];
     }
 
-    public int Partitions { get; }
-
     public int Levels => _counts.Length;
-
-    /// <summary>The last packet of the block in which this one lies.</summary>
-    public static long BlockEnd(long packet) => (packet / BlockPackets * BlockPackets) + BlockPackets - 1;
-
-    private static int Up(int dividend, int divisor) => (dividend + divisor - 1) / divisor;
 
     /// <summary>Rings of the level; one at the last.</summary>
     public int RingsAt(int level) => _counts[level];
 
-    public int PartitionOf(int rank) => PartOf(rank, _members, Partitions);
-
-    /// <summary>The partition whose members keep the packet until all members hold it.</summary>
-    public int KeeperOf(long packet) => (int)(packet / BlockPackets % Partitions);
-
-    /// <summary>The first packet from this one on that the partition keeps.</summary>
-    public long FirstKeptBy(int partition, long packet)
-    {
-        long block = packet / BlockPackets;
-        long ahead = (partition - (block % Partitions) + Partitions) % Partitions;
-        return ahead == 0 ? packet : (block + ahead) * BlockPackets;
-    }
-
-    public (int First, int End) MembersOfPartition(int partition) =>
-        (Start(partition, _members, Partitions), Start(partition + 1, _members, Partitions));
-
     /// <summary>The ring of the level to which the rank belongs, itself or through leaders.</summary>
     public int RingOf(int level, int rank)
     {
-        int ring = PartOf(rank, _members, _counts[0]);
+        int ring = Interval.PartOf(rank, _members, _counts[0]);
         for (int i = 1; i <= level; i++)
         {
-            ring = PartOf(ring, _counts[i - 1], _counts[i]);
+            ring = Interval.PartOf(ring, _counts[i - 1], _counts[i]);
         }
 
         return ring;
@@ -83,7 +55,7 @@ internal sealed class RingShape
     public (int First, int End) SeatsOf(int level, int ring)
     {
         int of = level == 0 ? _members : _counts[level - 1];
-        return (Start(ring, of, _counts[level]), Start(ring + 1, of, _counts[level]));
+        return (Interval.Start(ring, of, _counts[level]), Interval.Start(ring + 1, of, _counts[level]));
     }
 
     /// <summary>The seat that the rank, or its ring, has in its ring of the level.</summary>
@@ -100,13 +72,11 @@ internal sealed class RingShape
         int start = ring;
         for (int i = level; i >= 0; i--)
         {
-            start = Start(start, i == 0 ? _members : _counts[i - 1], _counts[i]);
+            start = Interval.Start(start, i == 0 ? _members : _counts[i - 1], _counts[i]);
         }
 
         return start;
     }
 
-    private static int Start(int part, int of, int parts) => (int)((long)part * of / parts);
-
-    private static int PartOf(int item, int of, int parts) => (int)((((long)item + 1) * parts - 1) / of);
+    private static int Up(int dividend, int divisor) => (dividend + divisor - 1) / divisor;
 }

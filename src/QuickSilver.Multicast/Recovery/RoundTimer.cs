@@ -1,13 +1,12 @@
 namespace QuickSilver.Multicast.Recovery;
 
 // How long a ring's rounds take, and how long to wait for one: the smoothed round trip and four times how much it varies (as TCP
-// does, RFC 6298), doubled while tokens are lost. On a lossy link every round in six may be lost in a ring of sixteen, so a
+// does), doubled while tokens are lost. On a lossy link every round in six may be lost in a ring of sixteen, so a
 // fixed long wait would be most of the time.
 internal sealed class RoundTimer(MulticastOptions options)
 {
     private TimeSpan _began;
-    private TimeSpan _smoothed;
-    private TimeSpan _varies;
+    private SmoothedTime _roundTrip;
 
     /// <summary>Zero before the first whole round.</summary>
     public TimeSpan Last { get; private set; }
@@ -25,18 +24,8 @@ internal sealed class RoundTimer(MulticastOptions options)
     {
         Timeouts = 0;
         Last = now - _began;
-        if (_smoothed == TimeSpan.Zero)
-        {
-            _smoothed = Last;
-            _varies = Last / 2;
-        }
-        else
-        {
-            _varies += ((Last - _smoothed).Duration() - _varies) / 4;
-            _smoothed += (Last - _smoothed) / 8;
-        }
-
-        Timeout = Clamp(_smoothed + (_varies * 4));
+        _roundTrip.Add(Last);
+        Timeout = Clamp(_roundTrip.Mean + (_roundTrip.Strays * 4));
     }
 
     public void OnTimeout()

@@ -1,5 +1,4 @@
 using QuickSilver.Core.Alarms;
-using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 
@@ -161,7 +160,7 @@ internal sealed class TokenRing
         _leaderRank = leader;
         _round = token.Round;
         _sawToken = true;
-        Visit(_context.Directory.Find(from));
+        Visit(from);
         Pass(Successor(), 0);
         return DropReason.None;
     }
@@ -255,7 +254,7 @@ internal sealed class TokenRing
         _context.Environment.Schedule(_timer, _clock.Timeout);
     }
 
-    private void Visit(DatagramAddress? neighbour)
+    private void Visit(NodeKey neighbour)
     {
         var token = _rings.Token;
         token.KernelDrops += _rings.DropsUnder(Level);
@@ -270,11 +269,7 @@ internal sealed class TokenRing
                 _rings.RecallBelow(Level, record.Sender);
             }
 
-            if (neighbour is not null)
-            {
-                _rings.Push(stream, record.NeighbourGaps, neighbour);
-            }
-
+            _rings.Push(stream, record.NeighbourGaps, neighbour);
             _rings.Join(Level, stream, settlement, record);
         }
 

@@ -63,6 +63,8 @@ internal sealed record LoadFigures
     public required double ReceiverBusyShare { get; init; }
     public required long RepairsSent { get; init; }
     public required long PullsSent { get; init; }
+    public required long SenderRepairs { get; init; }
+    public required RepairFigures Repair { get; init; }
     public required ulong TraceHash { get; init; }
     public required double VirtualSeconds { get; init; }
 }

@@ -21,6 +21,7 @@ internal sealed class LoadRun : IDisposable
     private readonly long[] _delivered;
     private readonly byte[] _payload;
     private readonly List<ITopic<ReadOnlyMemory<byte>>> _topics = [];
+    private readonly RepairCollector _repair = new();
     private double _roundTripSum;
     private double _worstRoundTrip;
     private long _roundTrips;
@@ -95,6 +96,8 @@ internal sealed class LoadRun : IDisposable
             ReceiverBusyShare = shares.Skip(1).Average(),
             RepairsSent = counters.Sum(each => each.RepairsSent),
             PullsSent = counters.Sum(each => each.PullsSent),
+            SenderRepairs = CountersOf(Sender).RepairsSent,
+            Repair = _repair.Figures,
             TraceHash = _cluster.TraceHash,
             VirtualSeconds = _cluster.Now.TotalSeconds,
         };
@@ -111,6 +114,7 @@ internal sealed class LoadRun : IDisposable
 
         foreach (var node in _cluster.Nodes)
         {
+            MulticastOf(node).RepairWatch = _repair.Watch(() => _cluster.Now);
             _plan.Host.Apply(node.Model);
         }
 
@@ -299,6 +303,7 @@ internal sealed class LoadRun : IDisposable
         _roundTripSum = _worstRoundTrip = _pendingPackets = _pendingBytes = 0;
         _roundTrips = _latencyTicks = _latencyMost = 0;
         _samples = 0;
+        _repair.Forget();
     }
 
     private long CatchUp()

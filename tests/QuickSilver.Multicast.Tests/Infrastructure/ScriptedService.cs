@@ -23,6 +23,8 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
     /// <summary>Whether regions that form from now on have a multicast group.</summary>
     public bool HasGroups { get; set; } = true;
 
+    public RepairRules Repair { get; set; } = RepairRules.Default;
+
     public TimeSpan MaxNewsDelay { get; set; } = TimeSpan.FromMilliseconds(5);
 
     public ScriptedMembership Add(SimulatedMachine node, IMembershipObserver observer, IPEndPoint endPoint)
@@ -33,10 +35,10 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
         return member;
     }
 
-    public void Remove(NodeKey node)
+    public void Remove(params NodeKey[] nodes)
     {
-        _members.RemoveAll(member => member.Self == node);
-        _removed.Add(node);
+        _members.RemoveAll(member => nodes.Contains(member.Self));
+        _removed.AddRange(nodes);
         Commit();
         Settle();
     }
@@ -109,6 +111,7 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
         Configuration = _number,
         Group = region.Group,
         Members = region.Members,
+        Repair = Repair,
     };
 
     // Sends every node everything that changed and what it has not been told of: more than the real service, never less.

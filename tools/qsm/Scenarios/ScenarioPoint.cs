@@ -73,6 +73,12 @@ internal sealed record ScenarioPoint(Scenario Scenario, int Nodes, int Topics, d
             ReceiverBusyShare = Math.Round(figures.ReceiverBusyShare, 3),
             RepairsSent = figures.RepairsSent,
             PullsSent = figures.PullsSent,
+            SenderRepairs = figures.SenderRepairs,
+            PacketsLost = figures.Repair.Lost,
+            RequestsPerLost = Math.Round(figures.Repair.RequestsPerLost, 4),
+            RecoveryMedianMillis = Math.Round(figures.Repair.MedianMillis, 3),
+            RecoveredWithinTwoMedians = Math.Round(figures.Repair.WithinTwoMedians, 4),
+            AskedOfSender = Math.Round(figures.Repair.AskedOfSender, 4),
             TraceHash = figures.TraceHash.ToString("x16", CultureInfo.InvariantCulture),
             VirtualSeconds = Math.Round(figures.VirtualSeconds, 3),
         };

@@ -60,6 +60,23 @@ internal sealed record ScenarioReport
 
     public long PullsSent { get; init; }
 
+    /// <summary>Of the repairs, those that the publishing node sent itself.</summary>
+    public long SenderRepairs { get; init; }
+
+    /// <summary>Packets that members found missing, each counted once per member.</summary>
+    public long PacketsLost { get; init; }
+
+    public double RequestsPerLost { get; init; }
+
+    /// <summary>From the discovery of the gap to the packet.</summary>
+    public double RecoveryMedianMillis { get; init; }
+
+    /// <summary>Of the packets that were lost, what came within twice that median.</summary>
+    public double RecoveredWithinTwoMedians { get; init; }
+
+    /// <summary>Of the packets that were lost, what had to be asked of the sender.</summary>
+    public double AskedOfSender { get; init; }
+
     public double? RegionsPerNode { get; init; }
 
     public double? RegionsPerTopic { get; init; }

@@ -1,0 +1,44 @@
+using QuickSilver.Core.Wire;
+
+namespace QuickSilver.Multicast.Recovery;
+
+// The requests that one look at a stream's gaps is making, one per whom to ask; used again for the next look.
+internal sealed class PullDrafts
+{
+    public const int Most = 32;
+
+    private readonly List<(int Target, SequenceRanges Ranges)> _drafts = [];
+
+    public int Count { get; private set; }
+
+    public (int Target, SequenceRanges Ranges) this[int index] => _drafts[index];
+
+    public void Clear() => Count = 0;
+
+    /// <summary>False when no more goes into the request, or no more requests are made now.</summary>
+    public bool TryAdd(int target, long number)
+    {
+        for (int i = 0; i < Count; i++)
+        {
+            if (_drafts[i].Target == target)
+            {
+                return _drafts[i].Ranges.Add(number);
+            }
+        }
+
+        if (Count == Most)
+        {
+            return false;
+        }
+
+        if (Count == _drafts.Count)
+        {
+            _drafts.Add((target, new SequenceRanges(PullRequest.MaxRanges)));
+        }
+
+        var ranges = _drafts[Count].Ranges;
+        ranges.Clear();
+        _drafts[Count++] = (target, ranges);
+        return ranges.Add(number);
+    }
+}

@@ -1,0 +1,101 @@
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Tests.Infrastructure;
+using QuickSilver.Simulation;
+
+namespace QuickSilver.Multicast.Tests.Scenarios;
+
+// Views of so many members that their rings stand in a hierarchy and each keeps but a part (I1, I2, I17, I19).
+public sealed class HierarchyTests
+{
+    [Theory]
+    [InlineData(40, 5, 16)]
+    [InlineData(40, 2, 3)]
+    [InlineData(12, 1, 2)]
+    public void Everything_is_delivered_acknowledged_and_let_go_over_a_lossy_network(int nodes, int replicas, int ringSize)
+    {
+        var cluster = Running(nodes, new RepairRules(replicas, ringSize), new LinkModel { Loss = 0.02 });
+        cluster[0].PublishAll(1, 2_000, 700);
+
+        Assert.True(cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host => host.Log.Count == 2_000)));
+        Assert.True(cluster.RunUntil(() => cluster[0].Multicast.RetainedBytes == 0));
+        Assert.All(cluster.Hosts.Skip(1), host => MulticastCluster.AssertRun(host, cluster[0], 1, 1, 2_000));
+        Assert.True(cluster.RunUntil(() => cluster.Hosts.All(host =>
+            host.Multicast.Regions.All(region => region.Streams.All(stream => stream.Stable == stream.Highest)))));
+    }
+
+    [Fact]
+    public void A_member_that_is_silent_is_passed_over_and_the_others_gaps_are_known_and_filled_meanwhile()
+    {
+        var cluster = Running(20, new RepairRules(5, 16), new LinkModel { Loss = 0.05 });
+        cluster.Simulation.Nodes[7].Crash();
+        cluster[0].PublishAll(1, 100, 700);
+
+        var others = cluster.Hosts.Skip(1).Where(host => host.Node.Number != 7).ToList();
+        Assert.True(cluster.RunUntil(() => others.All(host => host.Log.Count == 100), seconds: 5));
+        // It has not told what it holds, so nothing is let go before the membership service has decided.
+        Assert.True(cluster[0].Multicast.RetainedBytes > 0);
+        cluster.Service.Remove(cluster[7].Key);
+        Assert.True(cluster.RunUntil(() => cluster[0].Multicast.RetainedBytes == 0));
+    }
+
+    [Fact]
+    public void Leaders_of_all_levels_may_die_at_once()
+    {
+        int[] leaders = [0, 1, 2, 6, 12];
+        var cluster = Running(40, new RepairRules(2, 3), new LinkModel { Loss = 0.02 });
+        cluster[39].PublishAll(1, 4_000, 700);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(10));
+        foreach (int leader in leaders)
+        {
+            cluster.Simulation.Nodes[leader].Crash();
+        }
+
+        cluster.Simulation.Run(TimeSpan.FromSeconds(1));
+        cluster.Service.Remove([.. leaders.Select(leader => cluster[leader].Key)]);
+        var left = cluster.Hosts.Where(host => !leaders.Contains(host.Node.Number)).ToList();
+        Assert.True(cluster.RunUntil(() => left.All(host => host.Log.Count == 4_000)));
+        Assert.True(cluster.RunUntil(() => cluster[39].Multicast.RetainedBytes == 0));
+    }
+
+    [Fact]
+    public void A_member_keeps_only_its_part_of_what_those_who_keep_it_hold_and_not_all_members_do()
+    {
+        var cluster = Running(20, new RepairRules(5, 16), new LinkModel { Loss = 0.05 });
+        long kept = 0;
+        long dropped = 0;
+        for (int i = 0; i < 300; i++)
+        {
+            cluster[0].PublishAll(1, 10, 1_400);
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(1));
+            foreach (var host in cluster.Hosts.Skip(1))
+            {
+                var region = host.Multicast.Regions.First();
+                foreach (var stream in region.Streams)
+                {
+                    for (long n = stream.Stable + 1; n <= Math.Min(stream.Consumed, stream.Replicated); n++)
+                    {
+                        bool isHeld = stream.TryGetPacket(n, host.Key, TimeSpan.Zero, out _);
+                        Assert.Equal(region.Keepers.KeeperOf(n) == region.OwnPartition, isHeld);
+                        kept += isHeld ? 1 : 0;
+                        dropped += isHeld ? 0 : 1;
+                    }
+                }
+            }
+        }
+
+        Assert.True(kept > 0 && dropped > 2 * kept, $"{kept} kept, {dropped} dropped");
+    }
+
+    private static MulticastCluster Running(int nodes, RepairRules repair, LinkModel? link)
+    {
+        var cluster = new MulticastCluster(seed: 5, nodes, link) { Service = { Repair = repair } };
+        foreach (var host in cluster.Hosts)
+        {
+            host.Publishes(1);
+            host.Subscribes(1);
+        }
+
+        cluster.Commit();
+        return cluster;
+    }
+}
