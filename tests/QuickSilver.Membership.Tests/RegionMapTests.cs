@@ -119,7 +119,7 @@ public sealed class RegionMapTests
         Assert.Null(RegionOf(2).Group);
         Assert.Null(RegionOf(2).View!.Group);
 
-        Region RegionOf(ulong topic) => Assert.Single(map.Topics[topic].Regions);
+        Region RegionOf(ulong topic) => Assert.Single(map.Topics[topic].Regions.All);
 
         void SetRoles(ulong[] nodes, TopicRole role) => Array.ForEach(nodes, id => map.SetRole(new NodeKey(id, 1), 2, role));
     }
@@ -137,7 +137,7 @@ public sealed class RegionMapTests
         }
 
         map.Apply(1);
-        Assert.Equal(3, map.Topics[7].Regions.Length);
+        Assert.Equal(3, map.Topics[7].Regions.Count);
         Assert.All(nodes, node => Assert.Equal([node], Assert.Single(map.NewsOf(node).Regions).Members.AsEnumerable()));
         Assert.All(map.NewsOf(nodes[0]).Topics, view => Assert.False(view.Routed));
 
@@ -462,7 +462,7 @@ public sealed class RegionMapTests
             Assert.Equal(places.Count, places.Distinct().Count());
             foreach (var topic in Map.Topics.Values)
             {
-                Assert.All(topic.Regions, region => Assert.True(region.Set == topic.Set && region.Contains(topic.Id)));
+                Assert.All(topic.Regions.All, region => Assert.True(region.Set == topic.Set && region.Contains(topic.Id)));
             }
             foreach (ulong gone in _live.Where(entry => entry.Value.Members.IsEmpty).Select(entry => entry.Key).ToArray())
             {

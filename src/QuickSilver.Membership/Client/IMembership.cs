@@ -23,6 +23,26 @@ internal sealed record ContractDescription
     public required string Guarantee { get; init; }
     public string Security { get; init; } = "None";
     public ImmutableArray<ContractField> Fields { get; init; } = [];
+
+    // By what they say: topics by the thousand have one contract among them.
+    public bool Equals(ContractDescription? other) => ReferenceEquals(this, other) || (other is not null
+        && TypeName == other.TypeName && Kind == other.Kind && Guarantee == other.Guarantee && Security == other.Security
+        && Fields.AsSpan().SequenceEqual(other.Fields.AsSpan()));
+
+    public override int GetHashCode()
+    {
+        var hash = new HashCode();
+        hash.Add(TypeName);
+        hash.Add(Kind);
+        hash.Add(Guarantee);
+        hash.Add(Security);
+        foreach (var field in Fields)
+        {
+            hash.Add(field);
+        }
+
+        return hash.ToHashCode();
+    }
 }
 
 internal sealed record TopicRequest

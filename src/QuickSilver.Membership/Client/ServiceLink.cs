@@ -81,6 +81,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         topics.ForEach(topic => ControlFrame.Append(_writer, topic));
         ControlFrame.Append(_writer, default(JoinCompleteMessage));
         _stream?.Send(_writer.Written);
+        _writer.Rest();
     }
 
     /// <summary>The service took the node in: heartbeats begin.</summary>

@@ -9,8 +9,6 @@ internal sealed class TopicTable
 {
     private readonly Dictionary<ulong, OpenTopic> _topics = [];
     private readonly Dictionary<ulong, Ask> _asks = [];
-    // In the order of opening, so that a registration anew is the same each time.
-    private readonly LinkedList<OpenTopic> _order = [];
     private ulong _lastRequest;
 
     private sealed class OpenTopic(ulong openedBy)
@@ -18,7 +16,8 @@ internal sealed class TopicTable
         // The request that opened it: views from before are of an earlier opening.
         public readonly ulong OpenedBy = openedBy;
         public TopicRequest? Granted;
-        public readonly List<Ask> Waiting = [];
+        // Null while nothing is asked for, which is nearly always.
+        public List<Ask>? Waiting;
         // A view of it has come.
         public bool HasView;
         // The request that subscribed; none while the last one does not. Views from before are of an earlier subscription.
@@ -37,7 +36,6 @@ internal sealed class TopicTable
         {
             topic = new OpenTopic(id);
             _topics.Add(request.TopicId, topic);
-            _order.AddLast(topic);
         }
 
         if (!request.Role.HasFlag(TopicRole.Subscribe))
@@ -50,7 +48,7 @@ internal sealed class TopicTable
         }
 
         var ask = new Ask(id, topic, request, completed);
-        topic.Waiting.Add(ask);
+        (topic.Waiting ??= new List<Ask>(1)).Add(ask);
         _asks.Add(id, ask);
         return ToMessage(ask);
     }
@@ -64,8 +62,7 @@ internal sealed class TopicTable
             return null;
         }
 
-        _order.Remove(topic);
-        foreach (var ask in topic.Waiting)
+        foreach (var ask in topic.Waiting ?? [])
         {
             _asks.Remove(ask.RequestId);
             abandoned += () => ask.Completed?.Invoke(new TopicOutcome($"Topic '{ask.Request.Name}' was closed before it was granted."));
@@ -83,7 +80,8 @@ internal sealed class TopicTable
         }
 
         var messages = new List<SetTopicMessage>(_topics.Count);
-        foreach (var topic in _order)
+        // In the order of opening, so that a registration anew is the same each time.
+        foreach (var topic in _topics.Values.OrderBy(static topic => topic.OpenedBy))
         {
             if (topic.Granted is { } granted)
             {
@@ -92,7 +90,7 @@ internal sealed class TopicTable
                 messages.Add(ToMessage(ask));
             }
 
-            messages.AddRange(topic.Waiting.Select(ToMessage));
+            messages.AddRange((topic.Waiting ?? []).Select(ToMessage));
         }
 
         return messages;
@@ -110,8 +108,18 @@ internal sealed class TopicTable
             return null;
         }
 
+        if (_asks.Count == 0)
+        {
+            // Who opens topics by the thousand is left with a table for as many questions.
+            _asks.TrimExcess();
+        }
+
         var topic = ask.Topic;
-        topic.Waiting.Remove(ask);
+        if (topic.Waiting is { } waiting && waiting.Remove(ask) && waiting.Count == 0)
+        {
+            topic.Waiting = null;
+        }
+
         string? refusal = outcome.Refusal.Length == 0 ? null : outcome.Refusal;
         if (refusal is null)
         {
@@ -124,10 +132,9 @@ internal sealed class TopicTable
         }
 
         // Unless it was closed, and perhaps opened again, meanwhile.
-        if (topic.Granted is null && topic.Waiting.Count == 0 && _topics.GetValueOrDefault(ask.Request.TopicId) == topic)
+        if (topic.Granted is null && topic.Waiting is null && _topics.GetValueOrDefault(ask.Request.TopicId) == topic)
         {
             _topics.Remove(ask.Request.TopicId);
-            _order.Remove(topic);
         }
 
         return ask.Completed is { } completed ? () => completed(new TopicOutcome(refusal)) : null;

@@ -8,13 +8,26 @@ namespace QuickSilver.Membership.Protocol;
 // of 128 bytes or more is shifted to make room for a longer one.
 internal sealed class ProtoWriter
 {
-    private byte[] _buffer = new byte[1024];
+    private const int LeastBytes = 128;
+    private const int MostIdleBytes = 4096;
+
+    private byte[] _buffer = [];
 
     public int Length { get; private set; }
 
     public ReadOnlySpan<byte> Written => _buffer.AsSpan(0, Length);
 
     public void Clear() => Length = 0;
+
+    /// <summary>As Clear; what a rare large message needed is given back.</summary>
+    public void Rest()
+    {
+        Clear();
+        if (_buffer.Length > MostIdleBytes)
+        {
+            _buffer = [];
+        }
+    }
 
     public void UInt64(int field, ulong value)
     {
@@ -134,7 +147,7 @@ internal sealed class ProtoWriter
     {
         if (_buffer.Length - Length < bytes)
         {
-            Array.Resize(ref _buffer, Math.Max(_buffer.Length * 2, Length + bytes));
+            Array.Resize(ref _buffer, Math.Max(Math.Max(_buffer.Length * 2, LeastBytes), Length + bytes));
         }
 
         var span = _buffer.AsSpan(Length, bytes);

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using System.Net;
+using System.Runtime.InteropServices;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Protocol;
@@ -196,7 +197,9 @@ internal static class ViewFields
         writer.End(start);
     }
 
-    public static TopicView ReadTopic(ref ProtoReader outer)
+    /// <param name="outer">Where the view lies.</param>
+    /// <param name="likely">The regions of the topic before: thousands of topics lie in the same ones, and share the array.</param>
+    public static TopicView ReadTopic(ref ProtoReader outer, ImmutableArray<ulong> likely)
     {
         var reader = outer.Message();
         ulong id = 0;
@@ -224,7 +227,7 @@ internal static class ViewFields
         {
             TopicId = id,
             Configuration = configuration,
-            Regions = [.. regions],
+            Regions = likely.AsSpan().SequenceEqual(regions) ? likely : ImmutableCollectionsMarshal.AsImmutableArray(regions),
             Subscribed = subscribed,
             Routed = routed,
             Subscribers = subscribers,

@@ -69,8 +69,8 @@ internal sealed class Horizon
 
     public void ClearNews()
     {
-        NewRegions.Clear();
-        NewTopics.Clear();
+        NewRegions.Empty();
+        NewTopics.Empty();
     }
 
     private void TellIfNew(ref Sight sight, Region region)

@@ -36,23 +36,65 @@ internal sealed class MappedNode(NodeKey key)
     }
 }
 
-// One node's access to one topic.
+// One node's access to one topic. There is one for each topic of each node, so it is kept small.
 internal sealed class Opener(MappedNode node, MappedTopic topic)
 {
+    private Traits _traits = Traits.Fresh;
+
     public MappedNode Node { get; } = node;
 
     public MappedTopic Topic { get; } = topic;
 
-    public bool Subscribes { get; set; }
+    // Where it lies among the topic's openers, by which alone it is set; -1: the topic is not open here any more.
+    public int Index { get; set; } = -1;
 
-    public bool Publishes { get; set; }
+    public bool IsOpen => Index >= 0;
+
+    public bool Subscribes
+    {
+        get => Has(Traits.Subscribes);
+        set => Set(Traits.Subscribes, value);
+    }
+
+    public bool Publishes
+    {
+        get => Has(Traits.Publishes);
+        set => Set(Traits.Publishes, value);
+    }
 
     // What the last view that the node was told says.
-    public bool ToldSubscribed { get; set; }
+    public bool ToldSubscribed
+    {
+        get => Has(Traits.ToldSubscribed);
+        set => Set(Traits.ToldSubscribed, value);
+    }
 
     // The topic's regions are in the node's sight through this: from when it publishes until it closes.
-    public bool IsRouted { get; set; }
+    public bool IsRouted
+    {
+        get => Has(Traits.Routed);
+        set => Set(Traits.Routed, value);
+    }
 
     // The node has no view of the topic yet.
-    public bool IsFresh { get; set; } = true;
+    public bool IsFresh
+    {
+        get => Has(Traits.Fresh);
+        set => Set(Traits.Fresh, value);
+    }
+
+    private bool Has(Traits trait) => (_traits & trait) != 0;
+
+    private void Set(Traits trait, bool has) => _traits = has ? _traits | trait : _traits & ~trait;
+
+    [Flags]
+    private enum Traits : byte
+    {
+        None = 0,
+        Subscribes = 1,
+        Publishes = 2,
+        ToldSubscribed = 4,
+        Routed = 8,
+        Fresh = 16,
+    }
 }

@@ -1,3 +1,5 @@
+using System.Collections.Immutable;
+using System.Runtime.InteropServices;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
@@ -6,13 +8,17 @@ namespace QuickSilver.Membership.Regions;
 // together, are its subscribers.
 internal sealed class MappedTopic(ulong id)
 {
-    // What those who subscribe, or may publish, or both, are told.
-    private readonly TopicView?[] _views = new TopicView?[4];
+    private Opener[] _openers = [];
+    private int _openerCount;
+
+    // What its last view says beside its regions.
+    private long _viewedAt;
+    private int _viewedSubscribers;
 
     public ulong Id { get; } = id;
 
     // Who is told of it. What is done for one opener does not touch another, so the order of this table has no effect.
-    public Dictionary<NodeKey, Opener> Openers { get; } = [];
+    public ReadOnlySpan<Opener> Openers => _openers.AsSpan(0, _openerCount);
 
     public int Subscribers { get; set; }
 
@@ -28,16 +34,40 @@ internal sealed class MappedTopic(ulong id)
     // A subscription came or went since the last configuration.
     public bool IsChanged { get; set; }
 
-    /// <summary>In ascending order of their ids; replaced, never changed.</summary>
-    public Region[] Regions { get; private set; } = [];
+    /// <summary>Shared with other topics that lie in the same ones.</summary>
+    public RegionList Regions { get; private set; } = RegionList.None;
 
-    // What the configuration that is being made adds to its regions, and takes away.
-    public List<Region> Gained { get; } = [];
-    public List<Region> Lost { get; } = [];
+    // What the configuration that is being made adds to its regions, and takes away; null when that is nothing.
+    public List<Region>? Gained { get; private set; }
+    public List<Region>? Lost { get; private set; }
 
     public long TouchedAt { get; private set; }
 
-    public bool HasView => _views[0] is not null;
+    public bool HasView => _viewedAt != 0;
+
+    public void Add(Opener opener)
+    {
+        if (_openerCount == _openers.Length)
+        {
+            Array.Resize(ref _openers, Math.Max(1, _openerCount * 2));
+        }
+
+        opener.Index = _openerCount;
+        _openers[_openerCount++] = opener;
+    }
+
+    public void Remove(Opener opener)
+    {
+        var last = _openers[--_openerCount];
+        _openers[opener.Index] = last;
+        last.Index = opener.Index;
+        opener.Index = -1;
+        _openers[_openerCount] = null!;
+        if (_openerCount <= _openers.Length / 4)
+        {
+            Array.Resize(ref _openers, _openerCount);
+        }
+    }
 
     /// <summary>True the first time in a configuration.</summary>
     public bool Touch(long configuration)
@@ -48,62 +78,80 @@ internal sealed class MappedTopic(ulong id)
         }
 
         TouchedAt = configuration;
-        Gained.Clear();
-        Lost.Clear();
         return true;
     }
 
-    /// <summary>Takes in what was gained and lost.</summary>
-    public void RemakeRegions()
+    public void Gain(Region region) => (Gained ??= new List<Region>(1)).Add(region);
+
+    public void Lose(Region region) => (Lost ??= new List<Region>(1)).Add(region);
+
+    /// <summary>Takes in what was gained and lost; <paramref name="likely"/> is what another topic's regions became.</summary>
+    public void RemakeRegions(RegionList likely)
     {
-        if (Gained.Count == 0 && Lost.Count == 0)
+        if (Gained is null && Lost is null)
         {
             return;
         }
 
-        var lost = new HashSet<Region>(Lost);
-        Gained.Sort(static (a, b) => a.Id.CompareTo(b.Id));
-        var regions = new Region[Regions.Length - Lost.Count + Gained.Count];
-        int at = 0, gained = 0;
-        foreach (var region in Regions)
+        var lost = Lost is null ? null : new HashSet<Region>(Lost);
+        var regions = new List<Region>(Regions.Count + (Gained?.Count ?? 0));
+        foreach (var region in Regions.All)
         {
-            if (lost.Contains(region))
+            if (lost?.Contains(region) != true)
             {
-                continue;
+                regions.Add(region);
             }
-
-            while (gained < Gained.Count && Gained[gained].Id < region.Id)
-            {
-                regions[at++] = Gained[gained++];
-            }
-
-            regions[at++] = region;
         }
 
-        while (gained < Gained.Count)
-        {
-            regions[at++] = Gained[gained++];
-        }
-
-        Regions = regions;
+        regions.AddRange(Gained ?? []);
+        regions.Sort(static (a, b) => a.Id.CompareTo(b.Id));
+        Regions = likely.Holds(regions) ? likely : RegionList.Of(regions);
     }
 
-    public void MakeViews(long configuration)
+    /// <summary>From this configuration on it has another view.</summary>
+    public void RenewView(long configuration)
     {
-        var view = new TopicView
-        {
-            TopicId = Id,
-            Configuration = configuration,
-            Regions = [.. Regions.Select(region => region.Id)],
-            Subscribed = false,
-            Routed = false,
-            Subscribers = Subscribers,
-        };
-        Array.Clear(_views);
-        _views[0] = view;
+        _viewedAt = configuration;
+        _viewedSubscribers = Subscribers;
     }
 
     /// <summary>The topic's view as one is told it who has it open so.</summary>
-    public TopicView ViewFor(bool subscribed, bool routed) =>
-        _views[(subscribed ? 1 : 0) + (routed ? 2 : 0)] ??= _views[0]! with { Subscribed = subscribed, Routed = routed };
+    public TopicView ViewFor(bool subscribed, bool routed) => new()
+    {
+        TopicId = Id,
+        Configuration = _viewedAt,
+        Regions = Regions.Ids,
+        Subscribed = subscribed,
+        Routed = routed,
+        Subscribers = _viewedSubscribers,
+    };
+
+    /// <summary>The configuration is made.</summary>
+    public void EndChange()
+    {
+        Gained = null;
+        Lost = null;
+    }
+}
+
+// The regions that a topic lies in, in ascending order of their ids; never changed. Topics by the thousand lie in the same ones.
+internal sealed class RegionList
+{
+    public static readonly RegionList None = new([]);
+
+    private RegionList(ImmutableArray<Region> regions)
+    {
+        All = regions;
+        Ids = [.. regions.Select(region => region.Id)];
+    }
+
+    public ImmutableArray<ulong> Ids { get; }
+
+    public ImmutableArray<Region> All { get; }
+
+    public int Count => All.Length;
+
+    public static RegionList Of(List<Region> regions) => regions.Count == 0 ? None : new([.. regions]);
+
+    public bool Holds(List<Region> regions) => CollectionsMarshal.AsSpan(regions).SequenceEqual(All.AsSpan());
 }

@@ -155,9 +155,27 @@ internal sealed class RegionMap
             ForgetIfUnused(topic);
         }
 
+        _distribution.EndChange();
         _sets.EndChange();
-        _fresh.Clear();
+        _fresh.Empty();
+        _outworn.Empty();
     }
+
+    /// <summary>All nodes were told the last configuration; there is no news of it any more.</summary>
+    public void ForgetNews()
+    {
+        foreach (var node in _nodes.Values)
+        {
+            node.Horizon.ClearNews();
+        }
+    }
+
+    /// <summary>What the node has open.</summary>
+    public IReadOnlyCollection<ulong> TopicsOf(NodeKey key) => _nodes[key].Open.Keys;
+
+    public int TopicCountOf(NodeKey key) => _nodes[key].Open.Count;
+
+    public bool IsOpen(NodeKey key, ulong topicId) => _nodes[key].Open.ContainsKey(topicId);
 
     /// <summary>What the last configuration tells this node; valid until the next one.</summary>
     public (List<RegionView> Regions, List<TopicView> Topics) NewsOf(NodeKey key)
@@ -191,7 +209,13 @@ internal sealed class RegionMap
             var node = opener.Node;
             if (node.HasReturned && !node.IsRemoved)
             {
-                _outworn.AddRange(opener.Topic.Regions.Where(region => region.View!.Configuration < node.AdmittedAt));
+                foreach (var region in opener.Topic.Regions.All)
+                {
+                    if (region.View!.Configuration < node.AdmittedAt)
+                    {
+                        _outworn.Add(region);
+                    }
+                }
             }
         }
     }
@@ -206,7 +230,7 @@ internal sealed class RegionMap
 
         var opener = new Opener(node, topic);
         node.Open.Add(topicId, opener);
-        topic.Openers.Add(node.Key, opener);
+        topic.Add(opener);
         _fresh.Add(opener);
         return opener;
     }
@@ -225,7 +249,7 @@ internal sealed class RegionMap
 
         if (opener.IsRouted)
         {
-            foreach (var region in opener.Topic.Regions)
+            foreach (var region in opener.Topic.Regions.All)
             {
                 node.Horizon.GoOutOfSight(region);
             }
@@ -233,7 +257,7 @@ internal sealed class RegionMap
             node.Horizon.ForgetUnseen();
         }
 
-        opener.Topic.Openers.Remove(node.Key);
+        opener.Topic.Remove(opener);
         ForgetIfUnused(opener.Topic);
     }
 
@@ -254,7 +278,7 @@ internal sealed class RegionMap
 
     private void Forget(Opener opener)
     {
-        opener.Topic.Openers.Remove(opener.Node.Key);
+        opener.Topic.Remove(opener);
         if (opener.Subscribes)
         {
             opener.Topic.Subscribers--;
@@ -267,7 +291,7 @@ internal sealed class RegionMap
     // Once it is forgotten its number may already stand for another that was opened since.
     private void ForgetIfUnused(MappedTopic topic)
     {
-        if (topic.Openers.Count == 0 && topic.Regions.Length == 0 && _topics.GetValueOrDefault(topic.Id) == topic)
+        if (topic.Openers.IsEmpty && topic.Regions.Count == 0 && _topics.GetValueOrDefault(topic.Id) == topic)
         {
             _topics.Remove(topic.Id);
         }

@@ -69,7 +69,7 @@ internal sealed class SetOverlaps(int set, TopicSetRules rules, Func<ulong, Topi
             overlap.Weight += more;
         }
 
-        foreach (var opener in topic.Openers.Values)
+        foreach (var opener in topic.Openers)
         {
             if (opener.Subscribes)
             {
@@ -101,7 +101,7 @@ internal sealed class SetOverlaps(int set, TopicSetRules rules, Func<ulong, Topi
     {
         MeetSubscribers(topic);
         long gain = 0;
-        foreach (var opener in topic.Openers.Values)
+        foreach (var opener in topic.Openers)
         {
             if (opener.Subscribes && opener.Node.PlaceIn(set) is { Overlap: { Met: > 0 } overlap } place)
             {
@@ -132,7 +132,7 @@ internal sealed class SetOverlaps(int set, TopicSetRules rules, Func<ulong, Topi
         _walk++;
         _met.Clear();
         int outside = 0;
-        foreach (var opener in topic.Openers.Values)
+        foreach (var opener in topic.Openers)
         {
             if (!opener.Subscribes)
             {

@@ -140,7 +140,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
             topic.IsChanged = false;
         }
 
-        _changed.Clear();
+        _changed.Empty();
         foreach (var place in _moved)
         {
             place.IsMoved = false;
@@ -148,7 +148,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
             place.Previous = null;
         }
 
-        _moved.Clear();
+        _moved.Empty();
     }
 
     private bool IsIrregular => _sets.Count > 1 || (_sets.Count == 1 && _sets[0].Count > rules.RegularOverlaps);
@@ -186,7 +186,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
             return;
         }
 
-        foreach (var opener in topic.Openers.Values)
+        foreach (var opener in topic.Openers)
         {
             if (opener.Subscribes)
             {
@@ -259,7 +259,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
         topic.Set = set;
         topic.ChangesSincePlaced = 0;
         topic.Weight = topic.Subscribers;
-        foreach (var opener in topic.Openers.Values)
+        foreach (var opener in topic.Openers)
         {
             if (opener.Subscribes)
             {

@@ -1,3 +1,5 @@
+using QuickSilver.Membership.Views;
+
 namespace QuickSilver.Membership.Regions;
 
 // Works out who learns what when regions have changed. A node has in sight the regions that it is a member of and those of
@@ -7,6 +9,8 @@ namespace QuickSilver.Membership.Regions;
 internal sealed class ViewDistribution
 {
     private readonly List<MappedTopic> _touched = [];
+    // Of the topic that is being told: its view as those are told it who subscribe, or may publish, or both.
+    private readonly TopicView?[] _views = new TopicView?[4];
 
     /// <summary>The topics whose regions or subscribers changed in the last configuration.</summary>
     public List<MappedTopic> Touched => _touched;
@@ -24,11 +28,14 @@ internal sealed class ViewDistribution
             Touch(topic, configuration);
         }
 
+        var regions = RegionList.None;
         foreach (var topic in _touched)
         {
-            topic.RemakeRegions();
-            topic.MakeViews(configuration);
-            foreach (var opener in topic.Openers.Values)
+            topic.RemakeRegions(regions);
+            regions = topic.Regions;
+            topic.RenewView(configuration);
+            Array.Clear(_views);
+            foreach (var opener in topic.Openers)
             {
                 Tell(opener);
             }
@@ -38,13 +45,14 @@ internal sealed class ViewDistribution
         foreach (var opener in fresh)
         {
             bool isNews = opener.IsFresh || (opener.Publishes && !opener.IsRouted);
-            if (isNews && opener.Topic.Openers.GetValueOrDefault(opener.Node.Key) == opener)
+            if (isNews && opener.IsOpen)
             {
                 if (!opener.Topic.HasView)
                 {
-                    opener.Topic.MakeViews(configuration);
+                    opener.Topic.RenewView(configuration);
                 }
 
+                Array.Clear(_views);
                 Tell(opener);
             }
         }
@@ -54,6 +62,14 @@ internal sealed class ViewDistribution
             TellNewView(region);
             region.EndChange();
         }
+    }
+
+    /// <summary>The configuration is made.</summary>
+    public void EndChange()
+    {
+        _touched.ForEach(static topic => topic.EndChange());
+        _touched.Empty();
+        Array.Clear(_views);
     }
 
     // Both lists of topics are in the order of their ids.
@@ -77,12 +93,12 @@ internal sealed class ViewDistribution
             }
             else if (order < 0)
             {
-                Touch(before[old], configuration).Lost.Add(region);
+                Touch(before[old], configuration).Lose(region);
                 old++;
             }
             else
             {
-                Touch(now[current], configuration).Gained.Add(region);
+                Touch(now[current], configuration).Gain(region);
                 current++;
             }
         }
@@ -98,14 +114,14 @@ internal sealed class ViewDistribution
         return topic;
     }
 
-    private static void Tell(Opener opener)
+    private void Tell(Opener opener)
     {
         var topic = opener.Topic;
         var horizon = opener.Node.Horizon;
         if (opener.Publishes && !opener.IsRouted)
         {
             opener.IsRouted = true;
-            foreach (var region in topic.Regions)
+            foreach (var region in topic.Regions.All)
             {
                 horizon.ComeIntoSight(region);
             }
@@ -113,12 +129,12 @@ internal sealed class ViewDistribution
         else if (opener.IsRouted)
         {
             // The new regions first: one that another topic leaves must not go out of sight in between.
-            foreach (var region in topic.Gained)
+            foreach (var region in topic.Gained ?? [])
             {
                 horizon.ComeIntoSight(region);
             }
 
-            foreach (var region in topic.Lost)
+            foreach (var region in topic.Lost ?? [])
             {
                 horizon.Tell(region);
                 horizon.GoOutOfSight(region);
@@ -127,7 +143,8 @@ internal sealed class ViewDistribution
 
         opener.IsFresh = false;
         opener.ToldSubscribed = opener.Subscribes;
-        horizon.NewTopics.Add(topic.ViewFor(opener.Subscribes, opener.IsRouted));
+        ref var view = ref _views[(opener.Subscribes ? 1 : 0) + (opener.IsRouted ? 2 : 0)];
+        horizon.NewTopics.Add(view ??= topic.ViewFor(opener.Subscribes, opener.IsRouted));
     }
 
     private static void TellNewView(Region region)
@@ -145,7 +162,7 @@ internal sealed class ViewDistribution
         // Of a region that has dissolved its topics' openers were told when it was lost.
         foreach (var topic in region.Members.Count == 0 ? [] : region.Topics)
         {
-            foreach (var opener in topic.Openers.Values)
+            foreach (var opener in topic.Openers)
             {
                 if (opener.IsRouted)
                 {

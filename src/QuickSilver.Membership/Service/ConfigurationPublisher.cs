@@ -57,6 +57,13 @@ internal sealed class ConfigurationPublisher(RegionMap map, MembershipCounters c
         }
     }
 
+    /// <summary>A configuration has been told to all: what its writing took is given back.</summary>
+    public void Rest()
+    {
+        _frames.Rest();
+        map.ForgetNews();
+    }
+
     private void WriteSnapshot(Member member, long number, List<Member> members, List<RegionView> regions, List<TopicView> topics)
     {
         // Members who are not in a configuration yet are in nobody's snapshot.

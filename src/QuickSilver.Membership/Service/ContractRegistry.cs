@@ -9,13 +9,25 @@ namespace QuickSilver.Membership.Service;
 internal sealed class ContractRegistry
 {
     private readonly Dictionary<ulong, Entry> _entries = [];
+    // Each once, however many topics have it.
+    private readonly Dictionary<ContractDescription, SharedContract> _contracts = [];
 
-    private sealed class Entry(string name, ContractDescription contract)
+    private sealed class SharedContract(ContractDescription contract)
     {
-        public readonly string Name = name;
         public readonly ContractDescription Contract = contract;
         public readonly Dictionary<int, ContractField> Fields = contract.Fields.ToDictionary(field => field.Number);
+        public int Topics;
+    }
+
+    private sealed class Entry(string name, SharedContract shared)
+    {
+        public readonly string Name = name;
+        public readonly SharedContract Shared = shared;
+        // The contract's, until an endpoint knows of one that the contract lacks.
+        public Dictionary<int, ContractField> Fields = shared.Fields;
         public int Endpoints;
+
+        public ContractDescription Contract => Shared.Contract;
     }
 
     public int Count => _entries.Count;
@@ -49,6 +61,10 @@ internal sealed class ContractRegistry
         if (_entries.TryGetValue(topicId, out var entry) && --entry.Endpoints == 0)
         {
             _entries.Remove(topicId);
+            if (--entry.Shared.Topics == 0)
+            {
+                _contracts.Remove(entry.Contract);
+            }
         }
     }
 
@@ -56,17 +72,33 @@ internal sealed class ContractRegistry
     {
         if (!_entries.TryGetValue(topic.TopicId, out var entry))
         {
-            entry = new Entry(topic.Name, topic.Contract);
+            entry = new Entry(topic.Name, Share(topic.Contract));
             _entries.Add(topic.TopicId, entry);
             return entry;
         }
 
         foreach (var field in topic.Contract.Fields)
         {
-            entry.Fields.TryAdd(field.Number, field);
+            if (!entry.Fields.ContainsKey(field.Number))
+            {
+                entry.Fields = entry.Fields == entry.Shared.Fields ? new(entry.Fields) : entry.Fields;
+                entry.Fields.Add(field.Number, field);
+            }
         }
 
         return entry;
+    }
+
+    private SharedContract Share(ContractDescription contract)
+    {
+        if (!_contracts.TryGetValue(contract, out var shared))
+        {
+            shared = new SharedContract(contract);
+            _contracts.Add(contract, shared);
+        }
+
+        shared.Topics++;
+        return shared;
     }
 
     private static string? Compare(Entry entry, TopicRequest topic)

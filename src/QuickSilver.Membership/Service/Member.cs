@@ -1,4 +1,3 @@
-using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Views;
 
@@ -23,9 +22,6 @@ internal sealed class Member(NodeInfo info, JoinMessage join, long maxBacklogByt
 
     /// <summary>The newest topic request that was handled.</summary>
     public ulong LastRequest { get; set; }
-
-    /// <summary>The access granted to each topic.</summary>
-    public Dictionary<ulong, TopicRole> Topics { get; } = [];
 
     public ConfigurationBacklog Backlog { get; } = new(maxBacklogBytes);
 }

@@ -36,7 +36,7 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
 
     public void Close(Member member, ulong topicId)
     {
-        if (member.Topics.Remove(topicId))
+        if (map.IsOpen(member.Key, topicId))
         {
             map.SetRole(member.Key, topicId, TopicRole.None);
             _contracts.Remove(topicId);
@@ -52,27 +52,25 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
             kept.Add(request.Topic.TopicId);
         }
 
-        ulong[] gone = [.. member.Topics.Keys.Where(topicId => !kept.Contains(topicId)).Order()];
+        ulong[] gone = [.. map.TopicsOf(member.Key).Where(topicId => !kept.Contains(topicId)).Order()];
         foreach (ulong topicId in gone)
         {
             Close(member, topicId);
         }
     }
 
-    /// <summary>The member is gone; the region map forgets it by itself.</summary>
+    /// <summary>The member is gone; the region map is about to forget it.</summary>
     public void Release(Member member)
     {
-        foreach (ulong topicId in member.Topics.Keys)
+        foreach (ulong topicId in map.TopicsOf(member.Key))
         {
             _contracts.Remove(topicId);
         }
-
-        member.Topics.Clear();
     }
 
     private void Grant(Member member, TopicRequest topic, bool opensAfresh)
     {
-        if (!member.Topics.ContainsKey(topic.TopicId))
+        if (!map.IsOpen(member.Key, topic.TopicId))
         {
             _contracts.Add(topic);
         }
@@ -85,7 +83,6 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
             }
         }
 
-        member.Topics[topic.TopicId] = topic.Role;
         map.SetRole(member.Key, topic.TopicId, topic.Role);
     }
 
@@ -101,8 +98,9 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
             return $"Topic '{topic.Name}' was asked for under a number that is not its own.";
         }
 
-        return member.Topics.Count >= context.Limits.MaxTopics && !member.Topics.ContainsKey(topic.TopicId)
-            ? $"Topic '{topic.Name}': this node has {member.Topics.Count} topics open, and may have no more."
+        int open = map.TopicCountOf(member.Key);
+        return open >= context.Limits.MaxTopics && !map.IsOpen(member.Key, topic.TopicId)
+            ? $"Topic '{topic.Name}': this node has {open} topics open, and may have no more."
             : null;
     }
 }

@@ -411,6 +411,8 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
                 _publisher.PublishDelta(member, number, previous, infos, _removed);
             }
         }
+
+        _publisher.Rest();
     }
 
     private void CheckFailures()

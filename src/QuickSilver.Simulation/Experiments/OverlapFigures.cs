@@ -72,7 +72,7 @@ internal sealed record OverlapFigures
             GroupsPerNode = loads.Average(load => load.Groups),
             ShareOfTwoBusiest = loads.Average(load => load.ShareOfTwoBusiest),
             ShareSentSingly = loads.Average(load => load.ShareSentSingly),
-            RegionsPerTopic = topics.Average(topic => topic.Regions.Length),
+            RegionsPerTopic = topics.Average(topic => topic.Regions.Count),
             GroupsPerTopic = topics.Average(GroupsOf),
             MostGroupsOfATopic = topics.Max(GroupsOf),
             SendsPerTopic = topics.Average(SendsOf),
@@ -81,9 +81,9 @@ internal sealed record OverlapFigures
         };
     }
 
-    private static int GroupsOf(MappedTopic topic) => topic.Regions.Count(region => region.Group is not null);
+    private static int GroupsOf(MappedTopic topic) => topic.Regions.All.Count(region => region.Group is not null);
 
-    private static int SendsOf(MappedTopic topic) => topic.Regions.Sum(region => region.Group is null ? region.Members.Count : 1);
+    private static int SendsOf(MappedTopic topic) => topic.Regions.All.Sum(region => region.Group is null ? region.Members.Count : 1);
 
     private sealed class NodeLoad
     {

@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Protocol.Replies;
@@ -21,6 +22,8 @@ internal sealed class ConfigurationMessage
     public List<RegionView> Regions { get; } = [];
     public List<TopicView> Topics { get; } = [];
 
+    private ImmutableArray<ulong> LastRegions => Topics.Count > 0 ? Topics[^1].Regions : [];
+
     public static ConfigurationMessage? Read(ReadOnlySpan<byte> body)
     {
         var reader = new ProtoReader(body);
@@ -38,7 +41,7 @@ internal sealed class ConfigurationMessage
                 case 7: message.Joined.Add(ViewFields.ReadInfo(ref reader)); break;
                 case 8: message.Removed.Add(ViewFields.ReadNode(ref reader)); break;
                 case 9: message.Regions.Add(ViewFields.ReadRegion(ref reader)); break;
-                case 10: message.Topics.Add(ViewFields.ReadTopic(ref reader)); break;
+                case 10: message.Topics.Add(ViewFields.ReadTopic(ref reader, message.LastRegions)); break;
                 default: reader.Skip(); break;
             }
         }
