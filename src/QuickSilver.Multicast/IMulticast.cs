@@ -12,19 +12,19 @@ internal interface IMulticast
 internal interface ITopicSender
 {
     /// <summary>
-    /// Takes one message (copied before it returns) and gives its number, or -1 when there is no room: then OnRoom is
-    /// called once when there is. Without subscribers a message is stable at once.
+    /// Takes one message (copied before it returns) and gives its number, or -1 when there is no room: then RoomObserver is
+    /// told once when there is. Without subscribers a message is stable at once.
     /// </summary>
     long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer);
 
     /// <summary>Reads what <see cref="TrySend"/> will, so that it is in the cache then; gives something of it.</summary>
     int Touch() => 0;
 
-    /// <summary>Whether a message could be taken now; if not, OnRoom is called once when one can.</summary>
+    /// <summary>Whether a message could be taken now; if not, RoomObserver is told once when one can.</summary>
     bool AwaitRoom();
 
-    /// <summary>Called on the core thread when TrySend or AwaitRoom said no and may be tried again.</summary>
-    Action? OnRoom { get; set; }
+    /// <summary>Who is told on the core thread when TrySend or AwaitRoom said no and may be tried again.</summary>
+    IRoomObserver? RoomObserver { get; set; }
 
     /// <summary>Everything taken so far is stable.</summary>
     bool IsStable { get; }
@@ -33,6 +33,12 @@ internal interface ITopicSender
     void WhenStable(Action callback);
 
     void Close();
+}
+
+// An interface and not a delegate: a delegate for each of thousands of topics is 64 bytes each.
+internal interface IRoomObserver
+{
+    void OnRoom();
 }
 
 internal interface ITopicReceiver

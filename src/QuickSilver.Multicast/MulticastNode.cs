@@ -68,6 +68,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _readOn = new Alarm(ReadOn);
     }
 
+    public MulticastContext Context => _context;
+
     public MulticastCounters Counters => _context.Counters;
 
     public IRepairWatch? RepairWatch
@@ -126,7 +128,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     public ITopicReceiver OpenReceiver(ulong topicId, bool reliable, ITopicSink sink)
     {
-        var receiver = new TopicReceiver(_context, topicId, reliable, sink, Forget, OnLoss);
+        var receiver = new TopicReceiver(topicId, reliable, sink, this);
         _topicReceivers.Add((topicId, reliable), receiver);
         if (_topicViews.TryGetValue(topicId, out var view) && view.Subscribed)
         {
@@ -388,7 +390,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     {
         // A receiver that opens in the middle of a view has missed where the senders' runs begin: it waits for a view of its own.
         bool receives = _topicReceivers.ContainsKey((view.TopicId, true)) || _topicReceivers.ContainsKey((view.TopicId, false));
-        _topicViews[view.TopicId] = receives ? view : view with { Subscribed = false };
+        _topicViews[view.TopicId] = receives || !view.Subscribed ? view : view with { Subscribed = false };
         foreach (var topic in _topicSenders)
         {
             if (topic.TopicId == view.TopicId)
@@ -566,7 +568,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     }
 
     // The next subscription to the topic begins with a view of its own, never with the one this subscription had.
-    private void Forget(TopicReceiver receiver)
+    public void Forget(TopicReceiver receiver)
     {
         _topicReceivers.Remove((receiver.TopicId, receiver.IsReliable));
         if (_topicViews.TryGetValue(receiver.TopicId, out var view))

@@ -53,29 +53,32 @@ internal static class MessageHeader
 //
 // Configurations between which nothing was sent share an entry. Entries that somebody may still ask for are never dropped:
 // a sender whose table is full waits until the oldest is settled.
-internal sealed class StartTable
+internal class StartTable
 {
     // What fits into the smallest packet beside its header and the message's.
     public const int MaxEntries = 30;
     private const int EntryBytes = 16;
 
-    private readonly List<(long Configuration, long First)> _entries = [];
+    // Nearly always there is one entry.
+    private (long Configuration, long First) _oldest;
+    private (long Configuration, long First)[]? _others;
+    private int _count;
 
-    public int EncodedBytes => 1 + (EntryBytes * _entries.Count);
+    public int EncodedBytes => 1 + (EntryBytes * _count);
 
     /// <summary>No message may be sent: the configuration after it could not be entered.</summary>
-    public bool IsFull => _entries.Count == MaxEntries;
+    public bool IsFull => _count == MaxEntries;
 
     public void Add(long configuration, long first)
     {
-        if (_entries.Count > 0 && _entries[^1].Configuration >= configuration)
+        if (_count > 0 && Entry(_count - 1).Configuration >= configuration)
         {
             return;
         }
 
-        if (_entries.Count > 0 && _entries[^1].First == first)
+        if (_count > 0 && Entry(_count - 1).First == first)
         {
-            _entries[^1] = (configuration, first);
+            Entry(_count - 1) = (configuration, first);
             return;
         }
 
@@ -84,27 +87,43 @@ internal sealed class StartTable
             throw new InvalidOperationException("A message was sent although the start table was full.");
         }
 
-        _entries.Add((configuration, first));
+        if (_count > 0 && _count > (_others?.Length ?? 0))
+        {
+            Array.Resize(ref _others, Math.Min(2 * _count, MaxEntries - 1));
+        }
+
+        Entry(_count++) = (configuration, first);
     }
 
     /// <summary>Forgets what no subscriber can still ask for: all but the last entry that is settled.</summary>
     public void Prune(long settled)
     {
         int keep = 0;
-        while (keep + 1 < _entries.Count && _entries[keep + 1].Configuration <= settled)
+        while (keep + 1 < _count && Entry(keep + 1).Configuration <= settled)
         {
             keep++;
         }
 
-        _entries.RemoveRange(0, keep);
+        if (keep == 0)
+        {
+            return;
+        }
+
+        _count -= keep;
+        for (int i = 0; i < _count; i++)
+        {
+            Entry(i) = Entry(i + keep);
+        }
+
+        _others = _count == 1 ? null : _others;
     }
 
     public void Write(Span<byte> at)
     {
-        at[0] = (byte)_entries.Count;
-        for (int i = 0; i < _entries.Count; i++)
+        at[0] = (byte)_count;
+        for (int i = 0; i < _count; i++)
         {
-            var (configuration, first) = _entries[i];
+            var (configuration, first) = Entry(i);
             BinaryPrimitives.WriteInt64LittleEndian(at[(1 + (i * EntryBytes))..], configuration);
             BinaryPrimitives.WriteInt64LittleEndian(at[(9 + (i * EntryBytes))..], first);
         }
@@ -136,5 +155,15 @@ internal sealed class StartTable
         }
 
         return 0;
+    }
+
+    private ref (long Configuration, long First) Entry(int index)
+    {
+        if (index == 0)
+        {
+            return ref _oldest;
+        }
+
+        return ref _others![index - 1];
     }
 }

@@ -57,7 +57,11 @@ internal sealed class RegionSender
         _announceAlarm = new Alarm(Announce);
         _resumeAlarm = new Alarm(Resume);
         _opensAt = context.Environment.Now + context.Options.ReconfigurationPause;
+        Alone = [this];
     }
+
+    /// <summary>What the topics that go to this region only have in common: their routes.</summary>
+    public RegionSender[] Alone { get; }
 
     public RegionView View { get; }
 

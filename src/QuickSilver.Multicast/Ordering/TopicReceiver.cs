@@ -9,20 +9,19 @@ namespace QuickSilver.Multicast.Ordering;
 // A subscription is active from the configuration in which the membership service put it in a view. Messages of older views
 // are not its business. Where a sender's run begins for it, the start table says, which the first message of the topic in
 // each view carries; until then what arrives is held.
-internal sealed class TopicReceiver(
-    MulticastContext context, ulong topicId, bool reliable, ITopicSink sink, Action<TopicReceiver> closed, Action<InboundStream> torn)
-    : ITopicReceiver
+internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sink, MulticastNode node) : ITopicReceiver
 {
     // A topic has few senders as a rule, and is looked up by the table only once they are many.
     private const int FewSenders = 8;
 
-    private readonly List<SenderOrder> _senders = [];
+    // Null before the first message.
+    private List<SenderOrder>? _senders;
     private Dictionary<NodeKey, SenderOrder>? _bySender;
     private SendersAside? _aside;
     private bool _isClosed;
 
     /// <summary>Each sender's run, for diagnostics.</summary>
-    public IReadOnlyList<SenderOrder> Orders => _senders;
+    public IReadOnlyList<SenderOrder> Orders => _senders ?? [];
 
     public ulong TopicId { get; } = topicId;
     public bool IsReliable { get; } = reliable;
@@ -47,7 +46,7 @@ internal sealed class TopicReceiver(
         long sequence = message.Delivered.Sequence;
         if (order.Next == sequence && !order.IsBlocked)
         {
-            if (order.TryHandUp(message.Delivered, context.Counters))
+            if (order.TryHandUp(message.Delivered, node.Context.Counters))
             {
                 order.Next++;
                 if (order.HeldCount > 0)
@@ -63,13 +62,13 @@ internal sealed class TopicReceiver(
 
         if (order.Next != 0 && sequence < order.Next)
         {
-            context.Counters.DuplicateMessages++;
+            node.Context.Counters.DuplicateMessages++;
             return;
         }
 
         if (!order.Hold(stream, message))
         {
-            context.Counters.DuplicateMessages++;
+            node.Context.Counters.DuplicateMessages++;
         }
         else if (order.Next != 0 && !order.IsBlocked)
         {
@@ -80,7 +79,7 @@ internal sealed class TopicReceiver(
     private void Begin(SenderOrder order, InboundStream stream, in StreamMessage message)
     {
         // A sender that came into this cluster after the subscription was elsewhere before, under other configurations.
-        long since = context.Directory.TogetherSince(stream.Sender);
+        long since = node.Context.Directory.TogetherSince(stream.Sender);
         if (order.BegunAt == since && order.Next != 0)
         {
             return;
@@ -100,7 +99,7 @@ internal sealed class TopicReceiver(
             if (first > order.Next)
             {
                 // It was away and is back: what it sent elsewhere meanwhile never comes.
-                torn(stream);
+                node.OnLoss(stream);
             }
         }
     }
@@ -148,7 +147,7 @@ internal sealed class TopicReceiver(
     /// <summary>Puts senders aside of whom nothing can come any more, unless they come back from another cluster one day.</summary>
     public void Forget(Predicate<NodeKey> isOver)
     {
-        for (int i = 0; i < _senders.Count; i++)
+        for (int i = 0; i < _senders?.Count; i++)
         {
             var order = _senders[i];
             if (order.HeldCount == 0 && isOver(order.Sender))
@@ -163,7 +162,7 @@ internal sealed class TopicReceiver(
 
     public void Resume()
     {
-        for (int i = 0; i < _senders.Count; i++)
+        for (int i = 0; i < _senders?.Count; i++)
         {
             var order = _senders[i];
             if (order.IsBlocked)
@@ -173,7 +172,7 @@ internal sealed class TopicReceiver(
                 if (!order.IsBlocked && order.Torn is { } stream)
                 {
                     order.Torn = null;
-                    torn(stream);
+                    node.OnLoss(stream);
                 }
             }
         }
@@ -187,15 +186,15 @@ internal sealed class TopicReceiver(
         }
 
         _isClosed = true;
-        foreach (var order in _senders)
+        foreach (var order in _senders ?? [])
         {
             order.IsOver = true;
             order.DropAll();
         }
 
-        _senders.Clear();
+        _senders = null;
         _bySender = null;
-        closed(this);
+        node.Forget(this);
     }
 
     private string Reason(bool senderGone) => senderGone ? "the sender is gone"
@@ -210,7 +209,7 @@ internal sealed class TopicReceiver(
 
         var order = _aside?.Take(sender) ?? new SenderOrder(sender, sink);
         order.IsOver = false;
-        _senders.Add(order);
+        (_senders ??= new List<SenderOrder>(1)).Add(order);
         if (_bySender is not null)
         {
             _bySender.Add(sender, order);
@@ -230,6 +229,11 @@ internal sealed class TopicReceiver(
             return _bySender.GetValueOrDefault(sender);
         }
 
+        if (_senders is null)
+        {
+            return null;
+        }
+
         foreach (var order in _senders)
         {
             if (order.Sender == sender)
@@ -245,7 +249,7 @@ internal sealed class TopicReceiver(
     {
         while (order.TryPeekHeld(order.Next, out var held))
         {
-            if (!order.TryHandUp(held.Message, context.Counters))
+            if (!order.TryHandUp(held.Message, node.Context.Counters))
             {
                 order.IsBlocked = true;
                 return;
@@ -258,14 +262,14 @@ internal sealed class TopicReceiver(
 
     private void ReportGap(NodeKey sender, long first, long last, string reason)
     {
-        context.Counters.GapNotices++;
+        node.Context.Counters.GapNotices++;
         try
         {
             sink.OnGap(new TopicGap(sender, TopicId, first, last, reason));
         }
         catch (Exception)
         {
-            context.Counters.SinkExceptions++;
+            node.Context.Counters.SinkExceptions++;
         }
     }
 }

@@ -10,16 +10,16 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     private RegionSender[] _routes = [];
     private TopicView? _view;
     private bool _isClosed;
-    private bool _isStartTableFull = numbers.Starts.IsFull;
+    private bool _isStartTableFull = numbers.IsFull;
     // The topic's next message is its first in the view of a route, or may be.
     private bool _isStarting;
 
     public ulong TopicId { get; } = topicId;
     public bool IsReliable { get; } = reliable;
-    public Action? OnRoom { get; set; }
+    public IRoomObserver? RoomObserver { get; set; }
     public IReadOnlyList<RegionSender> Routes => _routes;
 
-    /// <summary>TrySend said no, and OnRoom was not called since.</summary>
+    /// <summary>TrySend said no, and RoomObserver was not told since.</summary>
     public bool IsWaiting { get; private set; }
 
     public bool HasRoom => CanTake(0);
@@ -52,8 +52,8 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
         _view = view;
         // The configuration in which this node adopted the view: the view itself may be older than its membership.
         Prune(node.SettledConfiguration);
-        numbers.Starts.Add(Math.Max(view.Configuration, node.Configuration), numbers.Next);
-        _isStartTableFull = numbers.Starts.IsFull;
+        numbers.Add(Math.Max(view.Configuration, node.Configuration), numbers.Next);
+        _isStartTableFull = numbers.IsFull;
         Route();
     }
 
@@ -64,6 +64,12 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
         if (_view is null)
         {
             _routes = [];
+            return;
+        }
+
+        if (_view.Regions.Length == 1)
+        {
+            _routes = node.SenderFor(_view.Regions[0], IsReliable)?.Alone ?? [];
             return;
         }
 
@@ -87,10 +93,10 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     {
         if (node.HasBegunEverywhere(TopicId))
         {
-            numbers.Starts.Prune(settled);
+            numbers.Prune(settled);
         }
 
-        _isStartTableFull = numbers.Starts.IsFull;
+        _isStartTableFull = numbers.IsFull;
     }
 
     public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer)
@@ -117,7 +123,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
 
         foreach (var route in _routes)
         {
-            var starts = _isStarting && !route.HasStarted(TopicId) ? numbers.Starts : null;
+            var starts = _isStarting && !route.HasStarted(TopicId) ? numbers : null;
             route.Append(TopicId, sequence, starts, payload, claim);
         }
 
@@ -142,7 +148,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     public void SignalRoom()
     {
         IsWaiting = false;
-        OnRoom?.Invoke();
+        RoomObserver?.OnRoom();
     }
 
     public void Close()

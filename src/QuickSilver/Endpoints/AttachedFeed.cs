@@ -24,9 +24,9 @@ internal abstract class AttachedFeed : IAttachedFeed
     protected AttachedFeed(TopicCore topic)
     {
         _topic = topic;
-        _signal = new SignalRequest(topic.Node.Environment, OnSignal);
-        _attach = new SignalRequest(topic.Node.Environment, OnAttach);
-        _detach = new SignalRequest(topic.Node.Environment, OnDetach);
+        _signal = new ActionSignal(topic.Node.Environment, OnSignal);
+        _attach = new ActionSignal(topic.Node.Environment, OnAttach);
+        _detach = new ActionSignal(topic.Node.Environment, OnDetach);
     }
 
     /// <summary>The encoded message that waits to be taken; core thread only.</summary>

@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 
 namespace QuickSilver.Endpoints;
@@ -29,9 +30,10 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     public const int WasClaimed = -1;
 
     private readonly Lock _lock = new();
-    private readonly GapLine _gaps = new();
-    private readonly RingSlots<T> _slots = new();
-    private readonly RingBatch<T> _batch = new(capacity);
+    // What is buffered, and what the reader has taken: none of them before there is anything to buffer or to read.
+    private GapLine? _gaps;
+    private RingSlots<T>? _slots;
+    private RingBatch<T>? _batch;
     private IRingWaiter? _waiter;
     private Exception? _error;
     private volatile bool _hasReader;
@@ -45,11 +47,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     private volatile bool _isClaimed;
     private volatile HandlerBacklog<T>? _backlog;
 
-    /// <summary>Called on the reader's thread, outside the lock, when a refused message may come again.</summary>
-    public Action? OnRoom { get; init; }
-
-    /// <summary>Called on the reader's thread, outside the lock, when one has come and is buffered for.</summary>
-    public Action? OnReader { get; init; }
+    public IRingOwner? Owner { get; init; }
 
     public long Count
     {
@@ -95,7 +93,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
                 return dropped;
             }
 
-            _slots.Append(payloadBytes).Message = message;
+            _slots!.Append(payloadBytes).Message = message;
             NoteRoom();
             waiter = TakeWaiter();
         }
@@ -121,7 +119,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
                 return dropped;
             }
 
-            ref var slot = ref _slots.Append(payload.Length);
+            ref var slot = ref _slots!.Append(payload.Length);
             slot.Buffer = SlotBuffer.Fit(slot.Buffer, payload.Length);
             payload.CopyTo(slot.Buffer);
             var memory = new ReadOnlyMemory<byte>(slot.Buffer, 0, payload.Length);
@@ -150,6 +148,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
                 return true;
             }
 
+            Prepare();
             _gaps.Append(_slots.Tail, gap);
             waiter = TakeWaiter();
         }
@@ -168,8 +167,8 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             {
                 // What the reader has taken already is its own to drop.
                 _isDiscarded = true;
-                _slots.Clear();
-                _gaps.Clear();
+                _slots?.Clear();
+                _gaps?.Clear();
                 _backlog = null;
             }
 
@@ -233,12 +232,13 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
                 return false;
             }
 
+            Prepare();
             _hasReader = true;
             _isOff = false;
             _isClaimed = true;
         }
 
-        OnReader?.Invoke();
+        Owner?.OnReader();
         return true;
     }
 
@@ -248,13 +248,13 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         {
             if (_isDiscarded)
             {
-                _batch.Settle();
+                _batch!.Settle();
             }
             else
             {
                 // What was dropped since came after what goes back; its place went with it.
-                _gaps.MoveBehind(_slots.Head);
-                _batch.PutBack(_slots);
+                _gaps!.MoveBehind(_slots!.Head);
+                _batch!.PutBack(_slots);
             }
 
             _hasReader = false;
@@ -268,7 +268,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     public RingTake Take(IRingWaiter waiter, out Message<T> message, out GapNotice gap)
     {
         gap = default;
-        if (!_isDiscarded && _batch.TryNext(out message))
+        if (!_isDiscarded && _batch!.TryNext(out message))
         {
             return RingTake.Message;
         }
@@ -278,7 +278,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         bool signalRoom = false;
         lock (_lock)
         {
-            _batch.Settle();
+            _batch!.Settle();
             taken = TakeBatch(waiter, out gap);
             if (_wantsRoom && Waiting <= capacity / 2 && WaitingBytes <= MaxBytes / 2)
             {
@@ -289,12 +289,12 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
         if (signalRoom)
         {
-            OnRoom?.Invoke();
+            Owner?.OnRoom();
         }
 
         if (taken == RingTake.Message)
         {
-            _batch.TryNext(out message);
+            _batch!.TryNext(out message);
         }
 
         return taken;
@@ -329,11 +329,20 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         }
     }
 
-    private long Waiting => _slots.Count + _batch.Waiting;
+    // Under the lock, before anything is buffered or read.
+    [MemberNotNull(nameof(_slots), nameof(_gaps), nameof(_batch))]
+    private void Prepare()
+    {
+        _slots ??= new RingSlots<T>();
+        _gaps ??= new GapLine();
+        _batch ??= new RingBatch<T>(capacity);
+    }
 
-    private long WaitingBytes => _slots.Bytes + _batch.WaitingBytes;
+    private long Waiting => _slots is null ? 0 : _slots.Count + _batch!.Waiting;
 
-    private bool IsEmpty => _slots.Count == 0 && _gaps.IsEmpty;
+    private long WaitingBytes => _slots is null ? 0 : _slots.Bytes + _batch!.WaitingBytes;
+
+    private bool IsEmpty => _slots is null || (_slots.Count == 0 && _gaps!.IsEmpty);
 
     private bool IsFull(int payloadBytes) => Waiting >= capacity || (Waiting > 0 && WaitingBytes + payloadBytes > MaxBytes);
 
@@ -345,7 +354,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
     private RingTake TakeBatch(IRingWaiter waiter, out GapNotice gap)
     {
-        if (_gaps.TryTake(_slots.Head, out gap))
+        if (_gaps!.TryTake(_slots!.Head, out gap))
         {
             return RingTake.Gap;
         }
@@ -353,7 +362,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         if (_slots.Count > 0)
         {
             // No further than the next gap: it is told between the messages that it parts.
-            _batch.Refill(_slots, _gaps.Position);
+            _batch!.Refill(_slots, _gaps.Position);
             return RingTake.Message;
         }
 
@@ -374,6 +383,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             return false;
         }
 
+        Prepare();
         // Under Wait a message beyond the capacity is one that was let in just before the reader came.
         if (_hasReader && policy == SlowReaderPolicy.Wait)
         {
@@ -403,8 +413,8 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
     private void DropHead()
     {
-        ref var slot = ref _slots.Oldest;
-        _gaps.Drop(_slots.Head, new GapNotice(slot.Message.Sender, slot.Message.Sequence, slot.Message.Sequence, DroppedOldest));
+        ref var slot = ref _slots!.Oldest;
+        _gaps!.Drop(_slots.Head, new GapNotice(slot.Message.Sender, slot.Message.Sequence, slot.Message.Sequence, DroppedOldest));
         slot.Buffer = SlotBuffer.Keep(slot.Buffer);
         _slots.RemoveOldest();
     }
@@ -415,7 +425,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         var backlog = new HandlerBacklog<T>(handlers);
         while (true)
         {
-            while (_gaps.TryTake(_slots.Head, out var gap))
+            while (_gaps!.TryTake(_slots!.Head, out var gap))
             {
                 backlog.Add(gap);
             }
@@ -449,7 +459,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
         if (signalRoom)
         {
-            OnRoom?.Invoke();
+            Owner?.OnRoom();
         }
     }
 }

@@ -12,10 +12,9 @@ internal sealed partial class TopicEndpoint<T>
     private static readonly TimeSpan DisposeDrainLimit = TimeSpan.FromMilliseconds(500);
     private static readonly TimeSpan DisposeLeaveLimit = TimeSpan.FromMilliseconds(250);
 
-    private readonly Lock _feedsLock = new();
-    private readonly List<AttachedFeed> _feeds = [];
+    // Null while there is none.
+    private List<AttachedFeed>? _feeds;
     private volatile bool _hasPublished;
-    private CancellationTokenRegistration _nodeWatch;
     private Task? _disposal;
 
     public ValueTask PublishAsync(T value, CancellationToken cancellationToken = default)
@@ -48,7 +47,7 @@ internal sealed partial class TopicEndpoint<T>
         }
 
         var request = Encode(value);
-        var stable = new StableCompletion(Topic.Latency, Topic.Node.Completions);
+        var stable = new StableCompletion(Topic.Node.Latency, Topic.Node.Completions);
         request.Stable = stable;
         return Topic.Publisher.Gate.TryEnter(request)
             ? new ValueTask(stable.WaitAsync(Topic.Node.ResumesInContext, cancellationToken, Topic.Node.Ended))
@@ -60,9 +59,10 @@ internal sealed partial class TopicEndpoint<T>
         ArgumentNullException.ThrowIfNull(feed);
         CheckPublishes();
         var attached = new AttachedFeed<T>(Topic, _codec, feed);
-        lock (_feedsLock)
+        lock (Topic)
         {
             CheckPublishes();
+            _feeds ??= [];
             _feeds.RemoveAll(static old => old.IsDisposed);
             _feeds.Add(attached);
         }
@@ -100,9 +100,7 @@ internal sealed partial class TopicEndpoint<T>
     /// Ends this endpoint when its node has ended, whatever its core thread does: nobody waits for ever for a thread that a
     /// handler blocks. Once, before the endpoint is given to its user.
     /// </summary>
-    public void EndWithNode() =>
-        _nodeWatch = Topic.Node.Ended.UnsafeRegister(
-            static state => ((TopicEndpoint)state!).OnNodeFailed(new ObjectDisposedException(nameof(QuickSilverNode))), this);
+    public void EndWithNode() => Topic.Node.Roll.Enter(this);
 
     public void Cancel()
     {
@@ -303,7 +301,7 @@ internal sealed partial class TopicEndpoint<T>
             left.TrySetResult(true);
         });
         await Within(left.Task, DisposeLeaveLimit).ConfigureAwait(Topic.Node.ResumesInContext);
-        _nodeWatch.Unregister();
+        Topic.Node.Roll.Leave(this);
         done.SetResult();
     }
 
@@ -313,14 +311,18 @@ internal sealed partial class TopicEndpoint<T>
         DropQueued(reason);
         // Only cancelling takes from the reader what it has not read yet.
         _ring?.End(readerError, discard: State == EndpointState.Cancelled);
-        lock (_handlersLock)
+        lock (Topic)
         {
             Volatile.Write(ref _handlers, []);
             ChooseDirect();
         }
 
         EndFeeds();
-        Topic.Publisher.Gate.FailLine(this, reason);
+        if (Publishes)
+        {
+            Topic.Publisher.Gate.FailLine(this, reason);
+        }
+
         Topic.Node.Run(() =>
         {
             Unstable.FailAll(reason);
@@ -330,14 +332,14 @@ internal sealed partial class TopicEndpoint<T>
 
     private void EndFeeds()
     {
-        lock (_feedsLock)
+        lock (Topic)
         {
-            foreach (var feed in _feeds)
+            foreach (var feed in _feeds ?? [])
             {
                 feed.Dispose();
             }
 
-            _feeds.Clear();
+            _feeds = null;
         }
     }
 

@@ -9,14 +9,15 @@ namespace QuickSilver.Endpoints;
 
 // The typed endpoint, receiving half (the publishing half and the three verbs are in TopicEndpoint.Publishing.cs): decodes
 // each message once and hands it to the handlers, in the order they were attached, and then to the reader's buffer.
-internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
+//
+// Its topic is the lock for its handlers and feeds: one of their own would be 40 bytes more for each idle endpoint.
+internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRingOwner
 {
     private readonly IPayloadCodec<T> _codec;
     private readonly PublishLane _lane;
     // How the intake knows the endpoint's messages in the lane.
     private readonly int _source;
     private readonly ReaderRing<T>? _ring;
-    private readonly Lock _handlersLock = new();
     private HandlerEndpoint<T>[] _handlers = [];
     // The one consumer, while it is a handler and nothing is owed to it: with thousands of topics, what a message has to look
     // at on its way costs more than what is done with it.
@@ -32,7 +33,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
         _source = Publishes ? topic.Node.Intake.Enter(this, topic.Publisher) : 0;
         if (Subscribes)
         {
-            _ring = new ReaderRing<T>(options.ReaderCapacity, options.SlowReader) { OnRoom = topic.Resume, OnReader = OnReader };
+            _ring = new ReaderRing<T>(options.ReaderCapacity, options.SlowReader) { Owner = this };
         }
     }
 
@@ -55,7 +56,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
         CheckSubscribes();
         HandlerEndpoint<T>[] added = [.. handlers.Select(handler => new HandlerEndpoint<T>(handler.Handler, handler.OnGap, this))];
         bool hasBacklog;
-        lock (_handlersLock)
+        lock (Topic)
         {
             CheckUsable();
             Volatile.Write(ref _handlers, [.. _handlers, .. added]);
@@ -111,7 +112,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
 
     internal void Detach(HandlerEndpoint<T> handler)
     {
-        lock (_handlersLock)
+        lock (Topic)
         {
             Volatile.Write(ref _handlers, [.. _handlers.Where(other => !ReferenceEquals(other, handler))]);
             ChooseDirect();
@@ -201,7 +202,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
         if (_ring!.TakeBacklog() is { } backlog)
         {
             backlog.Deliver(this);
-            lock (_handlersLock)
+            lock (Topic)
             {
                 ChooseDirect();
             }
@@ -209,16 +210,18 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>
     }
 
     // Any thread, once the ring buffers for a reader.
-    private void OnReader()
+    void IRingOwner.OnReader()
     {
-        lock (_handlersLock)
+        lock (Topic)
         {
             _hadReader = true;
             ChooseDirect();
         }
     }
 
-    // Under the handlers' lock.
+    void IRingOwner.OnRoom() => Topic.Resume();
+
+    // Under the lock.
     private void ChooseDirect()
     {
         bool isDirect = !_hadReader && _handlers.Length == 1 && _ring is { IsOff: true, OwesBacklog: false };

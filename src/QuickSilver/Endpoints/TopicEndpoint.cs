@@ -19,6 +19,7 @@ internal abstract class TopicEndpoint(string name, TopicAccess access)
 {
     private int _state;
     private Exception? _dropReason;
+    private StableList? _unstable;
 
     public string Name { get; } = name;
 
@@ -34,7 +35,11 @@ internal abstract class TopicEndpoint(string name, TopicAccess access)
     public Exception? DropReason => Volatile.Read(ref _dropReason);
 
     /// <summary>Sent and not yet stable, of those publishes that wait for it. Core thread only.</summary>
-    public StableList Unstable { get; } = new();
+    public StableList Unstable => _unstable ??= new StableList();
+
+    /// <summary>The roll's own.</summary>
+    internal TopicEndpoint? NextInRoll { get; set; }
+    internal TopicEndpoint? PreviousInRoll { get; set; }
 
     /// <summary>Core thread: whether every consumer of this endpoint has room for a message of this size.</summary>
     public abstract bool CanAccept(int payloadBytes);

@@ -20,12 +20,16 @@ internal sealed class NodeCore : IMembershipObserver
     private static readonly TimeSpan PulseInterval = TimeSpan.FromMilliseconds(500);
     // A core thread that has not turned for this long is taken for blocked.
     private static readonly TimeSpan PulseLimit = TimeSpan.FromSeconds(3);
+    // Those of more kinds of topics than any application has are not shared.
+    private const int MaxSharedContracts = 256;
 
     private readonly INodeParts _parts;
     private readonly QuickSilverOptions _options;
     private readonly Dictionary<ulong, TopicCore> _byId = [];
     // The same in the order of opening: what is done to all is done in an order that no hash decides.
     private readonly List<TopicCore> _topics = [];
+    // Each once, however many topics have it.
+    private readonly HashSet<ContractDescription> _contracts = [];
     private readonly TaskCompletionSource _joined;
     private readonly TaskCompletionSource _expelled;
     private readonly Alarm _pulse;
@@ -51,6 +55,7 @@ internal sealed class NodeCore : IMembershipObserver
         Intake = new PublishIntake(Environment, new PublishLane(options.PublishQueueBytes), Requests);
         PublishBudget = new PublishBudget(options.PublishQueueBytes - Intake.Lane.CapacityBytes);
         Meter = new NodeMeter(options.Cluster, ReadCounters);
+        Latency = new PublishLatency(Environment, Meter.PublishToStable);
         _lastPulse = OutsideTime.GetTimestamp();
         _pulse = new Alarm(OnPulse);
     }
@@ -75,6 +80,10 @@ internal sealed class NodeCore : IMembershipObserver
     public PublishIntake Intake { get; }
 
     public NodeMeter Meter { get; }
+
+    public PublishLatency Latency { get; }
+
+    public EndpointRoll Roll { get; } = new();
 
     public IMembership Membership => _parts.Membership;
 
@@ -128,6 +137,15 @@ internal sealed class NodeCore : IMembershipObserver
                 ? topic
                 : throw new ContractMismatchException(
                     $"The topics \"{name}\" and \"{topic.Name}\" have the same number; rename one of them.");
+        }
+
+        if (_contracts.TryGetValue(contract, out var known))
+        {
+            contract = known;
+        }
+        else if (_contracts.Count < MaxSharedContracts)
+        {
+            _contracts.Add(contract);
         }
 
         topic = new TopicCore(this, name, id, contract);
@@ -257,6 +275,7 @@ internal sealed class NodeCore : IMembershipObserver
     {
         Meter.Dispose();
         _ended.Cancel();
+        Roll.End();
     }
 
     public NodeStatus ReadStatus()

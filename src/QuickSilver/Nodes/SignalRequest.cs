@@ -5,15 +5,19 @@ namespace QuickSilver.Nodes;
 
 // A wish that any thread may express any number of times and that the core thread grants once per batch of wishes: a
 // signal that comes before the action begins is covered by it, one that comes later posts it again.
-internal sealed class SignalRequest(INodeEnvironment environment, Action action) : Request
+//
+// What there is one of for each topic is its own request, so that an idle topic has no objects for its wishes.
+internal abstract class SignalRequest(INodeEnvironment environment) : Request
 {
     private int _isPosted;
+
+    protected INodeEnvironment Environment { get; } = environment;
 
     public void Signal()
     {
         if (Volatile.Read(ref _isPosted) == 0 && Interlocked.Exchange(ref _isPosted, 1) == 0)
         {
-            environment.Post(this);
+            Environment.Post(this);
         }
     }
 
@@ -21,6 +25,16 @@ internal sealed class SignalRequest(INodeEnvironment environment, Action action)
     {
         // A full fence: whoever signals after this point finds the flag down, whoever signalled before is seen by the action.
         Interlocked.Exchange(ref _isPosted, 0);
-        action();
+        OnSignal();
     }
+
+    protected abstract void OnSignal();
+}
+
+internal sealed class ActionSignal(INodeEnvironment environment, Action action) : SignalRequest(environment)
+{
+    protected override void OnSignal() => action();
+
+    // Names the work when it holds the core thread or throws.
+    public override string ToString() => $"signal {action.Method.DeclaringType?.Name}.{action.Method.Name}";
 }

@@ -4,29 +4,13 @@ using QuickSilver.Multicast;
 
 namespace QuickSilver.Publishing;
 
-// Measures how long messages take until all hold them, by accompanying one of a topic's messages at a time: a claim on
-// every message would cost more than what it measures. Costs nothing while nobody listens. Core thread only.
-internal sealed class LatencyProbe(INodeEnvironment environment, Histogram<double> histogram) : IStabilityObserver
+// How long a node's messages take until all hold them, as its meter is told.
+internal sealed class PublishLatency(INodeEnvironment environment, Histogram<double> histogram)
 {
-    private TimeSpan _takenAt;
-    private bool _isUnderWay;
+    /// <summary>Whether anybody listens.</summary>
+    public bool IsWatched => histogram.Enabled;
 
-    /// <summary>An observer to send the next message with, or null.</summary>
-    public IStabilityObserver? TryBegin()
-    {
-        // The histogram first, which all topics share and which is at hand.
-        if (!histogram.Enabled || _isUnderWay)
-        {
-            return null;
-        }
-
-        _isUnderWay = true;
-        _takenAt = environment.Now;
-        return this;
-    }
-
-    /// <summary>The message was not taken.</summary>
-    public void GiveUp() => _isUnderWay = false;
+    public TimeSpan Now => environment.Now;
 
     public void Record(TimeSpan takenAt)
     {
@@ -35,11 +19,35 @@ internal sealed class LatencyProbe(INodeEnvironment environment, Histogram<doubl
             histogram.Record((environment.Now - takenAt).TotalSeconds);
         }
     }
+}
+
+// Measures it by accompanying one of a topic's messages at a time: a claim on every message would cost more than what it
+// measures. A topic has none while nobody listens. Core thread only.
+internal sealed class LatencyProbe(PublishLatency latency) : IStabilityObserver
+{
+    private TimeSpan _takenAt;
+    private bool _isUnderWay;
+
+    /// <summary>An observer to send the next message with, or null.</summary>
+    public IStabilityObserver? TryBegin()
+    {
+        if (_isUnderWay)
+        {
+            return null;
+        }
+
+        _isUnderWay = true;
+        _takenAt = latency.Now;
+        return this;
+    }
+
+    /// <summary>The message was not taken.</summary>
+    public void GiveUp() => _isUnderWay = false;
 
     public void OnStable(long sequence)
     {
         _isUnderWay = false;
-        Record(_takenAt);
+        latency.Record(_takenAt);
     }
 
     public void OnAbandoned(long sequence, string reason) => _isUnderWay = false;

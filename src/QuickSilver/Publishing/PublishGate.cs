@@ -17,12 +17,12 @@ namespace QuickSilver.Publishing;
 // No wake is lost: a publisher enters the line, then (after a fence) looks at what is used; the core thread takes off what
 // it used, then (after a fence) looks for a line. A reservation that fails inflates the count for a moment, but whoever
 // fails then enters the line and looks itself.
-internal sealed class PublishGate
+internal sealed class PublishGate : SignalRequest
 {
     private readonly PublishIntake _intake;
     private readonly PublishBudget _budget;
-    private readonly SignalRequest _drain;
-    private readonly Lock _lineLock = new();
+    // Null before the first line.
+    private Lock? _lineLock;
     private PublishRequest? _inbox;
     private long _used;
     private bool _hasLine;
@@ -34,16 +34,17 @@ internal sealed class PublishGate
     /// <param name="budget">The node's.</param>
     /// <param name="intake">The node's.</param>
     /// <param name="publisher">Whose gate it is.</param>
-    /// <param name="onInbox">Called on the core thread when the inbox was filled: it must call TakeInbox.</param>
-    public PublishGate(INodeEnvironment environment, PublishBudget budget, PublishIntake intake, TopicPublisher publisher, Action onInbox)
+    public PublishGate(INodeEnvironment environment, PublishBudget budget, PublishIntake intake, TopicPublisher publisher)
+        : base(environment)
     {
         _budget = budget;
         _intake = intake;
         Publisher = publisher;
-        _drain = new SignalRequest(environment, onInbox);
     }
 
     public TopicPublisher Publisher { get; }
+
+    private Lock LineLock => LazyInitializer.EnsureInitialized(ref _lineLock);
 
     /// <summary>Guarded by the lane's waiters, whose note it is.</summary>
     public bool IsInLaneWaiters { get; set; }
@@ -73,7 +74,7 @@ internal sealed class PublishGate
     /// <summary>From any thread, after TryEnter said no: joins the line. True when there was room after all.</summary>
     public bool EnterOrQueue(PublishRequest request)
     {
-        lock (_lineLock)
+        lock (LineLock)
         {
             if (_lineHead is null && !IsForLane(request) && TryReserve(request.Charge))
             {
@@ -103,7 +104,7 @@ internal sealed class PublishGate
     /// <summary>Core thread: there may be room now for who waits.</summary>
     public void Serve()
     {
-        lock (_lineLock)
+        lock (LineLock)
         {
             ServeLine();
         }
@@ -148,7 +149,7 @@ internal sealed class PublishGate
         Interlocked.Add(ref _used, -charge);
         if (Volatile.Read(ref _hasLine))
         {
-            lock (_lineLock)
+            lock (LineLock)
             {
                 ServeLine();
             }
@@ -159,7 +160,7 @@ internal sealed class PublishGate
     public void Withdraw(PublishWait wait, CancellationToken token)
     {
         PublishRequest? request;
-        lock (_lineLock)
+        lock (LineLock)
         {
             request = wait.Request;
             if (request is null)
@@ -180,7 +181,7 @@ internal sealed class PublishGate
     /// <summary>Ends the waiting of one endpoint's publishers, or of all (null).</summary>
     public void FailLine(Endpoints.TopicEndpoint? origin, Exception reason)
     {
-        lock (_lineLock)
+        lock (LineLock)
         {
             for (var request = _lineHead; request is not null;)
             {
@@ -240,9 +241,11 @@ internal sealed class PublishGate
 
         if (seen is null)
         {
-            _drain.Signal();
+            Signal();
         }
     }
+
+    protected override void OnSignal() => Publisher.OnInbox();
 
     private void ServeLine()
     {

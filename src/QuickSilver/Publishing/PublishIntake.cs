@@ -52,7 +52,7 @@ internal sealed class PublishIntake
         _environment = environment;
         _requests = requests;
         _patience = new Alarm(OnStuck);
-        _drain = new SignalRequest(environment, Drain);
+        _drain = new ActionSignal(environment, Drain);
     }
 
     public PublishLane Lane { get; }

@@ -6,10 +6,10 @@ namespace QuickSilver.Publishing;
 // whole region can afford it.
 internal sealed class StableCompletion : TaskCompletionSource, IStabilityObserver
 {
-    private readonly LatencyProbe _latency;
+    private readonly PublishLatency _latency;
     private TimeSpan _takenAt;
 
-    public StableCompletion(LatencyProbe latency, TaskCreationOptions completions)
+    public StableCompletion(PublishLatency latency, TaskCreationOptions completions)
         : base(completions)
     {
         _latency = latency;

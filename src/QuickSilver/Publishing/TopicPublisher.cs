@@ -8,17 +8,17 @@ namespace QuickSilver.Publishing;
 
 // The core thread's side of publishing to one topic: hands requests to the topic's sender in order for as long as it has
 // room, and lets feeds fill what room is left. Publishes and feeds take turns at being first, so neither starves.
-internal sealed class TopicPublisher
+internal sealed class TopicPublisher : SignalRequest, IRoomObserver
 {
     // Messages handed down in one go: the core thread must come back to tokens and receives.
     private const int TurnMessages = 1024;
 
-    private readonly INodeEnvironment _environment;
     private readonly PublishIntake _intake;
     private readonly NodeTally _tally;
-    private readonly LatencyProbe _latency;
-    private readonly SignalRequest _continue;
-    private readonly List<AttachedFeed> _feeds = [];
+    private readonly PublishLatency _latency;
+    private LatencyProbe? _probe;
+    // Null before the first feed.
+    private List<AttachedFeed>? _feeds;
     private ITopicSender? _sender;
     private PublishRequest? _head;
     private PublishRequest? _tail;
@@ -30,14 +30,14 @@ internal sealed class TopicPublisher
     private bool _feedsFirst;
     private bool _laneFirst;
 
-    public TopicPublisher(INodeEnvironment environment, NodeTally tally, PublishBudget budget, PublishIntake intake, LatencyProbe latency)
+    public TopicPublisher(
+        INodeEnvironment environment, NodeTally tally, PublishBudget budget, PublishIntake intake, PublishLatency latency)
+        : base(environment)
     {
-        _environment = environment;
         _intake = intake;
         _tally = tally;
         _latency = latency;
-        _continue = new SignalRequest(environment, Pump);
-        Gate = new PublishGate(environment, budget, intake, this, OnInbox);
+        Gate = new PublishGate(environment, budget, intake, this);
     }
 
     public PublishGate Gate { get; }
@@ -54,7 +54,7 @@ internal sealed class TopicPublisher
     {
         _sender = sender;
         _isBlocked = false;
-        sender.OnRoom = OnRoom;
+        sender.RoomObserver = this;
         Pump();
     }
 
@@ -70,14 +70,13 @@ internal sealed class TopicPublisher
 
     public void Add(AttachedFeed feed)
     {
-        _feeds.Add(feed);
+        (_feeds ??= []).Add(feed);
         Pump();
     }
 
     public void Remove(AttachedFeed feed)
     {
-        int at = _feeds.IndexOf(feed);
-        if (at >= 0)
+        if (_feeds?.IndexOf(feed) is { } at and >= 0)
         {
             _feeds.RemoveAt(at);
             _nextFeed = 0;
@@ -107,7 +106,7 @@ internal sealed class TopicPublisher
 
         _isPumping = true;
         int left = TurnMessages;
-        _feedsFirst = !_feedsFirst && _feeds.Count > 0;
+        _feedsFirst = !_feedsFirst && _feeds is { Count: > 0 };
         try
         {
             if (_feedsFirst)
@@ -129,7 +128,7 @@ internal sealed class TopicPublisher
         NoteQueue();
         if (left <= 0 && !_isBlocked)
         {
-            _continue.Signal();
+            Signal();
         }
     }
 
@@ -217,7 +216,10 @@ internal sealed class TopicPublisher
 
     private void NoteQueue() => Gate.SetQueued(IsQueued);
 
-    private void OnInbox()
+    protected override void OnSignal() => Pump();
+
+    /// <summary>The gate's inbox was filled.</summary>
+    public void OnInbox()
     {
         TakeInbox();
         if (_sender is null)
@@ -260,11 +262,11 @@ internal sealed class TopicPublisher
         _tail = request;
     }
 
-    private void OnRoom()
+    void IRoomObserver.OnRoom()
     {
         _isBlocked = false;
         _laneFirst = !_laneFirst;
-        if (_laneFirst && _feeds.Count > 0 && !IsQueued)
+        if (_laneFirst && _feeds is { Count: > 0 } && !IsQueued)
         {
             _intake.Drain();
         }
@@ -323,7 +325,7 @@ internal sealed class TopicPublisher
         if (request.Stable is { } stable)
         {
             // Joins the list first: a message without subscribers is stable before TrySend returns.
-            stable.Begin(_environment.Now);
+            stable.Begin(Environment.Now);
             request.Origin!.Unstable.Add(stable);
             if (sender.TrySend(request.Payload, stable) < 0)
             {
@@ -342,7 +344,8 @@ internal sealed class TopicPublisher
 
     private bool TrySend(ITopicSender sender, ReadOnlySpan<byte> payload)
     {
-        var probe = _latency.TryBegin();
+        // The latency first, which all topics share and which is at hand.
+        var probe = _latency.IsWatched ? (_probe ??= new LatencyProbe(_latency)).TryBegin() : null;
         if (sender.TrySend(payload, probe) >= 0)
         {
             Count(payload.Length);
@@ -351,7 +354,7 @@ internal sealed class TopicPublisher
 
         if (probe is not null)
         {
-            _latency.GiveUp();
+            _probe!.GiveUp();
         }
 
         _isBlocked = true;
@@ -360,7 +363,8 @@ internal sealed class TopicPublisher
 
     private void PumpFeeds(ITopicSender sender, ref int left)
     {
-        for (int idle = 0; idle < _feeds.Count && left > 0 && !_isBlocked;)
+        // A feed may be taken away by what it is asked.
+        for (int idle = 0; idle < _feeds?.Count && left > 0 && !_isBlocked;)
         {
             if (_nextFeed >= _feeds.Count)
             {

@@ -10,17 +10,18 @@ namespace QuickSilver.Topics;
 
 // One topic of one node, shared by all its endpoints: the union of their access is what the membership service is asked
 // for, and one sender and one receiver serve them all. Core thread only, where nothing else is said.
-internal sealed class TopicCore : ITopicSink
+internal sealed class TopicCore : SignalRequest, ITopicSink
 {
     private readonly ContractDescription _contract;
-    private readonly List<TopicOpening> _openings = [];
-    private readonly List<TopicEndpoint> _endpoints = [];
-    private readonly SubscriberWaits _waits = new();
-    private readonly SignalRequest _resume;
+    // Null while there are none.
+    private List<TopicOpening>? _openings;
+    private SubscriberWaits? _waits;
+    private TopicEndpoint[] _endpoints = [];
     // Of _endpoints and _openings those that subscribe: an opening one takes messages from the first view on.
     private TopicEndpoint[] _subscribers = [];
     // The one of them, where there is one.
     private TopicEndpoint? _subscriber;
+    private TopicPublisher? _publisher;
     private ITopicReceiver? _receiver;
     private TopicRole _granted;
     private bool _isAsking;
@@ -32,14 +33,12 @@ internal sealed class TopicCore : ITopicSink
     private int _askedSubscription;
 
     public TopicCore(NodeCore node, string name, ulong id, ContractDescription contract)
+        : base(node.Environment)
     {
         Node = node;
         Name = name;
         Id = id;
         _contract = contract;
-        Latency = new LatencyProbe(node.Environment, node.Meter.PublishToStable);
-        Publisher = new TopicPublisher(node.Environment, node.Tally, node.PublishBudget, node.Intake, Latency);
-        _resume = new SignalRequest(node.Environment, () => _receiver?.Resume());
     }
 
     public NodeCore Node { get; }
@@ -48,9 +47,9 @@ internal sealed class TopicCore : ITopicSink
 
     public ulong Id { get; }
 
-    public TopicPublisher Publisher { get; }
-
-    public LatencyProbe Latency { get; }
+    /// <summary>Made on the core thread, when the first endpoint comes that publishes.</summary>
+    public TopicPublisher Publisher =>
+        _publisher ??= new TopicPublisher(Node.Environment, Node.Tally, Node.PublishBudget, Node.Intake, Node.Latency);
 
     public IReadOnlyList<TopicEndpoint> Endpoints => _endpoints;
 
@@ -67,14 +66,14 @@ internal sealed class TopicCore : ITopicSink
             return;
         }
 
-        _openings.Add(opening);
+        (_openings ??= new List<TopicOpening>(1)).Add(opening);
         OnMembersChanged();
         AskIfNeeded();
     }
 
     public void Abandon(TopicOpening opening)
     {
-        if (_openings.Remove(opening))
+        if (_openings?.Remove(opening) == true)
         {
             opening.Endpoint.LeaveIntake();
             ShrinkToMembers();
@@ -87,8 +86,9 @@ internal sealed class TopicCore : ITopicSink
 
     public void Leave(TopicEndpoint endpoint)
     {
-        if (_endpoints.Remove(endpoint))
+        if (Array.IndexOf(_endpoints, endpoint) >= 0)
         {
+            _endpoints = [.. _endpoints.Where(other => other != endpoint)];
             endpoint.LeaveIntake();
             ShrinkToMembers();
         }
@@ -99,11 +99,12 @@ internal sealed class TopicCore : ITopicSink
         _isSubscribedInView = view.Subscribed;
         Volatile.Write(ref _subscriberCount, view.Subscribers);
         CompleteOpenings();
-        _waits.OnSubscribers(view.Subscribers);
+        _waits?.OnSubscribers(view.Subscribers);
+        _waits = _waits is { Count: 0 } ? null : _waits;
     }
 
     /// <summary>Waits that someone still may end; one that was cancelled goes at the next look. Core thread.</summary>
-    public int OpenWaits => _waits.Count;
+    public int OpenWaits => _waits?.Count ?? 0;
 
     public async Task WaitForSubscribersAsync(TopicEndpoint endpoint, int count, CancellationToken cancellationToken)
     {
@@ -121,6 +122,7 @@ internal sealed class TopicCore : ITopicSink
                 return;
             }
 
+            _waits ??= new SubscriberWaits();
             _waits.Add(endpoint, count, done);
             _waits.OnSubscribers(Subscribers);
         });
@@ -136,7 +138,9 @@ internal sealed class TopicCore : ITopicSink
     }
 
     /// <summary>From any thread: a reader that refused a message has room.</summary>
-    public void Resume() => _resume.Signal();
+    public void Resume() => Signal();
+
+    protected override void OnSignal() => _receiver?.Resume();
 
     public bool TryAccept(in DeliveredMessage message)
     {
@@ -185,19 +189,19 @@ internal sealed class TopicCore : ITopicSink
 
     public void OnEndpointEnded(TopicEndpoint endpoint, Exception reason)
     {
-        _waits.Fail(endpoint, reason);
-        Publisher.OnEndpointEnded();
+        _waits?.Fail(endpoint, reason);
+        _publisher?.OnEndpointEnded();
     }
 
     public void OnNodeFailed(Exception reason)
     {
-        foreach (var opening in _openings)
+        foreach (var opening in _openings ?? [])
         {
             opening.Endpoint.OnNodeFailed(reason);
             opening.Fail(reason);
         }
 
-        _openings.Clear();
+        _openings = null;
         foreach (var endpoint in _endpoints)
         {
             endpoint.OnNodeFailed(reason);
@@ -234,7 +238,7 @@ internal sealed class TopicCore : ITopicSink
     private TopicRole WantedRole()
     {
         var role = TopicRole.None;
-        foreach (var opening in _openings)
+        foreach (var opening in _openings ?? [])
         {
             role |= opening.Role;
         }
@@ -250,12 +254,13 @@ internal sealed class TopicCore : ITopicSink
     // Sender and receiver open before the service is asked: nothing that comes with the first view is missed.
     private void OnMembersChanged()
     {
-        _subscribers = [.. _endpoints.Concat(_openings.Select(opening => opening.Endpoint)).Where(endpoint => endpoint.Subscribes)];
+        var members = _endpoints.Concat((_openings ?? []).Select(opening => opening.Endpoint));
+        _subscribers = [.. members.Where(endpoint => endpoint.Subscribes)];
         _subscriber = _subscribers.Length == 1 ? _subscribers[0] : null;
         var wanted = WantedRole();
         if ((wanted & TopicRole.Publish) == 0)
         {
-            Publisher.Close(new ObjectDisposedException($"The topic \"{Name}\""));
+            _publisher?.Close(new ObjectDisposedException($"The topic \"{Name}\""));
         }
         else if (!Publisher.HasSender)
         {
@@ -273,7 +278,7 @@ internal sealed class TopicCore : ITopicSink
         }
 
         // Whoever left may have been the one that had no room.
-        _resume.Signal();
+        Signal();
     }
 
     private void OpenReceiver()
@@ -285,7 +290,7 @@ internal sealed class TopicCore : ITopicSink
     private void ShrinkToMembers()
     {
         OnMembersChanged();
-        if (_openings.Count + _endpoints.Count > 0)
+        if (_endpoints.Length > 0 || _openings is { Count: > 0 })
         {
             AskIfNeeded();
             return;
@@ -337,7 +342,7 @@ internal sealed class TopicCore : ITopicSink
         if (outcome.Refusal is { } refusal)
         {
             FaceLog.TopicRefused(Node.Log, Name, refusal);
-            _openings.RemoveAll(opening =>
+            _openings?.RemoveAll(opening =>
             {
                 if ((opening.Role & ~_granted) == 0)
                 {
@@ -365,7 +370,7 @@ internal sealed class TopicCore : ITopicSink
 
     private void CompleteOpenings()
     {
-        _openings.RemoveAll(opening =>
+        _openings?.RemoveAll(opening =>
         {
             bool isGranted = (opening.Role & ~_granted) == 0;
             bool isInView = (_isSubscribedInView && _askedSubscription == _subscription) || (opening.Role & TopicRole.Subscribe) == 0;
@@ -374,9 +379,18 @@ internal sealed class TopicCore : ITopicSink
                 return false;
             }
 
-            _endpoints.Add(opening.Endpoint);
+            _endpoints = [.. _endpoints, opening.Endpoint];
             opening.Complete();
             return true;
         });
+        if (_openings is { Count: 0 })
+        {
+            _openings = null;
+        }
+
+        if (_endpoints.AsSpan().SequenceEqual(_subscribers))
+        {
+            _endpoints = _subscribers;
+        }
     }
 }

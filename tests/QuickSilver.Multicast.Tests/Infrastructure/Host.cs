@@ -85,12 +85,17 @@ internal sealed class Host
 
         OnCore(() =>
         {
-            _senders[topic].OnRoom = Go;
+            _senders[topic].RoomObserver = new Told(Go);
             Go();
         });
     }
 
     public ITopicSender Sender(ulong topic) => _senders[topic];
+
+    private sealed class Told(Action what) : IRoomObserver
+    {
+        public void OnRoom() => what();
+    }
 
     public IEnumerable<long> SequencesOf(NodeKey sender, ulong topic) =>
         Log.Where(one => one.Sender == sender && one.Topic == topic).Select(one => one.Sequence);

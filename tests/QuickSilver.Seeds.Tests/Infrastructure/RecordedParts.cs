@@ -174,10 +174,10 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
         public long Taken { get; private set; }
 
-        public Action? OnRoom
+        public IRoomObserver? RoomObserver
         {
-            get => sender.OnRoom;
-            set => sender.OnRoom = value;
+            get => sender.RoomObserver;
+            set => sender.RoomObserver = value;
         }
 
         public bool IsStable => sender.IsStable;

@@ -74,8 +74,8 @@ public sealed class ReaderRingTests
     [Fact]
     public void Waiting_refuses_what_has_no_room_and_asks_for_it_when_half_is_free()
     {
-        int room = 0;
-        var ring = new ReaderRing<int>(4, SlowReaderPolicy.Wait) { OnRoom = () => room++ };
+        var room = new RoomCount();
+        var ring = new ReaderRing<int>(4, SlowReaderPolicy.Wait) { Owner = room };
         Assert.True(ring.TryAttach());
         for (int i = 1; i <= 4; i++)
         {
@@ -85,9 +85,9 @@ public sealed class ReaderRingTests
 
         Assert.False(ring.CanAccept(4));
         Assert.Equal("1", ReadOne(ring));
-        Assert.Equal(0, room);
+        Assert.Equal(0, room.Told);
         Assert.Equal("2", ReadOne(ring));
-        Assert.Equal(1, room);
+        Assert.Equal(1, room.Told);
         Assert.True(ring.CanAccept(4));
     }
 
@@ -110,13 +110,13 @@ public sealed class ReaderRingTests
     [Fact]
     public void A_reader_that_leaves_lets_a_waiting_sender_on()
     {
-        int room = 0;
-        var ring = new ReaderRing<int>(1, SlowReaderPolicy.Wait) { OnRoom = () => room++ };
+        var room = new RoomCount();
+        var ring = new ReaderRing<int>(1, SlowReaderPolicy.Wait) { Owner = room };
         Assert.True(ring.TryAttach());
         ring.Add(new Message<int>(1, Sender, 1), 4);
         Assert.False(ring.CanAccept(4));
         ring.Detach();
-        Assert.Equal(1, room);
+        Assert.Equal(1, room.Told);
         Assert.True(ring.CanAccept(4));
     }
 
@@ -324,6 +324,17 @@ public sealed class ReaderRingTests
     private sealed class NoWaiter : IRingWaiter
     {
         public void Wake()
+        {
+        }
+    }
+
+    private sealed class RoomCount : IRingOwner
+    {
+        public int Told { get; private set; }
+
+        public void OnRoom() => Told++;
+
+        public void OnReader()
         {
         }
     }

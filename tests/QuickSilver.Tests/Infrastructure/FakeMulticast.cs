@@ -43,7 +43,7 @@ internal sealed class FakeSender : ITopicSender
     /// <summary>Called with each message taken, as loopback delivery is.</summary>
     public Action<long, byte[]>? OnTaken { get; set; }
 
-    public Action? OnRoom { get; set; }
+    public IRoomObserver? RoomObserver { get; set; }
 
     public bool IsStable => _unstable.Count == 0;
 
@@ -87,7 +87,7 @@ internal sealed class FakeSender : ITopicSender
         if (_saidNo && messages > 0)
         {
             _saidNo = false;
-            OnRoom?.Invoke();
+            RoomObserver?.OnRoom();
         }
     }
 

@@ -94,10 +94,10 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
         private RegionView[] _views = [];
         private int _routes = -1;
 
-        public Action? OnRoom
+        public IRoomObserver? RoomObserver
         {
-            get => sender.OnRoom;
-            set => sender.OnRoom = value;
+            get => sender.RoomObserver;
+            set => sender.RoomObserver = value;
         }
 
         public bool IsStable => sender.IsStable;
