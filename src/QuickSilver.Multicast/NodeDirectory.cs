@@ -4,21 +4,50 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Multicast;
 
 // Who is alive, and where, as the membership service says. What is not in it is not heard (I10).
+//
+// The roster is the nodes' in common (NodeRoster). What is this node's own of what it knows of the others is little: the
+// addresses of those that it sends to, and since when it is together with those that it came over with from another cluster;
+// with all others it is since the later of both was admitted.
 internal sealed class NodeDirectory
 {
-    private readonly Dictionary<NodeKey, Entry> _live = [];
+    private NodeRoster _roster = NodeRoster.Empty;
+    // This node, also where the service has removed it.
+    private NodeInfo? _self;
+    private Dictionary<NodeKey, long>? _since;
+    private readonly Dictionary<NodeKey, DatagramAddress> _addresses = [];
 
-    private readonly record struct Entry(DatagramAddress Address, long AdmittedAt, long Since);
+    private long Admitted => _self?.AdmittedAt ?? 0;
 
-    public bool Contains(NodeKey node) => _live.ContainsKey(node);
+    public bool Contains(NodeKey node) => Known(node) is not null;
 
-    public DatagramAddress? Find(NodeKey node) => _live.TryGetValue(node, out var known) ? known.Address : null;
+    public DatagramAddress? Find(NodeKey node)
+    {
+        if (_addresses.TryGetValue(node, out var address))
+        {
+            return address;
+        }
+
+        if (Known(node) is { } known)
+        {
+            _addresses.Add(node, address = new DatagramAddress(known.EndPoint));
+        }
+
+        return address;
+    }
 
     /// <summary>
     /// The configuration since which this node and that one have been in one cluster without a break: also over a change of
     /// the service, if they went through it together. 0 when it is no member.
     /// </summary>
-    public long TogetherSince(NodeKey node) => _live.TryGetValue(node, out var known) ? known.Since : 0;
+    public long TogetherSince(NodeKey node)
+    {
+        if (Known(node) is not { } known)
+        {
+            return 0;
+        }
+
+        return _since is not null && _since.TryGetValue(node, out long since) ? since : Math.Max(known.AdmittedAt, Admitted);
+    }
 
     /// <summary>
     /// Applies a change and gives the nodes that are gone by it, in key order. One that was away, in another cluster, and is
@@ -28,44 +57,65 @@ internal sealed class NodeDirectory
     /// </summary>
     public List<NodeKey> Apply(ConfigurationChange change, NodeKey self)
     {
-        var gone = new List<NodeKey>();
+        if (!change.IsSnapshot && change.Joined.IsEmpty && change.Removed.IsEmpty)
+        {
+            return [];
+        }
+
         var joined = new Dictionary<NodeKey, NodeInfo>();
         foreach (var node in change.Joined)
         {
             joined[node.Key] = node;
         }
 
-        long before = _live.TryGetValue(self, out var old) ? old.AdmittedAt : 0;
+        var removed = new HashSet<NodeKey>(change.Removed);
+        long before = Admitted;
         var own = joined.GetValueOrDefault(self);
         long admitted = own?.AdmittedAt ?? before;
         var company = before != 0 && admitted != before ? own : null;
-        foreach (var (node, known) in _live)
+        var gone = new List<NodeKey>();
+        var together = new Dictionary<NodeKey, long>();
+        foreach (var known in _roster.All)
         {
+            var node = known.Key;
             bool isGone = joined.TryGetValue(node, out var info)
-                ? change.Removed.Contains(node) || !IsSame(info, known, company)
-                : change.IsSnapshot || change.Removed.Contains(node);
+                ? removed.Contains(node) || !IsSame(info, known, company)
+                : change.IsSnapshot || removed.Contains(node);
             if (node != self && isGone)
             {
                 gone.Add(node);
             }
+            else
+            {
+                Keep(together, info ?? known, admitted);
+            }
         }
 
-        foreach (var node in gone)
+        if (_self is not null && !_roster.Contains(self))
         {
-            _live.Remove(node);
+            Keep(together, own ?? _self, admitted);
         }
 
-        foreach (var (key, node) in joined)
-        {
-            long since = _live.TryGetValue(key, out var known) ? known.Since : Math.Max(node.AdmittedAt, admitted);
-            _live[key] = new Entry(new DatagramAddress(node.EndPoint), node.AdmittedAt, since);
-        }
-
-        gone.Sort();
+        _roster = _roster.After(change.IsSnapshot, change.Joined, change.Removed);
+        _self = own ?? _self;
+        _since = together.Count > 0 ? together : null;
+        _addresses.Clear();
         return gone;
     }
 
-    private static bool IsSame(NodeInfo info, Entry known, NodeInfo? company) => company is null
+    // Who stays is together with this node since when it was, whatever is said of when both were admitted.
+    private void Keep(Dictionary<NodeKey, long> together, NodeInfo info, long admitted)
+    {
+        long since = TogetherSince(info.Key);
+        if (since != Math.Max(info.AdmittedAt, admitted))
+        {
+            together.Add(info.Key, since);
+        }
+    }
+
+    private NodeInfo? Known(NodeKey node) => _roster.Find(node) ?? (node == _self?.Key ? _self : null);
+
+    private static bool IsSame(NodeInfo info, NodeInfo known, NodeInfo? company) => company is null
         ? info.AdmittedAt == known.AdmittedAt
         : info.AdmittedAt == company.AdmittedAt && info.Origin == company.Origin;
 }

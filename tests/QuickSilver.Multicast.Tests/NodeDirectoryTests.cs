@@ -61,6 +61,51 @@ public sealed class NodeDirectoryTests
         Assert.Equal([C], directory.Apply(Snapshot(7, Node(A, 5, default), Node(B, 5, default)), A));
     }
 
+    // What is kept is only what differs from what the roster says; the model keeps everything of each node.
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    public void It_says_of_each_node_what_a_table_of_all_would(int seed)
+    {
+        var random = new Random(seed);
+        var directory = new NodeDirectory();
+        var model = new Model();
+        for (int step = 1; step <= 400; step++)
+        {
+            var change = RandomChange(random, step);
+            Assert.Equal(model.Apply(change, A), directory.Apply(change, A));
+            for (ulong id = 0xA; id < 0x16; id++)
+            {
+                var node = new NodeKey(id, 1);
+                Assert.Equal(model.Contains(node), directory.Contains(node));
+                Assert.Equal(model.TogetherSince(node), directory.TogetherSince(node));
+                Assert.Equal(model.Find(node), directory.Find(node)?.EndPoint);
+            }
+        }
+    }
+
+    private static ConfigurationChange RandomChange(Random random, int step)
+    {
+        // Another service now and then: all of them are admitted anew, of one origin or of several.
+        bool isElsewhere = random.Next(12) == 0;
+        bool isSnapshot = step == 1 || isElsewhere || random.Next(8) == 0;
+        var joined = new List<NodeInfo>();
+        for (ulong id = 0xA; id < 0x16; id++)
+        {
+            bool isSelf = id == A.Id;
+            if (isSelf ? isSnapshot && random.Next(20) > 0 : random.Next(isSnapshot ? 5 : 40) > 0 == isSnapshot)
+            {
+                long admitted = isElsewhere ? step : Math.Max(1, step - (random.Next(3) * 50) - (step % 50));
+                joined.Add(new NodeInfo(
+                    new NodeKey(id, 1), new IPEndPoint(IPAddress.Loopback, 1 + random.Next(3)), 1, admitted, new Origin(1, random.Next(2))));
+            }
+        }
+
+        var removed = Enumerable.Range(0xA, 12).Where(_ => !isSnapshot && random.Next(10) == 0).Select(id => new NodeKey((ulong)id, 1));
+        return new() { Number = step, IsSnapshot = isSnapshot, Joined = [.. joined], Removed = [.. removed] };
+    }
+
     private static NodeDirectory Known(params NodeKey[] nodes)
     {
         var directory = new NodeDirectory();
@@ -73,4 +118,60 @@ public sealed class NodeDirectoryTests
 
     private static ConfigurationChange Snapshot(long number, params ImmutableArray<NodeInfo> nodes) =>
         new() { Number = number, IsSnapshot = true, Joined = nodes };
+
+    private sealed class Model
+    {
+        private readonly Dictionary<NodeKey, Entry> _live = [];
+
+        private readonly record struct Entry(IPEndPoint Address, long AdmittedAt, long Since);
+
+        public bool Contains(NodeKey node) => _live.ContainsKey(node);
+
+        public IPEndPoint? Find(NodeKey node) => _live.TryGetValue(node, out var known) ? known.Address : null;
+
+        public long TogetherSince(NodeKey node) => _live.TryGetValue(node, out var known) ? known.Since : 0;
+
+        public List<NodeKey> Apply(ConfigurationChange change, NodeKey self)
+        {
+            var gone = new List<NodeKey>();
+            var joined = new Dictionary<NodeKey, NodeInfo>();
+            foreach (var node in change.Joined)
+            {
+                joined[node.Key] = node;
+            }
+
+            long before = _live.TryGetValue(self, out var old) ? old.AdmittedAt : 0;
+            var own = joined.GetValueOrDefault(self);
+            long admitted = own?.AdmittedAt ?? before;
+            var company = before != 0 && admitted != before ? own : null;
+            foreach (var (node, known) in _live)
+            {
+                bool isGone = joined.TryGetValue(node, out var info)
+                    ? change.Removed.Contains(node) || !IsSame(info, known, company)
+                    : change.IsSnapshot || change.Removed.Contains(node);
+                if (node != self && isGone)
+                {
+                    gone.Add(node);
+                }
+            }
+
+            foreach (var node in gone)
+            {
+                _live.Remove(node);
+            }
+
+            foreach (var (key, node) in joined)
+            {
+                long since = _live.TryGetValue(key, out var known) ? known.Since : Math.Max(node.AdmittedAt, admitted);
+                _live[key] = new Entry(node.EndPoint, node.AdmittedAt, since);
+            }
+
+            gone.Sort();
+            return gone;
+        }
+
+        private static bool IsSame(NodeInfo info, Entry known, NodeInfo? company) => company is null
+            ? info.AdmittedAt == known.AdmittedAt
+            : info.AdmittedAt == company.AdmittedAt && info.Origin == company.Origin;
+    }
 }

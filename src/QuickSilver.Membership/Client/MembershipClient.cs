@@ -21,7 +21,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     private readonly ServiceLink _link;
     private readonly TopicTable _topics = new();
     private readonly ConfigurationAssembler _assembler = new();
-    private readonly Dictionary<NodeKey, NodeInfo> _directory = [];
+    private NodeRoster _roster = NodeRoster.Empty;
     // Asked between a registration and the service's welcome.
     private readonly List<Action> _afterWelcome = [];
     private readonly Alarm _leaveAlarm;
@@ -59,7 +59,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     public long Configuration => _known;
 
     /// <summary>Live nodes, this one included.</summary>
-    public int NodeCount => _directory.Count;
+    public int NodeCount => _roster.Count;
 
     /// <summary>Why the service refused this node last, for a start that never succeeds to say so.</summary>
     public string? LastRefusal { get; private set; }
@@ -73,12 +73,18 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     {
         get
         {
-            if (!_directory.TryGetValue(Self, out var self))
+            if (_roster.Find(Self) is not { } self)
             {
                 return 0;
             }
 
-            return _directory.Values.Count(other => (other.JoinOrder, other.Key).CompareTo((self.JoinOrder, self.Key)) < 0);
+            int older = 0;
+            foreach (var other in _roster.All)
+            {
+                older += (other.JoinOrder, other.Key).CompareTo((self.JoinOrder, self.Key)) < 0 ? 1 : 0;
+            }
+
+            return older;
         }
     }
 
@@ -153,8 +159,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
             Known = _known,
             Confirmed = _confirmed,
             Service = _service,
-            JoinOrder = _directory.TryGetValue(Self, out var self) ? self.JoinOrder : 0,
-            KnownNodes = _directory.Count,
+            JoinOrder = _roster.Find(Self)?.JoinOrder ?? 0,
+            KnownNodes = _roster.Count,
         };
         _link.SendJoin(join, _topics.Register());
         _afterWelcome.Clear();
@@ -294,19 +300,9 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         if (message.IsSnapshot)
         {
             _isResyncing = false;
-            _directory.Clear();
         }
 
-        foreach (var node in message.Removed)
-        {
-            _directory.Remove(node);
-        }
-
-        foreach (var node in message.Joined)
-        {
-            _directory[node.Key] = node;
-        }
-
+        _roster = _roster.After(message.IsSnapshot, message.Joined, message.Removed);
         _known = message.Number;
         _service = _welcomedBy;
         Counters.ConfigurationsApplied++;

@@ -40,7 +40,7 @@ internal sealed class ConfigurationMessage
                 case 6: message.LastRequest = reader.UInt64(); break;
                 case 7: message.Joined.Add(ViewFields.ReadInfo(ref reader)); break;
                 case 8: message.Removed.Add(ViewFields.ReadNode(ref reader)); break;
-                case 9: message.Regions.Add(ViewFields.ReadRegion(ref reader)); break;
+                case 9: message.Regions.Add(ViewFields.ReadRegion(ref reader).Shared()); break;
                 case 10: message.Topics.Add(ViewFields.ReadTopic(ref reader, message.LastRegions)); break;
                 default: reader.Skip(); break;
             }
