@@ -14,7 +14,7 @@ internal sealed class NodeDirectory
     // This node, also where the service has removed it.
     private NodeInfo? _self;
     private Dictionary<NodeKey, long>? _since;
-    private readonly Dictionary<NodeKey, DatagramAddress> _addresses = [];
+    private Dictionary<NodeKey, DatagramAddress>? _addresses;
 
     private long Admitted => _self?.AdmittedAt ?? 0;
 
@@ -22,16 +22,18 @@ internal sealed class NodeDirectory
 
     public DatagramAddress? Find(NodeKey node)
     {
-        if (_addresses.TryGetValue(node, out var address))
+        if (_addresses is not null && _addresses.TryGetValue(node, out var address))
         {
             return address;
         }
 
-        if (Known(node) is { } known)
+        if (Known(node) is not { } known)
         {
-            _addresses.Add(node, address = new DatagramAddress(known.EndPoint));
+            return null;
         }
 
+        address = new DatagramAddress(known.EndPoint);
+        (_addresses ??= []).Add(node, address);
         return address;
     }
 
@@ -99,7 +101,7 @@ internal sealed class NodeDirectory
         _roster = _roster.After(change.IsSnapshot, change.Joined, change.Removed);
         _self = own ?? _self;
         _since = together.Count > 0 ? together : null;
-        _addresses.Clear();
+        _addresses = null;
         return gone;
     }
 

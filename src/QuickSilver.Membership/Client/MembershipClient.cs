@@ -24,7 +24,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     private NodeRoster _roster = NodeRoster.Empty;
     // Asked between a registration and the service's welcome.
     private readonly List<Action> _afterWelcome = [];
-    private readonly Alarm _leaveAlarm;
+    private Alarm? _leaveAlarm;
 
     // The life of the service that welcomed this node, and of the one whose configuration it has.
     private ulong _welcomedBy;
@@ -45,7 +45,6 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         _logger = logger;
         var context = new DiscoveryContext(environment, options.Discovery, options.Hosted.Cluster, Counters, logger);
         _link = new ServiceLink(environment, options, this, context);
-        _leaveAlarm = new Alarm(FinishLeaving);
     }
 
     /// <summary>What this client counts, and the service it hosts while it does.</summary>
@@ -136,13 +135,13 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
 
         _left += completed;
         _link.Send(default(LeaveMessage));
-        _environment.Schedule(_leaveAlarm, _options.LeaveTimeout);
+        _environment.Schedule(_leaveAlarm ??= new Alarm(FinishLeaving), _options.LeaveTimeout);
     }
 
     public void Dispose()
     {
         _isOver = true;
-        _environment.Cancel(_leaveAlarm);
+        CancelLeaving();
         _link.Dispose();
     }
 
@@ -340,11 +339,19 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         }
     }
 
+    private void CancelLeaving()
+    {
+        if (_leaveAlarm is not null)
+        {
+            _environment.Cancel(_leaveAlarm);
+        }
+    }
+
     // The answer came, or the time is over: either way the service will know.
     private void FinishLeaving()
     {
         _isOver = true;
-        _environment.Cancel(_leaveAlarm);
+        CancelLeaving();
         _link.Stop();
         _link.Discovery?.EndHosting();
         var left = _left;

@@ -33,7 +33,9 @@ internal sealed record MembershipClientOptions
 
 internal sealed record DiscoveryOptions
 {
-    public IPAddress Group { get; init; } = IPAddress.Parse("239.255.74.2");
+    private static readonly IPAddress DefaultGroup = IPAddress.Parse("239.255.74.2");
+
+    public IPAddress Group { get; init; } = DefaultGroup;
     public int Port { get; init; } = 7402;
     public TimeSpan AskInterval { get; init; } = TimeSpan.FromMilliseconds(100);
     // Without an answer for this long a node hosts, the longest-standing first: each waits RankDelay longer than the one

@@ -26,10 +26,10 @@ internal sealed class MappedTopic(ulong id)
     public int Set { get; set; } = -1;
 
     // What it counts for in its set: the subscribers that it had when it was put there, or was weighed again.
-    public long Weight { get; set; }
+    public int Weight { get; set; }
 
     // Subscriptions that came or went since it was given its set, or was weighed again.
-    public long ChangesSincePlaced { get; set; }
+    public int ChangesSincePlaced { get; set; }
 
     // A subscription came or went since the last configuration.
     public bool IsChanged { get; set; }

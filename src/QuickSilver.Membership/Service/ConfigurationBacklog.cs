@@ -28,6 +28,11 @@ internal sealed class ConfigurationBacklog(long maxBytes)
         {
             Drop();
         }
+
+        if (_steps.Count == 0)
+        {
+            _steps.TrimExcess();
+        }
     }
 
     public void Clear()

@@ -160,8 +160,11 @@ internal sealed class ControlSession : IControlStreamHandler
     {
         if (kind == ControlMessageKind.JoinComplete)
         {
-            _requests.OnJoinComplete(this, _join!, _registered);
+            var join = _join!;
+            _join = null;
+            _requests.OnJoinComplete(this, join, _registered);
             _registered.Clear();
+            _registered.Capacity = 0;
             return true;
         }
 

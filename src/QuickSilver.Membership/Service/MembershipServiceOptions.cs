@@ -6,8 +6,13 @@ namespace QuickSilver.Membership.Service;
 // What a membership service is started with. Whoever reads these from a user checks them there.
 internal sealed record MembershipServiceOptions
 {
+    // Shared by all that say nothing else: every node has these options, in case it hosts the service.
+    private static readonly FailureDetectorOptions DefaultFailures = new();
+    private static readonly SessionLimits DefaultLimits = new();
+    private static readonly IPAddress DefaultBase = IPAddress.Parse("239.192.0.0");
+
     public string Cluster { get; init; } = "default";
-    public FailureDetectorOptions Failures { get; init; } = new();
+    public FailureDetectorOptions Failures { get; init; } = DefaultFailures;
 
     // One configuration per interval at most; the first change after a quiet time waits only QuietDelay.
     public TimeSpan BatchInterval { get; init; } = TimeSpan.FromMilliseconds(100);
@@ -18,12 +23,12 @@ internal sealed record MembershipServiceOptions
     // to reconnect at least once a second, so less than about two seconds would leave some out of the first view.
     public TimeSpan GatherGrace { get; init; } = TimeSpan.FromSeconds(2);
 
-    public IPAddress MulticastBase { get; init; } = IPAddress.Parse("239.192.0.0");
+    public IPAddress MulticastBase { get; init; } = DefaultBase;
     public int MulticastPrefix { get; init; } = 14;
 
     public RepairRules Repair { get; init; } = RepairRules.Default;
 
-    public SessionLimits Limits { get; init; } = new();
+    public SessionLimits Limits { get; init; } = DefaultLimits;
 }
 
 // What one session, and all together, may cost the service.

@@ -16,7 +16,8 @@ internal sealed class LookAhead
     // As many as a processor can wait for at once, about.
     private const int Group = 16;
 
-    private readonly SenderOrder?[] _orders = new SenderOrder?[Group];
+    // Null until it is worth it.
+    private SenderOrder?[]? _orders;
     // Kept, so that the reading is not optimized away.
     private int _touched;
 
@@ -28,18 +29,19 @@ internal sealed class LookAhead
             return int.MaxValue;
         }
 
+        var group = _orders ??= new SenderOrder?[Group];
         int looked = 0;
         int messages = 0;
         while (messages < Group && packets.Length > PacketHeader.Bytes)
         {
             var packet = packets[..Math.Min(length, packets.Length)];
-            messages = Find(orders, packet, messages);
+            messages = Find(orders, packet, group, messages);
             packets = packets[packet.Length..];
             looked++;
         }
 
         int touched = 0;
-        foreach (var order in _orders.AsSpan(0, messages))
+        foreach (var order in group.AsSpan(0, messages))
         {
             touched += order is null ? 0 : order.Touch();
         }
@@ -48,12 +50,12 @@ internal sealed class LookAhead
         return Math.Max(looked, 1);
     }
 
-    private int Find(StreamOrders orders, ReadOnlySpan<byte> packet, int messages)
+    private static int Find(StreamOrders orders, ReadOnlySpan<byte> packet, SenderOrder?[] group, int messages)
     {
         var rest = packet[Math.Min(PacketHeader.Bytes + new PacketHeader(packet).HeadBytes, packet.Length)..];
         while (messages < Group && MessageHeader.TryRead(rest, out int bytes, out bool start, out ulong topicId, out _) && !start)
         {
-            _orders[messages++] = orders.Find(topicId);
+            group[messages++] = orders.Find(topicId);
             rest = rest[Math.Min(MessageHeader.Bytes + bytes, rest.Length)..];
         }
 

@@ -21,6 +21,8 @@ internal sealed class SimulatedParts(SimulatedEnvironment life, QuickSilverOptio
 
     public override bool ResumesInContext => SynchronizationContext.Current is SimulationContext;
 
+    public override bool HasMeter => false;
+
     /// <summary>How many nodes the node knows, itself included, once it has joined.</summary>
     public int KnownNodes => ((MembershipClient)Membership).NodeCount;
 

@@ -112,6 +112,11 @@ internal sealed class StreamPipe : VirtualEvent
         {
             Tick(next.Due);
         }
+        else
+        {
+            // A stream is idle nearly always, and there are two for each node.
+            _travelling.TrimExcess();
+        }
     }
 
     private void Pump()

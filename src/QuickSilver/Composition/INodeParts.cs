@@ -35,6 +35,9 @@ internal interface INodeParts
     /// </summary>
     bool ResumesInContext => false;
 
+    /// <summary>Whether the node's counters are the process's to publish. A simulated node's are the test's that runs it.</summary>
+    bool HasMeter => true;
+
     /// <summary>
     /// Begins to look for the membership service. The observer is told of each configuration after multicast has applied it.
     /// Called once, on the core thread. May throw when the system refuses a port.

@@ -22,6 +22,8 @@ internal abstract class ProtocolParts(QuickSilverOptions options, IPEndPoint? se
 
     public virtual bool ResumesInContext => false;
 
+    public virtual bool HasMeter => true;
+
     public IMembership Membership => _membership ?? throw NotBegun();
 
     public IMulticast Multicast => _multicast ?? throw NotBegun();

@@ -28,14 +28,17 @@ internal sealed class NodeCore : IMembershipObserver
     private readonly Dictionary<ulong, TopicCore> _byId = [];
     // The same in the order of opening: what is done to all is done in an order that no hash decides.
     private readonly List<TopicCore> _topics = [];
-    // Each once, however many topics have it.
-    private readonly HashSet<ContractDescription> _contracts = [];
+    private readonly NodeMeter? _meter;
+    // Each once, however many topics have it. Null before the first topic.
+    private HashSet<ContractDescription>? _contracts;
     private readonly TaskCompletionSource _joined;
     private readonly TaskCompletionSource _expelled;
     private readonly Alarm _pulse;
     private long _lastPulse;
     private int _state = (int)NodeState.Starting;
     private readonly CancellationTokenSource _ended = new();
+    // The same for those who wait for a task.
+    private readonly TaskCompletionSource _over;
     private bool _hasBegun;
     private volatile bool _isReachable;
     private volatile string? _expulsion;
@@ -50,12 +53,13 @@ internal sealed class NodeCore : IMembershipObserver
         Completions = parts.Completions;
         _joined = new TaskCompletionSource(Completions);
         _expelled = new TaskCompletionSource(Completions);
+        _over = new TaskCompletionSource(Completions);
         Log = logs.CreateLogger("QuickSilver");
         Requests = new PublishRequestPool(options.PublishQueueBytes);
         Intake = new PublishIntake(Environment, new PublishLane(options.PublishQueueBytes), Requests);
         PublishBudget = new PublishBudget(options.PublishQueueBytes - Intake.Lane.CapacityBytes);
-        Meter = new NodeMeter(options.Cluster, ReadCounters);
-        Latency = new PublishLatency(Environment, Meter.PublishToStable);
+        _meter = parts.HasMeter ? new NodeMeter(options.Cluster, ReadCounters) : null;
+        Latency = new PublishLatency(Environment, _meter?.PublishToStable);
         _lastPulse = OutsideTime.GetTimestamp();
         _pulse = new Alarm(OnPulse);
     }
@@ -78,8 +82,6 @@ internal sealed class NodeCore : IMembershipObserver
     public PublishRequestPool Requests { get; }
 
     public PublishIntake Intake { get; }
-
-    public NodeMeter Meter { get; }
 
     public PublishLatency Latency { get; }
 
@@ -139,6 +141,7 @@ internal sealed class NodeCore : IMembershipObserver
                     $"The topics \"{name}\" and \"{topic.Name}\" have the same number; rename one of them.");
         }
 
+        _contracts ??= [];
         if (_contracts.TryGetValue(contract, out var known))
         {
             contract = known;
@@ -255,14 +258,16 @@ internal sealed class NodeCore : IMembershipObserver
     /// <summary>From any thread: waits for what the core thread will complete, unless it has ended.</summary>
     public async Task UntilEndedAsync(Task task, CancellationToken cancellationToken)
     {
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, Ended);
         try
         {
-            await task.WaitAsync(either.Token).ConfigureAwait(ResumesInContext);
-        }
-        catch (OperationCanceledException) when (Ended.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
-        {
-            throw new ObjectDisposedException(nameof(QuickSilverNode));
+            // Not through a token of both: what registers with a token for the node's life leaves its place there when it has gone.
+            var waiting = task.WaitAsync(cancellationToken);
+            if (await Task.WhenAny(waiting, _over.Task).ConfigureAwait(ResumesInContext) != waiting)
+            {
+                throw new ObjectDisposedException(nameof(QuickSilverNode));
+            }
+
+            await waiting.ConfigureAwait(ResumesInContext);
         }
         catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
         {
@@ -273,8 +278,9 @@ internal sealed class NodeCore : IMembershipObserver
     /// <summary>From any thread: the core thread runs no more, whoever still waits is told.</summary>
     public void End()
     {
-        Meter.Dispose();
+        _meter?.Dispose();
         _ended.Cancel();
+        _over.TrySetResult();
         Roll.End();
     }
 

@@ -5,16 +5,16 @@ using QuickSilver.Multicast;
 namespace QuickSilver.Publishing;
 
 // How long a node's messages take until all hold them, as its meter is told.
-internal sealed class PublishLatency(INodeEnvironment environment, Histogram<double> histogram)
+internal sealed class PublishLatency(INodeEnvironment environment, Histogram<double>? histogram)
 {
     /// <summary>Whether anybody listens.</summary>
-    public bool IsWatched => histogram.Enabled;
+    public bool IsWatched => histogram is { Enabled: true };
 
     public TimeSpan Now => environment.Now;
 
     public void Record(TimeSpan takenAt)
     {
-        if (histogram.Enabled)
+        if (histogram is { Enabled: true })
         {
             histogram.Record((environment.Now - takenAt).TotalSeconds);
         }

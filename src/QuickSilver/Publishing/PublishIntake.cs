@@ -30,7 +30,7 @@ internal sealed class PublishIntake
 
     private readonly INodeEnvironment _environment;
     private readonly PublishRequestPool _requests;
-    private readonly Alarm _patience;
+    private Alarm? _patience;
     private readonly SignalRequest _drain;
     // By number. Numbers are never given again: a publisher that is slow may commit after its endpoint is gone.
     private readonly Dictionary<int, Source> _sources = [];
@@ -51,7 +51,6 @@ internal sealed class PublishIntake
         Lane = lane;
         _environment = environment;
         _requests = requests;
-        _patience = new Alarm(OnStuck);
         _drain = new ActionSignal(environment, Drain);
     }
 
@@ -179,9 +178,9 @@ internal sealed class PublishIntake
     // Whoever came to wait for the lane before it was said by whom it is stuck, saw a lane that moves.
     private void Stand(bool isStanding)
     {
-        if (isStanding && !_isStuck && !_patience.IsPending)
+        if (isStanding && !_isStuck && _patience is not { IsPending: true })
         {
-            _environment.Schedule(_patience, Patience);
+            _environment.Schedule(_patience ??= new Alarm(OnStuck), Patience);
         }
 
         if (!isStanding || !_isStuck || !Lane.TryPeek(out var first))

@@ -9,8 +9,9 @@ internal sealed class PublishRequestPool(long publishQueueBytes)
     private const int MaxKept = 1 << 14;
 
     // A ring of slots once it has grown to what is in flight; it allocates nothing in the steady state.
-    private readonly ConcurrentQueue<PublishRequest> _free = new();
-    private readonly ConcurrentQueue<PublishWait> _freeWaits = new();
+    // None before the first comes back: what goes through the lane alone needs neither.
+    private ConcurrentQueue<PublishRequest>? _free;
+    private ConcurrentQueue<PublishWait>? _freeWaits;
     private readonly long _maxOwnBytes = 2 * publishQueueBytes;
     private long _ownBytes;
     private int _kept;
@@ -20,7 +21,7 @@ internal sealed class PublishRequestPool(long publishQueueBytes)
 
     public PublishRequest Rent()
     {
-        if (_free.TryDequeue(out var request))
+        if (Volatile.Read(ref _free) is { } free && free.TryDequeue(out var request))
         {
             Interlocked.Decrement(ref _kept);
             return request;
@@ -31,7 +32,7 @@ internal sealed class PublishRequestPool(long publishQueueBytes)
 
     public PublishWait RentWait()
     {
-        if (_freeWaits.TryDequeue(out var wait))
+        if (Volatile.Read(ref _freeWaits) is { } free && free.TryDequeue(out var wait))
         {
             Interlocked.Decrement(ref _keptWaits);
             return wait;
@@ -44,7 +45,7 @@ internal sealed class PublishRequestPool(long publishQueueBytes)
     {
         if (Interlocked.Increment(ref _kept) <= MaxKept)
         {
-            _free.Enqueue(request);
+            LazyInitializer.EnsureInitialized(ref _free).Enqueue(request);
             return;
         }
 
@@ -56,7 +57,7 @@ internal sealed class PublishRequestPool(long publishQueueBytes)
     {
         if (Interlocked.Increment(ref _keptWaits) <= MaxKept)
         {
-            _freeWaits.Enqueue(wait);
+            LazyInitializer.EnsureInitialized(ref _freeWaits).Enqueue(wait);
             return;
         }
 

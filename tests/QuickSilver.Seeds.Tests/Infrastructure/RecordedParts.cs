@@ -52,6 +52,8 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
         HasBegun = true;
     }
 
+    public bool HasMeter => parts.HasMeter;
+
     public TopicView? ViewOf(ulong topicId) => parts.ViewOf(topicId);
 
     public string? LastRefusal => parts.LastRefusal;

@@ -29,6 +29,8 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
 
     public bool ResumesInContext => parts.ResumesInContext;
 
+    public bool HasMeter => parts.HasMeter;
+
     public string? LastRefusal => parts.LastRefusal;
 
     public void Begin(IMembershipObserver observer) => parts.Begin(new RecordedObserver(this, observer));

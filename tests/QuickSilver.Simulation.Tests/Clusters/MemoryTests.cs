@@ -1,0 +1,72 @@
+using Xunit.Abstractions;
+
+namespace QuickSilver.Simulation.Tests.Clusters;
+
+[CollectionDefinition(nameof(MemoryTests), DisableParallelization = true)]
+public sealed class MemoryCollection;
+
+// What lies on the managed heap for what is idle. The bounds stand some way above what is measured (docs/memory.md), and far
+// below what one table too many for each topic, or for each node that a node knows, would make of it.
+[Collection(nameof(MemoryTests))]
+public sealed class MemoryTests(ITestOutputHelper output)
+{
+    private const int Topics = 8192;
+
+    [Theory]
+    [InlineData(TopicAccess.PublishAndSubscribe, 16_000_000)]
+    [InlineData(TopicAccess.Subscribe, 14_000_000)]
+    [InlineData(TopicAccess.Publish, 14_000_000)]
+    public void Many_idle_topics_add_less_than_16_MB_to_a_node_that_hosts_the_service_too(TopicAccess access, long bound)
+    {
+        Bytes(nodes: 1, topics: 1, access);
+        long added = Bytes(nodes: 1, Topics, access) - Bytes(nodes: 1, topics: 1, access);
+        output.WriteLine($"{access}: {added:N0} B for {Topics} topics, {added / Topics} B each");
+        Assert.InRange(added, 1, bound);
+    }
+
+    [Fact]
+    public void An_idle_node_among_200_costs_no_more_than_one_among_50()
+    {
+        Bytes(nodes: 2, topics: 0, TopicAccess.Subscribe);
+        long few = Bytes(nodes: 50, topics: 0, TopicAccess.Subscribe) / 50;
+        long many = Bytes(nodes: 200, topics: 0, TopicAccess.Subscribe) / 200;
+        output.WriteLine($"{few:N0} B for each of 50 nodes, {many:N0} B for each of 200");
+        Assert.InRange(many, 1, 18_000);
+        Assert.InRange(many, 1, few + 1000);
+    }
+
+    private static long Bytes(int nodes, int topics, TopicAccess access)
+    {
+        long before = GC.GetTotalMemory(forceFullCollection: true);
+        using var cluster = new SimulatedCluster(nodes, seed: 1);
+        int open = 0;
+        cluster.Start(async node =>
+        {
+            var options = new TopicOptions { Access = access };
+            for (int opened = 0; opened < topics;)
+            {
+                // Not all at once: what waits to be opened is not what is open.
+                var opening = new List<Task<ITopic<ReadOnlyMemory<byte>>>>();
+                for (; opened < topics && opening.Count < 1024; opened++)
+                {
+                    opening.Add(node.Node.OpenTopicAsync<ReadOnlyMemory<byte>>($"topic/{opened}", options));
+                }
+
+                foreach (var one in opening)
+                {
+                    var topic = await one;
+                    open++;
+                    if (access != TopicAccess.Publish)
+                    {
+                        topic.Handle(static (in _) => { });
+                    }
+                }
+            }
+        });
+        cluster.Run(TimeSpan.FromMinutes(1));
+        long after = GC.GetTotalMemory(forceFullCollection: true);
+        Assert.Equal(nodes * topics, open);
+        GC.KeepAlive(cluster);
+        return after - before;
+    }
+}
