@@ -45,7 +45,8 @@ internal sealed record MulticastOptions
     // Packets answered to one pull at most; the rest is asked again (T12).
     public int PullAnswerPackets { get; init; } = 256;
 
-    // A quiet sender announces its last number after this, then at doubled intervals up to AnnounceMax until all hold it.
+    // A quiet sender announces its last number after this, or later where acknowledgements take longer, then at doubled intervals
+    // up to AnnounceMax until all hold it.
     public TimeSpan AnnounceAfter { get; init; } = TimeSpan.FromMilliseconds(5);
 
     public TimeSpan AnnounceMax { get; init; } = TimeSpan.FromMilliseconds(250);

@@ -25,6 +25,7 @@ internal sealed class RegionSender
     private readonly RetentionBuffer _packets;
     private readonly Packer _packer;
     private readonly RateController _pace;
+    private readonly AnnouncePace _announcePace;
     private readonly PacketTemplate _template;
     private readonly Alarm _announceAlarm;
     private readonly Alarm _resumeAlarm;
@@ -38,7 +39,6 @@ internal sealed class RegionSender
     private long _lastAckWanted;
     // A flush could not send all: the next acknowledgement does.
     private bool _isFlushDue;
-    private TimeSpan _announceInterval;
     private TimeSpan _opensAt;
     private int _announcements;
 
@@ -54,6 +54,7 @@ internal sealed class RegionSender
         _template = context.Template(view);
         _packer = new Packer(context.Environment.Buffers, _template, _flags, context.Options.PacketBytes, _packets);
         _pace = new RateController(context.Options.PacketBytes);
+        _announcePace = new AnnouncePace(context.Options.AnnounceAfter, context.Options.AnnounceMax);
         _announceAlarm = new Alarm(Announce);
         _resumeAlarm = new Alarm(Resume);
         _opensAt = context.Environment.Now + context.Options.ReconfigurationPause;
@@ -160,7 +161,7 @@ internal sealed class RegionSender
         SendWaiting(_packets.Last);
         if (!IsSettled)
         {
-            _announceInterval = _context.Options.AnnounceAfter;
+            _announcePace.First();
             Announce();
         }
     }
@@ -176,6 +177,7 @@ internal sealed class RegionSender
         if (stable > Acknowledged)
         {
             Acknowledged = stable;
+            _announcePace.OnAcknowledged(stable, _context.Environment.Now);
             _packets.ReleaseThrough(stable);
             CompleteClaims();
         }
@@ -183,7 +185,6 @@ internal sealed class RegionSender
         if (IsSettled && !AwaitsNews)
         {
             _context.Environment.Cancel(_announceAlarm);
-            _announceInterval = TimeSpan.Zero;
         }
 
         if (_isFlushDue)
@@ -316,8 +317,7 @@ internal sealed class RegionSender
 
         if (AwaitsNews)
         {
-            _announceInterval = _context.Options.AnnounceAfter;
-            _context.Environment.Schedule(_announceAlarm, _announceInterval);
+            _context.Environment.Schedule(_announceAlarm, _announcePace.First());
         }
     }
 
@@ -358,6 +358,7 @@ internal sealed class RegionSender
 
         _sent += count;
         _announcements = 0;
+        _announcePace.OnSent(_sent, _context.Environment.Now);
         _context.Counters.PacketsSent += count;
         _context.Counters.BytesSent += bytes;
         if (!IsReliable)
@@ -396,9 +397,7 @@ internal sealed class RegionSender
         _template.Write(packet, PacketKind.Announce, flags, _sent, 0, 0);
         PacketTemplate.Seal(packet);
         _path.Send(packet, packet.Length);
-        var doubled = _announceInterval * 2;
-        _announceInterval = doubled < _context.Options.AnnounceMax ? doubled : _context.Options.AnnounceMax;
-        _context.Environment.Schedule(_announceAlarm, _announceInterval);
+        _context.Environment.Schedule(_announceAlarm, _announcePace.Next());
     }
 
     private void CompleteClaims()
