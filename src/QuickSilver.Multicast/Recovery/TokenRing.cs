@@ -145,6 +145,7 @@ internal sealed class TokenRing
         {
             if (!_underWay || token.Round != _round)
             {
+                _clock.OnLate(token.Round, _context.Environment.Now);
                 return DropReason.Duplicate;
             }
 
@@ -242,7 +243,7 @@ internal sealed class TokenRing
         }
 
         _underWay = true;
-        _clock.Begin(_context.Environment.Now);
+        _clock.Begin(_round, _context.Environment.Now);
         int next = Successor();
         if (next == _rings.SelfRank)
         {

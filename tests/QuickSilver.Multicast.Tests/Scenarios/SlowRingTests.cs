@@ -9,6 +9,15 @@ public sealed class SlowRingTests
     private const ulong Topic = 1;
 
     [Fact]
+    public void A_round_that_takes_longer_than_the_longest_time_out_settles_what_was_sent()
+    {
+        var cluster = Cluster(subscribers: 5, TimeSpan.FromMilliseconds(400));
+        cluster[0].PublishAll(Topic, 20, 1000);
+
+        Assert.True(cluster.RunUntil(() => cluster[0].Sender(Topic).IsStable, seconds: 60));
+    }
+
+    [Fact]
     public void A_quiet_sender_announces_less_than_once_a_message_when_acknowledgements_take_long()
     {
         const int Messages = 40;
