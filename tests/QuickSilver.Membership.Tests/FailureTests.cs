@@ -49,10 +49,44 @@ public sealed class FailureTests
     }
 
     [Fact]
-    public void Two_reporters_remove_at_once_and_one_who_reports_twice_is_one()
+    public void Two_reporters_and_two_missed_heartbeats_remove_and_one_who_reports_twice_is_one()
     {
         TrackAll();
         _detector.Suspect(A, B, _now);
+        _detector.Suspect(A, B, _now);
+        Assert.Empty(Pass(2, 3, B, C));
+        _detector.Suspect(A, C, _now);
+        Assert.Equal([A], Check());
+    }
+
+    [Fact]
+    public void Reporters_who_stop_do_not_remove_who_speaks()
+    {
+        TrackAll();
+        for (int second = 0; second < 4; second++)
+        {
+            _detector.Suspect(A, B, _now);
+            _detector.Suspect(A, C, _now);
+            Assert.Empty(Pass(1, 3, A, B, C));
+        }
+
+        Assert.Empty(Pass(5, 3, A, B, C));
+        _detector.Suspect(A, B, _now);
+        _detector.Suspect(A, C, _now);
+        Assert.Empty(Check());
+    }
+
+    [Fact]
+    public void Two_reporters_who_go_on_for_five_heartbeats_remove_who_speaks()
+    {
+        TrackAll();
+        for (int second = 0; second < 5; second++)
+        {
+            _detector.Suspect(A, B, _now);
+            _detector.Suspect(A, C, _now);
+            Assert.Empty(Pass(1, 3, A, B, C));
+        }
+
         _detector.Suspect(A, B, _now);
         Assert.Empty(Check());
         _detector.Suspect(A, C, _now);
@@ -239,14 +273,20 @@ public sealed class FailureTests
     }
 
     [Fact]
-    public void Neighbours_reports_remove_a_node_that_still_talks_to_the_service()
+    public void Neighbours_reports_that_go_on_remove_a_node_that_still_talks_to_the_service()
     {
         var cluster = new FakeCluster();
         var nodes = cluster.AddNodes(3);
         Array.ForEach(nodes, node => node.Subscribe("A"));
         cluster.Run(1);
-        nodes[0].Client.ReportSuspect(nodes[2].Key, "three tokens unanswered");
-        nodes[1].Client.ReportSuspect(nodes[2].Key, "three tokens unanswered");
+        for (int second = 0; second <= 5; second++)
+        {
+            Assert.Equal(3, nodes[0].Nodes.Count);
+            nodes[0].Client.ReportSuspect(nodes[2].Key, "three tokens unanswered");
+            nodes[1].Client.ReportSuspect(nodes[2].Key, "three tokens unanswered");
+            cluster.Run(second < 5 ? 1 : 0);
+        }
+
         // The same node goes by another path in the same moment.
         nodes[2].Client.Leave(() => { });
         cluster.Run(1);

@@ -5,22 +5,27 @@ namespace QuickSilver.Membership.Service;
 // Decides who is dead.
 //
 // Intuition: a node that says nothing for many heartbeats is gone; one that its ring neighbours miss too is gone sooner,
-// since two independent paths agree. A stream that closed without a farewell means that the process ended, or that the
-// connection broke and the node is about to come back: it is given a short grace.
+// since two independent paths agree. One that its neighbours miss while it speaks here lives, and may be busy: only when two
+// of them say so for several heartbeats is it no use to its rings. A stream that closed without a farewell means that the
+// process ended, or that the connection broke and the node is about to come back: it is given a short grace.
 //
 // Application: Heard for every message of a node, Suspect for a neighbour's report, Disconnected when its stream closes;
 // Collect from a steady check gives those to remove, each with a reason.
 //
 // What goes wrong: when the service itself stands still (a pause of the collector, a stopped machine) everybody seems
 // silent. Collect knows when it should have been called, and takes its own lateness off everyone's silence. Two reports
-// from the same node are one; reports grow stale. Who hears nobody suspects everybody: that is why a single reporter
-// needs the target's silence as a witness.
+// from the same node are one; reports grow stale. Who hears nobody suspects everybody, and a machine that is short of time
+// makes many hear nobody for a while: that is why reports need the target's silence as a witness, or to be repeated.
 internal sealed class FailureDetector(FailureDetectorOptions options)
 {
     private const int ReportersToRemove = 2;
+    private const int MissedWithReporters = 2;
     private const int MissedWithOneReporter = 3;
     // In a region of two there is no second neighbour who could report.
     private const int MissedWithOnlyNeighbour = 2;
+    // A ring without tokens reports at least this often; a reporter that is silent for longer hears the node again.
+    private const int HeartbeatsToRepeat = 4;
+    private const int HeartbeatsStanding = 5;
 
     private readonly Dictionary<NodeKey, Watch> _watches = [];
     private readonly List<NodeKey> _order = [];
@@ -30,7 +35,7 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
     {
         public TimeSpan LastHeard;
         public TimeSpan? DisconnectedAt;
-        public readonly List<(NodeKey Reporter, TimeSpan At)> Reports = [];
+        public readonly List<(NodeKey Reporter, TimeSpan Since, TimeSpan At)> Reports = [];
     }
 
     public TimeSpan CheckInterval { get; } = options.HeartbeatInterval / 4;
@@ -75,8 +80,15 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
     {
         if (node != reporter && _watches.TryGetValue(node, out var watch) && _watches.ContainsKey(reporter))
         {
-            watch.Reports.RemoveAll(report => report.Reporter == reporter);
-            watch.Reports.Add((reporter, now));
+            int known = watch.Reports.FindIndex(report => report.Reporter == reporter);
+            if (known < 0)
+            {
+                watch.Reports.Add((reporter, now, now));
+                return;
+            }
+
+            var (_, since, at) = watch.Reports[known];
+            watch.Reports[known] = (reporter, now - at > options.HeartbeatInterval * HeartbeatsToRepeat ? now : since, now);
         }
     }
 
@@ -113,9 +125,16 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
             return "its connection closed and it did not come back";
         }
 
-        if (watch.Reports.Count >= ReportersToRemove)
+        if (watch.Reports.Count >= ReportersToRemove && missed >= MissedWithReporters)
         {
-            return $"{watch.Reports.Count} neighbours do not hear it";
+            return $"{watch.Reports.Count} neighbours do not hear it and it missed {missed} heartbeats";
+        }
+
+        int standing = watch.Reports.Count(report => report.At - report.Since >= options.HeartbeatInterval * HeartbeatsStanding
+            && now - report.At <= options.HeartbeatInterval * HeartbeatsToRepeat);
+        if (standing >= ReportersToRemove)
+        {
+            return $"{standing} neighbours have not heard it for {HeartbeatsStanding} heartbeats and more";
         }
 
         int enough = regionSizeOf(node) == 2 ? MissedWithOnlyNeighbour : MissedWithOneReporter;
