@@ -43,6 +43,14 @@ public sealed class SwarmScenarios
         Assert.True(Sum(reports, "repairs") > 0, "nothing was lost, so this shows nothing");
         Assert.Equal(0, Number(judgement, "violationCount"));
         Assert.Equal(0, Number(judgement, "gapsTold"));
+
+        var withoutOne = cluster.Start(1, ["swarm", "check", .. Enumerable.Range(1, Processes - 1).Select(folder.File)]);
+        withoutOne.ExpectExit(1);
+        Assert.Contains("Node 0 is in none of the files", withoutOne.Errors.Text(), StringComparison.Ordinal);
+        folder.CutShort(0);
+        var withoutEnd = cluster.Start(1, ["swarm", "check", .. Enumerable.Range(0, Processes).Select(folder.File)]);
+        withoutEnd.ExpectExit(1);
+        Assert.Contains("has no end", withoutEnd.Errors.Text(), StringComparison.Ordinal);
     }
 
     private static double Sum(List<JsonElement> reports, string name) => reports.Sum(report => Number(report, name));
@@ -58,6 +66,12 @@ public sealed class SwarmScenarios
         private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("qsm-swarm-");
 
         public string File(int process) => Path.Combine(_folder.FullName, $"{process}.records");
+
+        public void CutShort(int process)
+        {
+            using var file = new FileStream(File(process), FileMode.Open);
+            file.SetLength(file.Length - sizeof(int));
+        }
 
         public void Dispose() => _folder.Delete(recursive: true);
     }

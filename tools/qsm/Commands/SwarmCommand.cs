@@ -86,7 +86,7 @@ internal static class SwarmCommand
         session.Options.BufferBytes = BufferBytes;
         session.Options.ReceiveBufferBytes = ReceiveBufferBytes;
         session.Options.StartTimeout = StartTimeout;
-        using var records = path is null ? null : new RecordFile(path);
+        using var records = path is null ? null : new RecordFile(path, plan.Total);
         await using var run = new SwarmRun(session, plan, records);
         var report = await run.RunAsync();
         report.Print(json);

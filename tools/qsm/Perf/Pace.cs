@@ -17,4 +17,15 @@ internal sealed class Pace(double perSecond)
             Thread.Sleep(1);
         }
     }
+
+    /// <summary>The same where a thread is not to be held: many nodes of one process share few.</summary>
+    public async ValueTask WaitForAsync(long turn, CancellationToken cancellationToken)
+    {
+        long dueTicks = _startTicks + (long)(turn * _ticksPerTurn);
+        cancellationToken.ThrowIfCancellationRequested();
+        while (Stopwatch.GetTimestamp() < dueTicks)
+        {
+            await Task.Delay(1, cancellationToken);
+        }
+    }
 }

@@ -32,7 +32,7 @@ internal sealed class SwarmRun(Session session, SwarmPlan plan, RecordFile? reco
         bool complete = await AllDeliveredAsync();
         bool[] stable = await Task.WhenAll(Nodes.Select(node => node.DrainAsync(plan.Limit)));
         var end = ProcessUsage.Now();
-        complete &= await EndTogetherAsync();
+        complete = complete && await EndTogetherAsync();
         records?.Close();
         return SwarmReport.Of(plan, [.. Nodes], start, end) with
         {
@@ -77,8 +77,7 @@ internal sealed class SwarmRun(Session session, SwarmPlan plan, RecordFile? reco
         long turns = (long)Math.Round(plan.Rate * plan.Nodes * plan.Seconds);
         for (long turn = 0; turn < turns; turn++)
         {
-            pace.WaitFor(turn);
-            session.Interrupted.ThrowIfCancellationRequested();
+            await pace.WaitForAsync(turn, session.Interrupted);
             var topics = nodes[(int)(turn % nodes.Length)].Topics;
             var topic = topics[(int)(turn / nodes.Length % topics.Count)];
             await topic.PublishAsync(_payload, Stopwatch.GetTimestamp(), session.Interrupted);

@@ -2,21 +2,27 @@ using System.Buffers.Binary;
 
 namespace QuickSilver.Tool.Swarm.Records;
 
-// The records of one process's nodes in one file: a magic number, then blocks, each of one node and of whole records in the
-// order in which they happened there. Blocks of different nodes stand as they were filled; the records' times order them.
+// The records of one process's nodes in one file: a magic number, how many nodes the swarm has in all, then blocks, each of one
+// node and of whole records in the order in which they happened there, and an end. Blocks of different nodes stand as they were
+// filled; the records' times order them. Without the end, or without all nodes' records, what was published by some is not
+// known, and what others were given of it would look like phantoms.
 internal sealed class RecordFile : IDisposable
 {
     /// <summary>The name, and the version of the form.</summary>
-    public static ReadOnlySpan<byte> Magic => "QSMSWRM1"u8;
+    public static ReadOnlySpan<byte> Magic => "QSMSWRM2"u8;
+
+    /// <summary>Stands in place of a block's node, after the last block.</summary>
+    public const int End = -1;
 
     private readonly FileStream _file;
     private readonly List<NodeRecorder> _nodes = [];
     private readonly Lock _lock = new();
 
-    public RecordFile(string path)
+    public RecordFile(string path, int totalNodes)
     {
         _file = new FileStream(path, FileMode.Create, FileAccess.Write, FileShare.Read);
         _file.Write(Magic);
+        Write(totalNodes);
     }
 
     public NodeRecorder Node(int number)
@@ -50,10 +56,21 @@ internal sealed class RecordFile : IDisposable
             node.Close();
         }
 
-        _file.Flush();
+        lock (_lock)
+        {
+            Write(End);
+            _file.Flush();
+        }
     }
 
     public void Dispose() => _file.Dispose();
+
+    private void Write(int number)
+    {
+        Span<byte> bytes = stackalloc byte[sizeof(int)];
+        BinaryPrimitives.WriteInt32LittleEndian(bytes, number);
+        _file.Write(bytes);
+    }
 }
 
 // What a record is about; its first byte.

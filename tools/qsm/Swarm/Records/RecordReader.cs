@@ -51,12 +51,14 @@ internal sealed class RecordReader
 {
     private readonly Dictionary<(ulong Region, uint Number), List<RegionView>> _known = [];
     private readonly Dictionary<int, NodeDefinitions> _nodes = [];
+    private int _totalNodes;
 
     public List<SwarmRecord> Records { get; } = [];
 
     public int NodeCount => _nodes.Count;
 
-    /// <exception cref="InvalidDataException">It is no such file, ends within a record, or a node of it was read before.</exception>
+    /// <exception cref="InvalidDataException">It is no such file, was not ended, is of another swarm than the file before it, or
+    /// a node of it was read before.</exception>
     public void Read(string path)
     {
         using var reader = new BinaryReader(File.OpenRead(path));
@@ -68,20 +70,37 @@ internal sealed class RecordReader
                 throw new InvalidDataException($"{path} is no file of swarm records.");
             }
 
-            while (reader.BaseStream.Position < reader.BaseStream.Length)
+            int total = reader.ReadInt32();
+            if (_totalNodes != 0 && total != _totalNodes)
             {
-                ReadBlock(reader, here, path);
+                throw new InvalidDataException($"{path} is of a swarm of {total} nodes, the file before it of {_totalNodes}.");
+            }
+
+            _totalNodes = total;
+            for (int node = reader.ReadInt32(); node != RecordFile.End; node = reader.ReadInt32())
+            {
+                ReadBlock(reader, node, here, path);
             }
         }
         catch (EndOfStreamException exception)
         {
-            throw new InvalidDataException($"{path} ends in the middle of a record: its swarm did not end in order.", exception);
+            throw new InvalidDataException($"{path} has no end: its process did not come to the end of its run.", exception);
         }
     }
 
-    private void ReadBlock(BinaryReader reader, HashSet<int> here, string path)
+    /// <exception cref="InvalidDataException">A node of the swarm is in none of the files.</exception>
+    public void DemandAllNodes()
     {
-        int node = reader.ReadInt32();
+        int missing = Enumerable.Range(0, _totalNodes).FirstOrDefault(node => !_nodes.ContainsKey(node), RecordFile.End);
+        if (missing != RecordFile.End)
+        {
+            string sentence = $"Node {missing} is in none of the files: of the swarm's {_totalNodes} nodes {_nodes.Count} are here.";
+            throw new InvalidDataException(sentence);
+        }
+    }
+
+    private void ReadBlock(BinaryReader reader, int node, HashSet<int> here, string path)
+    {
         if (here.Add(node) && !_nodes.TryAdd(node, new NodeDefinitions()))
         {
             throw new InvalidDataException($"Node {node} is in {path} and in a file before it: give each process its own --first.");
@@ -150,7 +169,8 @@ internal sealed class RecordReader
             case RecordKind.Configured:
                 record = record with
                 {
-                    Key = ConfigurationForm.ReadKey(reader), Change = ConfigurationForm.Read(reader, definitions.Views),
+                    Key = ConfigurationForm.ReadKey(reader),
+                    Change = ConfigurationForm.Read(reader, definitions.Views),
                 };
                 break;
             case RecordKind.Stopped:
