@@ -32,11 +32,19 @@ internal static class GmsCommand
             Description = "A file that keeps the service's last epoch, so that it never goes back over a restart.",
             HelpName = "FILE",
         };
+        var heartbeat = new Option<double>("--heartbeat")
+        {
+            Description = "Seconds of silence that count as a missed heartbeat: ten remove a node, two or three when its neighbours miss "
+                + "it too. Nodes speak every second; longer where many share a machine.",
+            HelpName = "S",
+            DefaultValueFactory = _ => 1,
+        }.Within(1, 60);
         const string Purpose = "Run the membership service alone; says 'listening HOST:PORT' on standard error.";
-        var command = common.AddToService(new Command("gms", Purpose) { listen, range, state });
+        var command = common.AddToService(new Command("gms", Purpose) { listen, range, state, heartbeat });
         command.SetAction(parse => Session.RunAsync(parse, common, session =>
         {
             ReadRange(parse.GetValue(range), session.Options);
+            session.Options.HeartbeatInterval = TimeSpan.FromSeconds(parse.GetValue(heartbeat));
             return RunAsync(session, parse.GetValue(listen)!, parse.GetValue(state));
         }));
         return command;
