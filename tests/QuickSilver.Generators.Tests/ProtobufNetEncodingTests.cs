@@ -1,3 +1,5 @@
+using FsCheck;
+using FsCheck.Fluent;
 using QuickSilver.Core.Serialization;
 using QuickSilver.Generators.Tests.Contracts;
 using QuickSilver.Generators.Tests.Infrastructure;
@@ -12,6 +14,22 @@ public sealed class ProtobufNetEncodingTests
     // DateTime is never left out, whatever its value: {value = -1, scale = MinMax}.
     private static readonly byte[] MinAt = [26, 4, 8, 1, 16, 15];
     private static readonly byte[] MinThere = [34, 4, 8, 1, 16, 15];
+
+    private static readonly long[] Units =
+    [
+        TimeSpan.TicksPerDay, TimeSpan.TicksPerHour, TimeSpan.TicksPerMinute, TimeSpan.TicksPerSecond, TimeSpan.TicksPerMillisecond, 1,
+    ];
+
+    // Multiples of a unit as far from 1970 as any magnitude, and what lies next to them.
+    private static readonly Arbitrary<DateTime> Instants =
+        (from unit in Gen.Elements(Units)
+         from width in Gen.Choose(0, 62)
+         from count in ArbMap.Default.GeneratorFor<DoNotSize<ulong>>()
+         from sign in Gen.Elements(-1L, 1L)
+         from beside in Gen.Elements(0L, 0L, 0L, 1L, -1L, TimeSpan.TicksPerMillisecond, TimeSpan.TicksPerMinute)
+         let most = ((sign < 0 ? DateTime.UnixEpoch.Ticks : DateTime.MaxValue.Ticks - DateTime.UnixEpoch.Ticks) / unit) - 1
+         let ticks = DateTime.UnixEpoch.Ticks + (sign * unit * (long)((count.Item >> (63 - width)) % (ulong)most)) + beside
+         select new DateTime(Math.Clamp(ticks, 1, DateTime.MaxValue.Ticks - 1))).ToArbitrary();
 
     [Fact]
     public void Defaults_are_left_out_except_of_dates() => Assert.Equal([.. MinAt, .. MinThere], Codecs.Encode(Default));
@@ -55,6 +73,16 @@ public sealed class ProtobufNetEncodingTests
         Codecs.Encode(Default with { At = new DateTime(1970, 1, 2, 0, 0, 0, DateTimeKind.Utc) }));
 
     [Fact]
+    public void DateTime_is_in_the_coarsest_exact_unit_however_large_or_close_to_another() => Prop.ForAll(Instants, value =>
+    {
+        byte[] bytes = Codecs.Encode(Default with { At = value });
+        byte[] expected = ByDivision(value);
+        Assert.Equal([26, (byte)expected.Length, .. expected, .. MinThere], bytes);
+        Assert.Equal(value, Codecs.Decode<Times>(bytes).At);
+        Assert.Equal(value, Codecs.Decode<Times>([26, (byte)expected.Length, .. expected]).At);
+    }).Check(Config.QuickThrowOnFailure.WithMaxTest(2000));
+
+    [Fact]
     public void DateTimeOffset_is_its_instant_and_then_its_offset() => Assert.Equal(
         [.. MinAt, 34, 5, 8, 2, 32, 0xF0, 1],
         Codecs.Encode(Default with { There = new DateTimeOffset(1970, 1, 2, 2, 0, 0, TimeSpan.FromHours(2)) }));
@@ -76,4 +104,25 @@ public sealed class ProtobufNetEncodingTests
     [InlineData(new byte[] { 34, 4, 32, 0x92, 0x0D, 0 })]
     [InlineData(new byte[] { 42, 11, 8, 254, 255, 255, 255, 255, 255, 255, 255, 255, 1 })]
     public void What_is_out_of_range_is_malformed(byte[] bytes) => Assert.Throws<PayloadFormatException>(() => Codecs.Decode<Times>(bytes));
+
+    private static byte[] ByDivision(DateTime value)
+    {
+        long ticks = value.Ticks - DateTime.UnixEpoch.Ticks;
+        int scale = Array.FindIndex(Units, unit => ticks % unit == 0);
+        long count = ticks / Units[scale];
+        var bytes = new List<byte>();
+        if (count != 0)
+        {
+            bytes.Add(8);
+            ulong zigzag = (ulong)((count << 1) ^ (count >> 63));
+            for (; zigzag >= 0x80; zigzag >>= 7)
+            {
+                bytes.Add((byte)(zigzag | 0x80));
+            }
+
+            bytes.Add((byte)zigzag);
+        }
+
+        return scale == 0 ? [.. bytes] : [.. bytes, 16, (byte)scale];
+    }
 }

@@ -117,7 +117,7 @@ public static class ProtobufDotNetTypes
     /// <summary>Reads a DateTime.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     public static DateTime ReadDateTime(ReadOnlySpan<byte> source) =>
-        ScaledTicks.TryReadUsual(source, out var value) ? value : ScaledTicks.Read(source).ToDateTime();
+        ScaledTicks.TryReadUsual(source, out var value) ? value : ReadUnusualDateTime(source);
 
     /// <summary>Bytes with their length.</summary>
     public static int SizeOf(DateTimeOffset value) => ScaledTicks.Of(value).Size;
@@ -125,6 +125,10 @@ public static class ProtobufDotNetTypes
     /// <summary>Reads a DateTimeOffset.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     public static DateTimeOffset ReadDateTimeOffset(ReadOnlySpan<byte> source) => ScaledTicks.Read(source).ToDateTimeOffset();
+
+    // Apart, for the room that it takes on the stack.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static DateTime ReadUnusualDateTime(ReadOnlySpan<byte> source) => ScaledTicks.Read(source).ToDateTime();
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     internal static nint Write(ref byte destination, nint room, uint tag, decimal value)

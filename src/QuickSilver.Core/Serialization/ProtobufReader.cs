@@ -62,13 +62,27 @@ public ref struct ProtobufReader
         return true;
     }
 
-    /// <summary>Reads a varint if the next field has this tag, except that it may not, close to the message's end.</summary>
+    /// <summary>Reads a varint if the next field has this tag.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryReadVarint(uint tag, out ulong value)
     {
         ref byte at = ref Unsafe.AsRef(in _at);
         int tagBytes = tag < 0x80 ? 1 : 2;
-        if (tag >= TriedTags || _left < tagBytes + sizeof(ulong) || !BitConverter.IsLittleEndian
+        if (_left < tagBytes + sizeof(ulong))
+        {
+            if (_left <= tagBytes)
+            {
+                value = 0;
+                return false;
+            }
+
+            (value, nint lastBytes) = TryReadLastVarint(ref at, _left, tag);
+            _at = ref Unsafe.Add(ref at, lastBytes);
+            _left -= lastBytes;
+            return lastBytes > 0;
+        }
+
+        if (tag >= TriedTags || !BitConverter.IsLittleEndian
             || (tag < 0x80 ? at : Unsafe.ReadUnaligned<ushort>(ref at)) != (tag < 0x80 ? tag : (tag & 0x7F) | 0x80 | (tag >> 7 << 8)))
         {
             value = 0;
@@ -77,7 +91,6 @@ public ref struct ProtobufReader
 
         // Branches on the length are foretold, so that the next field is not waited for; most fields have always the same.
         ulong word = Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref at, tagBytes));
-        uint high = (uint)(word >> 32);
         if ((word & 0x80) == 0)
         {
             value = word & 0x7F;
@@ -102,25 +115,25 @@ public ref struct ProtobufReader
             _at = ref Unsafe.Add(ref at, tagBytes + 4);
             _left -= tagBytes + 4;
         }
-        else if ((high & 0x80) == 0)
+        else if ((word & 0x80_00000000) == 0)
         {
             value = Varint.Gather(word, 0x7F7F7F7F7F);
             _at = ref Unsafe.Add(ref at, tagBytes + 5);
             _left -= tagBytes + 5;
         }
-        else if ((high & 0x8000) == 0)
+        else if ((word & 0x8000_00000000) == 0)
         {
             value = Varint.Gather(word, 0x7F7F7F7F7F7F);
             _at = ref Unsafe.Add(ref at, tagBytes + 6);
             _left -= tagBytes + 6;
         }
-        else if ((high & 0x800000) == 0)
+        else if ((word & 0x800000_00000000) == 0)
         {
             value = Varint.Gather(word, 0x7F7F7F7F7F7F7F);
             _at = ref Unsafe.Add(ref at, tagBytes + 7);
             _left -= tagBytes + 7;
         }
-        else if ((high & 0x80000000) == 0)
+        else if ((word & 0x8000000000000000) == 0)
         {
             value = Varint.Gather(word, 0x7F7F7F7F7F7F7F7F);
             _at = ref Unsafe.Add(ref at, tagBytes + 8);
@@ -432,6 +445,21 @@ public ref struct ProtobufReader
 
         var (value, bytes) = ReadLongVarint(ref MemoryMarshal.GetReference(source), source.Length);
         return (value, (int)bytes);
+    }
+
+    // Close to the message's end; no bytes where it has another tag.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static (ulong Value, nint Bytes) TryReadLastVarint(ref byte source, nint length, uint tag)
+    {
+        var rest = MemoryMarshal.CreateReadOnlySpan(ref source, (int)length);
+        var (found, tagBytes) = ReadTag(rest);
+        if (found != tag)
+        {
+            return (0, 0);
+        }
+
+        var (value, bytes) = ReadVarint(rest[tagBytes..]);
+        return (value, tagBytes + bytes);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

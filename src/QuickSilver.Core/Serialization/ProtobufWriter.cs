@@ -66,9 +66,9 @@ public ref struct ProtobufWriter
         }
 
         Unsafe.WriteUnaligned(ref Unsafe.Add(ref at, tagBytes), word);
-        nint bytes = tagBytes + sizeof(ulong) - (nint)((uint)unused >> 3);
-        _at = ref Unsafe.Add(ref at, bytes);
-        _left -= bytes;
+        nint unusedBytes = (nint)((uint)unused >> 3);
+        _at = ref Unsafe.Subtract(ref Unsafe.Add(ref at, tagBytes + sizeof(ulong)), unusedBytes);
+        _left = _left - (tagBytes + sizeof(ulong)) + unusedBytes;
     }
 
     /// <summary>Writes a tag and eight bytes, little-endian.</summary>

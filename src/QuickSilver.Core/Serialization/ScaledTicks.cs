@@ -1,10 +1,12 @@
+using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 
 namespace QuickSilver.Core.Serialization;
 
-// A span of time in the coarsest unit that is exact: the message that protobuf-net writes for TimeSpan and DateTime.
-internal readonly struct ScaledTicks
+// A span of time in the coarsest unit that is exact: the message that protobuf-net writes for TimeSpan and DateTime. Reading is in
+// ScaledTicks.Reading.cs.
+internal readonly partial struct ScaledTicks
 {
     private const uint ValueTag = (1 << 3) | ProtobufWireType.Varint;
     private const uint ScaleTag = (2 << 3) | ProtobufWireType.Varint;
@@ -29,6 +31,12 @@ internal readonly struct ScaledTicks
 
     // DateTimeOffset's own bound: fourteen hours either way.
     private const int MaxOffsetMinutes = 14 * 60;
+
+    // Inverses modulo 2^64 of the odd parts, for TryDivide.
+    private const ulong TenThousandth = 0xD288CE703AFB7E91;
+    private const ulong Thousandth = 0x1CAC083126E978D5;
+    private const ulong Sixtieth = 0xEEEEEEEEEEEEEEEF;
+    private const ulong TwentyFourth = 0xAAAAAAAAAAAAAAAB;
 
     private readonly long _value;
     private readonly int _scale;
@@ -66,28 +74,25 @@ internal readonly struct ScaledTicks
             return new ScaledTicks(MinExtreme, Extreme);
         }
 
-        long count = value.Ticks;
+        ulong count = (ulong)Math.Abs(value.Ticks);
         int scale = ToCoarsest(ref count);
-        return new ScaledTicks(count, scale);
+        return new ScaledTicks(value.Ticks < 0 ? -(long)count : (long)count, scale);
     }
 
-    // Unsigned, which divides by a constant in fewer steps. From fine to coarse, as each unit is a multiple of the one before.
+    // From fine to coarse, as each unit is a multiple of the one before.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static int ToCoarsest(ref long ticks)
+    private static int ToCoarsest(ref ulong count)
     {
-        ulong count = (ulong)(ticks < 0 ? -ticks : ticks);
-        int scale = Ticks;
-        if (TryDivide(ref count, TimeSpan.TicksPerMillisecond))
+        if (!TryDivide(ref count, TenThousandth, 4, TimeSpan.TicksPerMillisecond))
         {
-            scale = !TryDivide(ref count, 1000) ? Milliseconds
-                : !TryDivide(ref count, 60) ? Seconds
-                : !TryDivide(ref count, 60) ? Minutes
-                : !TryDivide(ref count, 24) ? Hours
-                : Days;
+            return Ticks;
         }
 
-        ticks = ticks < 0 ? -(long)count : (long)count;
-        return scale;
+        return !TryDivide(ref count, Thousandth, 3, 1000) ? Milliseconds
+            : !TryDivide(ref count, Sixtieth, 2, 60) ? Seconds
+            : !TryDivide(ref count, Sixtieth, 2, 60) ? Minutes
+            : !TryDivide(ref count, TwentyFourth, 3, 24) ? Hours
+            : Days;
     }
 
     public static ScaledTicks Of(DateTime value)
@@ -124,18 +129,34 @@ internal readonly struct ScaledTicks
         int tagBytes = tag < 0x80 ? 1 : Varint.Write(ref destination, tag);
         destination = tagBytes == 1 ? (byte)tag : destination;
         ref byte at = ref Unsafe.Add(ref destination, tagBytes);
-        long count = value.Ticks - DateTime.UnixEpoch.Ticks;
+        long ticks = value.Ticks - DateTime.UnixEpoch.Ticks;
+        ulong count = (ulong)Math.Abs(ticks);
         int scale = ToCoarsest(ref count);
-        ulong written = ProtobufSize.ZigZag(count);
-        // Minutes, and ticks, of our days: where their bytes are foretold, what comes next need not wait for the divisions.
-        if (scale != Days && written is >= 1 << 21 and < 1 << 28)
+        // Zigzag: a count below zero is written as one less than its double.
+        ulong written = (count << 1) - ((ulong)ticks >> 63);
+        // Minutes, seconds, milliseconds and ticks of our days: where their bytes are foretold, what comes next need not wait for
+        // the divisions.
+        if (scale != Days && written >= 1 << 21)
         {
-            return tagBytes + WriteSized(ref at, written, 4, scale);
-        }
+            if (written < 1UL << 28)
+            {
+                return tagBytes + WriteSized(ref at, written, 4, scale);
+            }
 
-        if (scale != Days && written is >= 1UL << 49 and < 1UL << 56)
-        {
-            return tagBytes + WriteSized(ref at, written, 8, scale);
+            if (written < 1UL << 35)
+            {
+                return tagBytes + WriteSized(ref at, written, 5, scale);
+            }
+
+            if (written is >= 1UL << 35 and < 1UL << 42)
+            {
+                return tagBytes + WriteSized(ref at, written, 6, scale);
+            }
+
+            if (written is >= 1UL << 49 and < 1UL << 56)
+            {
+                return tagBytes + WriteSized(ref at, written, 8, scale);
+            }
         }
 
         return tagBytes + Write(ref at, written, scale, offsetMinutes: 0);
@@ -144,21 +165,6 @@ internal readonly struct ScaledTicks
     [MethodImpl(MethodImplOptions.NoInlining)]
     public static nint Write(ref byte destination, nint room, uint tag, DateTimeOffset value) =>
         Of(value).Write(ref destination, room, tag);
-
-    public static ScaledTicks Read(ReadOnlySpan<byte> source)
-    {
-        var found = TryReadUsual(source, out ulong value, out int scale)
-            ? new ScaledTicks(ProtobufSize.UnZigZag(value), scale)
-            : ReadFields(source);
-        bool known = found._scale is >= Days and <= Ticks || (found._scale == Extreme && found._value is MinExtreme or MaxExtreme);
-        if (!known || found._kind is < 0 or > (int)DateTimeKind.Local
-            || found._offsetMinutes is < -MaxOffsetMinutes or > MaxOffsetMinutes)
-        {
-            ProtobufReader.ThrowMalformed("a time has an unknown scale, kind or offset");
-        }
-
-        return found;
-    }
 
     private nint Write(ref byte destination, nint room, uint tag)
     {
@@ -178,17 +184,18 @@ internal readonly struct ScaledTicks
         return bytes.Length;
     }
 
-    // Where there is room for all of it.
     // A value of so many bytes, and its scale.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static int WriteSized(ref byte destination, ulong value, int bytes, int scale)
     {
         Unsafe.WriteUnaligned(ref destination, LittleEndian.Of((ushort)((1 + bytes + ScaleBytes) | (ValueTag << 8))));
-        Unsafe.WriteUnaligned(ref Unsafe.Add(ref destination, 2), LittleEndian.Of(Varint.ToWord(value, out _)));
+        ulong word = Varint.Spread(value) | (Varint.ContinueBitsOfShorter >> (8 * (sizeof(ulong) - bytes)));
+        Unsafe.WriteUnaligned(ref Unsafe.Add(ref destination, 2), LittleEndian.Of(word));
         Unsafe.WriteUnaligned(ref Unsafe.Add(ref destination, 2 + bytes), LittleEndian.Of((ushort)(ScaleTag | ((uint)scale << 8))));
         return 2 + bytes + ScaleBytes;
     }
 
+    // Where there is room for all of it.
     private int Write(ref byte destination) =>
         Write(ref destination, ProtobufSize.ZigZag(_value), _scale, _offsetMinutes);
 
@@ -219,172 +226,18 @@ internal readonly struct ScaledTicks
         return end;
     }
 
-    /// <summary>A time as nearly all are written, and within DateTime's range.</summary>
+    // By a number that is its odd part times a power of two. A multiple of the odd part, times the inverse of that modulo 2^64, is
+    // the quotient; anything else is larger than any quotient can be, and so is what has lower bits that the rotation brings up.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static bool TryReadUsual(ReadOnlySpan<byte> source, out DateTime time)
+    private static bool TryDivide(ref ulong count, ulong inverseOfOdd, int twos, ulong by)
     {
-        if (TryReadUsual(source, out ulong value, out int scale) && scale <= Ticks)
-        {
-            long high = Math.BigMul(ProtobufSize.UnZigZag(value), TicksPer(scale), out long ticks);
-            if (high == ticks >> 63 && ticks >= -DateTime.UnixEpoch.Ticks && ticks <= MaxTicksSinceEpoch)
-            {
-                time = new DateTime(DateTime.UnixEpoch.Ticks + ticks);
-                return true;
-            }
-        }
-
-        time = default;
-        return false;
-    }
-
-    // A value and its scale, or a value of days, in up to eight bytes, or a value of eight bytes and its scale: nearly all
-    // times there are.
-    private static bool TryReadUsual(ReadOnlySpan<byte> source, out ulong value, out int scale)
-    {
-        ref byte first = ref MemoryMarshal.GetReference(source);
-        value = 0;
-        scale = Days;
-        ulong word;
-        if (source.Length is >= sizeof(uint) and <= sizeof(ulong))
-        {
-            // Two halves that may overlap: nothing beyond the span is read.
-            int second = source.Length - sizeof(uint);
-            word = LittleEndian.Of(Unsafe.ReadUnaligned<uint>(ref first))
-                | ((ulong)LittleEndian.Of(Unsafe.ReadUnaligned<uint>(ref Unsafe.Add(ref first, second))) << (8 * second));
-            word >>= 8;
-        }
-        else if (source.Length == 1 + sizeof(ulong) + ScaleBytes)
-        {
-            word = LittleEndian.Of(Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref first, 1)));
-        }
-        else
-        {
-            return false;
-        }
-
-        ulong ends = Varint.Ends(word);
-        if (first != ValueTag || ends == 0)
-        {
-            return false;
-        }
-
-        int left = source.Length - 1 - Varint.Bytes(ends);
-        value = Varint.Value(word, ends);
-        if (left != ScaleBytes)
-        {
-            return left == 0;
-        }
-
-        scale = source[^1];
-        return source[^2] == ScaleTag && scale < 0x80;
-    }
-
-    private static ScaledTicks ReadFields(ReadOnlySpan<byte> source)
-    {
-        var reader = new ProtobufReader(source);
-        long value = 0;
-        int scale = Days;
-        int kind = 0;
-        long offsetMinutes = 0;
-        while (reader.TryReadTag(out uint tag))
-        {
-            switch (tag)
-            {
-                case ValueTag:
-                    value = reader.ReadSInt64();
-                    break;
-                case ScaleTag:
-                    scale = reader.ReadInt32();
-                    break;
-                case KindTag:
-                    kind = reader.ReadInt32();
-                    break;
-                case OffsetMinutesTag:
-                    offsetMinutes = reader.ReadSInt64();
-                    break;
-                default:
-                    reader.Skip(tag);
-                    break;
-            }
-        }
-
-        return new ScaledTicks(value, scale, kind, (int)Math.Clamp(offsetMinutes, int.MinValue, int.MaxValue));
-    }
-
-    public TimeSpan ToTimeSpan()
-    {
-        if (_scale == Extreme)
-        {
-            return _value == MaxExtreme ? TimeSpan.MaxValue : TimeSpan.MinValue;
-        }
-
-        if (!TryGetTicks(out long ticks))
-        {
-            ProtobufReader.ThrowMalformed("a time span is out of range");
-        }
-
-        return TimeSpan.FromTicks(ticks);
-    }
-
-    public DateTime ToDateTime()
-    {
-        var kind = (DateTimeKind)_kind;
-        if (_scale == Extreme)
-        {
-            return DateTime.SpecifyKind(_value == MaxExtreme ? DateTime.MaxValue : DateTime.MinValue, kind);
-        }
-
-        // DateTime.MinValue is 0 ticks.
-        if (!TryGetTicks(out long ticks) || ticks < -DateTime.UnixEpoch.Ticks || ticks > MaxTicksSinceEpoch)
-        {
-            ProtobufReader.ThrowMalformed("a date is out of range");
-        }
-
-        return new DateTime(DateTime.UnixEpoch.Ticks + ticks, kind);
-    }
-
-    public DateTimeOffset ToDateTimeOffset()
-    {
-        var offset = TimeSpan.FromMinutes(_offsetMinutes);
-        long localTicks = ToDateTime().Ticks + offset.Ticks;
-        if (localTicks < DateTime.MinValue.Ticks || localTicks > DateTime.MaxValue.Ticks)
-        {
-            ProtobufReader.ThrowMalformed("a date is out of range at its offset");
-        }
-
-        return new DateTimeOffset(localTicks, offset);
-    }
-
-    private bool TryGetTicks(out long ticks)
-    {
-        long high = Math.BigMul(_value, TicksPer(_scale), out ticks);
-        return high == ticks >> 63;
-    }
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static bool TryDivide(ref ulong count, ulong by)
-    {
-        ulong quotient = count / by;
-        if (quotient * by != count)
+        ulong quotient = BitOperations.RotateRight(count * inverseOfOdd, twos);
+        if (quotient > ulong.MaxValue / by)
         {
             return false;
         }
 
         count = quotient;
         return true;
-    }
-
-    private static long TicksPer(int scale)
-    {
-        ReadOnlySpan<long> ticks =
-        [
-            TimeSpan.TicksPerDay,
-            TimeSpan.TicksPerHour,
-            TimeSpan.TicksPerMinute,
-            TimeSpan.TicksPerSecond,
-            TimeSpan.TicksPerMillisecond,
-            1,
-        ];
-        return ticks[scale];
     }
 }

@@ -16,8 +16,8 @@ internal static class Varint
     /// <summary>The continuation bits of a varint of eight bytes; those of a shorter one, shifted by what it leaves unused.</summary>
     public const ulong ContinueBitsOfShorter = 0x0080808080808080;
 
-    private const ulong ValueBits = 0x7F7F7F7F7F7F7F7F;
     public const ulong ContinueBits = 0x8080808080808080;
+    public const ulong ValueBits = 0x7F7F7F7F7F7F7F7F;
 
     // PDEP and PEXT are one step each, but microcode on AMD before Zen 3: there hundreds of cycles, far more than the shifts.
     private static readonly bool HasFastBitMoves = Bmi2.X64.IsSupported && !IsOldAmd();
@@ -57,18 +57,6 @@ internal static class Varint
             LittleEndian.Of((ushort)((top & 0x7F) | (top >> 7 == 0 ? 0UL : 0x80) | (top >> 7 << 8))));
         return bytes;
     }
-
-    /// <summary>A mark in each byte that ends a varint; 0 when none of the eight does.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static ulong Ends(ulong word) => ~word & ContinueBits;
-
-    /// <summary>The bytes of the varint at the start of a word, given its ends, of which it has one.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static int Bytes(ulong ends) => (BitOperations.TrailingZeroCount(ends) + 1) >> 3;
-
-    /// <summary>The value of the varint at the start of a word, given its ends, of which it has one.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static ulong Value(ulong word, ulong ends) => Gather(word & (ends ^ (ends - 1)));
 
     /// <summary>Seven bits into each byte.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

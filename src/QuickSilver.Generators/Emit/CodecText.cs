@@ -11,6 +11,9 @@ internal static class CodecText
     private const string Marks =
         "[global::System.CodeDom.Compiler.GeneratedCode(\"QuickSilver.Generators\", \"0.1.0\")]";
 
+    private const string NotInlined =
+        "[global::System.Runtime.CompilerServices.MethodImpl(global::System.Runtime.CompilerServices.MethodImplOptions.NoInlining)]";
+
     public static string Codec(ContractModel contract, CodecNames names)
     {
         var code = new CodeText();
@@ -23,12 +26,7 @@ internal static class CodecText
         PublicMethods(code, contract);
         Measure(code, contract, names);
         WriteTo(code, contract, names);
-        code.Open($"internal static {type} ReadFrom({ValueCode.Runtime}ProtobufReader reader)");
-        code.Line($"ReadFrom(reader, out {type} value);").Line("return value;").Close().Line();
-        code.Open($"private static void ReadFrom({ValueCode.Runtime}ProtobufReader outer, out {type} value)");
-        code.Line($"{ValueCode.Runtime}ProtobufReader reader = outer;");
-        new ReadText(code, names).Body(contract);
-        code.Close().Line();
+        ReadFrom(code, contract, names);
         DescribeSchema(code, contract, names);
         return code.Close().Close().ToString();
     }
@@ -123,6 +121,27 @@ internal static class CodecText
         }
 
         code.Line("return writer.Written;").Close().Line();
+    }
+
+    private static void ReadFrom(CodeText code, ContractModel contract, CodecNames names)
+    {
+        string type = contract.TypeName;
+        string parameters = $"({ValueCode.Runtime}ProtobufReader outer, out {type} value)";
+        code.Open($"internal static {type} ReadFrom({ValueCode.Runtime}ProtobufReader reader)");
+        code.Line($"ReadFrom(reader, out {type} value);").Line("return value;").Close().Line();
+        code.Open($"private static void ReadFrom{parameters}");
+        code.Line($"{ValueCode.Runtime}ProtobufReader reader = outer;");
+        var text = new ReadText(code, names);
+        if (ReadText.CanBeginAnew(contract))
+        {
+            text.InOrder(contract);
+            code.Close().Line();
+            code.Line(NotInlined).Open($"private static void ReadAnyOrder{parameters}");
+            code.Line($"{ValueCode.Runtime}ProtobufReader reader = outer;");
+        }
+
+        text.AnyOrder(contract);
+        code.Close().Line();
     }
 
     private static void DescribeSchema(CodeText code, ContractModel contract, CodecNames names)

@@ -2,11 +2,38 @@ using QuickSilver.Generators.Model;
 
 namespace QuickSilver.Generators.Emit;
 
-// The body of ReadFrom: a local per member, each member once in order, then a case per tag for what is left, and the
-// construction at the end.
+// The bodies of ReadFrom and ReadAnyOrder: a local per member, each member once in order, then a case per tag for what is left, and
+// the construction at the end.
 internal sealed class ReadText(CodeText code, CodecNames names)
 {
-    public void Body(ContractModel contract)
+    /// <summary>Whether to begin anew costs nothing but time: nothing was allocated.</summary>
+    public static bool CanBeginAnew(ContractModel contract) =>
+        contract.Members.All(static member => member.Shape == MemberShape.Single && !member.Value.IsMessage && !member.Value.IsReference);
+
+    /// <summary>Each member once in order, and from the beginning in any order where something is left. Its locals are written once,
+    /// and no reader has an address.</summary>
+    public void InOrder(ContractModel contract)
+    {
+        Members(contract);
+        code.Open("if (!reader.IsAtEnd)").Line("ReadAnyOrder(outer, out value);").Line("return;").Close().Line();
+        Construct(contract);
+    }
+
+    public void AnyOrder(ContractModel contract)
+    {
+        Members(contract);
+        code.Line($"{ValueCode.Runtime}ProtobufReader rest = reader;");
+        code.Open("while (rest.TryReadTag(out uint tag))").Open("switch (tag)");
+        foreach (var member in contract.Members)
+        {
+            Cases(member);
+        }
+
+        code.Line("default:").Line("    rest.Skip(tag);").Line("    break;").Close().Close().Line();
+        Construct(contract);
+    }
+
+    private void Members(ContractModel contract)
     {
         foreach (var member in contract.Members)
         {
@@ -19,16 +46,6 @@ internal sealed class ReadText(CodeText code, CodecNames names)
                 Declare(member);
             }
         }
-
-        code.Line($"{ValueCode.Runtime}ProtobufReader rest = reader;");
-        code.Open("while (rest.TryReadTag(out uint tag))").Open("switch (tag)");
-        foreach (var member in contract.Members)
-        {
-            Cases(member);
-        }
-
-        code.Line("default:").Line("    rest.Skip(tag);").Line("    break;").Close().Close().Line();
-        Construct(contract);
     }
 
     private static string Local(MemberModel member) => "v" + member.Number;
