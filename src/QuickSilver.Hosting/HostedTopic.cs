@@ -92,6 +92,11 @@ internal sealed class HostedTopic<T>(string name, TopicOptions options, IPayload
             ? topic.PublishAsync(value, cancellationToken)
             : PublishWhenOpenAsync(value, PublishCompletion.Accepted, cancellationToken);
 
+    public ValueTask PublishAsync(in T value, CancellationToken cancellationToken = default) =>
+        _current is { } topic
+            ? topic.PublishAsync(in value, cancellationToken)
+            : PublishWhenOpenAsync(value, PublishCompletion.Accepted, cancellationToken);
+
     public ValueTask PublishAsync(T value, PublishCompletion completion, CancellationToken cancellationToken = default) =>
         _current is { } topic
             ? topic.PublishAsync(value, completion, cancellationToken)

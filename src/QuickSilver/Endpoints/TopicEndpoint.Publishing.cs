@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using QuickSilver.Multicast;
 using QuickSilver.Publishing;
@@ -17,28 +18,16 @@ internal sealed partial class TopicEndpoint<T>
     private volatile bool _hasPublished;
     private Task? _disposal;
 
-    public ValueTask PublishAsync(T value, CancellationToken cancellationToken = default)
-    {
-        if (cancellationToken.IsCancellationRequested)
-        {
-            return ValueTask.FromCanceled(cancellationToken);
-        }
+    public ValueTask PublishAsync(T value, CancellationToken cancellationToken = default) => PublishAsync(in value, cancellationToken);
 
-        if (TryPublishInLane(in value))
-        {
-            return default;
-        }
-
-        var request = Encode(value);
-        request.FitsLane = request.Payload.Length <= _lane.MaxPayloadBytes;
-        return Topic.Publisher.Gate.TryEnter(request) ? default : WaitForRoom(request, cancellationToken);
-    }
+    public ValueTask PublishAsync(in T value, CancellationToken cancellationToken = default) =>
+        !cancellationToken.IsCancellationRequested && TryPublishInLane(in value) ? default : PublishPastLane(in value, cancellationToken);
 
     public ValueTask PublishAsync(T value, PublishCompletion completion, CancellationToken cancellationToken = default)
     {
         if (completion == PublishCompletion.Accepted)
         {
-            return PublishAsync(value, cancellationToken);
+            return PublishAsync(in value, cancellationToken);
         }
 
         if (cancellationToken.IsCancellationRequested)
@@ -49,7 +38,7 @@ internal sealed partial class TopicEndpoint<T>
         var request = Encode(value);
         var stable = new StableCompletion(Topic.Node.Latency, Topic.Node.Completions);
         request.Stable = stable;
-        return Topic.Publisher.Gate.TryEnter(request)
+        return _gate.TryEnter(request)
             ? new ValueTask(stable.WaitAsync(Topic.Node.ResumesInContext, cancellationToken, Topic.Node.Ended))
             : new ValueTask(WaitForRoomAndStableAsync(request, stable, cancellationToken));
     }
@@ -118,7 +107,7 @@ internal sealed partial class TopicEndpoint<T>
         }
     }
 
-    public override void LeaveIntake() => Topic.Node.Intake.Leave(_source);
+    public override void LeaveIntake() => _intake.Leave(_source);
 
     public override ValueTask DisposeAsync()
     {
@@ -137,11 +126,24 @@ internal sealed partial class TopicEndpoint<T>
         return new ValueTask(disposal);
     }
 
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private ValueTask PublishPastLane(in T value, CancellationToken cancellationToken)
+    {
+        if (cancellationToken.IsCancellationRequested)
+        {
+            return ValueTask.FromCanceled(cancellationToken);
+        }
+
+        var request = Encode(value);
+        request.FitsLane = request.Payload.Length <= _lane.MaxPayloadBytes;
+        return _gate.TryEnter(request) ? default : WaitForRoom(request, cancellationToken);
+    }
+
     // The way of most messages: encoded where the core thread reads it.
     private bool TryPublishInLane(in T value)
     {
         CheckPublishes();
-        if (Topic.Publisher.Gate.IsPastLane)
+        if (_gate.IsPastLane)
         {
             return false;
         }
@@ -174,7 +176,7 @@ internal sealed partial class TopicEndpoint<T>
             _hasPublished = true;
         }
 
-        Topic.Node.Intake.Signal();
+        _intake.Signal();
         return true;
     }
 
@@ -182,11 +184,17 @@ internal sealed partial class TopicEndpoint<T>
     private int Write(in T value, Span<byte> destination)
     {
         int written = _codec.Write(value, destination);
-        return (uint)written <= (uint)destination.Length
-            ? written
-            : throw new InvalidOperationException(
-                $"The codec {_codec.GetType()} says it wrote {written} bytes; its GetSize had asked for {destination.Length}.");
+        if ((uint)written > (uint)destination.Length)
+        {
+            ThrowTooMuchWritten(written, destination.Length);
+        }
+
+        return written;
     }
+
+    [DoesNotReturn]
+    private void ThrowTooMuchWritten(int written, int room) => throw new InvalidOperationException(
+        $"The codec {_codec.GetType()} says it wrote {written} bytes; its GetSize had asked for {room}.");
 
     private PublishRequest Encode(in T value)
     {
@@ -218,7 +226,7 @@ internal sealed partial class TopicEndpoint<T>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private ValueTask WaitForRoom(PublishRequest request, CancellationToken cancellationToken)
     {
-        var gate = Topic.Publisher.Gate;
+        var gate = _gate;
         var wait = cancellationToken.CanBeCanceled ? new PublishWait(pool: null) : Topic.Node.Requests.RentWait();
         wait.Gate = gate;
         wait.Request = request;
@@ -264,9 +272,9 @@ internal sealed partial class TopicEndpoint<T>
         marker.Origin = this;
         marker.Charge = 0;
         marker.Marker = () => Topic.Publisher.WhenStable(() => drained.TrySetResult(DropReason is null));
-        if (!Topic.Publisher.Gate.TryEnter(marker))
+        if (!_gate.TryEnter(marker))
         {
-            Topic.Publisher.Gate.EnterOrQueue(marker);
+            _gate.EnterOrQueue(marker);
         }
 
         return await Within(drained.Task, within).ConfigureAwait(Topic.Node.ResumesInContext);
@@ -320,7 +328,7 @@ internal sealed partial class TopicEndpoint<T>
         EndFeeds();
         if (Publishes)
         {
-            Topic.Publisher.Gate.FailLine(this, reason);
+            _gate.FailLine(this, reason);
         }
 
         Topic.Node.Run(() =>

@@ -14,6 +14,10 @@ namespace QuickSilver.Endpoints;
 internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRingOwner
 {
     private readonly IPayloadCodec<T> _codec;
+    // Publishers read these from here: what the core thread writes with each message is in the objects between. Whoever only
+    // subscribes has no gate; each way to it begins with CheckPublishes.
+    private readonly PublishGate _gate;
+    private readonly PublishIntake _intake;
     private readonly PublishLane _lane;
     // How the intake knows the endpoint's messages in the lane.
     private readonly int _source;
@@ -29,8 +33,10 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     {
         Topic = topic;
         _codec = codec;
-        _lane = topic.Node.Intake.Lane;
-        _source = Publishes ? topic.Node.Intake.Enter(this, topic.Publisher) : 0;
+        _gate = Publishes ? topic.Publisher.Gate : null!;
+        _intake = topic.Node.Intake;
+        _lane = _intake.Lane;
+        _source = Publishes ? _intake.Enter(this, topic.Publisher) : 0;
         if (Subscribes)
         {
             _ring = new ReaderRing<T>(options.ReaderCapacity, options.SlowReader) { Owner = this };
@@ -135,11 +141,18 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         }
         else
         {
-            var decoded = new Message<T>(default!, sender, message.Sequence);
-            if (TryDecode(message, sender, ref Message<T>.Payload(ref decoded)))
-            {
-                HandTo(only, decoded, message);
-            }
+            Decode(only, sender, message);
+        }
+    }
+
+    // Nothing of the message is cleared before: that would cost a large struct as much as some of its fields do to decode.
+    [SkipLocalsInit]
+    private void Decode(HandlerEndpoint<T>? only, SenderId sender, in DeliveredMessage message)
+    {
+        Unsafe.SkipInit(out Message<T> decoded);
+        if (TryDecode(message, out Message<T>.Begin(ref decoded, sender, message.Sequence)))
+        {
+            HandTo(only, decoded, message);
         }
     }
 
@@ -181,7 +194,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         ? _ring!.AddBytes(origin.Span, message.Sender, message.Sequence, isClaimed)
         : _ring!.Add(message, origin.Length, isClaimed);
 
-    private bool TryDecode(in DeliveredMessage message, SenderId sender, ref T value)
+    private bool TryDecode(in DeliveredMessage message, out T value)
     {
         try
         {
@@ -190,10 +203,17 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         }
         catch (Exception exception)
         {
-            Topic.OnDecodeFault(exception, sender, message.Sequence);
-            Tell(new GapNotice(sender, message.Sequence, message.Sequence, "the payload could not be decoded"));
+            OnDecodeFault(message, exception);
+            value = default!;
             return false;
         }
+    }
+
+    private void OnDecodeFault(in DeliveredMessage message, Exception exception)
+    {
+        var sender = ToSender(message.Sender);
+        Topic.OnDecodeFault(exception, sender, message.Sequence);
+        Tell(new GapNotice(sender, message.Sequence, message.Sequence, "the payload could not be decoded"));
     }
 
     // Core thread: what was buffered before the first handlers came goes before all that is newer.

@@ -9,8 +9,10 @@ namespace QuickSilver;
 /// <param name="Sequence">Its number among that sender's messages in this topic, from 1.</param>
 public readonly record struct Message<T>(T Value, SenderId Sender, long Sequence)
 {
-    // A field, so that a large struct is decoded where it is handed over, without a copy.
+    // Fields, so that a large struct is decoded where it is handed over: it is neither copied nor cleared before.
     private readonly T _value = Value;
+    private readonly SenderId _sender = Sender;
+    private readonly long _sequence = Sequence;
 
     /// <summary>The payload.</summary>
     public T Value
@@ -19,8 +21,27 @@ public readonly record struct Message<T>(T Value, SenderId Sender, long Sequence
         init => _value = value;
     }
 
-    /// <summary>Where the payload of a message that nobody has seen is put.</summary>
-    internal static ref T Payload(ref Message<T> message) => ref Unsafe.AsRef(in message._value);
+    /// <summary>Which life of which node published it.</summary>
+    public SenderId Sender
+    {
+        get => _sender;
+        init => _sender = value;
+    }
+
+    /// <summary>Its number among that sender's messages in this topic, from 1.</summary>
+    public long Sequence
+    {
+        get => _sequence;
+        init => _sequence = value;
+    }
+
+    /// <summary>Begins a message; its payload is undefined until it was put where this says.</summary>
+    internal static ref T Begin(ref Message<T> message, SenderId sender, long sequence)
+    {
+        Unsafe.AsRef(in message._sender) = sender;
+        Unsafe.AsRef(in message._sequence) = sequence;
+        return ref Unsafe.AsRef(in message._value);
+    }
 }
 
 /// <summary>One life of a publishing node: a restarted node has the same id at most, never the same incarnation.</summary>
@@ -89,6 +110,10 @@ public interface ITopic<T> : IAsyncDisposable
     /// is made on their thread. The value is encoded before this returns: it may be changed afterwards.
     /// </remarks>
     ValueTask PublishAsync(T value, CancellationToken cancellationToken = default);
+
+    /// <summary>As the other, for a large struct: by reference, which spares its copies.</summary>
+    /// <inheritdoc cref="PublishAsync(T, CancellationToken)"/>
+    ValueTask PublishAsync(in T value, CancellationToken cancellationToken = default) => PublishAsync(value, cancellationToken);
 
     /// <summary>Publishes a message and completes as <paramref name="completion"/> says.</summary>
     /// <inheritdoc cref="PublishAsync(T, CancellationToken)"/>

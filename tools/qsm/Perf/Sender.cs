@@ -43,8 +43,8 @@ internal sealed class Sender<T, TPayload>(PerfTopics<T> topics, TPayload payload
             for (int i = pace is null ? (int)Math.Min(UnstampedRun, last - sent) : 1; i > 0; i--)
             {
                 pace?.WaitFor(sent - begun);
-                T message = payload.Write(i == 1 ? Stopwatch.GetTimestamp() : 0, number);
-                ValueTask accepted = topics[topic].PublishAsync(message, CancellationToken.None);
+                ValueTask accepted = topics[topic].PublishAsync(
+                    in payload.Write(i == 1 ? Stopwatch.GetTimestamp() : 0, number), CancellationToken.None);
                 if (!accepted.IsCompletedSuccessfully)
                 {
                     await accepted;
@@ -75,7 +75,7 @@ internal sealed class Sender<T, TPayload>(PerfTopics<T> topics, TPayload payload
         for (int i = 0; i < topics.Count; i++)
         {
             long last = (Sent / topics.Count) + (i < Sent % topics.Count ? 1 : 0);
-            await topics[i].PublishAsync(payload.Write(Stopwatch.GetTimestamp(), sequenceAfter(last)), CancellationToken.None);
+            await topics[i].PublishAsync(in payload.Write(Stopwatch.GetTimestamp(), sequenceAfter(last)), CancellationToken.None);
         }
     }
 }

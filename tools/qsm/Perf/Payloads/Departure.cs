@@ -13,13 +13,13 @@ internal enum FlightStatus
 // A flight that leaves, in about 150 bytes, for receivers that must not allocate: a struct without references. A string
 // would be allocated by whoever decodes it; short texts are packed into numbers instead (PackedText).
 [DataContract]
-internal readonly record struct Departure
+internal record struct Departure
 {
     [DataMember(Order = 1)]
-    public long Number { get; init; }
+    public long Number { get; set; }
 
     [DataMember(Order = 2)]
-    public long SentAtTicks { get; init; }
+    public long SentAtTicks { get; set; }
 
     [DataMember(Order = 3)]
     public DateTime Scheduled { get; init; }

@@ -1,12 +1,17 @@
 namespace QuickSilver.Tool.Perf.Payloads;
 
-// The flights in turn, as structs.
+// The flights in turn, as structs: these few, changed for each message.
 internal readonly struct DeparturePayload() : IPerfPayload<Departure>
 {
     private readonly Departure[] _flights = Flights.Packed();
 
-    public Departure Write(long sentAtTicks, long sequence) =>
-        _flights[(int)sequence & (Flights.Count - 1)] with { Number = sequence, SentAtTicks = sentAtTicks };
+    public ref readonly Departure Write(long sentAtTicks, long sequence)
+    {
+        ref var flight = ref _flights[(int)sequence & (Flights.Count - 1)];
+        flight.Number = sequence;
+        flight.SentAtTicks = sentAtTicks;
+        return ref flight;
+    }
 
     public static bool TryRead(in Departure message, out long sentAtTicks, out long sequence)
     {
@@ -20,12 +25,12 @@ internal readonly struct TextDeparturePayload() : IPerfPayload<TextDeparture>
 {
     private readonly TextDeparture[] _flights = Flights.WithTexts();
 
-    public TextDeparture Write(long sentAtTicks, long sequence)
+    public ref readonly TextDeparture Write(long sentAtTicks, long sequence)
     {
-        var flight = _flights[(int)sequence & (Flights.Count - 1)];
+        ref TextDeparture flight = ref _flights[(int)sequence & (Flights.Count - 1)];
         flight.Number = sequence;
         flight.SentAtTicks = sentAtTicks;
-        return flight;
+        return ref flight;
     }
 
     public static bool TryRead(in TextDeparture message, out long sentAtTicks, out long sequence)

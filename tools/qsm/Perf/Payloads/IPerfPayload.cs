@@ -4,8 +4,8 @@ namespace QuickSilver.Tool.Perf.Payloads;
 // compiled for it.
 internal interface IPerfPayload<T>
 {
-    /// <summary>A message to publish at once: it may be the one that was written before, changed.</summary>
-    T Write(long sentAtTicks, long sequence);
+    /// <summary>A message to publish at once: it may be one that was written before, changed.</summary>
+    ref readonly T Write(long sentAtTicks, long sequence);
 
     static abstract bool TryRead(in T message, out long sentAtTicks, out long sequence);
 }
