@@ -54,7 +54,11 @@ internal sealed class PublishLane
     public bool HasMuchRoom => UsedBytes <= _capacity / 4;
 
     /// <summary>Core thread: the oldest place not taken yet.</summary>
-    public long Next { get; private set; }
+    public long Next
+    {
+        get => _at.Next;
+        private set => _at.Next = value;
+    }
 
     /// <summary>Core thread, before the first publisher knows the lane: a node that never publishes has no memory for it.</summary>
     public void Reserve()
@@ -172,8 +176,8 @@ internal sealed class PublishLane
     private void Commit(long position) =>
         Interlocked.Exchange(ref _committed[((int)position & (_capacity - 1)) / Granule], Lap(position));
 
-    // Each on cache lines of its own, two at least apart, as the prefetcher fetches pairs.
-    [StructLayout(LayoutKind.Explicit, Size = 512)]
+    // Each on cache lines of its own, two at least apart, as the prefetcher fetches pairs; and all apart from what is only read.
+    [StructLayout(LayoutKind.Explicit, Size = 640)]
     private struct Cursors
     {
         [FieldOffset(128)]
@@ -185,6 +189,10 @@ internal sealed class PublishLane
 
         [FieldOffset(384)]
         public long Head;
+
+        // The core thread's own, written with each message.
+        [FieldOffset(512)]
+        public long Next;
     }
 }
 
