@@ -25,8 +25,41 @@ public enum FaultKinds
     /// <summary>A node's system has no room for sends, or only tiny receive buffers.</summary>
     Shortage = 32,
 
+    /// <summary>What every network and machine does sooner or later: those above, and what a plan draws by default.</summary>
+    Common = Loss | Disorder | Partition | Crash | Pause | Shortage,
+
+    /// <summary>
+    /// A node's process ends, and another runs in its place before anybody has missed the first, whose last datagrams arrive only
+    /// then: answers to who looked for the membership service among them.
+    /// </summary>
+    Restart = 64,
+
+    /// <summary>A node's process takes long for all that it does, as with a handler that computes or a processor that others use.</summary>
+    Slowness = 128,
+
+    /// <summary>A node's wall clock is set forward or back by up to a day, or its clocks run too fast or too slow.</summary>
+    Clock = 256,
+
+    /// <summary>Datagrams over some size vanish without a word, on all links.</summary>
+    BlackHole = 512,
+
+    /// <summary>What is sent to a group reaches one node, or all, no more, while unicast works.</summary>
+    MulticastLoss = 1024,
+
+    /// <summary>
+    /// The membership service ends and begins anew, or elsewhere where nodes host it; a node comes and goes; many nodes end at one
+    /// moment, and come back at one moment.
+    /// </summary>
+    Membership = 2048,
+
+    /// <summary>A node hears no requests for repair: what others lack of it, they must have from each other or wait for.</summary>
+    RepairDeafness = 4096,
+
+    /// <summary>A node is sent datagrams of another version and of unknown kinds among the genuine ones.</summary>
+    Foreign = 8192,
+
     /// <summary>All of them.</summary>
-    All = Loss | Disorder | Partition | Crash | Pause | Shortage,
+    All = Common | Restart | Slowness | Clock | BlackHole | MulticastLoss | Membership | RepairDeafness | Foreign,
 }
 
 /// <summary>
@@ -39,13 +72,16 @@ public enum FaultKinds
 /// </remarks>
 public sealed record FaultPlan
 {
-    /// <summary>Which kinds. Default: all.</summary>
-    public FaultKinds Kinds { get; init; } = FaultKinds.All;
+    /// <summary>Which kinds. Default: <see cref="FaultKinds.Common"/>.</summary>
+    public FaultKinds Kinds { get; init; } = FaultKinds.Common;
 
-    /// <summary>The numbers of the nodes that may be paused, cut off or short of room. Null (default): all nodes.</summary>
+    /// <summary>The numbers of the nodes that may be paused, cut off, short of room and so on. Null (default): all nodes.</summary>
     public IReadOnlyList<int>? Nodes { get; init; }
 
-    /// <summary>The numbers of the nodes that may crash. Null (default): the same as <see cref="Nodes"/>.</summary>
+    /// <summary>
+    /// The numbers of the nodes whose processes may end. Null (default): the same as <see cref="Nodes"/>. The membership service's
+    /// own machine need not be among them: <see cref="FaultKinds.Membership"/> alone ends it.
+    /// </summary>
     public IReadOnlyList<int>? Crashable { get; init; }
 
     /// <summary>When the first fault may begin. Not negative; default 0.</summary>

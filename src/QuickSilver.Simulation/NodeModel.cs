@@ -65,9 +65,29 @@ public sealed class NodeModel
     /// </summary>
     internal bool IsDeaf { get; set; }
 
+    /// <summary>Time that its core thread takes for each event and each datagram beyond what the costs above say.</summary>
+    internal TimeSpan Slowness { get; set; }
+
+    /// <summary>Of what it sends, some arrives up to this much later, or once more then.</summary>
+    internal TimeSpan OutboundHold { get; set; }
+
+    /// <summary>Nothing that is sent to a group reaches it.</summary>
+    internal bool IsOutOfGroups { get; set; }
+
+    /// <summary>No request for repair reaches it.</summary>
+    internal bool IsDeafToRepair { get; set; }
+
+    /// <summary>How many of the datagrams that go to it have a twin of another version, or of no known kind, behind them.</summary>
+    internal double ForeignProbability { get; set; }
+
     // Undoes what faults changed.
     internal void Heal()
     {
+        Slowness = TimeSpan.Zero;
+        OutboundHold = TimeSpan.Zero;
+        IsOutOfGroups = false;
+        IsDeafToRepair = false;
+        ForeignProbability = 0;
         SendBusyProbability = 0;
         InboundLoss = 0;
         IsDeaf = false;

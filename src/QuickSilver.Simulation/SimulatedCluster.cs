@@ -74,7 +74,7 @@ public sealed class SimulatedCluster : IDisposable
             StartService();
         }
 
-        Machines.NodeStarted = machine => Of(machine)?.BeginLife();
+        Machines.NodeStarted = Begin;
         Machines.NodeEnded = machine => Of(machine)?.EndLife();
     }
 
@@ -120,6 +120,9 @@ public sealed class SimulatedCluster : IDisposable
     internal ILoggerFactory Logs => Options.Logs ?? NullLoggerFactory.Instance;
 
     internal Func<SimulatedNode, Task>? Application { get; private set; }
+
+    // What the service must not forget when it ends and begins anew.
+    private MemoryMembershipStore Store { get; } = new();
 
     /// <summary>
     /// Starts the nodes, each at a moment of its own in the first 200 ms, and runs until all have joined one cluster.
@@ -338,16 +341,33 @@ public sealed class SimulatedCluster : IDisposable
 
     private void StartService()
     {
-        var machine = Machines.AddNode();
+        var machine = Machines.AddService();
         Service = machine.Number;
         ServiceAt = new IPEndPoint(machine.Address, ServicePort);
+        Serve(machine);
+    }
+
+    private void Serve(SimulatedMachine machine)
+    {
         var service = new MembershipService(
             machine.Environment,
             ProtocolParts.ServiceOptions(Options.NodeOptions),
-            new MemoryMembershipStore(),
+            Store,
             new MembershipCounters(),
             Logs.CreateLogger("QuickSilver.Membership"));
-        service.Start(ServiceAt);
+        service.Start(ServiceAt!);
+    }
+
+    private void Begin(SimulatedMachine machine)
+    {
+        if (machine.IsService)
+        {
+            Serve(machine);
+        }
+        else
+        {
+            Of(machine)?.BeginLife();
+        }
     }
 
     private SimulatedNode? Of(SimulatedMachine machine) => machine.Number < _nodes.Length ? _nodes[machine.Number] : null;

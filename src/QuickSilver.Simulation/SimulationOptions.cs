@@ -6,8 +6,8 @@ namespace QuickSilver.Simulation;
 public enum MembershipPlacement
 {
     /// <summary>
-    /// On a machine of its own, which drawn faults can part from nodes but never end: as with <c>qsm gms</c>. Its number is
-    /// <see cref="SimulatedCluster.Service"/>.
+    /// On a machine of its own, as with <c>qsm gms</c>, which drawn faults can part from nodes, and end only where
+    /// <see cref="FaultKinds.Membership"/> is asked for. Its number is <see cref="SimulatedCluster.Service"/>.
     /// </summary>
     Dedicated = 0,
 
@@ -46,7 +46,7 @@ public sealed record SimulationOptions
     public LinkModel Link { get; init; } = new();
 
     /// <summary>
-    /// What <see cref="SimulatedCluster.RunFaults"/> draws its faults from. Null (default): a plan with all kinds, 5 s long.
+    /// What <see cref="SimulatedCluster.RunFaults"/> draws its faults from. Null (default): a plan as it is, 5 s long.
     /// </summary>
     public FaultPlan? Faults { get; init; }
 

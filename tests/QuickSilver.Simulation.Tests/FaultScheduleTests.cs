@@ -16,7 +16,19 @@ public sealed class FaultScheduleTests
         [FaultKinds.Crash] = "F4",
         [FaultKinds.Pause] = "F6",
         [FaultKinds.Shortage] = "F13",
+        [FaultKinds.Restart] = "F5",
+        [FaultKinds.Slowness] = "F7",
+        [FaultKinds.Clock] = "F8",
+        [FaultKinds.BlackHole] = "F11",
+        [FaultKinds.MulticastLoss] = "F12",
+        [FaultKinds.Membership] = "F14",
+        [FaultKinds.RepairDeafness] = "F15",
+        [FaultKinds.Foreign] = "F17",
     };
+
+    // In what ways a cluster can be broken. A clock may be set each time, and never run wrong.
+    private static readonly string[] Everything =
+        ["link", "silence", "partition", "down", "paused", "node", "slow", "held up", "deaf", "foreign"];
 
     [Fact]
     public void Actions_happen_at_their_times_counted_from_the_start()
@@ -73,7 +85,7 @@ public sealed class FaultScheduleTests
 
             cluster.Run(TimeSpan.FromMilliseconds(10));
             // In ten seconds each kind has several episodes; burst and uniform loss may be drawn in any mixture.
-            return !Broken(cluster).Any() && new[] { "link", "partition", "down", "paused", "node" }.All(broken.Contains);
+            return !Broken(cluster).Any() && Everything.All(broken.Contains);
         }).Check(Config.QuickThrowOnFailure.WithMaxTest(30));
     }
 
@@ -102,7 +114,13 @@ public sealed class FaultScheduleTests
 
     private static IEnumerable<string> Broken(SimulatedMachines cluster)
     {
-        if (cluster.Network.Model != cluster.Network.Baseline)
+        var (model, healthy) = (cluster.Network.Model, cluster.Network.Baseline);
+        if (model.LargestDatagramBytes is not null || model.MulticastOff)
+        {
+            yield return "silence";
+        }
+
+        if (model with { LargestDatagramBytes = null, MulticastOff = false } != healthy)
         {
             yield return "link";
         }
@@ -127,6 +145,31 @@ public sealed class FaultScheduleTests
             if (node.Model.InboundLoss > 0 || node.Model.SendBusyProbability > 0 || node.Model.ReceiveBufferLimitBytes is not null)
             {
                 yield return "node";
+            }
+
+            if (node.Model.Slowness > TimeSpan.Zero)
+            {
+                yield return "slow";
+            }
+
+            if (node.Model.OutboundHold > TimeSpan.Zero)
+            {
+                yield return "held up";
+            }
+
+            if (node.Model.IsDeafToRepair || node.Model.IsOutOfGroups)
+            {
+                yield return "deaf";
+            }
+
+            if (node.Model.ForeignProbability > 0)
+            {
+                yield return "foreign";
+            }
+
+            if (node.Clock.Rate != 1)
+            {
+                yield return "clock";
             }
         }
     }

@@ -56,7 +56,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         _sessionContext = new SessionContext(environment, options.Limits, counters, logger);
         _life = environment.NextRandom() | 1;
         _addresses = new AddressPlan(options.Cluster, options.MulticastBase, options.MulticastPrefix);
-        _map = new RegionMap(_addresses, (uint)environment.NextRandom(), repair: options.Repair);
+        _map = new RegionMap(_addresses, (uint)environment.NextRandom(), options.TopicSets, repair: options.Repair);
         _topics = new MemberTopics(_map, _sessionContext);
         _numbers = new ConfigurationNumbers(environment, store, logger);
         _publisher = new ConfigurationPublisher(_map, counters);

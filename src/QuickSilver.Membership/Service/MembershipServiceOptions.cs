@@ -1,4 +1,5 @@
 using System.Net;
+using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service;
@@ -9,6 +10,7 @@ internal sealed record MembershipServiceOptions
     // Shared by all that say nothing else: every node has these options, in case it hosts the service.
     private static readonly FailureDetectorOptions DefaultFailures = new();
     private static readonly SessionLimits DefaultLimits = new();
+    private static readonly TopicSetRules DefaultSets = new();
     private static readonly IPAddress DefaultBase = IPAddress.Parse("239.192.0.0");
 
     public string Cluster { get; init; } = "default";
@@ -25,6 +27,8 @@ internal sealed record MembershipServiceOptions
 
     public IPAddress MulticastBase { get; init; } = DefaultBase;
     public int MulticastPrefix { get; init; } = 14;
+
+    public TopicSetRules TopicSets { get; init; } = DefaultSets;
 
     public RepairRules Repair { get; init; } = RepairRules.Default;
 

@@ -4,7 +4,7 @@ namespace QuickSilver.Simulation.Faults;
 
 // Draws a schedule from a seed. Each kind of fault has its own course of episodes, one after another, and touches what no
 // other kind touches, so that the end of one never undoes another; kinds overlap in time freely.
-internal static class RandomFaults
+internal static partial class RandomFaults
 {
     private static readonly TimeSpan ShortestSpan = TimeSpan.FromMilliseconds(20);
 
@@ -19,6 +19,14 @@ internal static class RandomFaults
         (FaultKinds.Crash, Crash),
         (FaultKinds.Pause, Pause),
         (FaultKinds.Shortage, Shortage),
+        (FaultKinds.Restart, Restart),
+        (FaultKinds.Slowness, Slowness),
+        (FaultKinds.Clock, Clock),
+        (FaultKinds.BlackHole, BlackHole),
+        (FaultKinds.MulticastLoss, MulticastLoss),
+        (FaultKinds.Membership, Membership),
+        (FaultKinds.RepairDeafness, RepairDeafness),
+        (FaultKinds.Foreign, Foreign),
     ];
 
     /// <param name="plan">What may happen.</param>
@@ -50,12 +58,14 @@ internal static class RandomFaults
 
     private static void Check(FaultPlan plan)
     {
-        if ((plan.Kinds & FaultKinds.Crash) != 0 && plan.Crashable!.Count == 0)
+        const FaultKinds Ending = FaultKinds.Crash | FaultKinds.Restart | FaultKinds.Membership;
+        const FaultKinds OfNoNode = FaultKinds.Loss | FaultKinds.Disorder | FaultKinds.BlackHole | FaultKinds.MulticastLoss;
+        if ((plan.Kinds & Ending) != 0 && plan.Crashable!.Count == 0)
         {
-            throw new ArgumentException("Crashes are asked for, but no node may crash.", nameof(plan));
+            throw new ArgumentException("Ends of processes are asked for, but no node may crash.", nameof(plan));
         }
 
-        if ((plan.Kinds & ~(FaultKinds.Loss | FaultKinds.Disorder | FaultKinds.Crash)) != 0 && plan.Nodes!.Count == 0)
+        if ((plan.Kinds & ~(OfNoNode | Ending)) != 0 && plan.Nodes!.Count == 0)
         {
             throw new ArgumentException("Faults of nodes are asked for, but the plan allows them to no node.", nameof(plan));
         }

@@ -45,9 +45,9 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
 
     public bool IsAlive { get; private set; } = true;
 
-    public TimeSpan Now => _time.Now;
+    public TimeSpan Now => Node.Clock.At(_time.Now);
 
-    public DateTimeOffset UtcNow => _cluster.Options.Epoch + _time.Now + Node.ClockStep;
+    public DateTimeOffset UtcNow => _cluster.Options.Epoch + Now + Node.ClockStep;
 
     public SlabPool Buffers { get; }
 
@@ -85,9 +85,9 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
             ticket = new AlarmTicket(this);
         }
 
-        alarm.Due = VirtualTime.Add(_time.Now, delay);
+        alarm.Due = VirtualTime.Add(Now, delay);
         ticket.Attach(alarm);
-        _time.At(alarm.Due, ticket);
+        _time.At(VirtualTime.Add(_time.Now, Node.Clock.TrueLength(delay)), ticket);
     }
 
     public void Cancel(Alarm alarm)
@@ -214,7 +214,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
             throw new SimulationException($"{where} under seed {_cluster.Options.Seed}: {e.Message}", e);
         }
 
-        Spend(Node.Model.CostPerEvent);
+        Spend(Node.Model.CostPerEvent + Node.Model.Slowness);
     }
 
     private void ScheduleWake()
@@ -287,6 +287,13 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
 
         internal override void Fire()
         {
+            if (_alarm is not null && Life.IsAlive && _alarm.Due - Life.Now is var left && left > TimeSpan.Zero)
+            {
+                // The node's clock was made slower meanwhile: there it is not due yet.
+                Life._time.At(VirtualTime.Add(Life._time.Now, Life.Node.Clock.TrueLength(left)), this);
+                return;
+            }
+
             _queued = false;
             base.Fire();
         }

@@ -14,6 +14,7 @@ internal sealed class SimulatedMachine
     {
         _cluster = cluster;
         Number = number;
+        Clock = new DriftingClock(cluster.Time);
         int host = number + 1;
         Address = new IPAddress([10, (byte)(host >> 16), (byte)(host >> 8), (byte)host]);
         AddressBits = 10u << 24 | (uint)host;
@@ -37,6 +38,12 @@ internal sealed class SimulatedMachine
 
     /// <summary>How far its wall clock is off (F8). Monotonic time is unaffected.</summary>
     public TimeSpan ClockStep { get; set; }
+
+    /// <summary>Its monotonic clock.</summary>
+    public DriftingClock Clock { get; }
+
+    /// <summary>Whether it carries the membership service and no node.</summary>
+    public bool IsService { get; init; }
 
     public SimulatedEnvironment Environment =>
         _life ?? throw new InvalidOperationException($"Node {Number} is down: it has no environment until it is restarted.");

@@ -43,12 +43,14 @@ internal sealed class SimulatedMachines
     }
 
     /// <summary>A machine on which nothing runs until it is restarted.</summary>
-    public SimulatedMachine AddIdleNode()
+    public SimulatedMachine AddIdleNode() => Add(new SimulatedMachine(this, _nodes.Count));
+
+    /// <summary>The membership service's own machine.</summary>
+    public SimulatedMachine AddService()
     {
-        Time.CheckThread();
-        var node = new SimulatedMachine(this, _nodes.Count);
-        _nodes.Add(node);
-        return node;
+        var machine = Add(new SimulatedMachine(this, _nodes.Count) { IsService = true });
+        machine.Start();
+        return machine;
     }
 
     public IReadOnlyList<SimulatedMachine> AddNodes(int count)
@@ -71,13 +73,17 @@ internal sealed class SimulatedMachines
     /// <summary>Runs until the condition holds, at most <paramref name="limit"/> from now; returns whether it held.</summary>
     public bool RunUntil(Func<bool> condition, TimeSpan limit) => Time.RunUntil(condition, VirtualTime.Add(Time.Now, limit));
 
-    /// <summary>Undoes all that faults did: links, partitions, pauses, node models; what crashed is restarted.</summary>
+    /// <summary>
+    /// Undoes all that faults did: links, partitions, pauses, node models, clocks that run wrong (one that was set stays so); what
+    /// crashed is restarted.
+    /// </summary>
     public void Heal()
     {
         Network.Heal();
         foreach (var node in _nodes)
         {
             node.Model.Heal();
+            node.Clock.Rate = 1;
             node.Resume();
             if (!node.IsUp && node.Lives > 0)
             {
@@ -103,6 +109,13 @@ internal sealed class SimulatedMachines
                 throw new InvalidOperationException($"Node {node.Number} still holds {life.Buffers.LeasedBlocks} blocks of packet memory.");
             }
         }
+    }
+
+    private SimulatedMachine Add(SimulatedMachine machine)
+    {
+        Time.CheckThread();
+        _nodes.Add(machine);
+        return machine;
     }
 
     internal void TellStarted(SimulatedMachine node) => NodeStarted?.Invoke(node);

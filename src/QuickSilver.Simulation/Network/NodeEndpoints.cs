@@ -19,6 +19,9 @@ internal sealed class NodeEndpoints(SimulatedEnvironment life)
     /// <summary>Datagram ports that are open.</summary>
     internal int OpenPorts => _ports.Values.Sum(ports => ports.Count);
 
+    /// <summary>Whether others can connect to it: it hosts the membership service.</summary>
+    internal bool IsListening => _listeners.Count > 0;
+
     internal SimulatedPort OpenPort(DatagramPortOptions options, IDatagramReceiver receiver)
     {
         CheckUsable("open a port");

@@ -9,6 +9,9 @@ namespace QuickSilver.Simulation;
 /// </summary>
 public sealed class SimulatedLink
 {
+    // Of what a node sends while some of it is held up.
+    private const double LateShare = 0.2;
+
     private readonly SimulatedNetwork _network;
     private readonly SeededRandom _random;
     private LinkModel? _model;
@@ -46,6 +49,9 @@ public sealed class SimulatedLink
 
     /// <summary>Of them, those in which a bit was flipped.</summary>
     public long Corrupted { get; private set; }
+
+    /// <summary>Datagrams of another version or of no known kind that it carried beside them.</summary>
+    internal long Strange { get; private set; }
 
     /// <summary>Nothing passes. Streams wait, and break after 15 s.</summary>
     public bool IsBlocked
@@ -100,6 +106,11 @@ public sealed class SimulatedLink
         for (int i = 0; i < count; i++)
         {
             var segment = run.Part(i, 1);
+            if (_random.Chance(To.Model.ForeignProbability))
+            {
+                CarryForeign(segment, jitter, destination);
+            }
+
             if (GoesStraight(segment, destination, out var departure))
             {
                 continue;
@@ -129,6 +140,12 @@ public sealed class SimulatedLink
         bool corrupt = _random.Chance(model.Corrupt);
         bool reorder = _random.Chance(model.Reorder);
         bool duplicate = _random.Chance(model.Duplicate);
+        if (From.Model.OutboundHold > TimeSpan.Zero && _random.Chance(LateShare))
+        {
+            reorder |= _random.Chance(0.5);
+            duplicate |= !reorder;
+        }
+
         if (!corrupt && !reorder && !duplicate)
         {
             return true;
@@ -141,6 +158,11 @@ public sealed class SimulatedLink
     private bool IsLost(LinkModel model, in FlightSegments segment, in Destination destination)
     {
         if (segment.Length > (model.LargestDatagramBytes ?? int.MaxValue) || (model.MulticastOff && destination.IsGroup))
+        {
+            return true;
+        }
+
+        if ((To.Model.IsOutOfGroups && destination.IsGroup) || (To.Model.IsDeafToRepair && ForeignDatagram.IsPull(segment.Span)))
         {
             return true;
         }
@@ -215,23 +237,33 @@ public sealed class SimulatedLink
             carried.Flight.AddClaim();
         }
 
+        var hold = From.Model.OutboundHold > Model.ReorderHold ? From.Model.OutboundHold : Model.ReorderHold;
         if (how.Duplicate)
         {
             Duplicated++;
             carried.Flight.AddClaim();
-            _network.Arrive(To, Earliest(jitter) + _random.UpTo(Model.ReorderHold), carried, destination);
+            _network.Arrive(To, Earliest(jitter) + _random.UpTo(hold), carried, destination);
         }
 
         if (how.Reorder)
         {
             Reordered++;
             _network.Disturbed++;
-            _network.Arrive(To, Earliest(jitter) + _random.UpTo(Model.ReorderHold), carried, destination);
+            _network.Arrive(To, Earliest(jitter) + _random.UpTo(hold), carried, destination);
         }
         else
         {
             _network.Arrive(To, InTurn(jitter), carried, destination);
         }
+    }
+
+    // The same datagram as another version of the protocol would send it, or of a kind that nobody knows, and sealed as it must be.
+    private void CarryForeign(in FlightSegments segment, TimeSpan jitter, in Destination destination)
+    {
+        var foreign = new FlightSegments(new Flight(segment.Span, _network.Air), 0, segment.Length, segment.SegmentBytes);
+        ForeignDatagram.Make(foreign.Span, _random);
+        Strange++;
+        _network.Arrive(To, Earliest(jitter), foreign, destination);
     }
 
     private TimeSpan Earliest(TimeSpan jitter) => (_freeAt > _network.Leaves ? _freeAt : _network.Leaves) + Model.Delay + jitter;

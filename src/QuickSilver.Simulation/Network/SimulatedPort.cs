@@ -176,7 +176,7 @@ internal sealed class SimulatedPort : IDatagramPort
             queue.Dequeue();
             _life.Trace(TraceKind.Datagrams, run.Flight.HashOf(run));
             var model = _life.Node.Model;
-            _life.Spend((model.CostPerDatagram * run.Count) + (model.CostPerKilobyte * (run.Length / 1000.0)));
+            _life.Spend(((model.CostPerDatagram + model.Slowness) * run.Count) + (model.CostPerKilobyte * (run.Length / 1000.0)));
             _receiver.OnRun(new ReceivedRun(lease, offset, run.Length, this));
             lease.Release();
             run.Flight.Release();

@@ -2,6 +2,7 @@ using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
@@ -23,6 +24,9 @@ internal abstract class ProtocolParts(QuickSilverOptions options, IPEndPoint? se
     public virtual bool ResumesInContext => false;
 
     public virtual bool HasMeter => true;
+
+    /// <summary>How a service that this node hosts parts topics into sets.</summary>
+    public TopicSetRules TopicSets { get; init; } = new();
 
     public IMembership Membership => _membership ?? throw NotBegun();
 
@@ -47,7 +51,7 @@ internal abstract class ProtocolParts(QuickSilverOptions options, IPEndPoint? se
                 Self = self,
                 EndPoint = address.EndPoint,
                 Service = service,
-                Hosted = ServiceOptions(options),
+                Hosted = ServiceOptions(options) with { TopicSets = TopicSets },
                 Discovery = new DiscoveryOptions { Port = options.DiscoveryPort },
             };
             return _membership = new MembershipClient(Environment, membership, below, logs.CreateLogger("QuickSilver.Membership"));

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.CommandLine.Parsing;
 using System.Globalization;
+using System.Numerics;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Experiments;
 
@@ -49,7 +50,7 @@ internal static class FaultList
 
         words.AddRange(faults.Drawn == FaultKinds.All
             ? ["all"]
-            : Drawn.Where(drawn => drawn.Kind != FaultKinds.All && faults.Drawn.HasFlag(drawn.Kind)).Select(drawn => drawn.Name));
+            : Drawn.Where(drawn => BitOperations.IsPow2((int)drawn.Kind) && faults.Drawn.HasFlag(drawn.Kind)).Select(drawn => drawn.Name));
         return words.Count == 0 ? None : string.Join(',', words);
     }
 
