@@ -39,7 +39,7 @@ public sealed class WholeNodeTests
 
     private static WholeCluster Play(ulong seed, bool embedded)
     {
-        var cluster = new WholeCluster(seed, nodes: 2, new QuickSilverOptions(), embedded);
+        var cluster = new WholeCluster(seed, new ClusterSetup { Nodes = 2, IsEmbedded = embedded });
         foreach (var node in cluster.Nodes)
         {
             node.Subscribe("topic");

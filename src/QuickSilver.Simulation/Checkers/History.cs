@@ -24,8 +24,8 @@ internal sealed class History
 
     public static History WithAllCheckers() => new(
         new NoGapChecker(), new NoDuplicateChecker(), new NoPhantomChecker(), new OrderChecker(),
-        new ViewsChecker(), new DeliveryViewChecker(), new IncarnationChecker(), new MemoryChecker(), new RepairChecker(),
-        new LivenessChecker());
+        new ViewsChecker(), new DeliveryViewChecker(), new PrimaryChecker(), new IncarnationChecker(), new MemoryChecker(),
+        new RepairChecker(), new LivenessChecker());
 
     public IReadOnlyList<Violation> Violations => _violations;
 

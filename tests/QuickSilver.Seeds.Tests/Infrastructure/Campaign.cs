@@ -7,7 +7,7 @@ namespace QuickSilver.Seeds.Tests.Infrastructure;
 
 // What every campaign does with a seed: play it, say which it was and how long it took, and when an invariant broke, say
 // all that is needed to see it again.
-internal abstract class Campaign(string name, ITestOutputHelper output)
+internal abstract class Campaign(string name, ITestOutputHelper? output)
 {
     // Every so often a seed is played twice, and must leave the same trace (I20).
     private const ulong TwiceEvery = 10;
@@ -64,7 +64,7 @@ internal abstract class Campaign(string name, ITestOutputHelper output)
 
     private void Say(string line)
     {
-        output.WriteLine(line);
+        output?.WriteLine(line);
         Console.WriteLine(line);
     }
 }

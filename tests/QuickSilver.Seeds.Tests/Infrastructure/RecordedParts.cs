@@ -25,6 +25,9 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     public IMulticast Multicast => _multicast ??= new RecordedMulticast(this);
 
+    // True time: a node's own clock may run wrong.
+    private TimeSpan Now => machine.Environment.Cluster.Now;
+
     public TimeProvider OutsideTime => parts.OutsideTime;
 
     public TaskCreationOptions Completions => parts.Completions;
@@ -87,7 +90,7 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
             }
         }
 
-        return new MemoryReading(parts.Environment.Now, machine.Number, Key)
+        return new MemoryReading(Now, machine.Number, Key)
         {
             IsQuiet = quiet,
             RetainedBytes = Node.RetainedBytes,
@@ -148,7 +151,7 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
     private void Tell(ConfigurationChange change)
     {
         LastConfiguration = change.Number;
-        history.Configured(Environment.Now, machine.Number, Key, change);
+        history.Configured(Now, machine.Number, Key, change);
     }
 
     private sealed class RecordedMulticast(RecordedParts owner) : IMulticast
@@ -217,7 +220,7 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     private void Tell(MessageId message, ulong hash, ImmutableArray<RegionView> views)
     {
-        history.Published(Environment.Now, message, hash);
-        history.Sent(Environment.Now, message, views);
+        history.Published(Now, message, hash);
+        history.Sent(Now, message, views);
     }
 }

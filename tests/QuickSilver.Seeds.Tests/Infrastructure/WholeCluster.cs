@@ -21,31 +21,30 @@ internal sealed class WholeCluster : IDisposable
     private readonly List<Exception> _faults = [];
     private readonly SeededRandom _random;
     private readonly byte[] _payload = new byte[64 << 10];
+    private readonly MemoryMembershipStore _store = new();
     private long _subscriptions;
 
-    public WholeCluster(ulong seed, int nodes, QuickSilverOptions options, bool embedded, params HistoryChecker[] checkers)
+    public WholeCluster(ulong seed, ClusterSetup setup, params HistoryChecker[] checkers)
     {
         // A test framework's context would take what is awaited to another thread.
         SynchronizationContext.SetSynchronizationContext(null);
         Seed = seed;
-        Options = options;
+        Setup = setup;
+        AreSubscribersOdd = setup.HasOddSubscribers;
         History = new History(checkers.Length > 0 ? checkers : [.. AllCheckers()]);
-        Simulation = new SimulatedMachines(new SimulationOptions { Seed = seed });
+        Simulation = new SimulatedMachines(new SimulationOptions { Seed = seed, Epoch = setup.Epoch });
         _random = SeededRandom.Derive(seed, purpose: 7, owner: 0);
-        IsOne = !embedded;
-        if (!embedded)
+        IsOne = !setup.IsEmbedded;
+        if (!setup.IsEmbedded)
         {
-            var machine = Simulation.AddNode();
+            var machine = Simulation.AddService();
             ServiceAt = new IPEndPoint(machine.Address, ServicePort);
-            var serviceOptions = ProtocolParts.ServiceOptions(options);
-            var service = new MembershipService(
-                machine.Environment, serviceOptions, new MemoryMembershipStore(), new MembershipCounters(), NullLogger.Instance);
-            service.Start(ServiceAt);
+            Serve(machine);
         }
 
-        Simulation.NodeStarted = machine => Of(machine).Begin();
-        Simulation.NodeEnded = machine => Of(machine).End();
-        for (int i = 0; i < nodes; i++)
+        Simulation.NodeStarted = Begin;
+        Simulation.NodeEnded = machine => Of(machine)?.End();
+        for (int i = 0; i < setup.Nodes; i++)
         {
             var node = new WholeNode(this, Simulation.AddNode());
             _nodes.Add(node);
@@ -59,7 +58,15 @@ internal sealed class WholeCluster : IDisposable
 
     public ulong Seed { get; }
 
-    public QuickSilverOptions Options { get; }
+    public ClusterSetup Setup { get; }
+
+    public QuickSilverOptions Options => Setup.Options;
+
+    /// <summary>Whether subscribers do what they should not: as the setup says, until this is set to false.</summary>
+    public bool AreSubscribersOdd { get; set; }
+
+    /// <summary>Finds a reader that went on outside of the simulation.</summary>
+    public EscapeWatch Escapes { get; } = new();
 
     public SimulatedMachines Simulation { get; }
 
@@ -73,13 +80,14 @@ internal sealed class WholeCluster : IDisposable
     public SeededRandom Random => _random;
 
     /// <param name="mayPart">
-    /// Whether nodes may lose each other and stay up, when the host of an embedded service fails: a gap that is told then
+    /// Whether nodes may lose each other and stay up, when the service changes: a gap that is told then
     /// excuses (I19); I8 still demands what those that have not parted owe each other.
     /// </param>
-    public static IEnumerable<HistoryChecker> AllCheckers(bool mayPart = false) =>
+    /// <param name="hostsMayPart">Whether there may be several services for a while (I9).</param>
+    public static IEnumerable<HistoryChecker> AllCheckers(bool mayPart = false, bool hostsMayPart = false) =>
     [
         new NoGapChecker(), new NoDuplicateChecker(), new NoPhantomChecker(), new OrderChecker(), new ViewsChecker(),
-        new DeliveryViewChecker(), new IncarnationChecker(), new MemoryChecker(), new RepairChecker(),
+        new DeliveryViewChecker(), new PrimaryChecker { HostsMayPart = hostsMayPart }, new IncarnationChecker(), new MemoryChecker(), new RepairChecker(),
         new LivenessChecker { GapsExcuse = mayPart },
     ];
 
@@ -135,7 +143,14 @@ internal sealed class WholeCluster : IDisposable
 
     public void Run(TimeSpan duration)
     {
+        Escapes.Enter();
         Simulation.Run(duration);
+        Escapes.Leave();
+        if (Escapes.HasEscaped)
+        {
+            throw new InvalidOperationException($"A subscriber went on in the thread pool under seed {Seed}.");
+        }
+
         if (_faults.Count > 0)
         {
             throw new AggregateException($"The application failed under seed {Seed}: {_faults[0].Message}", _faults);
@@ -257,5 +272,23 @@ internal sealed class WholeCluster : IDisposable
         return string.Join('\n', apart.Select(node => $"{node.Machine}: {node.Wants()}"));
     }
 
-    private WholeNode Of(SimulatedMachine machine) => _nodes.Find(node => node.Machine == machine)!;
+    private void Serve(SimulatedMachine machine)
+    {
+        var options = ProtocolParts.ServiceOptions(Options) with { TopicSets = Setup.TopicSets };
+        new MembershipService(machine.Environment, options, _store, new MembershipCounters(), NullLogger.Instance).Start(ServiceAt!);
+    }
+
+    private void Begin(SimulatedMachine machine)
+    {
+        if (machine.IsService)
+        {
+            Serve(machine);
+        }
+        else
+        {
+            Of(machine)!.Begin();
+        }
+    }
+
+    private WholeNode? Of(SimulatedMachine machine) => _nodes.Find(node => node.Machine == machine);
 }

@@ -98,6 +98,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
         private readonly WholeCluster _cluster;
         private readonly WholeNode _owner;
         private readonly SimulatedEnvironment _environment;
+        private readonly OddSubscribers _subscribers;
         private readonly CancellationTokenSource _over = new();
         private readonly Dictionary<string, OpenSubscription> _subscriptions = [];
         private readonly Dictionary<string, OpenPublication> _publications = [];
@@ -109,7 +110,11 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
             _cluster = cluster;
             _owner = owner;
             _environment = owner.Machine.Environment;
-            var parts = new SimulatedParts(_environment, cluster.Options, cluster.ServiceAt, NullLoggerFactory.Instance);
+            _subscribers = new OddSubscribers(cluster, _environment);
+            var parts = new SimulatedParts(_environment, cluster.Options, cluster.ServiceAt, NullLoggerFactory.Instance)
+            {
+                TopicSets = cluster.Setup.TopicSets,
+            };
             Parts = new RecordedParts(parts, cluster.History, owner.Machine) { OnSettled = OnSettled, OnExpelled = OnExpelled };
         }
 
@@ -171,14 +176,15 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
             var open = new OpenSubscription(endpoint, subscription, Parts.Receivers[id].ActiveFrom);
             _subscriptions.Add(topic, open);
             var history = _cluster.History;
-            endpoint.Handle(
+            _subscribers.Attach(
+                endpoint,
                 (in message) =>
                 {
                     var which = new MessageId(KeyOf(message.Sender), id, message.Sequence);
-                    history.Delivered(_environment.Now, subscription, which, TraceHash.Of(message.Value.Span));
+                    history.Delivered(_cluster.Simulation.Now, subscription, which, TraceHash.Of(message.Value.Span));
                 },
-                gap => history.Gap(_environment.Now, subscription, KeyOf(gap.Sender), gap.First, gap.Last));
-            history.Activated(_environment.Now, subscription, Key, open.Configuration);
+                gap => history.Gap(_cluster.Simulation.Now, subscription, KeyOf(gap.Sender), gap.First, gap.Last));
+            history.Activated(_cluster.Simulation.Now, subscription, Key, open.Configuration);
             OnSettled();
             if (!_owner.Subscriptions.Contains(topic))
             {
@@ -194,7 +200,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
             }
 
             _busy.Add("s" + topic);
-            _cluster.History.Unsubscribed(_environment.Now, open.Subscription);
+            _cluster.History.Unsubscribed(_cluster.Simulation.Now, open.Subscription);
             await open.Endpoint.DisposeAsync();
             _busy.Remove("s" + topic);
             if (_owner.Subscriptions.Contains(topic) && IsJoined)
@@ -302,7 +308,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
                 if (!open.IsSettled && open.Configuration <= Parts.Settled && _cluster.IsOne)
                 {
                     open.IsSettled = true;
-                    _cluster.History.Subscribed(_environment.Now, open.Subscription);
+                    _cluster.History.Subscribed(_cluster.Simulation.Now, open.Subscription);
                 }
             }
         }

@@ -5,7 +5,7 @@ using QuickSilver.Simulation.Checkers;
 namespace QuickSilver.Simulation.Tests.Checkers;
 
 // The checkers of what only whole nodes show, each on a history that keeps its invariant and on ones that break it: I7 (self
-// inclusion), I8, I10 (removal), I17, I18.
+// inclusion), I8, I9, I10 (removal), I17, I18.
 public sealed class WholeNodeCheckerTests
 {
     private const ulong Topic = 0xF00D;
@@ -229,6 +229,50 @@ public sealed class WholeNodeCheckerTests
         story.Deliver(9);
         Assert.Contains("was given message 3 ", tail.ToString(), StringComparison.Ordinal);
         Assert.DoesNotContain("message 9 ", tail.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Lives_of_the_service_follow_each_other_and_all_follow_the_last()
+    {
+        var story = new Story(new PrimaryChecker());
+        story.Admit(Sender, service: 1, number: 4);
+        story.Admit(Receiver, service: 1, number: 5);
+        story.Admit(Sender, service: 2, number: 9);
+        story.Admit(Receiver, service: 2, number: 9);
+        story.History.AssertHolds();
+    }
+
+    [Fact]
+    public void Two_primaries_beside_each_other_are_a_violation()
+    {
+        var story = new Story(new PrimaryChecker());
+        story.Admit(Sender, service: 1, number: 4);
+        story.Admit(Receiver, service: 2, number: 5);
+        story.Admit(Sender, service: 1, number: 6);
+        story.Admit(Sender, service: 2, number: 7);
+        story.AssertViolated("I9", "beside service 0000000000000002");
+
+        story = new Story(new PrimaryChecker { HostsMayPart = true });
+        story.Admit(Sender, service: 1, number: 4);
+        story.Admit(Receiver, service: 2, number: 5);
+        story.Admit(Sender, service: 1, number: 6);
+        story.Admit(Sender, service: 2, number: 7);
+        story.History.AssertHolds();
+    }
+
+    [Fact]
+    public void Who_follows_an_old_service_to_the_end_is_a_violation_unless_it_ended()
+    {
+        var story = new Story(new PrimaryChecker { HostsMayPart = true });
+        story.Admit(Sender, service: 1, number: 4);
+        story.Admit(Receiver, service: 2, number: 5);
+        story.AssertViolated("I9", "follow 2 lives");
+
+        story = new Story(new PrimaryChecker());
+        story.Admit(Sender, service: 1, number: 4);
+        story.Admit(Receiver, service: 2, number: 5);
+        story.History.Stopped(story.Now, 3, Sender);
+        story.History.AssertHolds();
     }
 
     private static RegionView View(uint number, long configuration, params NodeKey[] members) => new()

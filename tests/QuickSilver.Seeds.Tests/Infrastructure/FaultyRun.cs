@@ -1,0 +1,151 @@
+using QuickSilver.Simulation;
+using QuickSilver.Simulation.Checkers;
+using Xunit.Abstractions;
+
+namespace QuickSilver.Seeds.Tests.Infrastructure;
+
+// A run of whole nodes under faults: overlapping topics, subscriptions that come and go, everybody publishing; then all is
+// healed, and all must come to its end; then the same again in peace.
+internal abstract class FaultyRun(string name, ITestOutputHelper? output) : Campaign(name, output)
+{
+    private const int BundlesPerNode = 2;
+    private const int PublicationsPerNode = 3;
+
+    private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(10);
+    private static readonly TimeSpan FaultsBegin = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan FaultsEnd = TimeSpan.FromSeconds(6);
+    private static readonly TimeSpan OrderLimit = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan CompletionLimit = TimeSpan.FromSeconds(30);
+
+    private static readonly TimeSpan UnknownViewAge = TimeSpan.FromSeconds(5.1);
+
+    protected abstract Scene SceneOf(ulong seed);
+
+    protected override string Describe(ulong seed)
+    {
+        var scene = SceneOf(seed);
+        return $"{scene}, and\n{Faults(scene, seed)}";
+    }
+
+    protected override RunResult Play(ulong seed, RecordTail tail)
+    {
+        var scene = SceneOf(seed);
+        var checkers = WholeCluster.AllCheckers(scene.MayPart, scene.Cluster.IsEmbedded);
+        using var cluster = new WholeCluster(seed, scene.Cluster, [.. checkers, tail]);
+        Open(cluster, scene);
+        Faults(scene, seed).Start(cluster.Simulation);
+        while (cluster.Simulation.Now < FaultsEnd)
+        {
+            Churn(cluster, scene);
+            PublishSome(cluster);
+            cluster.Run(Tick);
+            cluster.ReadMemory(quiet: false);
+        }
+
+        cluster.AreSubscribersOdd = false;
+        End(cluster, "after the faults");
+        // The same again in peace: what a node keeps must not have grown.
+        for (int i = 0; i < 50; i++)
+        {
+            PublishSome(cluster);
+            cluster.Run(Tick);
+        }
+
+        End(cluster, "in peace");
+        cluster.History.Count(cluster.CountRepairs());
+        cluster.History.AssertHolds();
+        return cluster.Result();
+    }
+
+    // Neighbours share bundles of topics, so that regions have several members; single topics come and go.
+    private static void Open(WholeCluster cluster, Scene scene)
+    {
+        int bundleTopics = scene.Topics / scene.Bundles;
+        int nodes = cluster.Nodes.Count;
+        for (int i = 0; i < nodes; i++)
+        {
+            for (int k = 0; k < BundlesPerNode; k++)
+            {
+                int bundle = ((i * scene.Bundles / nodes) + k) % scene.Bundles;
+                for (int topic = 0; topic < bundleTopics; topic++)
+                {
+                    cluster.Nodes[i].Subscribe(scene.Topic((bundle * bundleTopics) + topic));
+                }
+            }
+
+            for (int k = 0; k < PublicationsPerNode; k++)
+            {
+                cluster.Nodes[i].Publish(scene.Topic(cluster.Random.Below(scene.Topics)));
+            }
+        }
+    }
+
+    private static void End(WholeCluster cluster, string when)
+    {
+        var step = TimeSpan.FromMilliseconds(100);
+        cluster.RequireOne(OrderLimit, step, when);
+        cluster.RunUntil(() => cluster.History.IsComplete, CompletionLimit, step);
+        cluster.RequireQuiet(CompletionLimit, step);
+        // Packets of views that never became known are kept for a while.
+        cluster.Run(UnknownViewAge);
+        cluster.ReadMemory(quiet: true);
+        cluster.RequireAllSent();
+    }
+
+    // About ten changes of subscriptions a second, and one of publications.
+    private static void Churn(WholeCluster cluster, Scene scene)
+    {
+        if (cluster.Random.Chance(0.1))
+        {
+            var node = cluster.Nodes[cluster.Random.Below(cluster.Nodes.Count)];
+            string topic = scene.Topic(cluster.Random.Below(scene.Topics));
+            if (node.Subscriptions.Contains(topic))
+            {
+                node.Unsubscribe(topic);
+            }
+            else
+            {
+                node.Subscribe(topic);
+            }
+        }
+
+        if (cluster.Random.Chance(0.01))
+        {
+            var node = cluster.Nodes[cluster.Random.Below(cluster.Nodes.Count)];
+            string topic = node.Publications.First();
+            node.StopPublishing(topic);
+            node.Publish(cluster.Random.Chance(0.5) ? topic : scene.Topic(cluster.Random.Below(scene.Topics)));
+        }
+    }
+
+    private static void PublishSome(WholeCluster cluster)
+    {
+        foreach (var node in cluster.Nodes)
+        {
+            foreach (string topic in node.Publications)
+            {
+                if (cluster.Random.Chance(0.15))
+                {
+                    int bytes = cluster.Random.Chance(0.05) ? 1400 + cluster.Random.Below(6000) : 16 + cluster.Random.Below(200);
+                    cluster.Publish(node, topic, bytes);
+                }
+            }
+        }
+    }
+
+    private static FaultSchedule Faults(Scene scene, ulong seed)
+    {
+        // A service of its own has the first machine.
+        int first = scene.Cluster.IsEmbedded ? 0 : 1;
+        int[] members = [.. Enumerable.Range(first, scene.Cluster.Nodes)];
+        var plan = new FaultPlan
+        {
+            Kinds = scene.Kinds,
+            Nodes = members,
+            Crashable = members,
+            From = FaultsBegin,
+            Until = FaultsEnd,
+        };
+        return FaultSchedule.Draw(plan, seed, scene.Cluster.Nodes);
+    }
+}

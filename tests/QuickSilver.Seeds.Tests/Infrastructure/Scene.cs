@@ -1,0 +1,31 @@
+using QuickSilver.Simulation;
+
+namespace QuickSilver.Seeds.Tests.Infrastructure;
+
+// What a run under faults consists of: which cluster, which topics, and what may go wrong.
+internal sealed record Scene
+{
+    public required ClusterSetup Cluster { get; init; }
+
+    public required FaultKinds Kinds { get; init; }
+
+    /// <summary>Each node subscribes to all topics of two bundles; a number of topics that the bundles divide.</summary>
+    public int Topics { get; init; } = 40;
+
+    public int Bundles { get; init; } = 5;
+
+    /// <summary>Whether nodes may lose each other and stay up, as when the service changes.</summary>
+    public bool MayPart => Cluster.IsEmbedded || Kinds.HasFlag(FaultKinds.Membership);
+
+    public string Topic(int number) => $"topic/{number % Topics}";
+
+    public override string ToString()
+    {
+        var options = Cluster.Options;
+        string membership = WholeCluster.MembershipOf(Cluster.IsEmbedded);
+        string packets = $"{options.Dissemination} in packets of {options.PacketBytes} bytes";
+        string odd = Cluster.HasOddSubscribers ? ", odd subscribers" : "";
+        return $"{Cluster.Nodes} nodes with {membership}, heartbeats of {options.HeartbeatInterval}, {packets}, {Topics} topics in {Bundles} bundles"
+            + $", {Cluster.TopicSets}, clocks from {Cluster.Epoch:u}{odd}";
+    }
+}

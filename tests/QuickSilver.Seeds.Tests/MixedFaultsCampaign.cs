@@ -1,0 +1,79 @@
+using QuickSilver.Membership.Regions;
+using QuickSilver.Seeds.Tests.Infrastructure;
+using QuickSilver.Simulation;
+using QuickSilver.Simulation.Machines;
+using Xunit.Abstractions;
+
+namespace QuickSilver.Seeds.Tests;
+
+// Campaign "MixedFaults": each seed draws its own cluster (4 to 16 nodes, dedicated or embedded membership, one region for a node
+// or several, packet sizes, multicast or unicast, clocks near the wrap of what is counted in seconds) and its own mixture of the
+// faults F1 to F8, F11 to F15 and F17. I1 to I4, I7 to I10 and I17 to I20 hold.
+//
+// Many seeds, and one again:
+//   QS_SEEDS=2000 dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~MixedFaultsCampaign"
+//   QS_SEEDS=1 QS_FIRST_SEED=<seed> (the same); QS_RECORDS=<file> writes all records of the run
+public sealed class MixedFaultsCampaign(ITestOutputHelper output)
+{
+    private const int FewestSeeds = 8;
+
+    public static TheoryData<ulong> Chosen => [.. SeedChoice.Of(FewestSeeds)];
+
+    [Theory]
+    [MemberData(nameof(Chosen))]
+    public void Invariants_hold_under_any_mixture_of_faults(ulong seed) => new MixedFaults(output).Check(seed);
+}
+
+internal sealed class MixedFaults(ITestOutputHelper? output) : FaultyRun("MixedFaults", output)
+{
+    // The seconds since 1970 pass what 32 bits hold: incarnations begin from 0 again.
+    private static readonly DateTimeOffset IncarnationsWrap = DateTimeOffset.FromUnixTimeSeconds(1L << 32);
+
+    // Several regions for a node as soon as topics differ in their subscribers.
+    private static readonly TopicSetRules ManyRegions = new() { RegularOverlaps = 1, NodesToMembershipCost = 1000 };
+
+    private static readonly int[] PacketSizes = [1472, 1472, 1472, 576, 8972];
+
+    protected override Scene SceneOf(ulong seed)
+    {
+        var random = SeededRandom.Derive(seed, purpose: 21, owner: 0);
+        int bundles = 2 + random.Below(4);
+        return new Scene
+        {
+            Kinds = Draw(random),
+            Bundles = bundles,
+            Topics = bundles * (2 + random.Below(7)),
+            Cluster = new ClusterSetup
+            {
+                Nodes = 4 + random.Below(13),
+                IsEmbedded = random.Chance(0.3),
+                HasOddSubscribers = random.Chance(0.3),
+                Epoch = random.Chance(0.1) ? IncarnationsWrap - TimeSpan.FromSeconds(random.Below(7)) : new SimulationOptions().Epoch,
+                TopicSets = random.Chance(0.5)
+                    ? new TopicSetRules()
+                    : ManyRegions with { MaxSets = 2 + random.Below(13), SmallRegion = 1 + random.Below(5) },
+                Options = new QuickSilverOptions
+                {
+                    // In some runs a pause or a partition can outlast the failure detector.
+                    HeartbeatInterval = TimeSpan.FromMilliseconds(random.Chance(0.3) ? 100 : 400),
+                    PacketBytes = PacketSizes[random.Below(PacketSizes.Length)],
+                    Dissemination = random.Chance(0.2) ? Dissemination.Unicast : Dissemination.Multicast,
+                    SegmentationOffload = random.Chance(0.8),
+                },
+            },
+        };
+    }
+
+    // From one kind to all of them: with many at once little gets through, with few there is much to go wrong.
+    private static FaultKinds Draw(SeededRandom random)
+    {
+        double share = random.NextUnit();
+        var kinds = FaultKinds.None;
+        for (int bit = 1; bit < (int)FaultKinds.All; bit <<= 1)
+        {
+            kinds |= random.Chance(share) ? (FaultKinds)bit : FaultKinds.None;
+        }
+
+        return kinds == FaultKinds.None ? FaultKinds.All : kinds;
+    }
+}

@@ -1,0 +1,45 @@
+using System.Globalization;
+using QuickSilver.Simulation.Checkers;
+
+namespace QuickSilver.Seeds.Tests;
+
+// Campaign MixedFaults without a test host, for many seeds and for planted bugs:
+//   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT [first]
+// A line for each seed that failed; with "first" it ends with the first of them. Exit code 1 when any did.
+internal static class Program
+{
+    public const string Found = "found by seed ";
+
+    public static int Main(string[] args)
+    {
+        if (args.Length is < 2 or > 3
+            || !ulong.TryParse(args[0], CultureInfo.InvariantCulture, out ulong first)
+            || !ulong.TryParse(args[1], CultureInfo.InvariantCulture, out ulong count))
+        {
+            Console.Error.WriteLine("FIRST COUNT [first]: which seeds of the campaign MixedFaults to run, and whether to end with the first that fails.");
+            return 2;
+        }
+
+        int failed = 0;
+        var campaign = new MixedFaults(output: null);
+        for (ulong seed = first; seed < first + count; seed++)
+        {
+            try
+            {
+                campaign.Check(seed);
+            }
+            catch (InvariantException)
+            {
+                failed++;
+                Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{Found}{seed}"));
+                if (args.Length == 3)
+                {
+                    break;
+                }
+            }
+        }
+
+        Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{failed} of {count} seeds from {first} on failed"));
+        return failed > 0 ? 1 : 0;
+    }
+}
