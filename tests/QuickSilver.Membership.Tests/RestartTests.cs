@@ -102,6 +102,21 @@ public sealed class RestartTests
         Assert.Equal(epoch + (1 << 20) + 1, node.Changes[^1].Number >> 32);
     }
 
+    // Seconds since 2020 pass 31 bits in 2088: numbers became negative, and no node took a configuration any more.
+    [Fact]
+    public void Numbers_are_positive_and_grow_however_far_ahead_the_clock_is()
+    {
+        var cluster = new FakeCluster();
+        var node = cluster.AddNodes(1)[0];
+        cluster.ServiceEnvironment.Crash();
+        int before = node.Changes.Count;
+        long last = node.Changes[^1].Number;
+        cluster.StartService();
+        cluster.ServiceEnvironment.ClockError = TimeSpan.FromDays(36525);
+        cluster.World.RunUntil(() => node.Changes.Count > before);
+        Assert.True(node.Changes[^1].Number > last);
+    }
+
     [Fact]
     public void What_was_opened_while_the_service_was_away_is_opened_when_it_is_back()
     {

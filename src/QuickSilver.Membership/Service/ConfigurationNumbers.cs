@@ -12,6 +12,10 @@ internal sealed class ConfigurationNumbers(INodeEnvironment environment, IMember
     // A node that claims an epoch further ahead than this is wrong, and would use the numbers up.
     private const long MaxEpochsAhead = 1L << 28;
 
+    // Half of a number is 31 bits. What the clock may ask for leaves room for all that may be claimed ahead of it: from 2071 on, or
+    // where a clock is that wrong, it is only the next epoch that counts, not the time.
+    private const long LastClockEpoch = (1L << 31) - (2 * MaxEpochsAhead);
+
     private static readonly DateTimeOffset Origin = new(2020, 1, 1, 0, 0, 0, TimeSpan.Zero);
 
     private long _epoch;
@@ -23,7 +27,7 @@ internal sealed class ConfigurationNumbers(INodeEnvironment environment, IMember
     /// <summary>The last epoch of the service before this one; 0 when none is known.</summary>
     public long StoredEpoch { get; private set; }
 
-    private long ClockEpoch => Math.Max(1, (long)(environment.UtcNow - Origin).TotalSeconds);
+    private long ClockEpoch => Math.Clamp((long)(environment.UtcNow - Origin).TotalSeconds, 1, LastClockEpoch);
 
     public static long EpochOf(long configuration) => configuration >> 32;
 
