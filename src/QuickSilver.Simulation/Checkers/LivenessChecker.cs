@@ -5,13 +5,17 @@ namespace QuickSilver.Simulation.Checkers;
 // I19: at the end of a history (faults long stopped) every subscription that is still open, at a node that still lives,
 // has all that senders which still live published to its topic since it subscribed. Tell Subscribed when the service says
 // that the subscription's configuration is settled: before, a sender may rightly still use the view without it. What a
-// subscription was given earlier it is also owed the sequel of.
+// subscription was given earlier it is also owed the sequel of. Where nodes may lose each other when the service changes, it is
+// told again once a change of the service is settled, and a sender owes what it sent since it came over itself; what those that
+// have not parted owe each other from before, I8 demands.
 internal sealed class LivenessChecker : HistoryChecker
 {
     private readonly Dictionary<ulong, List<SenderLog>> _logsByTopic = [];
     private readonly Dictionary<(ulong Topic, NodeKey Sender), SenderLog> _logs = [];
     private readonly List<Open> _open = [];
     private readonly Dictionary<long, Open> _openByNumber = [];
+    // In which configuration each node was last admitted, and when it came over to there from another service.
+    private readonly Dictionary<NodeKey, (long Configuration, TimeSpan At)> _admitted = [];
     private TimeSpan _last;
 
     public override string Invariant => "I19";
@@ -54,8 +58,24 @@ internal sealed class LivenessChecker : HistoryChecker
         }
     }
 
+    public override void On(in Configured configured)
+    {
+        var life = configured.Life;
+        if (configured.Change.Joined.FirstOrDefault(node => node.Key == life) is { AdmittedAt: > 0 } own
+            && (!_admitted.TryGetValue(life, out var known) || known.Configuration != own.AdmittedAt))
+        {
+            _admitted[life] = (own.AdmittedAt, known.Configuration == 0 ? default : configured.At);
+        }
+    }
+
     public override void OnSubscribed(TimeSpan at, Subscription subscription)
     {
+        if (_openByNumber.TryGetValue(subscription.Number, out var known))
+        {
+            known.At = at;
+            return;
+        }
+
         var open = new Open(subscription, at);
         _open.Add(open);
         _openByNumber.Add(subscription.Number, open);
@@ -116,7 +136,8 @@ internal sealed class LivenessChecker : HistoryChecker
 
         foreach (var log in logs)
         {
-            if (!log.Stopped && log.FirstMissing(open) is { } number)
+            var since = GapsExcuse ? _admitted.GetValueOrDefault(log.Sender).At : default;
+            if (!log.Stopped && log.FirstMissing(open, since > open.At ? since : open.At) is { } number)
             {
                 return new MessageId(log.Sender, open.Subscription.Topic, number);
             }
@@ -131,7 +152,7 @@ internal sealed class LivenessChecker : HistoryChecker
 
         public Subscription Subscription { get; } = subscription;
 
-        public TimeSpan At { get; } = at;
+        public TimeSpan At { get; set; } = at;
 
         public NumberRanges Of(NodeKey sender)
         {
@@ -153,10 +174,10 @@ internal sealed class LivenessChecker : HistoryChecker
 
         public bool Stopped { get; set; }
 
-        public long? FirstMissing(Open open)
+        public long? FirstMissing(Open open, TimeSpan since)
         {
             var given = open.Of(Sender);
-            long first = FirstSince(open.At);
+            long first = FirstSince(since);
             if (!given.IsEmpty)
             {
                 first = Math.Min(first, given.Least);

@@ -31,7 +31,7 @@ internal abstract class FaultyRun(string name, ITestOutputHelper? output) : Camp
     {
         var scene = SceneOf(seed);
         var checkers = WholeCluster.AllCheckers(scene.MayPart, scene.Cluster.IsEmbedded);
-        using var cluster = new WholeCluster(seed, scene.Cluster, [.. checkers, tail]);
+        using var cluster = new WholeCluster(seed, scene.Cluster, [.. checkers, tail]) { MayPart = scene.MayPart };
         Open(cluster, scene);
         Faults(scene, seed).Start(cluster.Simulation);
         while (cluster.Simulation.Now < FaultsEnd)

@@ -18,6 +18,7 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 {
     private readonly List<RecordedSender> _senders = [];
     private RecordedMulticast? _multicast;
+    private long _admittedAt;
 
     public INodeEnvironment Environment => parts.Environment;
 
@@ -46,6 +47,9 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
     public long LastConfiguration { get; private set; }
 
     public Action? OnSettled { get; set; }
+
+    /// <summary>The node came over from another service, in this configuration.</summary>
+    public Action<long>? OnAdmittedAnew { get; set; }
 
     public Action? OnExpelled { get; set; }
 
@@ -150,6 +154,16 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     private void Tell(ConfigurationChange change)
     {
+        if (change.Joined.FirstOrDefault(node => node.Key == Key) is { AdmittedAt: > 0 } own && own.AdmittedAt != _admittedAt)
+        {
+            bool isAnew = _admittedAt != 0;
+            _admittedAt = own.AdmittedAt;
+            if (isAnew)
+            {
+                OnAdmittedAnew?.Invoke(change.Number);
+            }
+        }
+
         LastConfiguration = change.Number;
         history.Configured(Now, machine.Number, Key, change);
     }

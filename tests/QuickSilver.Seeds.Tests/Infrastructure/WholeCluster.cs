@@ -72,6 +72,9 @@ internal sealed class WholeCluster : IDisposable
 
     public History History { get; }
 
+    /// <summary>Whether nodes may lose each other and stay up.</summary>
+    public bool MayPart { get; init; }
+
     /// <summary>Null: embedded.</summary>
     public IPEndPoint? ServiceAt { get; }
 

@@ -115,7 +115,12 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
             {
                 TopicSets = cluster.Setup.TopicSets,
             };
-            Parts = new RecordedParts(parts, cluster.History, owner.Machine) { OnSettled = OnSettled, OnExpelled = OnExpelled };
+            Parts = new RecordedParts(parts, cluster.History, owner.Machine) 
+            {
+                OnSettled = OnSettled,
+                OnExpelled = OnExpelled,
+                OnAdmittedAnew = OnAdmittedAnew,
+            };
         }
 
         public RecordedParts Parts { get; }
@@ -313,6 +318,19 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
             }
         }
 
+        // What is owed is owed from when all follow the service that the node came over to.
+        private void OnAdmittedAnew(long configuration)
+        {
+            if (_cluster.MayPart)
+            {
+                foreach (var open in _subscriptions.Values)
+                {
+                    open.IsSettled = false;
+                    open.Configuration = configuration;
+                }
+            }
+        }
+
         private void OnExpelled()
         {
             End();
@@ -334,7 +352,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
 
         public Subscription Subscription { get; } = subscription;
 
-        public long Configuration { get; } = configuration;
+        public long Configuration { get; set; } = configuration;
 
         public bool IsSettled { get; set; }
     }
