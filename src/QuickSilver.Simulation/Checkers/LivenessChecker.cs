@@ -6,8 +6,8 @@ namespace QuickSilver.Simulation.Checkers;
 // has all that senders which still live published to its topic since it subscribed. Tell Subscribed when the service says
 // that the subscription's configuration is settled: before, a sender may rightly still use the view without it. What a
 // subscription was given earlier it is also owed the sequel of. Where nodes may lose each other when the service changes, it is
-// told again once a change of the service is settled, and a sender owes what it sent since it came over itself; what those that
-// have not parted owe each other from before, I8 demands.
+// told again once a change of the service is settled, a sender owes what it sent since it came over itself, and the sequel only
+// when it is heard again (I1); what those that have not parted owe each other from before, I8 demands.
 internal sealed class LivenessChecker : HistoryChecker
 {
     private readonly Dictionary<ulong, List<SenderLog>> _logsByTopic = [];
@@ -137,7 +137,7 @@ internal sealed class LivenessChecker : HistoryChecker
         foreach (var log in logs)
         {
             var since = GapsExcuse ? _admitted.GetValueOrDefault(log.Sender).At : default;
-            if (!log.Stopped && log.FirstMissing(open, since > open.At ? since : open.At) is { } number)
+            if (!log.Stopped && log.FirstMissing(open, since > open.At ? since : open.At, hasSequel: !GapsExcuse) is { } number)
             {
                 return new MessageId(log.Sender, open.Subscription.Topic, number);
             }
@@ -174,11 +174,11 @@ internal sealed class LivenessChecker : HistoryChecker
 
         public bool Stopped { get; set; }
 
-        public long? FirstMissing(Open open, TimeSpan since)
+        public long? FirstMissing(Open open, TimeSpan since, bool hasSequel)
         {
             var given = open.Of(Sender);
             long first = FirstSince(since);
-            if (!given.IsEmpty)
+            if (hasSequel && !given.IsEmpty)
             {
                 first = Math.Min(first, given.Least);
             }
