@@ -35,9 +35,13 @@ internal sealed class Settlement
         }
     }
 
+    /// <summary>
+    /// Only what was settled together with it: where it comes from another service it has views of there, with lower numbers, which
+    /// it would close under its own streams.
+    /// </summary>
     public void Tell(Member member)
     {
-        if (Settled > 0)
+        if (Settled > 0 && !member.IsNew && Settled >= member.Info.AdmittedAt)
         {
             member.Session?.Send(new SettledMessage(Settled));
         }
@@ -65,10 +69,7 @@ internal sealed class Settlement
         _addresses.Settle(lowest);
         foreach (var member in _members)
         {
-            if (!member.IsNew)
-            {
-                Tell(member);
-            }
+            Tell(member);
         }
     }
 }
