@@ -1,0 +1,24 @@
+namespace QuickSilver.Seeds.Tests.PlantedBugs;
+
+// A mistake that somebody who maintains the protocol could make: what stands in one place of a source, and what would stand there.
+// The original is long enough to be found exactly once.
+public sealed record PlantedBug(string Name, string File, string Original, string Mistake)
+{
+    /// <summary>The project that the file is part of.</summary>
+    public string Project => File.Split('/')[1];
+
+    /// <summary>The source with the mistake; throws when the original does not stand there once.</summary>
+    public string Plant(string source)
+    {
+        int at = source.IndexOf(Original, StringComparison.Ordinal);
+        if (at < 0 || source.IndexOf(Original, at + 1, StringComparison.Ordinal) >= 0)
+        {
+            throw new InvalidOperationException(
+                $"{File} holds {(at < 0 ? "no" : "more than one")} '{Original}', where '{Name}' is to be planted: the list has fallen behind.");
+        }
+
+        return source[..at] + Mistake + source[(at + Original.Length)..];
+    }
+
+    public override string ToString() => Name;
+}

@@ -1,0 +1,74 @@
+namespace QuickSilver.Seeds.Tests.PlantedBugs;
+
+// The bugs that campaign MixedFaults must find. Where the code moves on, an entry's original is to be written anew, or another
+// bug takes its place.
+internal static class PlantedBugList
+{
+    private const string Dissemination = "src/QuickSilver.Multicast/Dissemination/";
+    private const string Ordering = "src/QuickSilver.Multicast/Ordering/";
+    private const string Membership = "src/QuickSilver.Membership/";
+
+    public static IReadOnlyList<PlantedBug> All { get; } =
+    [
+        new("a message is delivered across a gap", Ordering + "SenderOrder.cs",
+            "Next != message.Sequence || HeldCount > 0",
+            "Next > message.Sequence || Next == 0 || HeldCount > 0"),
+        new("the first number of a gap is not missed", Dissemination + "InboundStream.cs",
+            "Missing.Add(_arrived + 1, through);",
+            "if (_arrived + 2 <= through) { Missing.Add(_arrived + 2, through); }"),
+        new("a view older than the subscription is accepted", Ordering + "TopicReceiver.cs",
+            " || stream.View.Configuration < ActiveFrom",
+            ""),
+        new("start tables are pruned before the view is settled", Ordering + "TopicSender.cs",
+            "numbers.Starts.Prune(settled);",
+            "numbers.Starts.Prune(node.Configuration);"),
+        new("a start table is one message behind", Ordering + "TopicSender.cs",
+            "node.Configuration), numbers.Next);",
+            "node.Configuration), numbers.Next + 1);"),
+        new("a packet that comes twice is taken twice", Dissemination + "InboundStream.cs",
+            "(sequence < _window.Base || _window.Contains(sequence))",
+            "sequence < _window.Base"),
+        new("retention lets the first unstable packet go", Dissemination + "RegionSender.cs",
+            "_packets.ReleaseThrough(stable);",
+            "_packets.ReleaseThrough(stable + 1);"),
+        new("a view is given up with its last other member", Dissemination + "RegionSender.cs",
+            "return _gone.Count < View.Members.Length;",
+            "return _gone.Count < View.Members.Length - 1;"),
+        new("the retention ring wraps over its oldest packet", Dissemination + "RetentionBuffer.cs",
+            "if (Next - First == _ring.Length)",
+            "if (Next - First > _ring.Length)"),
+        new("the window wraps over its oldest packet", Dissemination + "PacketWindow.cs",
+            "if (span <= _ring.Length)",
+            "if (span <= _ring.Length + 1)"),
+        new("what is held behind a gap is forgotten when the gap is filled", Ordering + "SenderOrder.cs",
+            "Next != message.Sequence || HeldCount > 0",
+            "Next != message.Sequence"),
+        new("a message whose end came before its beginning is never put together", Dissemination + "InboundStream.cs",
+            "if (packet < Highest)",
+            "if (packet < Contiguous)"),
+        new("a sender that went is forgotten altogether", Ordering + "TopicReceiver.cs",
+            "(_aside ??= new SendersAside()).Add(order);",
+            ""),
+        new("one member is forgotten in what is settled", Membership + "Service/Settlement.cs",
+            "if (!member.IsNew)\n",
+            "if (!member.IsNew && member != _members[0])\n"),
+        new("a member that comes over counts as settled", Membership + "Service/MembershipService.cs",
+            "member.Confirmed = member.WasMember ? 0 : number;",
+            "member.Confirmed = number;"),
+        new("nodes that parted go on with each other", "src/QuickSilver.Multicast/NodeDirectory.cs",
+            "change.Removed.Contains(node) || !IsSame(info, known, company)",
+            "change.Removed.Contains(node)"),
+        new("a stream of a sender that is gone is taken for alive", "src/QuickSilver.Multicast/Recovery/RegionReceiver.cs",
+            "IsSenderGone = !_context.Directory.Contains(sender) || _gone.Contains(sender),",
+            "IsSenderGone = false,"),
+        new("an old view is closed while another member may lack what only this one has", "src/QuickSilver.Multicast/Recovery/RegionReceiver.cs",
+            "return _gone.Count == 0 || Live.Count <= 1 ||",
+            "return _gone.Count >= 0 || Live.Count <= 1 ||"),
+        new("an acknowledgement of a former member counts", "src/QuickSilver.Multicast/PacketReader.cs",
+            "if (!stream.IsLive(from) || !_context!.Directory.Contains(from))",
+            "if (!stream.View.Members.Contains(from))"),
+        new("an acknowledgement for an earlier life counts", "src/QuickSilver.Multicast/PacketReader.cs",
+            "if (ack.Origin != _context.Self)",
+            "if (ack.Origin.Id == 0)"),
+    ];
+}
