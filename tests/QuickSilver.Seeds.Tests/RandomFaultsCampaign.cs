@@ -14,7 +14,7 @@ namespace QuickSilver.Seeds.Tests;
 // QS_EMBEDDED=1 runs all seeds so, QS_EMBEDDED=0 none.
 public sealed class RandomFaultsCampaign(ITestOutputHelper output)
 {
-    private const int FewestSeeds = 16;
+    private const int FewestSeeds = 8;
 
     public static TheoryData<ulong> Chosen => [.. SeedChoice.Of(FewestSeeds)];
 
