@@ -15,7 +15,7 @@ public sealed class PlantedBugTests(ITestOutputHelper output)
     {
         null or "" => [PlantedBugList.All[0].Name],
         "all" => [.. PlantedBugList.All.Select(bug => bug.Name)],
-        var words => [.. PlantedBugList.All.Select(bug => bug.Name).Where(name => name.Contains(words, StringComparison.OrdinalIgnoreCase))],
+        var words => [.. PlantedBugList.All.Select(bug => bug.Name).Where(name => name.Contains(words, StringComparison.Ordinal))],
     };
 
     [Fact]

@@ -48,7 +48,8 @@ internal sealed class PrimaryChecker : HistoryChecker
             {
                 string own = $"{Name(configured.Change.Service)} ({line.First:x} to {line.Last:x})";
                 string its = $"{Name(service)} ({other.First:x} to {other.Last:x})";
-                Violate(configured.At, $"Node {configured.Node} ({configured.Life}) follows {own}, which made configurations beside {its}.");
+                string node = $"Node {configured.Node} ({configured.Life})";
+                Violate(configured.At, $"{node} follows {own}, which made configurations beside {its}.");
             }
         }
     }

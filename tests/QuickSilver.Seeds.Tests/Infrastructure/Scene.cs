@@ -25,7 +25,7 @@ internal sealed record Scene
         string membership = WholeCluster.MembershipOf(Cluster.IsEmbedded);
         string packets = $"{options.Dissemination} in packets of {options.PacketBytes} bytes";
         string odd = Cluster.HasOddSubscribers ? ", odd subscribers" : "";
-        return $"{Cluster.Nodes} nodes with {membership}, heartbeats of {options.HeartbeatInterval}, {packets}, {Topics} topics in {Bundles} bundles"
-            + $", {Cluster.TopicSets}, clocks from {Cluster.Epoch:u}{odd}";
+        return $"{Cluster.Nodes} nodes with {membership}, heartbeats of {options.HeartbeatInterval}, {packets}, "
+            + $"{Topics} topics in {Bundles} bundles, {Cluster.TopicSets}, clocks from {Cluster.Epoch:u}{odd}";
     }
 }

@@ -90,8 +90,8 @@ internal sealed class WholeCluster : IDisposable
     public static IEnumerable<HistoryChecker> AllCheckers(bool mayPart = false, bool hostsMayPart = false) =>
     [
         new NoGapChecker(), new NoDuplicateChecker(), new NoPhantomChecker(), new OrderChecker(), new ViewsChecker(),
-        new DeliveryViewChecker(), new PrimaryChecker { HostsMayPart = hostsMayPart }, new IncarnationChecker(), new MemoryChecker(), new RepairChecker(),
-        new LivenessChecker { GapsExcuse = mayPart },
+        new DeliveryViewChecker(), new PrimaryChecker { HostsMayPart = hostsMayPart }, new IncarnationChecker(),
+        new MemoryChecker(), new RepairChecker(), new LivenessChecker { GapsExcuse = mayPart },
     ];
 
     /// <summary>

@@ -35,7 +35,8 @@ internal sealed class MutatedBuild : IDisposable
         var (exitCode, output) = Run(CompileLimit,
         [
             "msbuild", project, "-nologo", "-v:m", "-t:ResolveReferences;CoreCompile", $"-p:Configuration={configuration}",
-            "-p:BuildProjectReferences=false", "-p:ProduceReferenceAssembly=false", "-p:RunAnalyzers=false", "-p:TreatWarningsAsErrors=false",
+            "-p:BuildProjectReferences=false", "-p:ProduceReferenceAssembly=false", "-p:RunAnalyzers=false",
+            "-p:TreatWarningsAsErrors=false",
             $"-p:IntermediateOutputPath={objects}", $"-p:CustomAfterMicrosoftCommonTargets={targets}",
         ]);
         string compiled = Path.Combine(objects, bug.Project + ".dll");

@@ -13,8 +13,8 @@ public sealed record PlantedBug(string Name, string File, string Original, strin
         int at = source.IndexOf(Original, StringComparison.Ordinal);
         if (at < 0 || source.IndexOf(Original, at + 1, StringComparison.Ordinal) >= 0)
         {
-            throw new InvalidOperationException(
-                $"{File} holds {(at < 0 ? "no" : "more than one")} '{Original}', where '{Name}' is to be planted: the list has fallen behind.");
+            string found = $"{File} holds {(at < 0 ? "no" : "more than one")} '{Original}'";
+            throw new InvalidOperationException($"{found}, where '{Name}' is to be planted: the list has fallen behind.");
         }
 
         return source[..at] + Mistake + source[(at + Original.Length)..];
