@@ -16,7 +16,7 @@ internal static class Program
             || !ulong.TryParse(args[0], CultureInfo.InvariantCulture, out ulong first)
             || !ulong.TryParse(args[1], CultureInfo.InvariantCulture, out ulong count))
         {
-            Console.Error.WriteLine("FIRST COUNT [first]: which seeds of MixedFaults to run, and whether to end with the first that fails.");
+            Console.Error.WriteLine("FIRST COUNT [first]: which seeds of MixedFaults to run, whether to end with the first that fails.");
             return 2;
         }
 

@@ -115,7 +115,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
             {
                 TopicSets = cluster.Setup.TopicSets,
             };
-            Parts = new RecordedParts(parts, cluster.History, owner.Machine) 
+            Parts = new RecordedParts(parts, cluster.History, owner.Machine)
             {
                 OnSettled = OnSettled,
                 OnExpelled = OnExpelled,
