@@ -67,6 +67,8 @@ internal sealed class MixedFaults(ITestOutputHelper? output) : FaultyRun("MixedF
                     PacketBytes = PacketSizes[random.Below(PacketSizes.Length)],
                     Dissemination = random.Chance(0.2) ? Dissemination.Unicast : Dissemination.Multicast,
                     SegmentationOffload = random.Chance(0.8),
+                    Replicas = WholeCluster.Replicas(seed),
+                    RingSize = WholeCluster.RingSize(seed),
                 },
             },
         };
