@@ -97,8 +97,8 @@ public sealed class NodeDirectoryTests
             if (isSelf ? isSnapshot && random.Next(20) > 0 : random.Next(isSnapshot ? 5 : 40) > 0 == isSnapshot)
             {
                 long admitted = isElsewhere ? step : Math.Max(1, step - (random.Next(3) * 50) - (step % 50));
-                joined.Add(new NodeInfo(
-                    new NodeKey(id, 1), new IPEndPoint(IPAddress.Loopback, 1 + random.Next(3)), 1, admitted, new Origin(1, random.Next(2))));
+                var endPoint = new IPEndPoint(IPAddress.Loopback, 1 + random.Next(3));
+                joined.Add(new NodeInfo(new NodeKey(id, 1), endPoint, 1, admitted, new Origin(1, random.Next(2))));
             }
         }
 

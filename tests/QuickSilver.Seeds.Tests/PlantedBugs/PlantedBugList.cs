@@ -6,6 +6,7 @@ internal static class PlantedBugList
 {
     private const string Dissemination = "src/QuickSilver.Multicast/Dissemination/";
     private const string Ordering = "src/QuickSilver.Multicast/Ordering/";
+    private const string Recovery = "src/QuickSilver.Multicast/Recovery/";
     private const string Membership = "src/QuickSilver.Membership/";
 
     public static IReadOnlyList<PlantedBug> All { get; } =
@@ -53,13 +54,22 @@ internal static class PlantedBugList
             "member.Confirmed = member.WasMember ? 0 : number;",
             "member.Confirmed = number;"),
         new("nodes that parted go on with each other", "src/QuickSilver.Multicast/NodeDirectory.cs",
-            "change.Removed.Contains(node) || !IsSame(info, known, company)",
-            "change.Removed.Contains(node)"),
-        new("a stream of a sender that is gone is taken for alive", "src/QuickSilver.Multicast/Recovery/RegionReceiver.cs",
+            "removed.Contains(node) || !IsSame(info, known, company)",
+            "removed.Contains(node)"),
+        new("a stream of a sender that is gone is taken for alive", Recovery + "RegionReceiver.cs",
             "IsSenderGone = !_context.Directory.Contains(sender) || _gone.Contains(sender),",
             "IsSenderGone = false,"),
         new("an acknowledgement for an earlier life counts", "src/QuickSilver.Multicast/PacketReader.cs",
             "if (ack.Origin != _context.Self)",
             "if (ack.Origin.Id == 0)"),
+        new("a ring below that has not told counts as holding all", Recovery + "RingHierarchy.cs",
+            "below?.HeldByAll ?? 0",
+            "below?.HeldByAll ?? record.HeldByAll"),
+        new("a partition of those who keep packets is forgotten", Dissemination + "PacketKeepers.cs",
+            "packet / BlockPackets % Partitions",
+            "packet / BlockPackets % Math.Max(1, Partitions - 1)"),
+        new("a range of what is lacked is skipped", Recovery + "RingHierarchy.cs",
+            "for (int i = 0; i < settlement.Lost.Count; i++)",
+            "for (int i = 1; i < settlement.Lost.Count; i++)"),
     ];
 }
