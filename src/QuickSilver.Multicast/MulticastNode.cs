@@ -33,7 +33,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private readonly Dictionary<(ulong Topic, bool Reliable), TopicReceiver> _topicReceivers = [];
     private List<TopicSender> _waiting = [];
     private List<TopicSender> _waitingBefore = [];
-    private readonly List<(List<(RegionSender Sender, long Last)> Streams, Action Callback)> _stabilityWaits = [];
+    private readonly StabilityWaits _stabilityWaits = new();
     private readonly Request _flush;
     private readonly Request _progress;
     private readonly Alarm _lossCheck;
@@ -165,6 +165,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         foreach (var topic in _topicSenders)
         {
             topic.Route();
+            topic.MarkRoutes(change.Number);
         }
 
         // Who is above knows of a view before the first message of it comes.
@@ -263,7 +264,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             return null;
         }
 
-        sender = new RegionSender(_context, view, reliable, _ports.PathTo(view, _context.Directory));
+        sender = new RegionSender(_context, view, reliable, _ports.PathTo(view, _context.Directory)) { RoutedAt = _configuration };
         _senders.Add((region, reliable), sender);
         return sender;
     }
@@ -287,16 +288,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     public void WhenStable(Action callback)
     {
         FlushAll();
-        var streams = new List<(RegionSender, long)>();
-        foreach (var sender in AllSenders())
-        {
-            if (!sender.IsSettled)
-            {
-                streams.Add((sender, sender.Last));
-            }
-        }
-
-        _stabilityWaits.Add((streams, callback));
+        _stabilityWaits.Add(AllSenders(), callback);
         PostProgress();
     }
 
@@ -471,17 +463,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _progressPosted = false;
         ConfirmIfSettled();
         _context.Counters.UnackedBytes = _context.Retention.Bytes;
-        for (int i = 0; i < _stabilityWaits.Count; i++)
-        {
-            var (streams, callback) = _stabilityWaits[i];
-            streams.RemoveAll(wait => wait.Sender.Acknowledged >= wait.Last);
-            if (streams.Count == 0)
-            {
-                _stabilityWaits.RemoveAt(i--);
-                callback();
-            }
-        }
-
+        _stabilityWaits.Serve();
         // Whoever is told may come to wait again: for the next time.
         (_waiting, _waitingBefore) = (_waitingBefore, _waiting);
         foreach (var topic in _waitingBefore)
@@ -519,6 +501,20 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         foreach (var sender in _retired)
         {
             confirmable = Math.Min(confirmable, sender.SupersededAt - 1);
+        }
+
+        if (confirmable <= _confirmed)
+        {
+            return;
+        }
+
+        // A stream that no topic uses any more may have been superseded without a word: its members wait for it all the same.
+        foreach (var sender in _senders.Values)
+        {
+            if (!sender.IsSettled)
+            {
+                confirmable = Math.Min(confirmable, sender.RoutedAt);
+            }
         }
 
         if (confirmable > _confirmed)

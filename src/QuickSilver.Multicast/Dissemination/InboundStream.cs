@@ -40,7 +40,8 @@ internal sealed class InboundStream
     private long _dropped;
     // The highest number that came or is missing, and what it was when packets were last told of.
     private long _arrived;
-    private long _arrivedWhenTold;
+    private long _arrivedWhenTold = -1;
+    private TimeSpan _toldAt;
 
     public InboundStream(MulticastContext context, RegionView view, NodeKey sender, bool reliable, IStreamConsumer consumer)
     {
@@ -160,12 +161,19 @@ internal sealed class InboundStream
             return;
         }
 
-        if (_arrivedWhenTold == _arrived)
+        // Missing is what has been told of for a while in which nothing came: who was asleep reads the tokens that waited for it
+        // before the packets that wait beside them.
+        var now = _context.Environment.Now;
+        if (_arrivedWhenTold != _arrived)
+        {
+            _arrivedWhenTold = _arrived;
+            _toldAt = now;
+        }
+        else if (now - _toldAt >= _context.Options.ReorderWindow)
         {
             Miss(Math.Max(highest, Highest));
         }
 
-        _arrivedWhenTold = _arrived;
         Highest = Math.Max(highest, Highest);
     }
 

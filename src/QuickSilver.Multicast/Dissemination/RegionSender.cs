@@ -71,6 +71,11 @@ internal sealed class RegionSender
     /// <summary>The configuration that replaced this view; 0 while it is current.</summary>
     public long SupersededAt { get; private set; }
 
+    /// <summary>
+    /// The last configuration in which a topic here used the stream. Of changes of the region after it this node is not told.
+    /// </summary>
+    public long RoutedAt { get; set; }
+
     /// <summary>All live members hold the packets up to and with this one.</summary>
     public long Acknowledged { get; private set; }
 

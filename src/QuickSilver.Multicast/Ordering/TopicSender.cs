@@ -57,6 +57,15 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
         Route();
     }
 
+    /// <summary>The streams that the topic uses were told of in this configuration.</summary>
+    public void MarkRoutes(long configuration)
+    {
+        foreach (var route in _routes)
+        {
+            route.RoutedAt = configuration;
+        }
+    }
+
     /// <summary>Finds the streams again after the views changed.</summary>
     public void Route()
     {

@@ -1,0 +1,27 @@
+namespace QuickSilver.Multicast.Dissemination;
+
+// Who waits until what some streams had taken by then is acknowledged.
+internal sealed class StabilityWaits
+{
+    private readonly List<(List<(RegionSender Sender, long Last)> Streams, Action Callback)> _waits = [];
+
+    public void Add(List<RegionSender> streams, Action callback)
+    {
+        var open = streams.FindAll(stream => !stream.IsSettled).ConvertAll(stream => (stream, stream.Last));
+        _waits.Add((open, callback));
+    }
+
+    public void Serve()
+    {
+        for (int i = 0; i < _waits.Count; i++)
+        {
+            var (streams, callback) = _waits[i];
+            streams.RemoveAll(wait => wait.Sender.Acknowledged >= wait.Last);
+            if (streams.Count == 0)
+            {
+                _waits.RemoveAt(i--);
+                callback();
+            }
+        }
+    }
+}
