@@ -123,6 +123,12 @@ internal sealed class TokenRing
         _probes.Clear();
         _underWay = false;
         _clock.Forget();
+        foreach (var result in _results.Values)
+        {
+            // What was found with them is to be found anew without them.
+            result.QuietRounds = 0;
+        }
+
         if (IsLeader)
         {
             _waitsIdle = false;
@@ -225,7 +231,9 @@ internal sealed class TokenRing
 
             var settlement = _rings.SettlementOf(stream.Sender);
             var result = Result(stream.Sender);
-            bool quiet = settlement.Stable >= Math.Max(stream.Highest, settlement.HeldByAny) && stream.IsDrained && !settlement.IsGathering;
+            // Of a sender that is gone no announcement asks again: what the ring above is told must be the last word.
+            bool quiet = settlement.Stable >= Math.Max(stream.Highest, settlement.HeldByAny) && stream.IsDrained && !settlement.IsGathering
+                && (!stream.IsSenderGone || result.ConsumedByAll >= stream.Highest);
             result.QuietRounds = quiet ? result.QuietRounds + 1 : 0;
             if (result.QuietRounds > QuietRounds)
             {

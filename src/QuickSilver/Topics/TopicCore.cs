@@ -342,18 +342,16 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
         if (outcome.Refusal is { } refusal)
         {
             FaceLog.TopicRefused(Node.Log, Name, refusal);
-            _openings?.RemoveAll(opening =>
+            var refused = _openings?.FindAll(opening => (opening.Role & ~_granted) != 0) ?? [];
+            foreach (var opening in refused)
             {
-                if ((opening.Role & ~_granted) == 0)
-                {
-                    return false;
-                }
-
+                _openings!.Remove(opening);
                 opening.Endpoint.LeaveIntake();
-                opening.Fail(new ContractMismatchException(refusal));
-                return true;
-            });
+            }
+
+            // Whoever hears of the refusal finds nothing of the topic left.
             ShrinkToMembers();
+            refused.ForEach(opening => opening.Fail(new ContractMismatchException(refusal)));
             return;
         }
 
