@@ -27,10 +27,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private readonly Dictionary<ulong, RegionView> _views = [];
     private readonly Dictionary<(ulong Region, bool Reliable), RegionSender> _senders = [];
     private readonly List<RegionSender> _retired = [];
-    private readonly Dictionary<ulong, TopicView> _topicViews = [];
-    private readonly List<TopicSender> _topicSenders = [];
-    private readonly Dictionary<(ulong Topic, bool Reliable), TopicNumbers> _topicNumbers = [];
-    private readonly Dictionary<(ulong Topic, bool Reliable), TopicReceiver> _topicReceivers = [];
+    private readonly OpenTopics _topics;
     private List<TopicSender> _waiting = [];
     private List<TopicSender> _waitingBefore = [];
     private readonly StabilityWaits _stabilityWaits = new();
@@ -52,6 +49,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     {
         options.Validate();
         _reader = new PacketReader(options);
+        _topics = new OpenTopics(this);
         var unicast = new DatagramPortOptions { ReceiveBufferBytes = options.ReceiveBufferBytes, SegmentationOffload = false };
         var control = environment.OpenPort(unicast, _reader);
         _ports = new SendingPorts(environment, options, _reader);
@@ -107,36 +105,11 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     public Action<bool>? ServiceReachable { get; set; }
 
-    public TopicView? ViewOf(ulong topicId) => _topicViews.GetValueOrDefault(topicId);
+    public TopicView? ViewOf(ulong topicId) => _topics.ViewOf(topicId);
 
-    public ITopicSender OpenSender(ulong topicId, bool reliable)
-    {
-        if (!_topicNumbers.TryGetValue((topicId, reliable), out var numbers))
-        {
-            _topicNumbers.Add((topicId, reliable), numbers = new TopicNumbers());
-        }
+    public ITopicSender OpenSender(ulong topicId, bool reliable) => _topics.OpenSender(topicId, reliable);
 
-        var sender = new TopicSender(topicId, reliable, numbers, this);
-        _topicSenders.Add(sender);
-        if (_topicViews.TryGetValue(topicId, out var view))
-        {
-            sender.Apply(view);
-        }
-
-        return sender;
-    }
-
-    public ITopicReceiver OpenReceiver(ulong topicId, bool reliable, ITopicSink sink)
-    {
-        var receiver = new TopicReceiver(topicId, reliable, sink, this);
-        _topicReceivers.Add((topicId, reliable), receiver);
-        if (_topicViews.TryGetValue(topicId, out var view) && view.Subscribed)
-        {
-            receiver.ActiveFrom = view.Configuration;
-        }
-
-        return receiver;
-    }
+    public ITopicReceiver OpenReceiver(ulong topicId, bool reliable, ITopicSink sink) => _topics.OpenReceiver(topicId, reliable, sink);
 
     public void OnConfiguration(ConfigurationChange change)
     {
@@ -156,17 +129,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
         _reader.OnNodesCame();
         ApplyRegions(change);
-
-        foreach (var view in change.Topics)
-        {
-            ApplyTopic(view);
-        }
-
-        foreach (var topic in _topicSenders)
-        {
-            topic.Route();
-            topic.MarkRoutes(change.Number);
-        }
+        _topics.Apply(change);
 
         // Who is above knows of a view before the first message of it comes.
         ConfigurationApplied?.Invoke(change);
@@ -178,11 +141,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     public void OnSettled(long configuration)
     {
         _settled = Math.Max(_settled, configuration);
-        foreach (var topic in _topicSenders)
-        {
-            topic.Prune(_settled);
-        }
-
+        _topics.Prune(_settled);
         _reader.CloseSettled(_settled);
         Settled?.Invoke(configuration);
         // Who waited for a place in its start table has one.
@@ -202,10 +161,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             return;
         }
 
-        if (_topicReceivers.TryGetValue((topicId, stream.IsReliable), out var receiver))
-        {
-            receiver.OnMessage(stream, message);
-        }
+        _topics.FindReceiver(topicId, stream.IsReliable)?.OnMessage(stream, message);
     }
 
     public void OnLoss(InboundStream stream)
@@ -295,17 +251,15 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     /// <summary>Views were closed: who is gone, and has no stream left in any, will not be heard of again.</summary>
     public void ForgetSenders()
     {
-        foreach (var receiver in _topicReceivers.Values)
+        foreach (var receiver in _topics.Receivers)
         {
             receiver.Forget(sender => !_context.Directory.Contains(sender) && !_reader.HasStreamOf(sender));
         }
     }
 
-    public void Forget(TopicSender topic)
-    {
-        _topicSenders.Remove(topic);
-        ForgetView(topic.TopicId);
-    }
+    public void Forget(TopicSender topic) => _topics.Forget(topic);
+
+    public void Forget(TopicReceiver receiver) => _topics.Forget(receiver);
 
     public void Close()
     {
@@ -376,28 +330,6 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         }
 
         _context.Counters.Regions = _views.Count;
-    }
-
-    private void ApplyTopic(TopicView view)
-    {
-        // A receiver that opens in the middle of a view has missed where the senders' runs begin: it waits for a view of its own.
-        bool receives = _topicReceivers.ContainsKey((view.TopicId, true)) || _topicReceivers.ContainsKey((view.TopicId, false));
-        _topicViews[view.TopicId] = receives || !view.Subscribed ? view : view with { Subscribed = false };
-        foreach (var topic in _topicSenders)
-        {
-            if (topic.TopicId == view.TopicId)
-            {
-                topic.Apply(view);
-            }
-        }
-
-        foreach (bool reliable in (ReadOnlySpan<bool>)[true, false])
-        {
-            if (view.Subscribed && _topicReceivers.TryGetValue((view.TopicId, reliable), out var receiver) && receiver.ActiveFrom == 0)
-            {
-                receiver.ActiveFrom = view.Configuration;
-            }
-        }
     }
 
     private void Supersede(ulong region, long configuration)
@@ -547,41 +479,12 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             }
 
             _lossPending.RemoveAt(i--);
-            bool senderGone = stream.IsSenderGone && stream.IsReliable;
-            foreach (var receiver in _topicReceivers.Values)
-            {
-                if (receiver.IsReliable == stream.IsReliable)
-                {
-                    receiver.OnLoss(stream, senderGone);
-                }
-            }
+            _topics.OnLoss(stream);
         }
 
         if (_lossPending.Count > 0)
         {
             _context.Environment.Schedule(_lossCheck, LossCheckInterval);
-        }
-    }
-
-    // The next subscription to the topic begins with a view of its own, never with the one this subscription had.
-    public void Forget(TopicReceiver receiver)
-    {
-        _topicReceivers.Remove((receiver.TopicId, receiver.IsReliable));
-        if (_topicViews.TryGetValue(receiver.TopicId, out var view))
-        {
-            _topicViews[receiver.TopicId] = view with { Subscribed = false };
-        }
-
-        ForgetView(receiver.TopicId);
-    }
-
-    // A topic that is not open here any more is not kept up to date; opened again, it waits for a new view.
-    private void ForgetView(ulong topicId)
-    {
-        if (!_topicReceivers.ContainsKey((topicId, true)) && !_topicReceivers.ContainsKey((topicId, false))
-            && !_topicSenders.Exists(sender => sender.TopicId == topicId))
-        {
-            _topicViews.Remove(topicId);
         }
     }
 }

@@ -29,6 +29,14 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
     /// <summary>The configuration from which on this subscription is in the topic's view; 0: not yet.</summary>
     public long ActiveFrom { get; set; }
 
+    public void Activate(long configuration)
+    {
+        if (ActiveFrom == 0)
+        {
+            ActiveFrom = configuration;
+        }
+    }
+
     public void OnMessage(InboundStream stream, in StreamMessage message)
     {
         if (_isClosed || ActiveFrom == 0 || stream.View.Configuration < ActiveFrom || stream.IsReliable != IsReliable)

@@ -18,6 +18,8 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     public bool IsReliable { get; } = reliable;
     public IRoomObserver? RoomObserver { get; set; }
     public IReadOnlyList<RegionSender> Routes => _routes;
+    // Another sender of the topic at this node; they hang together.
+    public TopicSender? NextOfTopic { get; set; }
 
     /// <summary>TrySend said no, and RoomObserver was not told since.</summary>
     public bool IsWaiting { get; private set; }
@@ -46,6 +48,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     {
         if (!view.Routed)
         {
+            Unroute();
             return;
         }
 
@@ -56,6 +59,12 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
         _isStartTableFull = numbers.IsFull;
         Route();
     }
+
+    /// <summary>
+    /// A new service does not know yet that this node publishes the topic, and the views of the old one are over: there is no
+    /// room until it does. What was sent meanwhile would take numbers that reach nobody, and that subscribers wait for.
+    /// </summary>
+    public void Unroute() => _view = null;
 
     /// <summary>The streams that the topic uses were told of in this configuration.</summary>
     public void MarkRoutes(long configuration)

@@ -90,6 +90,11 @@ internal sealed class RingHierarchy
     public void OnMembersChanged()
     {
         JoinRings();
+        foreach (var settlement in _settlements.Values)
+        {
+            settlement.IsAbandoned |= settlement.IsGathering && !Live.IsLive(settlement.EpochLeader);
+        }
+
         foreach (var ring in _rings)
         {
             ring.OnMembersChanged();
@@ -174,12 +179,11 @@ internal sealed class RingHierarchy
             return;
         }
 
-        // A later leader has a higher rank, so its epochs follow those of the one before.
         uint own = (uint)(SelfRank + 1) << 16;
+        stream.IsFrozen &= settlement.IsUndecided;
         settlement.Epoch = Math.Max(settlement.Epoch, own) + 1;
-        settlement.IsDecided = false;
+        settlement.IsDecided = settlement.IsAbandoned = false;
         settlement.Through = through;
-        stream.IsFrozen = false;
     }
 
     /// <summary>What is known to be settled goes into the record.</summary>
@@ -210,13 +214,15 @@ internal sealed class RingHierarchy
         settlement.HeldByAny = Math.Max(settlement.HeldByAny, heldByAny);
         stream.OnAnnounced(settlement.HeldByAny, final: false);
         Region.NoteGap(stream);
-        if (record.Epoch > settlement.Epoch || (record.Epoch == settlement.Epoch && record.IsDecided && !settlement.IsDecided))
+        bool isLater = record.Epoch > settlement.Epoch;
+        if (record.IsDecided ? isLater || (record.Epoch == settlement.Epoch && !settlement.IsDecided) : isLater && record.IsGathering)
         {
             isNews = true;
+            stream.IsFrozen &= settlement.IsUndecided;
             settlement.Epoch = record.Epoch;
             settlement.Through = record.Through;
             settlement.IsDecided = record.IsDecided;
-            stream.IsFrozen = false;
+            settlement.IsAbandoned = !record.IsDecided && !Live.IsLive(settlement.EpochLeader);
             if (record.IsDecided)
             {
                 Copy(record.LackedByAll, settlement.Lost);

@@ -7,6 +7,7 @@ namespace QuickSilver.Multicast.Recovery;
 // Of a sender that is gone nobody can be asked, so the members decide together what is lost: the root's leader begins an epoch;
 // in it each member tells what it cannot supply and takes nothing more until the decision has come, so that what it told stays
 // true; what none can supply is lost. A later epoch ends an earlier one. Invariant: (Epoch, IsDecided) only grows.
+// Who told what it cannot supply takes nothing until a decision, of that epoch or of a later one, even if the leader dies.
 internal sealed class Settlement
 {
     private SequenceRanges? _lost;
@@ -28,7 +29,16 @@ internal sealed class Settlement
     public TimeSpan NextEpochAt { get; set; }
     public int IdleEpochs { get; set; }
 
-    public bool IsGathering => Epoch != 0 && !IsDecided;
+    /// <summary>The rank that began the epoch: a later leader has a higher one, so its epochs follow those of the one before.</summary>
+    public int EpochLeader => (int)(Epoch >> 16) - 1;
+
+    /// <summary>Its leader is gone: it may have decided and told some, or none. The next epoch decides; until then what was
+    /// told stays true.</summary>
+    public bool IsAbandoned { get; set; }
+
+    public bool IsGathering => IsUndecided && !IsAbandoned;
+
+    public bool IsUndecided => Epoch != 0 && !IsDecided;
 
     public SequenceRanges Lost => _lost ??= new SequenceRanges(RecoveryRecord.MaxRanges);
 }
