@@ -52,6 +52,13 @@ internal sealed class NodeDirectory
     }
 
     /// <summary>
+    /// Whether this node and that one share a view of this configuration: one from before this node was admitted only with those
+    /// that came along. Whoever else is a member now, known before or not, has given that view up, or never saw it.
+    /// </summary>
+    public bool Shares(NodeKey node, long configuration) =>
+        Contains(node) && (configuration >= Admitted || TogetherSince(node) < Admitted);
+
+    /// <summary>
     /// Applies a change and gives the nodes that are gone by it, in key order. One that was away, in another cluster, and is
     /// a member again is gone first: what was sent before has nothing to do with what comes now. When it is this node that is
     /// admitted anew, that is so of all others but those that were admitted together with it from the same origin: each two

@@ -308,7 +308,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
             return isData && TryKeep(lease.Span.Slice(offset, header.Length), arrived) ? DropReason.None : DropReason.UnknownView;
         }
 
-        if (!_context!.Directory.Contains(sender) || region.IsGone(sender))
+        if (region.IsGone(sender))
         {
             return OnStranger(region, header, sender, lease, offset);
         }

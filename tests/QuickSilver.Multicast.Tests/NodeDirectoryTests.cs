@@ -55,6 +55,27 @@ public sealed class NodeDirectoryTests
     }
 
     [Fact]
+    public void Of_views_from_before_the_service_changed_only_those_who_came_along_are_members_still()
+    {
+        var stranger = new NodeKey(0xD, 1);
+        var directory = Known(A, B, C);
+        Assert.True(directory.Shares(B, 7));
+        Assert.False(directory.Shares(stranger, 7));
+
+        directory.Apply(Snapshot(20, Node(A, 20, First), Node(B, 20, First), Node(stranger, 20, new Origin(1, 12))), A);
+        Assert.True(directory.Shares(A, 7));
+        Assert.True(directory.Shares(B, 7));
+        // It was in the old cluster as well, admitted by a configuration that this node never saw.
+        Assert.False(directory.Shares(stranger, 7));
+        Assert.True(directory.Shares(stranger, 20));
+
+        var late = new NodeKey(0xE, 1);
+        directory.Apply(new ConfigurationChange { Number = 22, IsSnapshot = false, Joined = [Node(late, 22, new Origin(1, 9))] }, A);
+        Assert.False(directory.Shares(late, 7));
+        Assert.True(directory.Shares(late, 20));
+    }
+
+    [Fact]
     public void A_snapshot_of_the_same_service_takes_nobody_for_gone_who_is_in_it()
     {
         var directory = Known(A, B, C);

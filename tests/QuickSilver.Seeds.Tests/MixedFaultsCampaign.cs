@@ -31,6 +31,11 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     [InlineData(556)]
     // The leader of the rings died between deciding what of a gone sender was lost and telling all: its epoch never ended.
     [InlineData(6446)]
+    // Two leaders of one ring's root, of which one took the other for gone: the later went on numbering the other's epochs.
+    [InlineData(1527)]
+    // A node that this one had never heard of came over from the same cluster: it had sent in a view of that cluster, and given it
+    // up, and was waited for there.
+    [InlineData(69)]
     // A new service did not know yet that a node publishes a topic: its messages took numbers and went to no region, and the
     // subscribers waited for them.
     [InlineData(6504)]

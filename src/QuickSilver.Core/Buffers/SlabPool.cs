@@ -64,7 +64,12 @@ internal sealed class SlabPool
     {
         while (_blocks < _maxBlocks)
         {
-            Grow(BlocksPerReservedSlab);
+            var slab = Grow(BlocksPerReservedSlab);
+            if (slab.Length == BlocksPerReservedSlab * BlockBytes)
+            {
+                // Not for a small pool: a page of 2 MiB is resident whole once a byte of it was touched.
+                HugePages.Advise(slab);
+            }
         }
     }
 
@@ -80,7 +85,7 @@ internal sealed class SlabPool
         _free.Push(lease);
     }
 
-    private void Grow(int most)
+    private byte[] Grow(int most)
     {
         int blocks = (int)Math.Min(most, _maxBlocks - _blocks);
         var slab = GC.AllocateUninitializedArray<byte>(BlockBytes * blocks, pinned: true);
@@ -92,5 +97,6 @@ internal sealed class SlabPool
         }
 
         _blocks += blocks;
+        return slab;
     }
 }

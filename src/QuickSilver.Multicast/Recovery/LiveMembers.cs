@@ -20,7 +20,7 @@ internal sealed class LiveMembers(ImmutableArray<NodeKey> members)
     /// <summary>Its place in the view; negative when it is no member.</summary>
     public int RankOf(NodeKey node) => members.BinarySearch(node);
 
-    public bool IsLive(int rank) => rank >= 0 && (_removed is null || !_removed[rank]);
+    public bool IsLive(int rank) => (uint)rank < (uint)members.Length && (_removed is null || !_removed[rank]);
 
     public bool Contains(NodeKey node) => IsLive(RankOf(node));
 

@@ -10,7 +10,7 @@ namespace QuickSilver.Multicast.Recovery;
 // u32 (offset, length).
 internal sealed class RecoveryRecord
 {
-    public const int FixedBytes = 59;
+    public const int FixedBytes = 63;
     public const int MaxRanges = 20;
     private const int RangeBytes = 8;
 
@@ -42,7 +42,7 @@ internal sealed class RecoveryRecord
     public long ReplicatedByAll;
     public long HeldByAny;
     // Of a sender that is gone: see Settlement.
-    public uint Epoch;
+    public ulong Epoch;
     public long Through;
     public bool IsGathering;
     public bool IsDecided;
@@ -88,9 +88,9 @@ internal sealed class RecoveryRecord
         Offset(at[41..], Replicated);
         Offset(at[45..], ReplicatedByAll);
         Offset(at[49..], Through);
-        BinaryPrimitives.WriteUInt32LittleEndian(at[53..], Epoch);
-        at[57] = (byte)gaps;
-        at[58] = (byte)lacked;
+        BinaryPrimitives.WriteUInt64LittleEndian(at[53..], Epoch);
+        at[61] = (byte)gaps;
+        at[62] = (byte)lacked;
         int used = FixedBytes;
         used += WriteRanges(at[used..], NeighbourGaps, gaps);
         used += WriteRanges(at[used..], LackedByAll, lacked);
@@ -100,8 +100,8 @@ internal sealed class RecoveryRecord
     /// <summary>Bytes read, or 0 when the bytes hold no record.</summary>
     public int TryRead(ReadOnlySpan<byte> at)
     {
-        if (at.Length < FixedBytes || at[57] > MaxRanges || at[58] > MaxRanges
-            || at.Length < FixedBytes + ((at[57] + at[58]) * RangeBytes))
+        if (at.Length < FixedBytes || at[61] > MaxRanges || at[62] > MaxRanges
+            || at.Length < FixedBytes + ((at[61] + at[62]) * RangeBytes))
         {
             return 0;
         }
@@ -126,10 +126,10 @@ internal sealed class RecoveryRecord
         Replicated = Number(at[41..]);
         ReplicatedByAll = Number(at[45..]);
         Through = Number(at[49..]);
-        Epoch = BinaryPrimitives.ReadUInt32LittleEndian(at[53..]);
+        Epoch = BinaryPrimitives.ReadUInt64LittleEndian(at[53..]);
         int used = FixedBytes;
-        used += ReadRanges(at[used..], NeighbourGaps, at[57]);
-        used += ReadRanges(at[used..], LackedByAll, at[58]);
+        used += ReadRanges(at[used..], NeighbourGaps, at[61]);
+        used += ReadRanges(at[used..], LackedByAll, at[62]);
         return used;
     }
 

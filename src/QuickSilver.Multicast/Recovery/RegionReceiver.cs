@@ -119,7 +119,8 @@ internal sealed class RegionReceiver : IGapObserver
     }
 
     /// <summary>Whether it was removed since the view was opened, or is not known yet though others told of it.</summary>
-    public bool IsGone(NodeKey node) => _gone.Contains(node) || Find(node) is { IsSenderGone: true };
+    public bool IsGone(NodeKey node) => _gone.Contains(node) || Find(node) is { IsSenderGone: true }
+        || !_context.Directory.Shares(node, View.Configuration);
 
     public InboundStream? Find(NodeKey sender) => _reliable.GetValueOrDefault(sender);
 
@@ -135,7 +136,7 @@ internal sealed class RegionReceiver : IGapObserver
                 OwnPartition = OwnPartition,
                 IsCached = reliable && Live.Count > 1,
                 IsKeptByAll = _isPartitionLost,
-                IsSenderGone = !_context.Directory.Contains(sender) || _gone.Contains(sender),
+                IsSenderGone = _gone.Contains(sender) || !_context.Directory.Shares(sender, View.Configuration),
             };
             table.Add(sender, stream);
             _streams.Add(stream);
@@ -185,7 +186,8 @@ internal sealed class RegionReceiver : IGapObserver
     {
         foreach (var stream in _streams)
         {
-            if (stream.IsSenderGone && !_gone.Contains(stream.Sender) && _context.Directory.Contains(stream.Sender))
+            if (stream.IsSenderGone && !_gone.Contains(stream.Sender)
+                && _context.Directory.Shares(stream.Sender, View.Configuration))
             {
                 stream.IsSenderGone = false;
                 NoteGap(stream);

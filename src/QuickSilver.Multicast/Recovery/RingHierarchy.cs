@@ -179,9 +179,8 @@ internal sealed class RingHierarchy
             return;
         }
 
-        uint own = (uint)(SelfRank + 1) << 16;
         stream.IsFrozen &= settlement.IsUndecided;
-        settlement.Epoch = Math.Max(settlement.Epoch, own) + 1;
+        settlement.Epoch = settlement.NextEpoch(SelfRank);
         settlement.IsDecided = settlement.IsAbandoned = false;
         settlement.Through = through;
     }

@@ -21,7 +21,7 @@ internal sealed class Settlement
     // Of a sender that is gone: up to where those above were told. A member that heard of the removal later may bring more.
     public long ReportedThrough { get; set; } = -1;
 
-    public uint Epoch { get; set; }
+    public ulong Epoch { get; set; }
     public bool IsDecided { get; set; }
     // The epoch is about the packets up to here.
     public long Through { get; set; }
@@ -29,18 +29,25 @@ internal sealed class Settlement
     public TimeSpan NextEpochAt { get; set; }
     public int IdleEpochs { get; set; }
 
-    /// <summary>The rank that began the epoch: a later leader has a higher one, so its epochs follow those of the one before.</summary>
-    public int EpochLeader => (int)(Epoch >> 16) - 1;
+    /// <summary>
+    /// The rank that began the epoch. It is in the number, so that two leaders of which one follows the other begin different
+    /// ones; a later leader took part in all epochs of the one before but the last, and has a higher rank, so its own are later.
+    /// </summary>
+    public int EpochLeader => (int)(uint)Epoch - 1;
 
-    /// <summary>Its leader is gone: it may have decided and told some, or none. The next epoch decides; until then what was
-    /// told stays true.</summary>
+    public bool IsUndecided => Epoch != 0 && !IsDecided;
+
+    /// <summary>
+    /// The epoch's leader is gone: it may have decided and told some, or none. The next epoch decides; until then what was told
+    /// stays true.
+    /// </summary>
     public bool IsAbandoned { get; set; }
 
     public bool IsGathering => IsUndecided && !IsAbandoned;
 
-    public bool IsUndecided => Epoch != 0 && !IsDecided;
-
     public SequenceRanges Lost => _lost ??= new SequenceRanges(RecoveryRecord.MaxRanges);
+
+    public ulong NextEpoch(int leader) => (((Epoch >> 32) + 1) << 32) | (uint)(leader + 1);
 }
 
 // What the last whole round of a ring has found of one sender, at the ring's leader. Each of these is a lower bound for ever, as
@@ -58,7 +65,7 @@ internal sealed class RingResult
     public AggregateAck LastAck { get; set; }
 
     // The epoch in which all members of the ring told what they cannot supply.
-    public uint Epoch { get; set; }
+    public ulong Epoch { get; set; }
     // A member could still hear the sender.
     public bool IsRefused { get; set; }
 

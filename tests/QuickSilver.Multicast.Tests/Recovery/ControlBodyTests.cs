@@ -97,7 +97,7 @@ public sealed class ControlBodyTests
             record.KnownHeldByAny = 1100;
             record.Replicated = 1001;
             record.ReplicatedByAll = 1003;
-            record.Epoch = 0xFFFF_0001;
+            record.Epoch = 0xFFFF_0001_0000_0002;
             record.Through = 1150;
             record.IsGathering = true;
             record.IsPartial = true;
@@ -118,7 +118,7 @@ public sealed class ControlBodyTests
         var one = read.Find(new NodeKey(3, 1))!;
         Assert.Equal((1000L, 1010L, 990L, 1005L), (one.Stable, one.HeldByAll, one.ConsumedByAll, one.ReadByAll));
         Assert.Equal((1200L, 1100L, 1001L, 1003L), (one.HeldByAny, one.KnownHeldByAny, one.Replicated, one.ReplicatedByAll));
-        Assert.Equal((0xFFFF_0001u, 1150L), (one.Epoch, one.Through));
+        Assert.Equal((0xFFFF_0001_0000_0002ul, 1150L), (one.Epoch, one.Through));
         Assert.True(one.IsGathering && one.IsPartial);
         Assert.False(one.IsDecided || one.IsRefused);
         Assert.True(one.NeighbourGaps.ContainsAll(1012, 1020));
