@@ -436,6 +436,12 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
             return DropReason.StaleView;
         }
 
+        if (!stream.CountsAll(ack))
+        {
+            // One of both has not heard yet who is gone. It will, and the sender asks again meanwhile.
+            return DropReason.NotMember;
+        }
+
         _context.Counters.AcksReceived++;
         stream.OnAck(ack.Stable, ack.Consumed, ack.Read, ack.KernelDrops, ack.ReceiveBufferBytes);
         return DropReason.None;

@@ -36,6 +36,11 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     // A node that this one had never heard of came over from the same cluster: it had sent in a view of that cluster, and given it
     // up, and was waited for there.
     [InlineData(69)]
+    // A member took one for its leader that took the leader for gone, and dropped the tokens of the leader from then on.
+    [InlineData(2403)]
+    // The members acknowledged for those left after a removal of which the sender did not hear: it let go what the removed one
+    // lacked, and was one with it again when both came to a new service.
+    [InlineData(2472)]
     // A new service did not know yet that a node publishes a topic: its messages took numbers and went to no region, and the
     // subscribers waited for them.
     [InlineData(6504)]

@@ -3,6 +3,7 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Pacing;
+using QuickSilver.Multicast.Recovery;
 
 namespace QuickSilver.Multicast.Dissemination;
 
@@ -33,6 +34,7 @@ internal sealed class RegionSender
     // By topic, the packet in which its first message in this view ends: it carries the topic's start table.
     private readonly Dictionary<ulong, long> _started = [];
     private readonly List<NodeKey> _gone = [];
+    private ulong _goneMark;
     private long _sent;
     private long _consumed;
     private long _read;
@@ -59,6 +61,13 @@ internal sealed class RegionSender
         _resumeAlarm = new Alarm(Resume);
         _opensAt = context.Environment.Now + context.Options.ReconfigurationPause;
         Alone = [this];
+        foreach (var member in view.Members)
+        {
+            if (!context.Directory.Contains(member) && member != context.Self)
+            {
+                OnMemberGone(member);
+            }
+        }
     }
 
     /// <summary>What the topics that go to this region only have in common: their routes.</summary>
@@ -171,6 +180,9 @@ internal sealed class RegionSender
         }
     }
 
+    /// <summary>Whether the same members are counted as this node takes for live.</summary>
+    public bool CountsAll(in AggregateAck ack) => ack.Gone == _goneMark;
+
     public void OnAck(long stable, long consumed, long read, long kernelDrops, long receiveBufferBytes)
     {
         stable = Math.Min(stable, _sent);
@@ -211,6 +223,7 @@ internal sealed class RegionSender
         if (View.Members.Contains(node) && !_gone.Contains(node))
         {
             _gone.Add(node);
+            _goneMark ^= AggregateAck.MarkOf(node);
         }
 
         return _gone.Count < View.Members.Length;

@@ -6,12 +6,22 @@ namespace QuickSilver.Multicast.Recovery;
 
 // The body of an Ack packet, from a view's leader to one sender: u64 and u32 whose stream, i64 held by all, i64 accepted
 // above by all, i64 read by all, i64 datagrams the members' kernels dropped so far, i64 the smallest receive buffer
-// among them in bytes. The sender is named because its next life may have the same address and port, and send into the same view.
+// among them in bytes, u64 a mark of the members that are not counted because they are gone. The sender is named because its
+// next life may have the same address and port, and send into the same view. The mark is there because the leader may have
+// heard of a removal of which the sender has not: until it has, a member that the others left out may come to be one with it
+// in another cluster, and lack what it has let go.
 internal readonly record struct AggregateAck(
-    NodeKey Origin, long Stable, long Consumed, long Read, long KernelDrops, long ReceiveBufferBytes)
+    NodeKey Origin, long Stable, long Consumed, long Read, long KernelDrops, long ReceiveBufferBytes, ulong Gone)
 {
     public const int Bytes = PacketHeader.Bytes + BodyBytes;
-    private const int BodyBytes = 52;
+    private const int BodyBytes = 60;
+
+    /// <summary>A set's mark is that of all its nodes, combined by exclusive or: the same in whatever order they went.</summary>
+    public static ulong MarkOf(NodeKey node)
+    {
+        ulong mixed = (node.Id + node.Incarnation) * 0x9E37_79B9_7F4A_7C15;
+        return mixed ^ (mixed >> 29);
+    }
 
     public void Write(Span<byte> packet, in PacketTemplate template)
     {
@@ -24,6 +34,7 @@ internal readonly record struct AggregateAck(
         BinaryPrimitives.WriteInt64LittleEndian(body[28..], Read);
         BinaryPrimitives.WriteInt64LittleEndian(body[36..], KernelDrops);
         BinaryPrimitives.WriteInt64LittleEndian(body[44..], ReceiveBufferBytes);
+        BinaryPrimitives.WriteUInt64LittleEndian(body[52..], Gone);
         PacketTemplate.Seal(packet[..Bytes]);
     }
 
@@ -41,7 +52,8 @@ internal readonly record struct AggregateAck(
             BinaryPrimitives.ReadInt64LittleEndian(body[20..]),
             BinaryPrimitives.ReadInt64LittleEndian(body[28..]),
             BinaryPrimitives.ReadInt64LittleEndian(body[36..]),
-            BinaryPrimitives.ReadInt64LittleEndian(body[44..]));
+            BinaryPrimitives.ReadInt64LittleEndian(body[44..]),
+            BinaryPrimitives.ReadUInt64LittleEndian(body[52..]));
         return ack.Stable >= 0 && ack.Consumed >= 0 && ack.Read >= 0;
     }
 }

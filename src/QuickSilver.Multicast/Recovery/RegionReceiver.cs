@@ -32,6 +32,7 @@ internal sealed class RegionReceiver : IGapObserver
             if (!context.Directory.Contains(member) && member != context.Self)
             {
                 Live.Remove(member);
+                GoneMark ^= AggregateAck.MarkOf(member);
             }
         }
 
@@ -49,6 +50,8 @@ internal sealed class RegionReceiver : IGapObserver
     public PullClock PullClock { get; }
     public RingHierarchy Rings { get; }
     public LiveMembers Live { get; }
+    // Of the members that were removed; one that has closed the view is not among them.
+    public ulong GoneMark { get; private set; }
     // The packets that this member keeps for others are those of its partition.
     public int OwnPartition { get; }
     public long SupersededAt { get; private set; }
@@ -158,7 +161,11 @@ internal sealed class RegionReceiver : IGapObserver
 
     public void OnNodeGone(NodeKey node)
     {
-        _gone.Add(node);
+        if (_gone.Add(node) && Live.RankOf(node) >= 0)
+        {
+            GoneMark ^= AggregateAck.MarkOf(node);
+        }
+
         RemoveLive(node);
         foreach (var stream in _streams)
         {

@@ -33,9 +33,12 @@ internal sealed class TokenRing
     private readonly (int First, int End) _seats;
     private readonly int _seat;
     private readonly int _ring;
-    // The newest round seen: later leaders have higher ranks, as a leader that is removed does not come back to the view.
+    // The newest round seen: later leaders have higher ranks, as a leader that is removed does not come back to the view. One of
+    // a higher rank may lead that takes one for gone who is not so here; when it is gone itself, the lower ranks lead again.
     private long _round;
     private int _leaderRank;
+    // The last round that this member began: it goes on from there if it leads again.
+    private long _led;
     private bool _underWay;
     private bool _waitsIdle;
     private bool _isWanted;
@@ -123,6 +126,12 @@ internal sealed class TokenRing
         _probes.Clear();
         _underWay = false;
         _clock.Forget();
+        if (!_rings.Live.IsLive(_leaderRank))
+        {
+            _leaderRank = 0;
+            _round = 0;
+        }
+
         foreach (var result in _results.Values)
         {
             // What was found with them is to be found anew without them.
@@ -210,10 +219,10 @@ internal sealed class TokenRing
         if (_leaderRank != _rings.SelfRank)
         {
             _leaderRank = _rings.SelfRank;
-            _round = 0;
+            _round = _led;
         }
 
-        _round++;
+        _led = ++_round;
         var token = _rings.Token;
         token.Clear();
         token.Level = Level;
@@ -420,7 +429,7 @@ internal sealed class TokenRing
     private void Acknowledge(RecoveryRecord record, Settlement settlement, RingResult result)
     {
         var ack = new AggregateAck(
-            record.Sender, settlement.Stable, record.ConsumedByAll, record.ReadByAll, KernelDrops, ReceiveBufferBytes);
+            record.Sender, settlement.Stable, record.ConsumedByAll, record.ReadByAll, KernelDrops, ReceiveBufferBytes, _region.GoneMark);
         if (ack == result.LastAck && result.QuietRounds > 0)
         {
             return;

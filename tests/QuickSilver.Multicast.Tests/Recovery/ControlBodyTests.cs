@@ -65,7 +65,7 @@ public sealed class ControlBodyTests
     public void An_acknowledgement_is_read_back()
     {
         var packet = new byte[AggregateAck.Bytes];
-        var ack = new AggregateAck(Origin, 10, 8, 12, 3, 4096);
+        var ack = new AggregateAck(Origin, 10, 8, 12, 3, 4096, 0x1234_5678_9ABC_DEF0);
 
         ack.Write(packet, Template);
 

@@ -136,21 +136,40 @@ public sealed class FailureTests
             Joined = [new NodeInfo(away.Key, away.Membership.EndPoint, 9, 9)],
         }));
 
-        Acknowledge(away, view, sender);
+        Acknowledge(away, view, sender, AggregateAck.MarkOf(away.Key));
         cluster.Simulation.Run(TimeSpan.FromMilliseconds(100));
         Assert.True(sender.Multicast.RetainedBytes > 0);
 
         // One that was not away may.
-        Acknowledge(cluster[3], view, sender);
+        Acknowledge(cluster[3], view, sender, AggregateAck.MarkOf(away.Key));
         cluster.Simulation.Run(TimeSpan.FromMilliseconds(100));
         Assert.Equal(0, sender.Multicast.RetainedBytes);
     }
 
-    private static void Acknowledge(Host from, RegionView view, Host sender) => from.OnCore(() =>
+    // The member left out may be one with the sender later, in another cluster, and ask it for what it lacks.
+    [Fact]
+    public void An_acknowledgement_that_leaves_out_a_member_counts_when_the_sender_has_heard_of_its_removal_too()
+    {
+        var cluster = Running(10, null);
+        var (sender, removed) = (cluster[0], cluster[2]);
+        cluster.Simulation.Nodes[2].Pause(TimeSpan.FromSeconds(5));
+        sender.PublishAll(1, 10, 100);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(500));
+        var view = sender.Multicast.Streams[0].View;
+
+        Acknowledge(cluster[3], view, sender, AggregateAck.MarkOf(removed.Key));
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(10));
+        Assert.True(sender.Multicast.RetainedBytes > 0);
+
+        cluster.Service.Remove(removed.Key);
+        Assert.True(cluster.RunUntil(() => sender.Multicast.RetainedBytes == 0));
+    }
+
+    private static void Acknowledge(Host from, RegionView view, Host sender, ulong gone) => from.OnCore(() =>
     {
         var packet = new byte[AggregateAck.Bytes];
         var template = new PacketTemplate(7, from.Key.Id, from.Key.Incarnation, view.RegionId, view.Number);
-        var ack = new AggregateAck(sender.Key, Stable: 10, Consumed: 10, Read: 10, KernelDrops: 0, ReceiveBufferBytes: 1 << 20);
+        var ack = new AggregateAck(sender.Key, 10, 10, 10, KernelDrops: 0, ReceiveBufferBytes: 1 << 20, gone);
         ack.Write(packet, template);
         var port = from.Node.Environment.OpenPort(new DatagramPortOptions(), new Deaf());
         port.Send(packet, packet.Length, new DatagramAddress(sender.Membership.EndPoint));
