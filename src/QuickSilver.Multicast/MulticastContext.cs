@@ -1,4 +1,5 @@
 using QuickSilver.Core.Environment;
+using QuickSilver.Core.Flow;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
@@ -11,7 +12,11 @@ namespace QuickSilver.Multicast;
 // What every part of one node's multicast shares.
 internal sealed class MulticastContext(INodeEnvironment environment, MulticastOptions options, IMembership membership)
 {
+    // Of the limit, what may go at once: that much of a second.
+    private const double RepairBurstSeconds = 1.0 / 32;
+
     private byte[]? _tokenPacket;
+    private RateLimit? _repairs;
 
     public INodeEnvironment Environment { get; } = environment;
     public MulticastOptions Options { get; } = options;
@@ -38,11 +43,30 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
 
     public void SendControl(ReadOnlySpan<byte> packet, DatagramAddress to) => ControlPort.Send(packet, packet.Length, to);
 
-    public void SendRepair(ReadOnlySpan<byte> packet, DatagramAddress to)
+    /// <summary>False when this node has sent as much again as it may for now: who asked will ask again, as a rule another.</summary>
+    public bool MayRepair()
     {
-        if (ControlPort.Send(packet, packet.Length, to) == SendOutcome.Sent)
+        double rate = Options.RepairBytesPerSecond;
+        _repairs ??= new RateLimit(Environment.Now, rate, Math.Max(Options.PacketBytes, rate * RepairBurstSeconds));
+        if (_repairs.Available(Environment.Now) > 0)
+        {
+            return true;
+        }
+
+        Counters.RepairsPutOff++;
+        return false;
+    }
+
+    public void SendRepair(ReadOnlySpan<byte> packet, DatagramAddress to) =>
+        OnRepair(packet.Length, ControlPort.Send(packet, packet.Length, to));
+
+    /// <summary>A packet was sent again, to one or to all, after <see cref="MayRepair"/>.</summary>
+    public void OnRepair(int bytes, SendOutcome outcome)
+    {
+        if (outcome == SendOutcome.Sent)
         {
             Counters.RepairsSent++;
+            _repairs!.Charge(Environment.Now, 1, bytes);
         }
     }
 

@@ -15,6 +15,8 @@ internal sealed class MulticastCounters
     public long BytesReceived;
     // Packets sent again, by the sender or by a peer on its behalf.
     public long RepairsSent;
+    // Times that an answer was cut short since the node had sent as much again as it may.
+    public long RepairsPutOff;
     // Packets that came as an answer to a pull or a push and were new.
     public long RepairsReceived;
     public long PullsSent;

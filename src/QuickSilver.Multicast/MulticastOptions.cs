@@ -45,6 +45,10 @@ internal sealed record MulticastOptions
     // Packets answered to one pull at most; the rest is asked again (T12).
     public int PullAnswerPackets { get; init; } = 256;
 
+    // What a node sends again for others, in all views together; beyond it answers are put off, and asked for again. After a loss
+    // of very much at once repairs would else fill the link, and what is new would be lost for them.
+    public long RepairBytesPerSecond { get; init; } = 64L << 20;
+
     // A quiet sender announces its last number after this, or later where acknowledgements take longer, then at doubled intervals
     // up to AnnounceMax until all hold it.
     public TimeSpan AnnounceAfter { get; init; } = TimeSpan.FromMilliseconds(5);
@@ -90,6 +94,11 @@ internal sealed record MulticastOptions
         if (PacketBytes is < MinPacketBytes or > 65_507)
         {
             throw new ArgumentOutOfRangeException(nameof(PacketBytes), PacketBytes, $"A packet has {MinPacketBytes} to 65,507 bytes.");
+        }
+
+        if (RepairBytesPerSecond < PacketBytes)
+        {
+            throw new ArgumentOutOfRangeException(nameof(RepairBytesPerSecond), RepairBytesPerSecond, "A packet a second, at least.");
         }
 
         if (PacketBytes > SlabPool.BlockBytes || RetentionBytes < 2 * BacklogBytes || ReassemblyBytes < MaxMessageBytes)

@@ -436,7 +436,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
             return DropReason.StaleView;
         }
 
-        if (!stream.CountsAll(ack))
+        if (!stream.CountsAll(ack.Gone))
         {
             // One of both has not heard yet who is gone. It will, and the sender asks again meanwhile.
             return DropReason.NotMember;
@@ -497,7 +497,12 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
             var (first, last) = PullRequest.Range(body, i);
             for (long n = Math.Max(first, cached.Stable + 1); n <= Math.Min(last, cached.Highest) && left > 0; n++)
             {
-                if (cached.TryGetPacket(n, from, _context!.Options.ReorderWindow, out var packet))
+                if (!_context!.MayRepair())
+                {
+                    return;
+                }
+
+                if (cached.TryGetPacket(n, from, _context.Options.ReorderWindow, out var packet))
                 {
                     _context.SendRepair(packet, to);
                     left--;

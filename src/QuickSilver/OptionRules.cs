@@ -63,6 +63,7 @@ internal static class OptionRules
         Within(failures, nameof(options.BufferBytes), options.BufferBytes, LeastBufferBytes, 16 * GiB);
         Within(failures, nameof(options.ReceiveBufferBytes), options.ReceiveBufferBytes, 64 * KiB, GiB);
         Within(failures, nameof(options.Replicas), options.Replicas, 1, MaxReplicas);
+        Within(failures, nameof(options.RepairBytesPerSecond), options.RepairBytesPerSecond, 64 * KiB, 4 * GiB);
         Within(
             failures,
             nameof(options.HeartbeatInterval),

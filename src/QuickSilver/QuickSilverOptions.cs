@@ -78,6 +78,13 @@ public sealed record QuickSilverOptions
     /// </summary>
     public int Replicas { get; set; } = 5;
 
+    /// <summary>
+    /// Bytes a second that a node sends again at most, for itself and for others, in all regions together: 65,536 to
+    /// 4,294,967,296; default 67,108,864 (half of a gigabit link). Set it to a half of what the link carries, where that is less:
+    /// else repairs after a great loss can crowd out what is new. What is over the limit comes later, or from another member.
+    /// </summary>
+    public long RepairBytesPerSecond { get; set; } = 64L << 20;
+
     /// <summary>Segmentation offload: probed at start when true (default); false forces single datagrams.</summary>
     public bool SegmentationOffload { get; set; } = true;
 

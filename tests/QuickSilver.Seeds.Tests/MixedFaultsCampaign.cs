@@ -83,6 +83,7 @@ internal sealed class MixedFaults(ITestOutputHelper? output) : FaultyRun("MixedF
                     Dissemination = random.Chance(0.2) ? Dissemination.Unicast : Dissemination.Multicast,
                     SegmentationOffload = random.Chance(0.8),
                     Replicas = WholeCluster.Replicas(seed),
+                    RepairBytesPerSecond = WholeCluster.RepairRate(seed),
                     RingSize = WholeCluster.RingSize(seed),
                 },
             },

@@ -42,6 +42,8 @@ public sealed class OptionRulesTests
         { "ReceiveBufferBytes", "1,073,741,825", "1,073,741,824", new() { ReceiveBufferBytes = (1 << 30) + 1 } },
         { "Replicas", "0", "1 to 1,000", new() { Replicas = 0 } },
         { "Replicas", "1,001", "1 to 1,000", new() { Replicas = 1_001 } },
+        { "RepairBytesPerSecond", "65,535", "65,536 to 4,294,967,296", new() { RepairBytesPerSecond = 65_535 } },
+        { "RepairBytesPerSecond", "4,294,967,297", "4,294,967,296", new() { RepairBytesPerSecond = (4L << 30) + 1 } },
         {
             "HeartbeatInterval", "00:00:00.0490000", "00:00:00.0500000 to 00:01:00",
             new() { HeartbeatInterval = TimeSpan.FromMilliseconds(49) }
@@ -104,6 +106,7 @@ public sealed class OptionRulesTests
             BufferBytes = 32 << 20,
             ReceiveBufferBytes = 1 << 30,
             Replicas = 1_000,
+            RepairBytesPerSecond = 64 << 10,
             HeartbeatInterval = TimeSpan.FromMilliseconds(50),
             HeartbeatsMissed = 100,
             StartTimeout = TimeSpan.FromMinutes(10),

@@ -19,16 +19,12 @@ internal static unsafe partial class LinuxCalls
     public const int ENOBUFS = 105;
 
     public const int MsgDontWait = 0x40;
-    public const int AdviceHugePages = 14;
 
     [LibraryImport("libc", SetLastError = true)]
     public static partial nint sendto(int socket, byte* bytes, nint length, int flags, byte* address, int addressLength);
 
     [LibraryImport("libc", SetLastError = true)]
     public static partial nint recv(int socket, byte* bytes, nint length, int flags);
-
-    [LibraryImport("libc", SetLastError = true)]
-    public static partial int madvise(void* address, nuint length, int advice);
 
     [LibraryImport("libc", SetLastError = true)]
     public static partial SafeFileHandle epoll_create1(int flags);

@@ -3,7 +3,6 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Pacing;
-using QuickSilver.Multicast.Recovery;
 
 namespace QuickSilver.Multicast.Dissemination;
 
@@ -180,8 +179,8 @@ internal sealed class RegionSender
         }
     }
 
-    /// <summary>Whether the same members are counted as this node takes for live.</summary>
-    public bool CountsAll(in AggregateAck ack) => ack.Gone == _goneMark;
+    /// <summary>Whether an acknowledgement that leaves these members out counts all that this node takes for live.</summary>
+    public bool CountsAll(ulong gone) => gone == _goneMark;
 
     public void OnAck(long stable, long consumed, long read, long kernelDrops, long receiveBufferBytes)
     {
@@ -223,7 +222,7 @@ internal sealed class RegionSender
         if (View.Members.Contains(node) && !_gone.Contains(node))
         {
             _gone.Add(node);
-            _goneMark ^= AggregateAck.MarkOf(node);
+            _goneMark ^= GoneMark.Of(node);
         }
 
         return _gone.Count < View.Members.Length;
@@ -264,6 +263,11 @@ internal sealed class RegionSender
                 continue;
             }
 
+            if (!_context.MayRepair())
+            {
+                break;
+            }
+
             packet.LastRepair = now;
             packet.IsRepairedForAll = isAgain;
             var bytes = packet.Lease.Span.Slice(packet.Offset, packet.Length);
@@ -271,9 +275,9 @@ internal sealed class RegionSender
             {
                 _context.SendRepair(bytes, to);
             }
-            else if (_path.Send(bytes, bytes.Length) == SendOutcome.Sent)
+            else
             {
-                _context.Counters.RepairsSent++;
+                _context.OnRepair(bytes.Length, _path.Send(bytes, bytes.Length));
             }
 
             sentNow++;

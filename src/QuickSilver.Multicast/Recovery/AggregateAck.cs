@@ -16,13 +16,6 @@ internal readonly record struct AggregateAck(
     public const int Bytes = PacketHeader.Bytes + BodyBytes;
     private const int BodyBytes = 60;
 
-    /// <summary>A set's mark is that of all its nodes, combined by exclusive or: the same in whatever order they went.</summary>
-    public static ulong MarkOf(NodeKey node)
-    {
-        ulong mixed = (node.Id + node.Incarnation) * 0x9E37_79B9_7F4A_7C15;
-        return mixed ^ (mixed >> 29);
-    }
-
     public void Write(Span<byte> packet, in PacketTemplate template)
     {
         template.Write(packet, PacketKind.Ack, PacketFlags.None, 0, 0, 0);

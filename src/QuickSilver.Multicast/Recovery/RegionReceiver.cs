@@ -32,7 +32,7 @@ internal sealed class RegionReceiver : IGapObserver
             if (!context.Directory.Contains(member) && member != context.Self)
             {
                 Live.Remove(member);
-                GoneMark ^= AggregateAck.MarkOf(member);
+                Gone ^= GoneMark.Of(member);
             }
         }
 
@@ -51,7 +51,7 @@ internal sealed class RegionReceiver : IGapObserver
     public RingHierarchy Rings { get; }
     public LiveMembers Live { get; }
     // Of the members that were removed; one that has closed the view is not among them.
-    public ulong GoneMark { get; private set; }
+    public ulong Gone { get; private set; }
     // The packets that this member keeps for others are those of its partition.
     public int OwnPartition { get; }
     public long SupersededAt { get; private set; }
@@ -163,7 +163,7 @@ internal sealed class RegionReceiver : IGapObserver
     {
         if (_gone.Add(node) && Live.RankOf(node) >= 0)
         {
-            GoneMark ^= AggregateAck.MarkOf(node);
+            Gone ^= GoneMark.Of(node);
         }
 
         RemoveLive(node);

@@ -312,6 +312,11 @@ internal sealed class RingHierarchy
             var (first, last) = gaps[i];
             for (long n = Math.Max(first, stream.Stable + 1); n <= Math.Min(last, stream.Highest) && sent < PushLimit; n++)
             {
+                if (!Context.MayRepair())
+                {
+                    return;
+                }
+
                 if (stream.TryGetPacket(n, neighbour, Context.Options.PullRepeat, out var packet))
                 {
                     Context.SendRepair(packet, address);

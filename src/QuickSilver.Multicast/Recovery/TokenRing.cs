@@ -429,7 +429,7 @@ internal sealed class TokenRing
     private void Acknowledge(RecoveryRecord record, Settlement settlement, RingResult result)
     {
         var ack = new AggregateAck(
-            record.Sender, settlement.Stable, record.ConsumedByAll, record.ReadByAll, KernelDrops, ReceiveBufferBytes, _region.GoneMark);
+            record.Sender, settlement.Stable, record.ConsumedByAll, record.ReadByAll, KernelDrops, ReceiveBufferBytes, _region.Gone);
         if (ack == result.LastAck && result.QuietRounds > 0)
         {
             return;

@@ -40,6 +40,7 @@ internal abstract class ProtocolParts(QuickSilverOptions options, IPEndPoint? se
             PacketBytes = options.PacketBytes,
             RetentionBytes = options.RetentionBytes,
             ReceiveBufferBytes = options.ReceiveBufferBytes,
+            RepairBytesPerSecond = options.RepairBytesPerSecond,
             SegmentationOffload = options.SegmentationOffload,
             Unicast = options.Dissemination == Dissemination.Unicast,
         };

@@ -44,6 +44,32 @@ public sealed class DeliveryTests
     }
 
     // The token speaks of a sender before the membership service did: it is not known yet, and not gone.
+    // I17 under F1: what is over the limit comes later, and comes.
+    [Fact]
+    public void No_node_sends_more_again_in_any_time_than_its_limit_allows()
+    {
+        const long Limit = 1 << 18;
+        var options = new MulticastOptions { ClusterId = 7, RepairBytesPerSecond = Limit };
+        var cluster = new MulticastCluster(3, 4, new LinkModel { Loss = 0.3 }, options: options);
+        cluster[0].Publishes(1);
+        foreach (var host in cluster.Hosts.Skip(1))
+        {
+            host.Subscribes(1);
+        }
+
+        cluster.Commit();
+        cluster[0].PublishAll(1, 3_000, 1_000);
+        for (int step = 1; step <= 200; step++)
+        {
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(10));
+            long allowed = (Limit / 32) + (Limit * step / 100) + (2 * options.PacketBytes);
+            Assert.All(cluster.Hosts, host => Assert.InRange(host.Multicast.Counters.RepairsSent * 1_000, 0, allowed));
+        }
+
+        Assert.True(cluster.Hosts.Sum(host => host.Multicast.Counters.RepairsPutOff) > 0, "the limit was never reached");
+        Assert.True(cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host => host.Log.Count == 3_000)));
+    }
+
     [Fact]
     public void A_member_that_hears_late_of_a_new_sender_gets_all_of_it()
     {

@@ -1,6 +1,7 @@
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Recovery;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
@@ -136,12 +137,12 @@ public sealed class FailureTests
             Joined = [new NodeInfo(away.Key, away.Membership.EndPoint, 9, 9)],
         }));
 
-        Acknowledge(away, view, sender, AggregateAck.MarkOf(away.Key));
+        Acknowledge(away, view, sender, GoneMark.Of(away.Key));
         cluster.Simulation.Run(TimeSpan.FromMilliseconds(100));
         Assert.True(sender.Multicast.RetainedBytes > 0);
 
         // One that was not away may.
-        Acknowledge(cluster[3], view, sender, AggregateAck.MarkOf(away.Key));
+        Acknowledge(cluster[3], view, sender, GoneMark.Of(away.Key));
         cluster.Simulation.Run(TimeSpan.FromMilliseconds(100));
         Assert.Equal(0, sender.Multicast.RetainedBytes);
     }
@@ -157,7 +158,7 @@ public sealed class FailureTests
         cluster.Simulation.Run(TimeSpan.FromMilliseconds(500));
         var view = sender.Multicast.Streams[0].View;
 
-        Acknowledge(cluster[3], view, sender, AggregateAck.MarkOf(removed.Key));
+        Acknowledge(cluster[3], view, sender, GoneMark.Of(removed.Key));
         cluster.Simulation.Run(TimeSpan.FromMilliseconds(10));
         Assert.True(sender.Multicast.RetainedBytes > 0);
 
