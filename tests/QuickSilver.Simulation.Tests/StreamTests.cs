@@ -46,6 +46,29 @@ public sealed class StreamTests
     }
 
     [Fact]
+    public void Bytes_that_streams_share_arrive_in_their_place_among_a_streams_own_and_are_not_copied()
+    {
+        var one = Connect();
+        var other = ClientNode.Environment.Connect(_service, new RecordingHandler());
+        Run(0.1);
+        var shared = new byte[1 << 20];
+        new Random(3).NextBytes(shared);
+        // Whatever is cut across two pieces is copied, and no more.
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        foreach (var stream in (IControlStream[])[one, other])
+        {
+            stream.Send("before "u8);
+            stream.SendShared(shared);
+            stream.Send(" after"u8);
+        }
+
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 300_000);
+        Run(1);
+        byte[] expected = [.. "before "u8, .. shared, .. " after"u8];
+        Assert.All(_acceptor.Accepted, accepted => Assert.Equal(expected, accepted.Handler.Received));
+    }
+
+    [Fact]
     public void Bytes_sent_before_the_connection_stands_follow_when_it_does()
     {
         _acceptor.WhenAccepted = accepted => accepted.Send("first"u8);

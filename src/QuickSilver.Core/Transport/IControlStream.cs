@@ -14,6 +14,9 @@ internal interface IControlStream
     /// <summary>Queues bytes to send (copied before it returns). A closed stream ignores them.</summary>
     void Send(ReadOnlySpan<byte> bytes);
 
+    /// <summary>Queues bytes that never change. They are not copied, so that many streams may send the same.</summary>
+    void SendShared(byte[] bytes);
+
     /// <summary>Closes at once; OnClosed is not called for one's own Close.</summary>
     void Close();
 }

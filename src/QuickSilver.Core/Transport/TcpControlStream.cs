@@ -3,6 +3,7 @@ using System.Diagnostics;
 using System.IO.Pipelines;
 using System.Net;
 using System.Net.Sockets;
+using System.Threading.Channels;
 using QuickSilver.Core.Requests;
 
 namespace QuickSilver.Core.Transport;
@@ -19,6 +20,8 @@ internal sealed class TcpControlStream : IControlStream
     internal const int UnreadBytes = 1 << 20;
     internal const int HeldLimitBytes = 64 << 20;
     private const int ReceiveBytes = 16 << 10;
+    // Of what waits to be sent, so much goes into one call at most.
+    private const int SendPieces = 64;
     // How long a closed stream may take to hand over what was queued, such as the reason why it closes.
     private static readonly TimeSpan LingerLimit = TimeSpan.FromSeconds(1);
 
@@ -26,7 +29,9 @@ internal sealed class TcpControlStream : IControlStream
     private readonly ControlStreams _streams;
     private readonly Pipe _input = new(new PipeOptions(
         pauseWriterThreshold: UnreadBytes, resumeWriterThreshold: UnreadBytes / 2, useSynchronizationContext: false));
-    private readonly Pipe _output = new(new PipeOptions(pauseWriterThreshold: 0, useSynchronizationContext: false));
+    // Whole arrays, never changed, and some of them other streams' too.
+    private readonly Channel<byte[]> _output = Channel.CreateUnbounded<byte[]>(
+        new UnboundedChannelOptions { SingleReader = true, SingleWriter = true });
     private readonly Arrival _arrival;
     private IControlStreamHandler? _handler;
     private HeldBytes _held;
@@ -74,16 +79,19 @@ internal sealed class TcpControlStream : IControlStream
 
     public void Send(ReadOnlySpan<byte> bytes)
     {
-        if (_isClosed || bytes.IsEmpty)
+        if (!_isClosed && !bytes.IsEmpty)
         {
-            return;
+            SendShared(bytes.ToArray());
         }
+    }
 
-        Interlocked.Add(ref _pendingBytes, bytes.Length);
-        _output.Writer.Write(bytes);
-        // Without a threshold a flush never waits.
-        var flush = _output.Writer.FlushAsync();
-        Debug.Assert(flush.IsCompleted);
+    public void SendShared(byte[] bytes)
+    {
+        if (!_isClosed && bytes.Length > 0)
+        {
+            Interlocked.Add(ref _pendingBytes, bytes.Length);
+            _output.Writer.TryWrite(bytes);
+        }
     }
 
     public void Close()
@@ -171,23 +179,19 @@ internal sealed class TcpControlStream : IControlStream
         await Task.Yield();
         try
         {
-            while (true)
+            var pieces = new List<ArraySegment<byte>>();
+            while (await _output.Reader.WaitToReadAsync())
             {
-                var result = await _output.Reader.ReadAsync();
-                foreach (var segment in result.Buffer)
+                while (pieces.Count < SendPieces && _output.Reader.TryRead(out byte[]? piece))
                 {
-                    for (var rest = segment; !rest.IsEmpty;)
-                    {
-                        int sent = await _socket.SendAsync(rest, SocketFlags.None);
-                        Interlocked.Add(ref _pendingBytes, -sent);
-                        rest = rest[sent..];
-                    }
+                    pieces.Add(piece);
                 }
 
-                _output.Reader.AdvanceTo(result.Buffer.End);
-                if (result.IsCompleted)
+                while (pieces.Count > 0)
                 {
-                    break;
+                    int sent = await _socket.SendAsync(pieces, SocketFlags.None);
+                    Interlocked.Add(ref _pendingBytes, -sent);
+                    Consume(pieces, sent);
                 }
             }
         }
@@ -195,8 +199,21 @@ internal sealed class TcpControlStream : IControlStream
         {
             PostClosed($"the stream failed: {failure.Message}");
         }
+    }
 
-        await _output.Reader.CompleteAsync();
+    private static void Consume(List<ArraySegment<byte>> pieces, int sent)
+    {
+        int whole = 0;
+        for (; whole < pieces.Count && pieces[whole].Count <= sent; whole++)
+        {
+            sent -= pieces[whole].Count;
+        }
+
+        pieces.RemoveRange(0, whole);
+        if (sent > 0)
+        {
+            pieces[0] = pieces[0][sent..];
+        }
     }
 
     // A task, after Close.

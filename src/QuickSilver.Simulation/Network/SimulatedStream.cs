@@ -11,9 +11,8 @@ internal sealed class SimulatedStream : IControlStream
     private const int MostUnconsumedBytes = 64 << 20;
 
     private readonly SimulatedConnection _connection;
-    private readonly ByteQueue _received = new();
+    private readonly ReceivedBytes _received = new();
     private readonly HandleEvent _handle;
-    private int _unreadBytes;
     private bool _connectedToTell;
     private bool _broken;
     private bool _handleScheduled;
@@ -44,7 +43,9 @@ internal sealed class SimulatedStream : IControlStream
     /// <summary>The systems have shaken hands, whether or not the handler has been told.</summary>
     internal bool IsConnected { get; private set; }
 
-    public void Send(ReadOnlySpan<byte> bytes)
+    public void Send(ReadOnlySpan<byte> bytes) => SendShared(bytes.ToArray());
+
+    public void SendShared(byte[] bytes)
     {
         Life.Cluster.Time.CheckThread();
         if (!IsClosed && !_broken)
@@ -103,8 +104,7 @@ internal sealed class SimulatedStream : IControlStream
                 IsConnected = true;
                 break;
             case StreamItemKind.Bytes:
-                _received.Append(item.Bytes);
-                _unreadBytes += item.Bytes.Length;
+                _received.Add(item.Bytes);
                 break;
             case StreamItemKind.End:
                 _endReason = item.Reason;
@@ -134,7 +134,7 @@ internal sealed class SimulatedStream : IControlStream
             Handler!.OnConnected(this);
         }
 
-        if (_unreadBytes > 0 && !IsClosed && !_broken)
+        while (_received.HasArrived && !IsClosed && !_broken)
         {
             Offer();
         }
@@ -150,8 +150,7 @@ internal sealed class SimulatedStream : IControlStream
 
     private void Offer()
     {
-        int read = _unreadBytes;
-        _unreadBytes = 0;
+        int read = _received.TakeNext();
         var span = _received.Span;
         Life.Trace(TraceKind.StreamBytes, TraceHash.Of(span[^read..]));
         int consumed = Handler!.OnBytes(this, span);
@@ -165,7 +164,7 @@ internal sealed class SimulatedStream : IControlStream
             return;
         }
 
-        _received.Remove(consumed);
+        _received.Consume(consumed);
         if (_received.Count > MostUnconsumedBytes)
         {
             throw new InvalidOperationException($"A handler leaves {_received.Count} bytes unconsumed: it should have closed the stream.");

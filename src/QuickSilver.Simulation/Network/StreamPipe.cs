@@ -10,7 +10,7 @@ internal enum StreamItemKind
 }
 
 // What travels in a pipe: the answer to a connection, a chunk of bytes, or the end with its reason.
-internal readonly record struct StreamItem(TimeSpan Due, StreamItemKind Kind, byte[] Bytes, string Reason);
+internal readonly record struct StreamItem(TimeSpan Due, StreamItemKind Kind, ReadOnlyMemory<byte> Bytes, string Reason);
 
 // One direction of a connection: reliable and in order, however the link is. A cut link delays (the head is tried again
 // as TCP retransmits), loss delays by a retransmission, and a reader that does not read fills the window, after which
@@ -26,7 +26,7 @@ internal sealed class StreamPipe : VirtualEvent
     private readonly SimulatedNetwork _network;
     private readonly SimulatedLink _link;
     private readonly Action<StreamItem> _arrived;
-    private readonly ByteQueue _pending = new();
+    private readonly PendingBytes _pending = new();
     private readonly Queue<StreamItem> _travelling = new();
     private int _unreadBytes;
     private TimeSpan _lastDue;
@@ -43,11 +43,12 @@ internal sealed class StreamPipe : VirtualEvent
 
     public long PendingBytes => _pending.Count;
 
-    public void Send(ReadOnlySpan<byte> bytes)
+    /// <summary>The bytes never change, and are not copied.</summary>
+    public void Send(byte[] bytes)
     {
         if (!_ended)
         {
-            _pending.Append(bytes);
+            _pending.Add(bytes);
             Pump();
         }
     }
@@ -63,7 +64,7 @@ internal sealed class StreamPipe : VirtualEvent
     {
         if (!_ended)
         {
-            Dispatch(kind, [], reason);
+            Dispatch(kind, default, reason);
         }
     }
 
@@ -72,7 +73,7 @@ internal sealed class StreamPipe : VirtualEvent
     {
         if (!_ended)
         {
-            Dispatch(StreamItemKind.End, [], reason);
+            Dispatch(StreamItemKind.End, default, reason);
             _ended = true;
             _pending.Clear();
         }
@@ -123,16 +124,15 @@ internal sealed class StreamPipe : VirtualEvent
     {
         while (_open && !_ended && _pending.Count > 0 && _unreadBytes < WindowBytes)
         {
-            int all = Math.Min(_pending.Count, LargestChunk);
+            int all = _pending.Together(LargestChunk);
             int size = _network.Random.Chance(0.5) ? all : 1 + _network.Random.Below(all);
-            var bytes = _pending.Span[..size].ToArray();
-            _pending.Remove(size);
+            var bytes = _pending.Take(size);
             _unreadBytes += size;
             Dispatch(StreamItemKind.Bytes, bytes, "");
         }
     }
 
-    private void Dispatch(StreamItemKind kind, byte[] bytes, string reason)
+    private void Dispatch(StreamItemKind kind, ReadOnlyMemory<byte> bytes, string reason)
     {
         var gap = _network.Random.Chance(0.25) ? _network.Random.UpTo(LargestGap) : TimeSpan.Zero;
         var due = _network.Now + _link.StreamDelay(Retransmission) + gap;

@@ -31,6 +31,40 @@ public sealed class TcpControlStreamTests : IDisposable
     }
 
     [Fact]
+    public void Bytes_that_streams_share_arrive_in_their_place_among_a_streams_own()
+    {
+        const int Pieces = 200;
+        var served = new List<StreamRecorder>();
+        var at = Listen(() =>
+        {
+            served.Add(new StreamRecorder());
+            return served[^1];
+        });
+        var (one, _) = Connect(at);
+        var (other, _) = Connect(at);
+        byte[] shared = Encoding.ASCII.GetBytes(new string('x', 3000));
+        _client.Do(() =>
+        {
+            for (int i = 0; i < Pieces; i++)
+            {
+                foreach (var stream in (IControlStream[])[one, other])
+                {
+                    stream.Send(Encoding.ASCII.GetBytes($"{i}"));
+                    stream.SendShared(shared);
+                }
+            }
+        });
+
+        string expected = string.Concat(Enumerable.Range(0, Pieces).Select(i => $"{i}{Encoding.ASCII.GetString(shared)}"));
+        foreach (var recorder in served)
+        {
+            Patience.Until(() => recorder.Text == expected, "all of it, in order");
+        }
+
+        Patience.Until(() => one.PendingBytes == 0 && other.PendingBytes == 0, "all handed to the network");
+    }
+
+    [Fact]
     public void What_is_sent_before_the_connection_stands_goes_out_when_it_does()
     {
         var served = new StreamRecorder();

@@ -71,6 +71,8 @@ internal sealed class FakeStream(FakeEnvironment owner, IPEndPoint? remote) : IC
         owner.World.After(FakeWorld.Latency, Deliver);
     }
 
+    public void SendShared(byte[] bytes) => Send(bytes);
+
     public void Close()
     {
         if (!_isClosed)
