@@ -323,7 +323,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             }
 
             _views[view.RegionId] = view;
-            if (view.Members.Contains(_context.Self))
+            if (view.Members.AsSpan().BinarySearch(_context.Self) >= 0)
             {
                 _reader.Open(view, this);
             }

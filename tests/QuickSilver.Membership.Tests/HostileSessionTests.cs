@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Net;
 using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Membership.Client;
@@ -180,7 +181,7 @@ public sealed class HostileSessionTests
     }
 
     [Theory]
-    [InlineData(2, "default", "protocol version 1; the node speaks 2")]
+    [InlineData(3, "default", "protocol version 2; the node speaks 3")]
     [InlineData(1, "other", "cluster 'default'; the node belongs to 'other'")]
     public void A_join_that_does_not_fit_is_refused_with_the_reason(int version, string name, string reason)
     {
@@ -253,7 +254,7 @@ public sealed class HostileSessionTests
             });
         }
 
-        writer.End();
+        writer.End(isLast: true);
         var assembler = new ConfigurationAssembler();
         ConfigurationMessage? whole = null;
         int parts = 0;
@@ -266,9 +267,41 @@ public sealed class HostileSessionTests
         }
 
         Assert.True(parts > 10);
-        Assert.Equal(Enumerable.Range(1, 50).Select(id => (ulong)id), whole!.Topics.Select(view => view.TopicId));
-        Assert.Equal([50UL, 51], whole.Topics[^1].Regions.AsEnumerable());
+        Assert.Equal(Enumerable.Range(1, 50).Select(id => (ulong)id), whole!.Content.Topics.Select(view => view.TopicId));
+        Assert.Equal([50UL, 51], whole.Content.Topics[^1].Regions.AsEnumerable());
         Assert.Equal((5, 4, true, 9UL), (whole.Number, whole.Previous, whole.IsSnapshot, whole.LastRequest));
+    }
+
+    [Fact]
+    public void Nodes_of_one_process_that_are_told_the_same_have_one_copy_of_it()
+    {
+        byte[] first = Part(number: 5, firstId: 1);
+        byte[] second = Part(number: 5, firstId: 100);
+        var one = ConfigurationMessage.Read(first)!;
+        var next = ConfigurationMessage.Read(second)!;
+        Assert.Same(one, ConfigurationMessage.Read([.. first]));
+        Assert.NotSame(one, ConfigurationMessage.Read(Part(number: 5, firstId: 2)));
+        Assert.NotSame(one, ConfigurationMessage.Read(Part(number: 6, firstId: 1)));
+
+        var both = one.Content.With(next.Content);
+        Assert.Same(both, one.Content.With(next.Content));
+        Assert.Equal(one.Content.Joined.Concat(next.Content.Joined), both.Joined);
+        Assert.NotEqual(both.Joined, one.Content.With(one.Content).Joined);
+
+        static byte[] Part(long number, ulong firstId)
+        {
+            var frames = new ProtoWriter();
+            var writer = new ConfigurationWriter(frames);
+            writer.Begin(new ConfigurationHeader(number, 0, IsSnapshot: true, LastRequest: 0));
+            for (ulong id = firstId; id < firstId + 20; id++)
+            {
+                writer.Add(new NodeInfo(new NodeKey(id, 1), new IPEndPoint(IPAddress.Loopback, 5), (long)id, number));
+            }
+
+            writer.End(isLast: false);
+            Assert.Equal(FrameOutcome.Complete, ControlFrame.TryCut(frames.Written, 4096, out _, out var body, out _));
+            return body.ToArray();
+        }
     }
 
     // A frame around any bytes: the envelope's one field holds them.

@@ -36,6 +36,37 @@ public sealed class ScaleTests
         Assert.Equal(0, cluster.Counters.SlowSessionsClosed);
     }
 
+    [Fact]
+    public void What_is_told_to_all_is_written_once_and_read_once()
+    {
+        var cluster = new FakeCluster();
+        var few = JoinAndSubscribe(cluster, 1, 100);
+        long writtenForFew = cluster.Counters.ConfigurationBytesWritten;
+        long toldToFew = cluster.Counters.ConfigurationBytes;
+
+        var large = new FakeCluster();
+        var many = JoinAndSubscribe(large, 1, 400);
+        Assert.InRange(large.Counters.ConfigurationBytesWritten, 1, 6 * writtenForFew);
+        Assert.InRange(large.Counters.ConfigurationBytes, 12 * toldToFew, long.MaxValue);
+
+        // Who is told the same has it from one place, whatever its own part of it says.
+        // A collection in between makes the next node read it anew.
+        foreach (var nodes in (FakeNode[][])[few, many])
+        {
+            Assert.InRange(nodes.Select(node => node.Changes[0].Joined).Distinct().Count(), 1, nodes.Length / 10);
+            Assert.InRange(nodes.Select(node => node.Changes[^1].Regions).Distinct().Count(), 1, nodes.Length / 10);
+            Assert.InRange(nodes.Select(node => node.Changes[^1].Topics).Distinct().Count(), 1, nodes.Length / 10);
+        }
+    }
+
+    private static FakeNode[] JoinAndSubscribe(FakeCluster cluster, int first, int count)
+    {
+        var nodes = Enumerable.Range(first, count).Select(id => cluster.AddNode((ulong)id)).ToArray();
+        Array.ForEach(nodes, node => node.Subscribe("all"));
+        cluster.World.RunUntil(() => nodes.All(node => node.Topics.Count == 1 && node.View("all").Subscribers == count));
+        return nodes;
+    }
+
     // Random subscriptions over the wire, with connections that break: everybody ends with the same, right picture.
     [Theory]
     [InlineData(1)]

@@ -8,54 +8,61 @@ namespace QuickSilver.Membership.Client;
 // stream.
 internal sealed class ConfigurationAssembler
 {
-    // 2 GB at the largest frame: far beyond any cluster, and an end to a service gone mad.
-    private const int MaxParts = 512;
+    // 256 MB at the size at which the service cuts: far beyond any cluster, and an end to a service gone mad.
+    private const int MaxParts = 4096;
 
-    private ConfigurationMessage? _collected;
+    private ConfigurationMessage? _first;
+    private ConfigurationContent _content = ConfigurationContent.None;
     private int _nextPart;
 
-    public void Reset() => _collected = null;
+    public void Reset()
+    {
+        _first = null;
+        _content = ConfigurationContent.None;
+    }
 
     /// <summary>False when the part does not fit; otherwise <paramref name="whole"/> is set once the last part is there.</summary>
     public bool TryAdd(ConfigurationMessage part, out ConfigurationMessage? whole)
     {
         whole = null;
-        if (part.Part == 0 && _collected is null)
+        if (part.Part == 0 && _first is null)
         {
-            _collected = part;
+            _first = part;
             _nextPart = 0;
         }
-        else if (_collected is null || part.Part != _nextPart || part.Number != _collected.Number || part.Part >= MaxParts)
+        else if (_first is null || part.Part != _nextPart || part.Number != _first.Number || part.Part >= MaxParts)
         {
-            _collected = null;
+            Reset();
             return false;
         }
-        else
-        {
-            _collected.Joined.AddRange(part.Joined);
-            _collected.Removed.AddRange(part.Removed);
-            _collected.Regions.AddRange(part.Regions);
-            _collected.Topics.AddRange(part.Topics);
-        }
 
+        _content = _content.With(part.Content);
         _nextPart++;
         if (part.IsLast)
         {
-            whole = _collected;
-            _collected = null;
+            whole = new ConfigurationMessage
+            {
+                Number = _first.Number,
+                Previous = _first.Previous,
+                IsSnapshot = _first.IsSnapshot,
+                IsLast = true,
+                LastRequest = part.LastRequest,
+                Content = _content,
+            };
+            Reset();
         }
 
         return true;
     }
 
-    public static ConfigurationChange ToChange(ConfigurationMessage message, ulong service, IEnumerable<TopicView> topics) => new()
+    public static ConfigurationChange ToChange(ConfigurationMessage message, ulong service, ImmutableArray<TopicView> topics) => new()
     {
         Number = message.Number,
         Service = service,
         IsSnapshot = message.IsSnapshot,
-        Joined = [.. message.Joined],
-        Removed = [.. message.Removed],
-        Regions = [.. message.Regions],
-        Topics = topics.ToImmutableArray(),
+        Joined = message.Content.Joined,
+        Removed = message.Content.Removed,
+        Regions = message.Content.Regions,
+        Topics = topics,
     };
 }

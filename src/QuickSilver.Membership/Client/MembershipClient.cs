@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
@@ -301,20 +302,34 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
             _isResyncing = false;
         }
 
-        _roster = _roster.After(message.IsSnapshot, message.Joined, message.Removed);
+        var content = message.Content;
+        _roster = _roster.After(message.IsSnapshot, content.Joined, content.Removed);
         _known = message.Number;
         _service = _welcomedBy;
         Counters.ConfigurationsApplied++;
-        var topics = new List<TopicView>(message.Topics.Count);
-        foreach (var view in message.Topics)
+        _observer.OnConfiguration(ConfigurationAssembler.ToChange(message, _service, Accept(content.Topics, message.LastRequest)));
+    }
+
+    // Nearly always what was told is accepted as it is.
+    private ImmutableArray<TopicView> Accept(ImmutableArray<TopicView> told, ulong lastRequest)
+    {
+        ImmutableArray<TopicView>.Builder? other = null;
+        for (int i = 0; i < told.Length; i++)
         {
-            if (_topics.Accept(view, message.LastRequest) is { } accepted)
+            var accepted = _topics.Accept(told[i], lastRequest);
+            if (other is null && accepted != told[i])
             {
-                topics.Add(accepted);
+                other = ImmutableArray.CreateBuilder<TopicView>();
+                other.AddRange(told, i);
+            }
+
+            if (accepted is not null)
+            {
+                other?.Add(accepted);
             }
         }
 
-        _observer.OnConfiguration(ConfigurationAssembler.ToChange(message, _service, topics));
+        return other?.DrainToImmutable() ?? told;
     }
 
     private void OnTopicOutcome(TopicOutcomeMessage outcome)

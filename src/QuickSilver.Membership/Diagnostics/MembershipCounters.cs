@@ -25,6 +25,7 @@ internal sealed class MembershipCounters
     public long Configurations { get; set; }
     public long SnapshotsSent { get; set; }
     public long ConfigurationBytes { get; set; }
+    public long ConfigurationBytesWritten { get; set; }
     public long AddressesShared { get; set; }
 
     // Client.

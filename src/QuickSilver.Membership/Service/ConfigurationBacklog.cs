@@ -8,12 +8,12 @@ internal sealed class ConfigurationBacklog(long maxBytes)
     /// <summary>What a snapshot builds on: anything.</summary>
     public const long Anything = -1;
 
-    private readonly Queue<(long Number, long Previous, byte[] Frames)> _steps = new();
+    private readonly Queue<(long Number, long Previous, ConfigurationFrames Frames)> _steps = new();
     private long _bytes;
 
-    public void Add(long number, long previous, ReadOnlySpan<byte> frames)
+    public void Add(long number, long previous, in ConfigurationFrames frames)
     {
-        _steps.Enqueue((number, previous, frames.ToArray()));
+        _steps.Enqueue((number, previous, frames));
         _bytes += frames.Length;
         while (_bytes > maxBytes)
         {
@@ -42,7 +42,7 @@ internal sealed class ConfigurationBacklog(long maxBytes)
     }
 
     /// <summary>The steps that follow <paramref name="known"/>, or null when there are none that begin there.</summary>
-    public IReadOnlyCollection<(long Number, long Previous, byte[] Frames)>? After(long known)
+    public IReadOnlyCollection<(long Number, long Previous, ConfigurationFrames Frames)>? After(long known)
     {
         Trim(known);
         return _steps.TryPeek(out var first) && (first.Previous == known || first.Previous == Anything) ? _steps : null;

@@ -7,34 +7,45 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Membership.Service;
 
 // Writes and sends each member its side of a configuration: a delta, or a snapshot for one who is new or lost its place.
-// Everyone gets every number, even with nothing in it, so that everyone can confirm it.
+// Everyone gets every number, even with nothing in it, so that everyone can confirm it. What several members are told alike is
+// written once: of n members that come together each is told of all n, which is n² to send, but not to write or to keep.
 internal sealed class ConfigurationPublisher(RegionMap map, MembershipCounters counters)
 {
-    private readonly ProtoWriter _frames = new();
+    private readonly ProtoWriter _writer = new();
+    private readonly NewsFrames _news = new();
+    // Of the configuration that is being told: who came and went, for those who know the one before and for those who are new.
+    private NodeFrames? _changed;
+    private NodeFrames? _all;
+
+    private sealed record NodeFrames(byte[] Bytes, int NextPart);
 
     public void PublishDelta(Member member, long number, long previous, List<NodeInfo> joined, List<NodeKey> removed)
     {
+        var header = new ConfigurationHeader(number, previous, IsSnapshot: false, member.LastRequest);
         var (regions, topics) = map.NewsOf(member.Key);
-        Write(new ConfigurationHeader(number, previous, IsSnapshot: false, member.LastRequest), joined, removed, regions, topics);
-        Send(member, number, previous);
+        _changed ??= WriteNodes(header, joined, removed);
+        Tell(member, header, _changed, regions, topics);
     }
 
     /// <summary>The first configuration of a new member: what is news to it is all there is.</summary>
     public void PublishFirst(Member member, long number, List<Member> members)
     {
+        var header = new ConfigurationHeader(number, 0, IsSnapshot: true, member.LastRequest);
         var (regions, topics) = map.NewsOf(member.Key);
-        WriteSnapshot(member, number, members, regions, topics);
-        Send(member, number, ConfigurationBacklog.Anything);
+        _all ??= WriteNodes(header, Known(members), []);
+        Tell(member, header, _all, regions, topics);
     }
 
     /// <summary>The configuration that is in force, whole.</summary>
     public void PublishSnapshot(Member member, long number, List<Member> members)
     {
         counters.SnapshotsSent++;
+        var header = new ConfigurationHeader(number, 0, IsSnapshot: true, member.LastRequest);
         var (regions, topics) = map.SnapshotOf(member.Key);
-        WriteSnapshot(member, number, members, regions, topics);
         member.Backlog.Clear();
-        Send(member, number, ConfigurationBacklog.Anything);
+        Tell(member, header, WriteNodes(header, Known(members), []), regions, topics);
+        _news.Clear();
+        _writer.Rest();
     }
 
     /// <summary>Sends a member that came back what it missed since <paramref name="known"/>.</summary>
@@ -53,45 +64,81 @@ internal sealed class ConfigurationPublisher(RegionMap map, MembershipCounters c
 
         foreach (var (_, _, frames) in steps)
         {
-            member.Session?.SendFrames(frames);
+            frames.SendTo(member.Session);
         }
     }
 
     /// <summary>A configuration has been told to all: what its writing took is given back.</summary>
     public void Rest()
     {
-        _frames.Rest();
+        _changed = null;
+        _all = null;
+        _news.Clear();
+        _writer.Rest();
         map.ForgetNews();
     }
 
-    private void WriteSnapshot(Member member, long number, List<Member> members, List<RegionView> regions, List<TopicView> topics)
+    // Members who are not in a configuration yet are in nobody's snapshot.
+    private static List<NodeInfo> Known(List<Member> members) => [.. members.Where(other => !other.IsNew).Select(other => other.Info)];
+
+    private void Tell(Member member, in ConfigurationHeader header, NodeFrames nodes, List<RegionView> regions, List<TopicView> topics)
     {
-        // Members who are not in a configuration yet are in nobody's snapshot.
-        List<NodeInfo> known = [.. members.Where(other => !other.IsNew).Select(other => other.Info)];
-        Write(new ConfigurationHeader(number, 0, IsSnapshot: true, member.LastRequest), known, [], regions, topics);
+        var (news, nextPart) = WriteNews(header, nodes.NextPart, regions, topics);
+        var last = Begin(header, nextPart);
+        last.End(isLast: true);
+        var frames = new ConfigurationFrames(nodes.Bytes, news, Take());
+        counters.ConfigurationBytes += frames.Length;
+        member.Backlog.Add(header.Number, header.IsSnapshot ? ConfigurationBacklog.Anything : header.Previous, frames);
+        frames.SendTo(member.Session);
     }
 
-    private void Write(
-        in ConfigurationHeader header,
-        List<NodeInfo> joined,
-        List<NodeKey> removed,
-        List<RegionView> regions,
-        List<TopicView> topics)
+    private NodeFrames WriteNodes(in ConfigurationHeader header, List<NodeInfo> joined, List<NodeKey> removed)
     {
-        _frames.Clear();
-        var writer = new ConfigurationWriter(_frames);
-        writer.Begin(header);
+        if (joined.Count == 0 && removed.Count == 0)
+        {
+            return new NodeFrames([], 0);
+        }
+
+        var writer = Begin(header, firstPart: 0);
         joined.ForEach(writer.Add);
         removed.ForEach(writer.Add);
-        regions.ForEach(writer.Add);
-        topics.ForEach(writer.Add);
-        writer.End();
+        writer.End(isLast: false);
+        return new NodeFrames(Take(), writer.NextPart);
     }
 
-    private void Send(Member member, long number, long previous)
+    private (byte[] Frames, int NextPart) WriteNews(
+        in ConfigurationHeader header, int firstPart, List<RegionView> regions, List<TopicView> topics)
     {
-        counters.ConfigurationBytes += _frames.Length;
-        member.Backlog.Add(number, previous, _frames.Written);
-        member.Session?.SendFrames(_frames.Written);
+        if (regions.Count == 0 && topics.Count == 0)
+        {
+            return ([], firstPart);
+        }
+
+        var news = new NewsFrames.News(firstPart, header.IsSnapshot, regions, topics);
+        if (!_news.TryFind(news, out var known))
+        {
+            var writer = Begin(header, firstPart);
+            regions.ForEach(writer.Add);
+            topics.ForEach(writer.Add);
+            writer.End(isLast: false);
+            known = (Take(), writer.NextPart);
+            _news.Keep(news, known.Frames, known.NextPart);
+        }
+
+        return known;
+    }
+
+    private byte[] Take()
+    {
+        counters.ConfigurationBytesWritten += _writer.Length;
+        return _writer.Written.ToArray();
+    }
+
+    private ConfigurationWriter Begin(in ConfigurationHeader header, int firstPart)
+    {
+        _writer.Clear();
+        var writer = new ConfigurationWriter(_writer);
+        writer.Begin(header, firstPart);
+        return writer;
     }
 }

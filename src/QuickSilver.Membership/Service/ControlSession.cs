@@ -60,17 +60,25 @@ internal sealed class ControlSession : IControlStreamHandler
         var writer = _context.Writer;
         writer.Clear();
         ControlFrame.Append(writer, message);
-        SendFrames(writer.Written);
+        if (_stage != Stage.Closed)
+        {
+            _stream.Send(writer.Written);
+            CloseIfSlow();
+        }
     }
 
-    public void SendFrames(ReadOnlySpan<byte> frames)
+    /// <summary>Frames that never change, and may be sent to others too.</summary>
+    public void SendShared(byte[] frames)
     {
-        if (_stage == Stage.Closed)
+        if (_stage != Stage.Closed && frames.Length > 0)
         {
-            return;
+            _stream.SendShared(frames);
+            CloseIfSlow();
         }
+    }
 
-        _stream.Send(frames);
+    private void CloseIfSlow()
+    {
         if (_stream.PendingBytes > _context.Limits.MaxPendingBytes)
         {
             _context.Counters.SlowSessionsClosed++;

@@ -112,7 +112,6 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
 
     private string? Verdict(NodeKey node, Watch watch, TimeSpan now, Func<NodeKey, int> regionSizeOf)
     {
-        watch.Reports.RemoveAll(report => now - report.At > options.Silence);
         var silence = now - watch.LastHeard;
         int missed = (int)(silence / options.HeartbeatInterval);
         if (missed >= options.HeartbeatsMissed)
@@ -125,6 +124,13 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
             return "its connection closed and it did not come back";
         }
 
+        return watch.Reports.Count > 0 ? VerdictOfReports(node, watch, now, missed, regionSizeOf) : null;
+    }
+
+    // Apart, since hardly any node is reported, and all are looked at four times a heartbeat.
+    private string? VerdictOfReports(NodeKey node, Watch watch, TimeSpan now, int missed, Func<NodeKey, int> regionSizeOf)
+    {
+        watch.Reports.RemoveAll(report => now - report.At > options.Silence);
         if (watch.Reports.Count >= ReportersToRemove && missed >= MissedWithReporters)
         {
             return $"{watch.Reports.Count} neighbours do not hear it and it missed {missed} heartbeats";

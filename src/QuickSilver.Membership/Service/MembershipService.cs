@@ -402,7 +402,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         List<NodeInfo> infos = [.. joined.Select(member => member.Info)];
         foreach (var member in _members)
         {
-            if (joined.Contains(member))
+            if (member.Info.AdmittedAt == number)
             {
                 _publisher.PublishFirst(member, number, _members);
             }

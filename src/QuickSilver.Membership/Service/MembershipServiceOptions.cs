@@ -38,7 +38,7 @@ internal sealed record MembershipServiceOptions
 // What one session, and all together, may cost the service.
 internal sealed record SessionLimits
 {
-    public int MaxSessions { get; init; } = 10_000;
+    public int MaxSessions { get; init; } = 16_384;
     // Who connects must have joined after this long.
     public TimeSpan JoinTimeout { get; init; } = TimeSpan.FromSeconds(5);
     // Bytes that a client leaves unread; a snapshot of 65,536 topics is some 3 MB.

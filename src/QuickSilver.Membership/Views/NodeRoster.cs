@@ -19,7 +19,9 @@ internal sealed class NodeRoster
     private readonly NodeInfo[] _nodes;
     // Indices of them by the hash of their keys, plus one; open addressing, at most half full.
     private readonly int[] _places;
-    private Step? _step;
+    private WeakReference<Step>? _next;
+    // What made this one, kept here so that the one before it finds it for as long as this one is in use.
+    private Step? _madeBy;
 
     private NodeRoster(NodeInfo[] nodes)
     {
@@ -58,31 +60,56 @@ internal sealed class NodeRoster
         return null;
     }
 
+    /// <summary>Those of these, which are in ascending order, that are not in it.</summary>
+    public List<NodeKey> Lacking(ReadOnlySpan<NodeKey> nodes)
+    {
+        var lacking = new List<NodeKey>();
+        bool areFew = nodes.Length < _nodes.Length / 16;
+        int at = 0;
+        foreach (var node in nodes)
+        {
+            while (!areFew && at < _nodes.Length && _nodes[at].Key.CompareTo(node) < 0)
+            {
+                at++;
+            }
+
+            bool isIn = areFew ? Contains(node) : at < _nodes.Length && _nodes[at].Key == node;
+            if (!isIn)
+            {
+                lacking.Add(node);
+            }
+        }
+
+        return lacking;
+    }
+
     /// <summary>How it is after a configuration. A snapshot says all there is; who is both removed and joined is there anew.</summary>
-    public NodeRoster After(bool isSnapshot, IReadOnlyList<NodeInfo> joined, IReadOnlyList<NodeKey> removed)
+    public NodeRoster After(bool isSnapshot, ImmutableArray<NodeInfo> joined, ImmutableArray<NodeKey> removed)
     {
         if (isSnapshot)
         {
-            return Share(Merge([], joined));
+            return Empty.After(isSnapshot: false, joined, []);
         }
 
-        if (joined.Count == 0 && removed.Count == 0)
+        if (joined.IsEmpty && removed.IsEmpty)
         {
             return this;
         }
 
-        if (Volatile.Read(ref _step) is { } step && step.Leads(joined, removed) is { } known)
+        if (Volatile.Read(ref _next) is { } next && next.TryGetTarget(out var step) && step.Leads(joined, removed))
         {
-            return known;
+            return step.To;
         }
 
         var gone = new HashSet<NodeKey>(removed);
-        var next = Share(Merge(_nodes.Where(node => !gone.Contains(node.Key)), joined));
-        Volatile.Write(ref _step, new Step([.. joined], [.. removed], next));
-        return next;
+        var to = Share(Merge(_nodes.Where(node => !gone.Contains(node.Key)), joined));
+        step = new Step(joined, removed, to);
+        to._madeBy = step;
+        Volatile.Write(ref _next, new WeakReference<Step>(step));
+        return to;
     }
 
-    private static NodeInfo[] Merge(IEnumerable<NodeInfo> kept, IReadOnlyList<NodeInfo> joined)
+    private static NodeInfo[] Merge(IEnumerable<NodeInfo> kept, ImmutableArray<NodeInfo> joined)
     {
         var all = new Dictionary<NodeKey, NodeInfo>();
         foreach (var node in kept.Concat(joined))
@@ -118,12 +145,10 @@ internal sealed class NodeRoster
 
     private sealed class Step(ImmutableArray<NodeInfo> joined, ImmutableArray<NodeKey> removed, NodeRoster to)
     {
-        private readonly WeakReference<NodeRoster> _to = new(to);
+        public NodeRoster To => to;
 
-        public NodeRoster? Leads(IReadOnlyList<NodeInfo> came, IReadOnlyList<NodeKey> left) =>
-            came.Count == joined.Length && left.Count == removed.Length && came.SequenceEqual(joined) && left.SequenceEqual(removed)
-                && _to.TryGetTarget(out var roster)
-                ? roster
-                : null;
+        public bool Leads(ImmutableArray<NodeInfo> came, ImmutableArray<NodeKey> left) =>
+            (came == joined || came.AsSpan().SequenceEqual(joined.AsSpan()))
+            && (left == removed || left.AsSpan().SequenceEqual(removed.AsSpan()));
     }
 }

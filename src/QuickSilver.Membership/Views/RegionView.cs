@@ -35,7 +35,7 @@ internal sealed record RegionView
     }
 
     private bool Says(RegionView other) => RegionId == other.RegionId && Number == other.Number && Configuration == other.Configuration
-        && Equals(Group, other.Group) && Members.AsSpan().SequenceEqual(other.Members.AsSpan());
+        && Equals(Group, other.Group) && Repair == other.Repair && Members.AsSpan().SequenceEqual(other.Members.AsSpan());
 
     public override string ToString() => $"region {RegionId:x}/{Number} ({Members.Length} members, {(Group is null ? "no group" : Group)})";
 }

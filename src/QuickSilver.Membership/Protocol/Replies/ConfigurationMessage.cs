@@ -3,49 +3,103 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Protocol.Replies;
 
-// One part of a configuration change. A large change is cut into parts, each in a frame; the node applies it as a whole
-// when the last one is there. Previous is the configuration that a delta builds on. LastRequest is the newest of the
-// node's topic requests that the change knows of, so that a view of a topic which was closed and opened again in the
-// meantime is told from a view of its new opening.
+// One part of a configuration change. A change is cut into parts, each in a frame; the node applies it as a whole when the
+// last one is there. Previous is the configuration that a delta builds on. LastRequest is the newest of the node's topic
+// requests that the change knows of, so that a view of a topic which was closed and opened again in the meantime is told
+// from a view of its new opening; it comes with the last part, which is the node's own, while the others are the same for
+// all nodes that are told the same.
+//
+// Never changed once it is read. The nodes of one process read the same bytes: all but the first find what the first read.
 internal sealed class ConfigurationMessage
 {
+    // A node's own part is shorter, and nobody else's.
+    private const int LeastSharedBytes = 128;
+
+    private static readonly WeakReference<ConfigurationMessage>?[] Recent = new WeakReference<ConfigurationMessage>?[256];
+
+    private byte[] _body = [];
+
     public static int Kind => ControlMessageKind.Configuration;
 
-    public long Number { get; set; }
-    public long Previous { get; set; }
-    public bool IsSnapshot { get; set; }
-    public int Part { get; set; }
-    public bool IsLast { get; set; }
-    public ulong LastRequest { get; set; }
-    public List<NodeInfo> Joined { get; } = [];
-    public List<NodeKey> Removed { get; } = [];
-    public List<RegionView> Regions { get; } = [];
-    public List<TopicView> Topics { get; } = [];
-
-    private ImmutableArray<ulong> LastRegions => Topics.Count > 0 ? Topics[^1].Regions : [];
+    public long Number { get; init; }
+    public long Previous { get; init; }
+    public bool IsSnapshot { get; init; }
+    public int Part { get; init; }
+    public bool IsLast { get; init; }
+    public ulong LastRequest { get; init; }
+    public ConfigurationContent Content { get; init; } = ConfigurationContent.None;
 
     public static ConfigurationMessage? Read(ReadOnlySpan<byte> body)
     {
+        if (body.Length < LeastSharedBytes)
+        {
+            return Decode(body);
+        }
+
+        // Where parts differ they do so in what they begin with, or in their length.
+        var hash = new HashCode();
+        hash.AddBytes(body[..LeastSharedBytes]);
+        hash.Add(body.Length);
+        ref var slot = ref Recent[(uint)hash.ToHashCode() % (uint)Recent.Length];
+        if (Volatile.Read(ref slot) is { } recent && recent.TryGetTarget(out var known) && body.SequenceEqual(known._body))
+        {
+            return known;
+        }
+
+        if (Decode(body) is not { } read)
+        {
+            return null;
+        }
+
+        read._body = body.ToArray();
+        Volatile.Write(ref slot, new WeakReference<ConfigurationMessage>(read));
+        return read;
+    }
+
+    private static ConfigurationMessage? Decode(ReadOnlySpan<byte> body)
+    {
         var reader = new ProtoReader(body);
-        var message = new ConfigurationMessage();
+        long number = 0, previous = 0;
+        bool isSnapshot = false, isLast = false;
+        int part = 0;
+        ulong lastRequest = 0;
+        var joined = ImmutableArray.CreateBuilder<NodeInfo>(0);
+        var removed = ImmutableArray.CreateBuilder<NodeKey>(0);
+        var regions = ImmutableArray.CreateBuilder<RegionView>(0);
+        var topics = ImmutableArray.CreateBuilder<TopicView>(0);
         while (reader.Next())
         {
             switch (reader.Field)
             {
-                case 1: message.Number = reader.Int64(); break;
-                case 2: message.Previous = reader.Int64(); break;
-                case 3: message.IsSnapshot = reader.Bool(); break;
-                case 4: message.Part = reader.Int32(int.MaxValue); break;
-                case 5: message.IsLast = reader.Bool(); break;
-                case 6: message.LastRequest = reader.UInt64(); break;
-                case 7: message.Joined.Add(ViewFields.ReadInfo(ref reader)); break;
-                case 8: message.Removed.Add(ViewFields.ReadNode(ref reader)); break;
-                case 9: message.Regions.Add(ViewFields.ReadRegion(ref reader).Shared()); break;
-                case 10: message.Topics.Add(ViewFields.ReadTopic(ref reader, message.LastRegions)); break;
+                case 1: number = reader.Int64(); break;
+                case 2: previous = reader.Int64(); break;
+                case 3: isSnapshot = reader.Bool(); break;
+                case 4: part = reader.Int32(int.MaxValue); break;
+                case 5: isLast = reader.Bool(); break;
+                case 6: lastRequest = reader.UInt64(); break;
+                case 7: joined.Add(ViewFields.ReadInfo(ref reader)); break;
+                case 8: removed.Add(ViewFields.ReadNode(ref reader)); break;
+                case 9: regions.Add(ViewFields.ReadRegion(ref reader).Shared()); break;
+                case 10: topics.Add(ViewFields.ReadTopic(ref reader, topics.Count > 0 ? topics[^1].Regions : [])); break;
                 default: reader.Skip(); break;
             }
         }
 
-        return reader.Failed || message.Number <= 0 ? null : message;
+        return reader.Failed || number <= 0 ? null : new ConfigurationMessage
+        {
+            Number = number,
+            Previous = previous,
+            IsSnapshot = isSnapshot,
+            Part = part,
+            IsLast = isLast,
+            LastRequest = lastRequest,
+            Content = new ConfigurationContent
+            {
+                Joined = joined.DrainToImmutable(),
+                Removed = removed.DrainToImmutable(),
+                Regions = regions.DrainToImmutable(),
+                Topics = topics.DrainToImmutable(),
+            },
+        };
     }
 }

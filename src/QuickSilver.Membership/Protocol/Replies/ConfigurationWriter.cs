@@ -5,18 +5,22 @@ namespace QuickSilver.Membership.Protocol.Replies;
 // Writes a configuration change as one or more framed parts into a writer, cutting where a part has grown large.
 internal sealed class ConfigurationWriter(ProtoWriter writer, int maxPartBytes = ConfigurationWriter.DefaultPartBytes)
 {
-    // Far below the frame's cap, so that no single item (a region of thousands of members) takes a part over it.
-    private const int DefaultPartBytes = 512 * 1024;
+    // Far below the frame's cap, so that no single item (a region of thousands of members) takes a part over it; and small, as
+    // a node keeps what it has of a part until the rest is there.
+    private const int DefaultPartBytes = 64 * 1024;
 
     private int _frame;
     private int _envelope;
     private int _part;
     private ConfigurationHeader _header;
 
-    public void Begin(in ConfigurationHeader header)
+    /// <summary>The number of the next part.</summary>
+    public int NextPart => _part;
+
+    public void Begin(in ConfigurationHeader header, int firstPart = 0)
     {
         _header = header;
-        _part = 0;
+        _part = firstPart;
         BeginPart();
     }
 
@@ -44,7 +48,7 @@ internal sealed class ConfigurationWriter(ProtoWriter writer, int maxPartBytes =
         ViewFields.WriteTopic(writer, 10, topic);
     }
 
-    public void End() => EndPart(isLast: true);
+    public void End(bool isLast) => EndPart(isLast);
 
     private void MakeRoom()
     {
@@ -63,12 +67,12 @@ internal sealed class ConfigurationWriter(ProtoWriter writer, int maxPartBytes =
         writer.Int64(2, _header.Previous);
         writer.Bool(3, _header.IsSnapshot);
         writer.UInt64(4, (ulong)_part++);
-        writer.UInt64(6, _header.LastRequest);
     }
 
     private void EndPart(bool isLast)
     {
         writer.Bool(5, isLast);
+        writer.UInt64(6, isLast ? _header.LastRequest : 0);
         writer.End(_envelope);
         writer.EndFrame(_frame);
     }

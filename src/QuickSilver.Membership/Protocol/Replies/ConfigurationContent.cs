@@ -1,0 +1,51 @@
+using System.Collections.Immutable;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Protocol.Replies;
+
+// What one part of a configuration says, or several together; never changed, so the nodes of one process share it.
+internal sealed class ConfigurationContent
+{
+    public static readonly ConfigurationContent None = new();
+
+    // What came of this and the content that followed it for the node that was told last. Nodes that are told the same find it.
+    private WeakReference<ConfigurationContent>? _continued;
+    private ConfigurationContent? _lastAdded;
+
+    public ImmutableArray<NodeInfo> Joined { get; init; } = [];
+    public ImmutableArray<NodeKey> Removed { get; init; } = [];
+    public ImmutableArray<RegionView> Regions { get; init; } = [];
+    public ImmutableArray<TopicView> Topics { get; init; } = [];
+
+    private bool IsEmpty => Joined.IsEmpty && Removed.IsEmpty && Regions.IsEmpty && Topics.IsEmpty;
+
+    /// <summary>This and then <paramref name="next"/>.</summary>
+    public ConfigurationContent With(ConfigurationContent next)
+    {
+        if (next.IsEmpty)
+        {
+            return this;
+        }
+
+        if (IsEmpty)
+        {
+            return next;
+        }
+
+        if (Volatile.Read(ref _continued) is { } continued && continued.TryGetTarget(out var known) && known._lastAdded == next)
+        {
+            return known;
+        }
+
+        var both = new ConfigurationContent
+        {
+            Joined = Joined.AddRange(next.Joined),
+            Removed = Removed.AddRange(next.Removed),
+            Regions = Regions.AddRange(next.Regions),
+            Topics = Topics.AddRange(next.Topics),
+            _lastAdded = next,
+        };
+        Volatile.Write(ref _continued, new WeakReference<ConfigurationContent>(both));
+        return both;
+    }
+}

@@ -1,0 +1,51 @@
+using System.Diagnostics.CodeAnalysis;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Service;
+
+// What one configuration tells of regions and topics, framed once for all members that are told the same.
+internal sealed class NewsFrames
+{
+    private readonly Dictionary<News, (byte[] Frames, int NextPart)> _written = new(NewsComparer.Instance);
+
+    internal readonly record struct News(int FirstPart, bool IsSnapshot, List<RegionView> Regions, List<TopicView> Topics);
+
+    public bool TryFind(in News news, out (byte[] Frames, int NextPart) frames) => _written.TryGetValue(news, out frames);
+
+    /// <summary>The lists are the caller's, and copied.</summary>
+    public void Keep(in News news, byte[] frames, int nextPart) =>
+        _written.Add(news with { Regions = [.. news.Regions], Topics = [.. news.Topics] }, (frames, nextPart));
+
+    public void Clear()
+    {
+        _written.Clear();
+        _written.TrimExcess();
+    }
+
+    private sealed class NewsComparer : IEqualityComparer<News>
+    {
+        public static readonly NewsComparer Instance = new();
+
+        public bool Equals(News one, News other) => one.FirstPart == other.FirstPart
+            && one.IsSnapshot == other.IsSnapshot
+            && one.Regions.SequenceEqual(other.Regions)
+            && one.Topics.SequenceEqual(other.Topics);
+
+        public int GetHashCode([DisallowNull] News news)
+        {
+            var hash = new HashCode();
+            hash.Add(news.FirstPart);
+            foreach (var region in news.Regions)
+            {
+                hash.Add(region.RegionId);
+            }
+
+            foreach (var topic in news.Topics)
+            {
+                hash.Add(topic.TopicId);
+            }
+
+            return hash.ToHashCode();
+        }
+    }
+}
