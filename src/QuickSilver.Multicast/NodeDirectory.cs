@@ -20,6 +20,18 @@ internal sealed class NodeDirectory
 
     public bool Contains(NodeKey node) => Known(node) is not null;
 
+    /// <summary>Those of these, which are in ascending order, that are not known.</summary>
+    public List<NodeKey> Lacking(ReadOnlySpan<NodeKey> nodes)
+    {
+        var lacking = _roster.Lacking(nodes);
+        if (_self is { } self)
+        {
+            lacking.Remove(self.Key);
+        }
+
+        return lacking;
+    }
+
     public DatagramAddress? Find(NodeKey node)
     {
         if (_addresses is not null && _addresses.TryGetValue(node, out var address))
@@ -71,6 +83,53 @@ internal sealed class NodeDirectory
             return [];
         }
 
+        var next = _roster.After(change.IsSnapshot, change.Joined, change.Removed);
+        var gone = TryStep(change, next, self) ?? Compare(change, next, self);
+        _self = next.Find(self) ?? _self;
+        _roster = next;
+        _addresses = null;
+        return gone;
+    }
+
+    // The first configuration, and those in which others come and go: what was so between this node and others stays so, and
+    // only those who are named need a look. Null for all else.
+    private List<NodeKey>? TryStep(ConfigurationChange change, NodeRoster next, NodeKey self)
+    {
+        if (_self is null && _roster.Count == 0)
+        {
+            return [];
+        }
+
+        if (change.IsSnapshot || _since is not null || !_roster.Contains(self) || next.Find(self)?.AdmittedAt != Admitted)
+        {
+            return null;
+        }
+
+        var gone = new List<NodeKey>();
+        foreach (var node in change.Removed)
+        {
+            if (node != self && _roster.Contains(node))
+            {
+                gone.Add(node);
+            }
+        }
+
+        int removed = gone.Count;
+        foreach (var node in change.Joined)
+        {
+            if (node.Key != self && _roster.Find(node.Key) is { } known && known.AdmittedAt != node.AdmittedAt
+                && gone.IndexOf(node.Key, 0, removed) < 0)
+            {
+                gone.Add(node.Key);
+            }
+        }
+
+        gone.Sort();
+        return gone;
+    }
+
+    private List<NodeKey> Compare(ConfigurationChange change, NodeRoster next, NodeKey self)
+    {
         var joined = new Dictionary<NodeKey, NodeInfo>();
         foreach (var node in change.Joined)
         {
@@ -105,10 +164,7 @@ internal sealed class NodeDirectory
             Keep(together, own ?? _self, admitted);
         }
 
-        _roster = _roster.After(change.IsSnapshot, change.Joined, change.Removed);
-        _self = own ?? _self;
         _since = together.Count > 0 ? together : null;
-        _addresses = null;
         return gone;
     }
 

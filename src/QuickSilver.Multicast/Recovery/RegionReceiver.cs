@@ -27,9 +27,9 @@ internal sealed class RegionReceiver : IGapObserver
         Port = port;
         port?.AddUser();
         Live = new LiveMembers(view.Members);
-        foreach (var member in view.Members)
+        foreach (var member in context.Directory.Lacking(view.Members.AsSpan()))
         {
-            if (!context.Directory.Contains(member) && member != context.Self)
+            if (member != context.Self)
             {
                 Live.Remove(member);
                 Gone ^= GoneMark.Of(member);

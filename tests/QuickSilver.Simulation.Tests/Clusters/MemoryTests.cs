@@ -35,6 +35,27 @@ public sealed class MemoryTests(ITestOutputHelper output)
         Assert.InRange(many, 1, few + 1000);
     }
 
+    // Each of n nodes that join together is told of all n: what it reads and makes of that is to be all nodes' in common.
+    [Fact]
+    public void Joining_and_subscribing_allocates_about_as_much_for_each_of_800_nodes_as_of_200()
+    {
+        Allocated(nodes: 20);
+        long few = Allocated(nodes: 200) / 200;
+        long many = Allocated(nodes: 800) / 800;
+        output.WriteLine($"{few:N0} B for each of 200 nodes, {many:N0} B for each of 800");
+        Assert.InRange(many, 1, few * 5 / 4);
+
+        static long Allocated(int nodes)
+        {
+            long before = GC.GetAllocatedBytesForCurrentThread();
+            using var cluster = new SimulatedCluster(nodes, seed: 1);
+            var options = new TopicOptions { Access = TopicAccess.Subscribe };
+            cluster.Start(node => node.Node.OpenTopicAsync<ReadOnlyMemory<byte>>("topic", options));
+            cluster.Run(TimeSpan.FromSeconds(3));
+            return GC.GetAllocatedBytesForCurrentThread() - before;
+        }
+    }
+
     private static long Bytes(int nodes, int topics, TopicAccess access)
     {
         long before = GC.GetTotalMemory(forceFullCollection: true);
