@@ -63,6 +63,13 @@ internal sealed record MulticastOptions
 
     public TimeSpan TokenIntervalIdle { get; init; } = TimeSpan.FromSeconds(1);
 
+    // For experiments: a ring's leader releases a token this long after it has the last one back, whatever happens meanwhile.
+    public TimeSpan? TokenIntervalFixed { get; init; }
+
+    // For experiments: 1, an acknowledgement says up to where all hold everything; more, it also says in so many ranges what they
+    // hold beyond that, and the sender lets go of it.
+    public int FeedbackRanges { get; init; } = 1;
+
     // A token that has not come back is sent again after this, doubled up to TokenTimeoutMax.
     public TimeSpan TokenTimeout { get; init; } = TimeSpan.FromMilliseconds(25);
 

@@ -443,6 +443,12 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         }
 
         _context.Counters.AcksReceived++;
+        for (int i = 0; i < AggregateAck.HeldRanges(header.Body); i++)
+        {
+            var (first, last) = AggregateAck.HeldRange(header.Body, i);
+            stream.LetGo(first, last);
+        }
+
         stream.OnAck(ack.Stable, ack.Consumed, ack.Read, ack.KernelDrops, ack.ReceiveBufferBytes);
         return DropReason.None;
     }

@@ -62,6 +62,12 @@ public sealed record SimulationOptions
     /// </summary>
     internal bool SharesPacketMemory { get; init; }
 
+    /// <summary>Null: tokens go when there is something to tell.</summary>
+    internal TimeSpan? TokenInterval { get; init; }
+
+    /// <summary>In how many ranges acknowledgements say what all hold; 1: up to where.</summary>
+    internal int FeedbackRanges { get; init; } = 1;
+
     /// <summary>The bound of each node's pool of packet memory.</summary>
     internal long PoolBytes { get; init; } = 64 << 20;
 

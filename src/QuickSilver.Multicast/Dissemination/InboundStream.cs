@@ -149,6 +149,9 @@ internal sealed class InboundStream
     }
 
     /// <summary>What is noted of a number that is missing.</summary>
+    /// <summary>Bytes of what is kept, for others or because something before it is missing.</summary>
+    public long KeptBytes => _window.HeldBytes;
+
     public ref PacketSlot MissingSlot(long number) => ref _window.Missing(number);
 
     /// <summary>Learns that numbers up to this one were sent. Clamped: a lie cannot make the stream remember more than a window.</summary>
@@ -213,6 +216,28 @@ internal sealed class InboundStream
 
                 from = -1;
             }
+        }
+    }
+
+    /// <summary>What was received of the packets after a number, in so many ranges, the oldest.</summary>
+    public void CopyHeld(long after, int most, SequenceRanges into)
+    {
+        into.Clear();
+        long from = after + 1;
+        for (int i = 0; i < Missing.Count && into.Count < most; i++)
+        {
+            var (first, last) = Missing[i];
+            if (first > from)
+            {
+                into.Add(from, first - 1);
+            }
+
+            from = Math.Max(from, last + 1);
+        }
+
+        if (from <= Highest && into.Count < most)
+        {
+            into.Add(from, Highest);
         }
     }
 

@@ -40,6 +40,9 @@ internal sealed class PacketWindow(int maxPackets)
     // The first number that may be in the window; everything before was handed up and let go.
     public long Base { get; private set; } = 1;
 
+    /// <summary>Bytes of the packets that are held.</summary>
+    public long HeldBytes { get; private set; }
+
     public bool Takes(long sequence) => sequence >= Base && sequence < Base + maxPackets;
 
     public bool Contains(long sequence) => sequence >= Base && sequence < Base + _ring.Length && this[sequence].State != SlotState.Empty;
@@ -52,6 +55,7 @@ internal sealed class PacketWindow(int maxPackets)
     {
         Reserve(sequence);
         lease.AddClaim();
+        HeldBytes += length;
         this[sequence] = new PacketSlot
         {
             Lease = lease,
@@ -78,7 +82,7 @@ internal sealed class PacketWindow(int maxPackets)
     public void Drop(long sequence)
     {
         ref var slot = ref this[sequence];
-        slot.Lease?.Release();
+        Release(slot);
         slot = new PacketSlot { State = SlotState.Dropped };
     }
 
@@ -87,7 +91,7 @@ internal sealed class PacketWindow(int maxPackets)
         while (Base <= sequence)
         {
             ref var slot = ref this[Base];
-            slot.Lease?.Release();
+            Release(slot);
             slot = default;
             Base++;
         }
@@ -99,6 +103,15 @@ internal sealed class PacketWindow(int maxPackets)
         if (end >= Base)
         {
             ReleaseThrough(end);
+        }
+    }
+
+    private void Release(in PacketSlot slot)
+    {
+        if (slot.Lease is { } lease)
+        {
+            HeldBytes -= slot.Length;
+            lease.Release();
         }
     }
 

@@ -84,6 +84,9 @@ internal sealed class RegionSender
     /// </summary>
     public long RoutedAt { get; set; }
 
+    /// <summary>Sent, and not known to be held by all.</summary>
+    public long Pending => Last - Acknowledged - _packets.ReleasedEarly;
+
     /// <summary>All live members hold the packets up to and with this one.</summary>
     public long Acknowledged { get; private set; }
 
@@ -216,10 +219,13 @@ internal sealed class RegionSender
         _context.OnSenderProgress();
     }
 
+    /// <summary>All hold these, though they lack something before: nobody will ask for them.</summary>
+    public void LetGo(long first, long last) => _packets.Release(first, Math.Min(last, _sent));
+
     /// <summary>False when no member is left. One that comes back to the cluster does not come back to this view.</summary>
     public bool OnMemberGone(NodeKey node)
     {
-        if (View.Members.Contains(node) && !_gone.Contains(node))
+        if (IsLive(node))
         {
             _gone.Add(node);
             _goneMark ^= GoneMark.Of(node);
@@ -229,7 +235,7 @@ internal sealed class RegionSender
     }
 
     /// <summary>Whether it is a member of the view that was not removed since.</summary>
-    public bool IsLive(NodeKey node) => View.Members.Contains(node) && !_gone.Contains(node);
+    public bool IsLive(NodeKey node) => View.Members.AsSpan().BinarySearch(node) >= 0 && !_gone.Contains(node);
 
     /// <summary>No live member is left to want anything: all counts as held.</summary>
     public void Abandon()

@@ -26,6 +26,9 @@ internal sealed class RetentionBuffer(RetentionBudget budget)
 
     public long Last => Next - 1;
 
+    /// <summary>Of the numbers from First on, those whose packets are gone already.</summary>
+    public long ReleasedEarly { get; private set; }
+
     public bool Contains(long sequence) => sequence >= First && sequence < Next;
 
     public ref RetainedPacket this[long sequence] => ref _ring[sequence & (_ring.Length - 1)];
@@ -50,11 +53,28 @@ internal sealed class RetentionBuffer(RetentionBudget budget)
         while (First <= through)
         {
             ref var packet = ref this[First];
-            budget.Bytes -= packet.Length;
-            packet.Lease!.Release();
-            packet = default;
+            ReleasedEarly -= packet.Lease is null ? 1 : 0;
+            Release(ref packet);
             First++;
         }
+    }
+
+    /// <summary>Releases packets though some before them are still kept.</summary>
+    public void Release(long first, long last)
+    {
+        for (long n = Math.Max(first, First); n <= Math.Min(last, Last); n++)
+        {
+            ref var packet = ref this[n];
+            ReleasedEarly += packet.Lease is null ? 0 : 1;
+            Release(ref packet);
+        }
+    }
+
+    private void Release(ref RetainedPacket packet)
+    {
+        budget.Bytes -= packet.Length;
+        packet.Lease?.Release();
+        packet = default;
     }
 
     private void Grow()

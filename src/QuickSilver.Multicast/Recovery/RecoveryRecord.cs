@@ -6,12 +6,13 @@ namespace QuickSilver.Multicast.Recovery;
 
 // What a ring's token says of one sender's stream (DESIGN 6; the paper's section 2). On the wire: u64 id, u32 incarnation,
 // u8 flags, i64 stable, then as u32 offsets from it: held by all, consumed by all, read by all, held by any, known as held by any,
-// replicated, replicated by all, through; u32 epoch; u8 count of the neighbour's gaps, u8 count of what all lack; each gap as two
-// u32 (offset, length).
+// replicated, replicated by all, through; u64 epoch; u8 count of the neighbour's gaps, u8 count of what all lack; each gap as two
+// u32 (offset, length). With flag 16 a u8 count and as many ranges follow: what all hold.
 internal sealed class RecoveryRecord
 {
     public const int FixedBytes = 63;
     public const int MaxRanges = 20;
+    public const int MaxHeldRanges = 100;
     private const int RangeBytes = 8;
 
     [Flags]
@@ -26,6 +27,8 @@ internal sealed class RecoveryRecord
         Refused = 4,
         // A ring below has not told yet.
         Partial = 8,
+        // Ranges that all hold are told too.
+        Held = 16,
     }
 
     public NodeKey Sender;
@@ -52,6 +55,12 @@ internal sealed class RecoveryRecord
     public SequenceRanges NeighbourGaps { get; } = new(MaxRanges);
     public SequenceRanges LackedByAll { get; } = new(1 << 16);
 
+    /// <summary>
+    /// What all of this round so far hold of the packets not known to be stable, as far as it is told in ranges
+    /// (<see cref="MulticastOptions.FeedbackRanges"/>); null where it is not.
+    /// </summary>
+    public SequenceRanges? HeldRanges { get; set; }
+
     public void Reset(NodeKey sender)
     {
         Sender = sender;
@@ -60,6 +69,7 @@ internal sealed class RecoveryRecord
         IsGathering = IsDecided = IsRefused = IsPartial = false;
         NeighbourGaps.Clear();
         LackedByAll.Clear();
+        HeldRanges = null;
     }
 
     /// <summary>Bytes written, or 0 when the record does not fit even without gaps.</summary>
@@ -76,6 +86,8 @@ internal sealed class RecoveryRecord
         // A list that is cut short decides less: what was left out counts as held.
         var flags = (IsGathering ? Flag.Gathering : 0) | (IsDecided ? Flag.Decided : 0)
             | (IsRefused ? Flag.Refused : 0) | (IsPartial ? Flag.Partial : 0);
+        bool tellsHeld = HeldRanges is not null && room > lacked + gaps;
+        flags |= tellsHeld ? Flag.Held : 0;
         BinaryPrimitives.WriteUInt64LittleEndian(at, Sender.Id);
         BinaryPrimitives.WriteUInt32LittleEndian(at[8..], Sender.Incarnation);
         at[12] = (byte)flags;
@@ -94,6 +106,13 @@ internal sealed class RecoveryRecord
         int used = FixedBytes;
         used += WriteRanges(at[used..], NeighbourGaps, gaps);
         used += WriteRanges(at[used..], LackedByAll, lacked);
+        if (tellsHeld)
+        {
+            int held = Math.Min(Math.Min(HeldRanges!.Count, MaxHeldRanges), room - lacked - gaps - 1);
+            at[used++] = (byte)held;
+            used += WriteRanges(at[used..], HeldRanges, held);
+        }
+
         return used;
     }
 
@@ -130,7 +149,19 @@ internal sealed class RecoveryRecord
         int used = FixedBytes;
         used += ReadRanges(at[used..], NeighbourGaps, at[61]);
         used += ReadRanges(at[used..], LackedByAll, at[62]);
-        return used;
+        if ((flags & Flag.Held) == 0)
+        {
+            return used;
+        }
+
+        if (at.Length <= used || at[used] > MaxHeldRanges || at.Length < used + 1 + (at[used] * RangeBytes))
+        {
+            return 0;
+        }
+
+        int count = at[used++];
+        HeldRanges = new SequenceRanges(MaxHeldRanges * 2);
+        return used + ReadRanges(at[used..], HeldRanges, count);
     }
 
     // Consumption may lie behind Stable (a slow reader), so offsets are signed around it.

@@ -274,6 +274,7 @@ internal sealed class RingHierarchy
     {
         record.HeldByAll = record.ConsumedByAll = record.ReadByAll = record.ReplicatedByAll = long.MaxValue;
         Merge(level, stream, record);
+        record.HeldRanges = Held(level, stream, record.Stable);
         if (record.IsGathering)
         {
             var own = Unsupplied(level, stream, settlement, record);
@@ -290,6 +291,11 @@ internal sealed class RingHierarchy
     public void Join(int level, InboundStream stream, Settlement settlement, RecoveryRecord record)
     {
         Merge(level, stream, record);
+        if (record.HeldRanges is { } held)
+        {
+            held.IntersectWith(Held(level, stream, record.Stable) ?? new SequenceRanges(1));
+        }
+
         if (record.IsGathering && Unsupplied(level, stream, settlement, record) is { } own)
         {
             record.LackedByAll.IntersectWith(own);
@@ -394,6 +400,27 @@ internal sealed class RingHierarchy
         record.ReadByAll = Math.Min(record.ReadByAll, below?.ReadByAll ?? 0);
         record.ReplicatedByAll = Math.Min(record.ReplicatedByAll, below?.ReplicatedByAll ?? 0);
         record.HeldByAny = Math.Max(record.HeldByAny, Math.Max(below?.HeldByAny ?? 0, stream.Highest));
+    }
+
+    // A copy of what the seat holds; null where it is not told in ranges.
+    private SequenceRanges? Held(int level, InboundStream stream, long stable)
+    {
+        if (Context.Options.FeedbackRanges <= 1)
+        {
+            return null;
+        }
+
+        var held = new SequenceRanges(RecoveryRecord.MaxHeldRanges * 2);
+        if (level == 0)
+        {
+            stream.CopyHeld(stable, Context.Options.FeedbackRanges, held);
+        }
+        else if (_rings[level - 1].FindResult(stream.Sender)?.HeldRanges is { } below)
+        {
+            Copy(below, held);
+        }
+
+        return held;
     }
 
     // What nobody in this seat can supply; null when it cannot be said, and the record is marked so. From then on the seat

@@ -57,6 +57,8 @@ internal sealed class RingResult
     private SequenceRanges? _lacked;
 
     public long HeldByAll { get; set; }
+    // What all under the ring hold beyond, where that is told.
+    public SequenceRanges? HeldRanges { get; set; }
     public long ConsumedByAll { get; set; }
     public long ReadByAll { get; set; }
     public long ReplicatedByAll { get; set; }

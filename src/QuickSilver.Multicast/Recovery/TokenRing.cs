@@ -82,7 +82,7 @@ internal sealed class TokenRing
     /// <summary>Something has come, from a sender or from the ring below: a leader that rests begins a round soon.</summary>
     public void OnActivity()
     {
-        if (!_underWay && (_waitsIdle || !_timer.IsPending) && IsLeader)
+        if (!_underWay && (_waitsIdle || !_timer.IsPending) && IsLeader && !IsSteady)
         {
             _waitsIdle = false;
             _context.Environment.Schedule(_timer, _context.Options.TokenIntervalActive);
@@ -92,7 +92,7 @@ internal sealed class TokenRing
     /// <summary>A sender wants to know soon what is held: the next round begins at once, or as soon as this one is over.</summary>
     public void OnAckWanted()
     {
-        if (!IsLeader)
+        if (!IsLeader || IsSteady)
         {
             return;
         }
@@ -398,6 +398,7 @@ internal sealed class TokenRing
         result.ConsumedByAll = Math.Max(result.ConsumedByAll, record.ConsumedByAll);
         result.ReadByAll = Math.Max(result.ReadByAll, record.ReadByAll);
         result.ReplicatedByAll = Math.Max(result.ReplicatedByAll, record.ReplicatedByAll);
+        result.HeldRanges = record.HeldRanges;
         if (record.IsGathering && !record.IsPartial && record.Epoch > result.Epoch)
         {
             result.Epoch = record.Epoch;
@@ -409,8 +410,15 @@ internal sealed class TokenRing
         return isNews;
     }
 
+    private bool IsSteady => _context.Options.TokenIntervalFixed is not null;
+
     private TimeSpan OpenInterval()
     {
+        if (_context.Options.TokenIntervalFixed is { } steady)
+        {
+            return steady;
+        }
+
         var interval = _context.Options.TokenIntervalActive * (1 << Math.Min(_stillRounds, 8));
         return interval < _context.Options.TokenIntervalWaiting ? interval : _context.Options.TokenIntervalWaiting;
     }
@@ -422,7 +430,8 @@ internal sealed class TokenRing
         if (_rings.Live.Count > 1)
         {
             bool leads = IsLeader;
-            _context.Environment.Schedule(leads ? _timer : _watch, _context.Options.TokenIntervalIdle * (leads ? 1 : 3));
+            var idle = _context.Options.TokenIntervalIdle;
+            _context.Environment.Schedule(leads ? _timer : _watch, leads ? _context.Options.TokenIntervalFixed ?? idle : idle * 3);
         }
     }
 
@@ -438,9 +447,9 @@ internal sealed class TokenRing
         result.LastAck = ack;
         if (_context.Directory.Find(record.Sender) is { } address)
         {
-            Span<byte> packet = stackalloc byte[AggregateAck.Bytes];
-            ack.Write(packet, _rings.Template);
-            _context.SendControl(packet, address);
+            Span<byte> packet = stackalloc byte[AggregateAck.MostBytes];
+            int bytes = ack.Write(packet, _rings.Template, result.HeldRanges);
+            _context.SendControl(packet[..bytes], address);
         }
     }
 

@@ -3,7 +3,7 @@ using System.Globalization;
 namespace QuickSilver.Simulation.Experiments;
 
 // What the machines of an experiment are like. A cost per packet and one per byte, on the thread that does everything; a
-// network card of a certain speed; and a garbage collector that takes its share of a sender's time by what the sender keeps.
+// network card of a certain speed; and a garbage collector that takes its share of the time by what the node keeps.
 internal sealed record HostModel
 {
     /// <summary>
@@ -52,7 +52,7 @@ internal sealed record HostModel
 
     public required long LinkBitsPerSecond { get; init; }
 
-    /// <summary>How much dearer everything becomes for a sender with each megabyte that it keeps for repair.</summary>
+    /// <summary>How much dearer everything becomes for a node with each megabyte that it keeps for repair.</summary>
     public required double CollectorSharePerMegabyte { get; init; }
 
     public required bool SegmentationOffload { get; init; }
@@ -76,5 +76,5 @@ internal sealed record HostModel
         $"{Name} ({Description}): {SentDatagram.TotalMicroseconds} µs a packet sent, {ReceivedDatagram.TotalMicroseconds} µs a packet "
         + $"received, {Kilobyte.TotalMicroseconds} µs for 1,000 bytes, a network card of {LinkBitsPerSecond / 1e6} Mbit/s each way out "
         + $"({DatagramBytesPerSecond / 1e6:F2} MB/s of datagrams), {LinkDelay.TotalMicroseconds} µs between hosts, "
-        + $"{CollectorSharePerMegabyte * 100}% more of a sender's time for each MB it keeps");
+        + $"{CollectorSharePerMegabyte * 100}% more of the time for each MB that a node keeps");
 }

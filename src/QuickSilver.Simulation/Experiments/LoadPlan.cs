@@ -35,6 +35,15 @@ internal sealed record LoadPlan
     /// <summary>Messages a second; null: as many as the protocol lets the sender.</summary>
     public double? Rate { get; init; }
 
+    /// <summary>Members that keep each packet at least; null: as nodes do by themselves.</summary>
+    public int? Replicas { get; init; }
+
+    /// <summary>How often the leader of each ring releases a token, in a second; null: when there is something to tell.</summary>
+    public double? TokenRate { get; init; }
+
+    /// <summary>In how many ranges acknowledgements say what all hold; 1: up to where.</summary>
+    public int FeedbackRanges { get; init; } = 1;
+
     public HostModel Host { get; init; } = HostModel.Papers;
 
     public LoadFaults Faults { get; init; } = new();
@@ -57,6 +66,8 @@ internal sealed record LoadFigures
     /// <summary>Packets sent and not known to be held by all, the mean over the time.</summary>
     public required double PendingAcks { get; init; }
     public required double PendingBytes { get; init; }
+    /// <summary>What a receiver keeps, the mean over them and over the time.</summary>
+    public required double ReceiverKeptBytes { get; init; }
     public required double LatencyMeanMillis { get; init; }
     public required double LatencyMostMillis { get; init; }
     public required double SenderBusyShare { get; init; }

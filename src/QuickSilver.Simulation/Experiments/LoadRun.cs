@@ -28,6 +28,7 @@ internal sealed class LoadRun : IDisposable
     private long _roundTrips;
     private double _pendingPackets;
     private double _pendingBytes;
+    private double _keptBytes;
     private int _samples;
     private long _latencyTicks;
     private long _latencyMost;
@@ -39,12 +40,15 @@ internal sealed class LoadRun : IDisposable
         _plan = plan;
         _delivered = new long[plan.Nodes];
         _payload = new byte[plan.MessageBytes];
+        var nodes = new QuickSilverOptions { SegmentationOffload = plan.Host.SegmentationOffload };
         _cluster = new SimulatedCluster(new SimulationOptions
         {
             Nodes = plan.Nodes,
             Seed = plan.Seed,
             Link = new LinkModel { Delay = plan.Host.LinkDelay },
-            NodeOptions = new QuickSilverOptions { SegmentationOffload = plan.Host.SegmentationOffload },
+            NodeOptions = plan.Replicas is { } replicas ? nodes with { Replicas = replicas } : nodes,
+            TokenInterval = plan.TokenRate is { } rate ? TimeSpan.FromSeconds(1 / rate) : null,
+            FeedbackRanges = plan.FeedbackRanges,
         });
     }
 
@@ -91,6 +95,7 @@ internal sealed class LoadRun : IDisposable
             WorstTokenRoundTripMillis = _worstRoundTrip,
             PendingAcks = _pendingPackets / Math.Max(1, _samples),
             PendingBytes = _pendingBytes / Math.Max(1, _samples),
+            ReceiverKeptBytes = _keptBytes / Math.Max(1, _samples) / Receivers,
             LatencyMeanMillis = latency / TimeSpan.TicksPerMillisecond,
             LatencyMostMillis = (double)latencyMost / TimeSpan.TicksPerMillisecond,
             SenderBusyShare = shares[0],
@@ -272,7 +277,7 @@ internal sealed class LoadRun : IDisposable
         long packets = 0;
         foreach (var stream in MulticastOf(Sender).Streams)
         {
-            packets += stream.IsReliable ? stream.Last - stream.Acknowledged : 0;
+            packets += stream.IsReliable ? stream.Pending : 0;
         }
 
         long kept = Sender.Node.GetCounters().UnackedBytes;
@@ -287,8 +292,14 @@ internal sealed class LoadRun : IDisposable
                 continue;
             }
 
+            long keptHere = 0;
             foreach (var region in MulticastOf(node).Regions)
             {
+                foreach (var stream in region.Streams)
+                {
+                    keptHere += stream.KeptBytes;
+                }
+
                 double millis = region.Rings.LastRoundTrip.TotalMilliseconds;
                 if (millis > 0)
                 {
@@ -297,12 +308,18 @@ internal sealed class LoadRun : IDisposable
                     _worstRoundTrip = Math.Max(_worstRoundTrip, millis);
                 }
             }
+
+            if (node != Sender)
+            {
+                _keptBytes += keptHere;
+                _plan.Host.Apply(node.Model, keptHere);
+            }
         }
     }
 
     private void Forget()
     {
-        _roundTripSum = _worstRoundTrip = _pendingPackets = _pendingBytes = 0;
+        _roundTripSum = _worstRoundTrip = _pendingPackets = _pendingBytes = _keptBytes = 0;
         _roundTrips = _latencyTicks = _latencyMost = 0;
         _samples = 0;
         _repair.Forget();

@@ -23,7 +23,11 @@ internal sealed class NodeLife
         _environment = environment;
         _options = cluster.Options.NodeOptions with { };
         _context = new ProcessContext(environment, cluster.Escapes);
-        Parts = new SimulatedParts(environment, _options, cluster.ServiceAt, cluster.Logs);
+        Parts = new SimulatedParts(environment, _options, cluster.ServiceAt, cluster.Logs)
+        {
+            TokenInterval = cluster.Options.TokenInterval,
+            FeedbackRanges = cluster.Options.FeedbackRanges,
+        };
         ulong which = ((ulong)(uint)owner.Number << 32) | (uint)owner.Lives;
         Random = new SimulatedRandom(SeededRandom.Derive(cluster.Options.Seed, purpose: 11, which));
         _own = SeededRandom.Derive(cluster.Options.Seed, purpose: 12, which);

@@ -23,6 +23,12 @@ internal abstract class ProtocolParts(QuickSilverOptions options, IPEndPoint? se
 
     public virtual bool ResumesInContext => false;
 
+    /// <summary>Null: tokens go when there is something to tell. For experiments.</summary>
+    public TimeSpan? TokenInterval { get; init; }
+
+    /// <summary>1: acknowledgements say one number. For experiments.</summary>
+    public int FeedbackRanges { get; init; } = 1;
+
     public virtual bool HasMeter => true;
 
     /// <summary>How a service that this node hosts parts topics into sets.</summary>
@@ -43,6 +49,8 @@ internal abstract class ProtocolParts(QuickSilverOptions options, IPEndPoint? se
             RepairBytesPerSecond = options.RepairBytesPerSecond,
             SegmentationOffload = options.SegmentationOffload,
             Unicast = options.Dissemination == Dissemination.Unicast,
+            TokenIntervalFixed = TokenInterval,
+            FeedbackRanges = FeedbackRanges,
         };
         _multicast = new MulticastNode(Environment, multicast, (below, address) =>
         {

@@ -74,6 +74,51 @@ public sealed class ControlBodyTests
     }
 
     [Fact]
+    public void An_acknowledgement_in_ranges_is_read_back_and_one_that_is_cut_short_tells_none()
+    {
+        var held = new SequenceRanges(10);
+        held.Add(12, 14);
+        held.Add(20, 20);
+        var packet = new byte[AggregateAck.MostBytes];
+        var ack = new AggregateAck(Origin, 10, 8, 12, 3, 4096, 5);
+
+        int bytes = ack.Write(packet, Template, held);
+
+        var body = new PacketHeader(packet.AsSpan(0, bytes)).Body;
+        Assert.True(AggregateAck.TryRead(body, out var read));
+        Assert.Equal(ack, read);
+        Assert.Equal(2, AggregateAck.HeldRanges(body));
+        Assert.Equal((12L, 14L), AggregateAck.HeldRange(body, 0));
+        Assert.Equal((20L, 20L), AggregateAck.HeldRange(body, 1));
+        Assert.Equal(0, AggregateAck.HeldRanges(body[..^1]));
+    }
+
+    [Fact]
+    public void A_record_tells_what_all_hold_in_ranges_the_oldest_first_as_far_as_there_is_room()
+    {
+        var record = new RecoveryRecord { Stable = 100, HeldRanges = new SequenceRanges(200) };
+        for (int i = 0; i < 150; i++)
+        {
+            record.HeldRanges.Add(110 + (i * 3), 111 + (i * 3));
+        }
+
+        var packet = new byte[1400];
+        var read = new RecoveryRecord();
+        int bytes = record.Write(packet);
+        Assert.Equal(bytes, read.TryRead(packet.AsSpan(0, bytes)));
+        Assert.Equal(record.HeldRanges.Ranges[..RecoveryRecord.MaxHeldRanges].ToArray(), read.HeldRanges!.Ranges.ToArray());
+        Assert.Equal(0, read.TryRead(packet.AsSpan(0, bytes - 1)));
+
+        bytes = record.Write(packet.AsSpan(0, RecoveryRecord.FixedBytes + 20));
+        Assert.Equal(bytes, read.TryRead(packet.AsSpan(0, bytes)));
+        Assert.Equal((110L, 111L), (read.HeldRanges![0].First, read.HeldRanges[0].Last));
+        record.HeldRanges = null;
+        bytes = record.Write(packet);
+        Assert.Equal((bytes, RecoveryRecord.FixedBytes), (read.TryRead(packet.AsSpan(0, bytes)), bytes));
+        Assert.Null(read.HeldRanges);
+    }
+
+    [Fact]
     public void A_token_is_read_back_with_its_records()
     {
         var token = new Token

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
@@ -86,9 +87,29 @@ public sealed class HierarchyTests
         Assert.True(kept > 0 && dropped > 2 * kept, $"{kept} kept, {dropped} dropped");
     }
 
-    private static MulticastCluster Running(int nodes, RepairRules repair, LinkModel? link)
+    [Fact]
+    public void A_sender_that_is_told_in_ranges_keeps_only_what_somebody_lacks()
     {
-        var cluster = new MulticastCluster(seed: 5, nodes, link) { Service = { Repair = repair } };
+        const int Unlucky = 39;
+        var options = new MulticastOptions { ClusterId = 7, FeedbackRanges = 10 };
+        var cluster = Running(40, new RepairRules(2, 3), link: null, options);
+        bool isBlocked = true;
+        cluster.Simulation.Network.Filter = (link, packet) => isBlocked
+            && link.To.Number == Unlucky
+            && new PacketHeader(packet) is { Kind: PacketKind.Data, Sequence: >= 3 and <= 5 };
+        cluster[0].PublishAll(1, 200, 1_400);
+        var stream = cluster[0].Multicast.Streams.Single();
+
+        Assert.True(cluster.RunUntil(() => stream is { Acknowledged: 2, Pending: 3 }, seconds: 5), $"{stream.Pending} pending");
+        Assert.InRange(cluster[0].Multicast.RetainedBytes, 1, 3 * cluster.Options.PacketBytes);
+        isBlocked = false;
+        Assert.True(cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host => host.Log.Count == 200)));
+        Assert.True(cluster.RunUntil(() => cluster[0].Multicast.RetainedBytes == 0 && stream.Pending == 0));
+    }
+
+    private static MulticastCluster Running(int nodes, RepairRules repair, LinkModel? link, MulticastOptions? options = null)
+    {
+        var cluster = new MulticastCluster(seed: 5, nodes, link, options) { Service = { Repair = repair } };
         foreach (var host in cluster.Hosts)
         {
             host.Publishes(1);

@@ -28,6 +28,9 @@ public sealed class SimulationScenarios
     [InlineData("perturbed-loss")]
     [InlineData("topics")]
     [InlineData("latency-vs-rate")]
+    [InlineData("replication-factor")]
+    [InlineData("token-rate")]
+    [InlineData("feedback-ranges")]
     public void Each_scenario_reports_what_was_delivered_and_loses_nothing(string scenario)
     {
         var report = Sim(scenario, ["--nodes", "3", "--topics", "2", .. Short]);

@@ -44,6 +44,39 @@ public sealed class LoadRunTests
     }
 
     [Fact]
+    public void The_more_members_keep_a_packet_the_more_each_of_them_keeps()
+    {
+        var plan = Small with { Nodes = 25 };
+        var few = LoadRun.Measure(plan with { Replicas = 2 });
+        var all = LoadRun.Measure(plan with { Replicas = 25 });
+
+        Assert.True(few.ReceiverKeptBytes < all.ReceiverKeptBytes, $"{few.ReceiverKeptBytes} and {all.ReceiverKeptBytes} bytes");
+        Assert.Equal((0, 0), (few.Missing, all.Missing));
+    }
+
+    [Fact]
+    public void Where_tokens_are_few_the_sender_waits_for_acknowledgements_and_in_the_end_has_them()
+    {
+        var plan = Small with { Rate = 1000 };
+        var steady = LoadRun.Measure(plan with { TokenRate = 5 });
+        var adaptive = LoadRun.Measure(plan);
+
+        Assert.InRange(steady.PendingAcks, 5 * adaptive.PendingAcks, double.MaxValue);
+        Assert.Equal((0, 0), (steady.Missing, steady.Gaps));
+    }
+
+    [Fact]
+    public void A_sender_that_hears_of_ranges_keeps_less_when_packets_are_lost_and_all_arrives()
+    {
+        var plan = Small with { Rate = 2000, Faults = new LoadFaults { Sleep = true, Loss = 0.05 } };
+        var one = LoadRun.Measure(plan);
+        var ranges = LoadRun.Measure(plan with { FeedbackRanges = 20 });
+
+        Assert.True(ranges.PendingAcks < one.PendingAcks, $"{ranges.PendingAcks} packets with ranges, {one.PendingAcks} without");
+        Assert.Equal((0, 0), (ranges.Missing, ranges.Gaps));
+    }
+
+    [Fact]
     public void A_rate_is_kept_over_many_topics()
     {
         var figures = LoadRun.Measure(Small with { Topics = 5, Rate = 1500 });

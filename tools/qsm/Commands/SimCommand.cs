@@ -29,6 +29,24 @@ internal static class SimCommand
         HelpName = "MSGS",
     }.Within(0.1, 1e6);
 
+    private static readonly Option<int?> Replicas = new Option<int?>("--replicas")
+    {
+        Description = "How many receivers keep each packet until all hold it, at least.",
+        HelpName = "K",
+    }.Within(1, 1000);
+
+    private static readonly Option<double?> TokenRate = new Option<double?>("--token-rate")
+    {
+        Description = "Tokens a second that each ring's leader releases; without it they go when there is something to tell.",
+        HelpName = "TOKENS",
+    }.Within(0.1, 1000);
+
+    private static readonly Option<int?> FeedbackRanges = new Option<int?>("--feedback-ranges")
+    {
+        Description = "In how many ranges acknowledgements say what all hold; by default they say up to where.",
+        HelpName = "K",
+    }.Within(1, 100);
+
     private static readonly Option<ulong> Seed = new Option<ulong>("--seed")
     {
         Description = "What all chance is drawn from: the same command line gives the same trace hash.",
@@ -38,7 +56,7 @@ internal static class SimCommand
 
     private static readonly Option<double> Seconds = new Option<double>("--seconds")
     {
-        Description = "How much virtual time is measured, after a warm-up of 1 s.",
+        Description = "How much virtual time is measured, after a warm-up of 1 s (20 s where tokens are few).",
         HelpName = "S",
         DefaultValueFactory = _ => 10,
     }.Within(0.1, 86_400);
@@ -55,7 +73,7 @@ internal static class SimCommand
 
     private static readonly Option<FileInfo?> Report = new("--report")
     {
-        Description = "Run the whole curve, up to what --nodes, --topics or --rate says, and write it as a page, with a CSV beside it.",
+        Description = "Run the whole curve, up to what the option of its axis says (--nodes, --topics, …), and write it as a page, with a CSV beside it.",
         HelpName = "FILE.html",
     };
 
@@ -73,7 +91,7 @@ internal static class SimCommand
         });
         var run = new Command("run", "Run a scenario: one point of its curve, or with --report all of it.")
         {
-            ScenarioName, Nodes, Topics, Rate, Seed, Seconds, Minutes, Faults, Model, Report, Json,
+            ScenarioName, Nodes, Topics, Rate, Replicas, TokenRate, FeedbackRanges, Seed, Seconds, Minutes, Faults, Model, Report, Json,
         };
         Bounds.Exclude(run, Seconds, Minutes);
         run.SetAction(parse => Run(parse));
@@ -86,17 +104,31 @@ internal static class SimCommand
         int? nodes = parse.GetValue(Nodes);
         int? topics = parse.GetValue(Topics);
         double? rate = parse.GetValue(Rate);
+        int? replicas = parse.GetValue(Replicas);
+        double? tokenRate = parse.GetValue(TokenRate);
+        int? ranges = parse.GetValue(FeedbackRanges);
         double seconds = parse.GetValue(Minutes) * 60 ?? parse.GetValue(Seconds);
         var faults = parse.GetValue(Faults) ?? scenario.Faults;
         var last = new ScenarioPoint(scenario, nodes ?? scenario.Nodes, topics ?? scenario.Topics, rate ?? scenario.Rate)
         {
+            Replicas = replicas ?? scenario.Replicas,
+            TokenRate = tokenRate ?? scenario.TokenRate,
+            FeedbackRanges = ranges ?? scenario.FeedbackRanges,
             Seed = parse.GetValue(Seed),
             Duration = TimeSpan.FromSeconds(seconds),
             Host = parse.GetValue(Model)!,
             Faults = faults,
             FaultsText = FaultList.Say(faults),
         };
-        double? most = scenario.Axis switch { Axis.Topics => topics, Axis.Rate => rate, _ => nodes };
+        double? most = scenario.Axis switch
+        {
+            Axis.Topics => topics,
+            Axis.Rate => rate,
+            Axis.Replicas => replicas,
+            Axis.TokenRate => tokenRate,
+            Axis.FeedbackRanges => ranges,
+            _ => nodes,
+        };
         try
         {
             var report = parse.GetValue(Report) is { } file ? RunCurve(last, most, file) : last.Run();

@@ -22,7 +22,15 @@ internal static class CurvePage
 
     public static string Html(Scenario scenario, IReadOnlyList<double> at, IReadOnlyList<ScenarioReport> points)
     {
-        string axis = scenario.Axis switch { Axis.Topics => "topics", Axis.Rate => "messages/s", _ => "nodes" };
+        string axis = scenario.Axis switch
+        {
+            Axis.Topics => "topics",
+            Axis.Rate => "messages/s",
+            Axis.Replicas => "replicas",
+            Axis.TokenRate => "tokens/s",
+            Axis.FeedbackRanges => "ranges",
+            _ => "nodes",
+        };
         var page = new StringBuilder();
         page.Append(CultureInfo.InvariantCulture, $$"""
             <!doctype html>

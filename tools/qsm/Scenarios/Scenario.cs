@@ -8,6 +8,9 @@ internal enum Axis
     Nodes,
     Topics,
     Rate,
+    Replicas,
+    TokenRate,
+    FeedbackRanges,
 }
 
 // A curve of a plot: what of each point's report it shows.
@@ -53,7 +56,17 @@ internal sealed record Scenario
 
     public double? Rate { get; init; }
 
+    public int? Replicas { get; init; }
+
+    /// <summary>Null: tokens go when there is something to tell, as they do by themselves; 0 on the axis.</summary>
+    public double? TokenRate { get; init; }
+
+    public int FeedbackRanges { get; init; } = 1;
+
     public LoadFaults Faults { get; init; } = new();
+
+    /// <summary>Before it is measured.</summary>
+    public TimeSpan WarmUp { get; init; } = TimeSpan.FromSeconds(1);
 
     public required IReadOnlyList<Curve> Curves { get; init; }
 
@@ -67,6 +80,10 @@ internal sealed record Scenario
     private static Curve TokenRoundTrip { get; } = new("token round trip, ms", point => point.TokenRoundTripMillis);
 
     private static Curve PendingAcks { get; } = new("packets pending ACK", point => point.PendingAcks);
+
+    private static Curve ReceiverKept { get; } = new("kept by a receiver, KB", point => point.ReceiverKeptBytes / 1e3);
+
+    private static Curve SenderKept { get; } = new("kept by the sender, KB", point => point.PendingBytes / 1e3);
 
     private static Curve Latency { get; } = new("mean latency, ms", point => point.LatencyMeanMillis);
 
@@ -96,6 +113,50 @@ internal sealed record Scenario
             PaperSays = "Section 5.1: the sender's memory \"is used mostly by the multicast messages pending ACK\"; figures 17 and 20, "
                 + "of 192 to 200 nodes, have axes up to 25,000 and 60,000 of them.",
             Curves = [PendingAcks],
+        },
+        new()
+        {
+            Name = "replication-factor",
+            Description = "Throughput over the number of receivers that keep each packet until all hold it, up to all.",
+            PaperSays = "Section 5.2, figures 19 and 20 (axes: 0 to 70 replicas in a region of 192 nodes, 6,700 to 7,600 messages/s, "
+                + "0.3 to 2.7 s of token round trip, 0 to 120 MB kept by a receiver, 0 to 40,000 messages pending ACK): \"a super-linear "
+                + "increase of the token roundtrip time and a slow increase of the number of messages pending ACK on the sender, causing "
+                + "a sharp decrease in throughput\"; from 5 to all nodes of the region the token round trip grows 3-fold, and the "
+                + "longer report adds that where all cache all messages \"the system can no longer run without rate control\".",
+            Axis = Axis.Replicas,
+            Points = [5, 10, 20, 35, 50, 65, 96, 192],
+            Nodes = 193,
+            Replicas = 192,
+            Curves = [Throughput, TokenRoundTrip, PendingAcks, ReceiverKept],
+        },
+        new()
+        {
+            Name = "token-rate",
+            Description = "Throughput over the tokens that each ring's leader releases in a second; at 0 as they go by themselves, when "
+                + "there is something to tell.",
+            PaperSays = "Section 5.1, figure 17 (axes: 0 to 5 tokens a second, 7,500 to 10,000 messages/s, 5,000 and more messages pending "
+                + "ACK): \"simply increasing the token rates helps only up to a point\"; the longer report says: beyond 1.25 a second "
+                + "more than one aggregation is in progress, and from 1 to 5 a second unacknowledged data shrinks by 30% while "
+                + "throughput grows by less than 1%.",
+            Axis = Axis.TokenRate,
+            Points = [0, 0.5, 1, 1.25, 2, 3, 4, 5],
+            WarmUp = TimeSpan.FromSeconds(20),
+            Curves = [Throughput, PendingAcks, SenderKept],
+        },
+        new()
+        {
+            Name = "feedback-ranges",
+            Description = "Throughput, and what the sender keeps, over the ranges in which an acknowledgement says what all hold, from one "
+                + "number to a range for each partition; 1% lost by each receiver on its own, as without losses there is but one range.",
+            PaperSays = "Section 5.1, figure 18 (one value, and as many ranges as partitions; 0 to 200 nodes): \"causing tokens to carry "
+                + "larger amounts of feedback per round by making this amount proportional to the region size increases processing "
+                + "complexity, and despite memory saving, it is counterproductive\"; the longer report says that the unacknowledged data "
+                + "is 30% less, that throughput is lower, and that flow control becomes unstable.",
+            Axis = Axis.FeedbackRanges,
+            Points = [1, 2, 5, 10, 20, 40],
+            FeedbackRanges = 40,
+            Faults = new() { Loss = 0.01 },
+            Curves = [Throughput, PendingAcks, SenderKept, ReceiverKept],
         },
         new()
         {

@@ -22,10 +22,20 @@ internal sealed record ScenarioPoint(Scenario Scenario, int Nodes, int Topics, d
 
     public required string FaultsText { get; init; }
 
+    public int? Replicas { get; init; }
+
+    public int FeedbackRanges { get; init; } = 1;
+
+    /// <summary>Null: as they go by themselves.</summary>
+    public double? TokenRate { get; init; }
+
     public double At => Scenario.Axis switch
     {
         Axis.Topics => Topics,
         Axis.Rate => Rate ?? 0,
+        Axis.Replicas => Replicas ?? 0,
+        Axis.TokenRate => TokenRate ?? 0,
+        Axis.FeedbackRanges => FeedbackRanges,
         _ => Nodes,
     };
 
@@ -33,6 +43,9 @@ internal sealed record ScenarioPoint(Scenario Scenario, int Nodes, int Topics, d
     {
         Axis.Topics => this with { Topics = (int)at },
         Axis.Rate => this with { Rate = at },
+        Axis.Replicas => this with { Replicas = (int)at },
+        Axis.FeedbackRanges => this with { FeedbackRanges = (int)at },
+        Axis.TokenRate => this with { TokenRate = at > 0 ? at : null },
         _ => this with { Nodes = (int)at },
     };
 
@@ -52,6 +65,10 @@ internal sealed record ScenarioPoint(Scenario Scenario, int Nodes, int Topics, d
             Seed = Seed,
             Duration = Duration,
             Rate = Rate,
+            Replicas = Replicas,
+            TokenRate = TokenRate,
+            FeedbackRanges = FeedbackRanges,
+            WarmUp = Scenario.WarmUp,
             Host = Host,
             Faults = Faults,
         });
@@ -67,6 +84,7 @@ internal sealed record ScenarioPoint(Scenario Scenario, int Nodes, int Topics, d
             WorstTokenRoundTripMillis = Math.Round(figures.WorstTokenRoundTripMillis, 3),
             PendingAcks = Math.Round(figures.PendingAcks, 1),
             PendingBytes = Math.Round(figures.PendingBytes),
+            ReceiverKeptBytes = Math.Round(figures.ReceiverKeptBytes),
             LatencyMeanMillis = Math.Round(figures.LatencyMeanMillis, 3),
             LatencyMostMillis = Math.Round(figures.LatencyMostMillis, 3),
             SenderBusyShare = Math.Round(figures.SenderBusyShare, 3),
@@ -107,6 +125,9 @@ internal sealed record ScenarioPoint(Scenario Scenario, int Nodes, int Topics, d
         Topics = Topics,
         Seed = Seed,
         Rate = Rate,
+        Replicas = Replicas,
+        TokenRate = TokenRate,
+        FeedbackRanges = FeedbackRanges == 1 ? null : FeedbackRanges,
         Faults = FaultsText,
         Model = Host.ToString(),
         TraceHash = "",

@@ -18,6 +18,15 @@ internal sealed record ScenarioReport
     /// <summary>Messages a second that were to be sent; without it as many as the protocol lets the sender.</summary>
     public double? Rate { get; init; }
 
+    /// <summary>Members that keep each packet at least, where that was asked for.</summary>
+    public int? Replicas { get; init; }
+
+    /// <summary>Tokens that each ring's leader releases in a second; without it they go when there is something to tell.</summary>
+    public double? TokenRate { get; init; }
+
+    /// <summary>In how many ranges acknowledgements say what all hold, where it is more than one number.</summary>
+    public int? FeedbackRanges { get; init; }
+
     public required string Faults { get; init; }
 
     /// <summary>The machines' parameters, in words.</summary>
@@ -46,6 +55,9 @@ internal sealed record ScenarioReport
     public double PendingAcks { get; init; }
 
     public double PendingBytes { get; init; }
+
+    /// <summary>Of packets that a receiver keeps, for others or because something before them is missing; the mean.</summary>
+    public double ReceiverKeptBytes { get; init; }
 
     public double LatencyMeanMillis { get; init; }
 
