@@ -219,28 +219,6 @@ internal sealed class InboundStream
         }
     }
 
-    /// <summary>What was received of the packets after a number, in so many ranges, the oldest.</summary>
-    public void CopyHeld(long after, int most, SequenceRanges into)
-    {
-        into.Clear();
-        long from = after + 1;
-        for (int i = 0; i < Missing.Count && into.Count < most; i++)
-        {
-            var (first, last) = Missing[i];
-            if (first > from)
-            {
-                into.Add(from, first - 1);
-            }
-
-            from = Math.Max(from, last + 1);
-        }
-
-        if (from <= Highest && into.Count < most)
-        {
-            into.Add(from, Highest);
-        }
-    }
-
     /// <summary>Gives up numbers that nobody alive has; what waits behind them goes on, with a gap notice.</summary>
     public void GiveUp(long first, long last)
     {

@@ -410,10 +410,13 @@ internal sealed class RingHierarchy
             return null;
         }
 
-        var held = new SequenceRanges(RecoveryRecord.MaxHeldRanges * 2);
+        var held = new SequenceRanges(Math.Min(Context.Options.FeedbackRanges, RecoveryRecord.MaxHeldRanges));
         if (level == 0)
         {
-            stream.CopyHeld(stable, Context.Options.FeedbackRanges, held);
+            if (stable < stream.Highest)
+            {
+                stream.Missing.AddMissing(stable + 1, stream.Highest, held);
+            }
         }
         else if (_rings[level - 1].FindResult(stream.Sender)?.HeldRanges is { } below)
         {

@@ -73,7 +73,8 @@ internal static class SimCommand
 
     private static readonly Option<FileInfo?> Report = new("--report")
     {
-        Description = "Run the whole curve, up to what the option of its axis says (--nodes, --topics, …), and write it as a page, with a CSV beside it.",
+        Description = "Run the whole curve, up to what the option of its axis says (--nodes, --topics, …), and write it as a page, "
+            + "with a CSV beside it.",
         HelpName = "FILE.html",
     };
 
