@@ -41,10 +41,10 @@ internal sealed record SessionLimits
     public int MaxSessions { get; init; } = 16_384;
     // Who connects must have joined after this long.
     public TimeSpan JoinTimeout { get; init; } = TimeSpan.FromSeconds(5);
-    // Bytes that a client leaves unread; a snapshot of 65,536 topics is some 3 MB.
+    // Bytes that a client leaves unread; a snapshot of as many topics as a node may have is some 6 MB.
     public long MaxPendingBytes { get; init; } = 8L << 20;
     // Topics of one node.
-    public int MaxTopics { get; init; } = 65_536;
+    public int MaxTopics { get; init; } = 131_072;
     // Bytes of topics registered between Join and JoinComplete.
     public long MaxRegistrationBytes { get; init; } = 32L << 20;
     // Bytes of recent configurations kept for a member that may come back.

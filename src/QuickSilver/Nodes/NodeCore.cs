@@ -38,7 +38,8 @@ internal sealed class NodeCore : IMembershipObserver
     private int _state = (int)NodeState.Starting;
     private readonly CancellationTokenSource _ended = new();
     // The same for those who wait for a task.
-    private readonly TaskCompletionSource _over;
+    private readonly HashSet<TaskCompletionSource> _waiting = [];
+    private bool _isOver;
     private bool _hasBegun;
     private volatile bool _isReachable;
     private volatile string? _expulsion;
@@ -53,7 +54,6 @@ internal sealed class NodeCore : IMembershipObserver
         Completions = parts.Completions;
         _joined = new TaskCompletionSource(Completions);
         _expelled = new TaskCompletionSource(Completions);
-        _over = new TaskCompletionSource(Completions);
         Log = logs.CreateLogger("QuickSilver");
         Requests = new PublishRequestPool(options.PublishQueueBytes);
         Intake = new PublishIntake(Environment, new PublishLane(options.PublishQueueBytes), Requests);
@@ -258,11 +258,25 @@ internal sealed class NodeCore : IMembershipObserver
     /// <summary>From any thread: waits for what the core thread will complete, unless it has ended.</summary>
     public async Task UntilEndedAsync(Task task, CancellationToken cancellationToken)
     {
+        // Not through a token of both: what registers with a token for the node's life leaves its place there when it has gone. Nor
+        // through one task for all: thousands may wait, and one that leaves would look for its place among them.
+        var over = new TaskCompletionSource(Completions);
+        lock (_waiting)
+        {
+            if (_isOver)
+            {
+                over.SetResult();
+            }
+            else
+            {
+                _waiting.Add(over);
+            }
+        }
+
         try
         {
-            // Not through a token of both: what registers with a token for the node's life leaves its place there when it has gone.
             var waiting = task.WaitAsync(cancellationToken);
-            if (await Task.WhenAny(waiting, _over.Task).ConfigureAwait(ResumesInContext) != waiting)
+            if (await Task.WhenAny(waiting, over.Task).ConfigureAwait(ResumesInContext) != waiting)
             {
                 throw new ObjectDisposedException(nameof(QuickSilverNode));
             }
@@ -273,6 +287,13 @@ internal sealed class NodeCore : IMembershipObserver
         {
             throw new OperationCanceledException(cancellationToken);
         }
+        finally
+        {
+            lock (_waiting)
+            {
+                _waiting.Remove(over);
+            }
+        }
     }
 
     /// <summary>From any thread: the core thread runs no more, whoever still waits is told.</summary>
@@ -280,7 +301,18 @@ internal sealed class NodeCore : IMembershipObserver
     {
         _meter?.Dispose();
         _ended.Cancel();
-        _over.TrySetResult();
+        TaskCompletionSource[] waiting;
+        lock (_waiting)
+        {
+            _isOver = true;
+            waiting = [.. _waiting];
+        }
+
+        foreach (var one in waiting)
+        {
+            one.TrySetResult();
+        }
+
         Roll.End();
     }
 
