@@ -38,6 +38,14 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     /// <summary>An acknowledgement freed room or settled a stream.</summary>
     public required Action OnSenderProgress { get; init; }
 
+    /// <summary>Members of the view that were removed before this node came to know of it.</summary>
+    public List<NodeKey> AbsentFrom(RegionView view)
+    {
+        var absent = Directory.Lacking(view.Members.AsSpan());
+        absent.Remove(Self);
+        return absent;
+    }
+
     public PacketTemplate Template(RegionView view) =>
         new(Options.ClusterId, Self.Id, Self.Incarnation, view.RegionId, view.Number);
 

@@ -20,17 +20,8 @@ internal sealed class NodeDirectory
 
     public bool Contains(NodeKey node) => Known(node) is not null;
 
-    /// <summary>Those of these, which are in ascending order, that are not known.</summary>
-    public List<NodeKey> Lacking(ReadOnlySpan<NodeKey> nodes)
-    {
-        var lacking = _roster.Lacking(nodes);
-        if (_self is { } self)
-        {
-            lacking.Remove(self.Key);
-        }
-
-        return lacking;
-    }
+    /// <summary>Those of these, which are in ascending order, that are no members now; this node too, if it was removed.</summary>
+    public List<NodeKey> Lacking(ReadOnlySpan<NodeKey> nodes) => _roster.Lacking(nodes);
 
     public DatagramAddress? Find(NodeKey node)
     {

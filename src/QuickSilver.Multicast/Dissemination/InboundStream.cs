@@ -148,10 +148,10 @@ internal sealed class InboundStream
         return DropReason.None;
     }
 
-    /// <summary>What is noted of a number that is missing.</summary>
     /// <summary>Bytes of what is kept, for others or because something before it is missing.</summary>
     public long KeptBytes => _window.HeldBytes;
 
+    /// <summary>What is noted of a number that is missing.</summary>
     public ref PacketSlot MissingSlot(long number) => ref _window.Missing(number);
 
     /// <summary>Learns that numbers up to this one were sent. Clamped: a lie cannot make the stream remember more than a window.</summary>

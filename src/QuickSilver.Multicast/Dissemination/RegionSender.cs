@@ -60,12 +60,9 @@ internal sealed class RegionSender
         _resumeAlarm = new Alarm(Resume);
         _opensAt = context.Environment.Now + context.Options.ReconfigurationPause;
         Alone = [this];
-        foreach (var member in view.Members)
+        foreach (var member in context.AbsentFrom(view))
         {
-            if (!context.Directory.Contains(member) && member != context.Self)
-            {
-                OnMemberGone(member);
-            }
+            OnMemberGone(member);
         }
     }
 

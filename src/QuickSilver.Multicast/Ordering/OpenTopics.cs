@@ -17,6 +17,20 @@ internal sealed class OpenTopics(MulticastNode node)
 
     public Dictionary<(ulong Topic, bool Reliable), TopicReceiver>.ValueCollection Receivers => _receivers.Values;
 
+    private IEnumerable<TopicSender> Senders
+    {
+        get
+        {
+            foreach (var newest in _senders.Values)
+            {
+                for (var sender = newest; sender is not null; sender = sender.NextOfTopic)
+                {
+                    yield return sender;
+                }
+            }
+        }
+    }
+
     public TopicView? ViewOf(ulong topicId) => _views.GetValueOrDefault(topicId);
 
     public TopicReceiver? FindReceiver(ulong topicId, bool reliable) => _receivers.GetValueOrDefault((topicId, reliable));
@@ -55,12 +69,9 @@ internal sealed class OpenTopics(MulticastNode node)
         if (change.IsSnapshot)
         {
             _views.Clear();
-            foreach (var newest in _senders.Values)
+            foreach (var sender in Senders)
             {
-                for (var sender = newest; sender is not null; sender = sender.NextOfTopic)
-                {
-                    sender.Unroute();
-                }
+                sender.Unroute();
             }
         }
 
@@ -69,24 +80,18 @@ internal sealed class OpenTopics(MulticastNode node)
             Apply(view);
         }
 
-        foreach (var newest in _senders.Values)
+        foreach (var sender in Senders)
         {
-            for (var sender = newest; sender is not null; sender = sender.NextOfTopic)
-            {
-                sender.Route();
-                sender.MarkRoutes(change.Number);
-            }
+            sender.Route();
+            sender.MarkRoutes(change.Number);
         }
     }
 
     public void Prune(long settled)
     {
-        foreach (var newest in _senders.Values)
+        foreach (var sender in Senders)
         {
-            for (var sender = newest; sender is not null; sender = sender.NextOfTopic)
-            {
-                sender.Prune(settled);
-            }
+            sender.Prune(settled);
         }
     }
 

@@ -27,13 +27,10 @@ internal sealed class RegionReceiver : IGapObserver
         Port = port;
         port?.AddUser();
         Live = new LiveMembers(view.Members);
-        foreach (var member in context.Directory.Lacking(view.Members.AsSpan()))
+        foreach (var member in context.AbsentFrom(view))
         {
-            if (member != context.Self)
-            {
-                Live.Remove(member);
-                Gone ^= GoneMark.Of(member);
-            }
+            Live.Remove(member);
+            Gone ^= GoneMark.Of(member);
         }
 
         Keepers = new PacketKeepers(view.Members.Length, view.Repair.Replicas);
@@ -122,8 +119,7 @@ internal sealed class RegionReceiver : IGapObserver
     }
 
     /// <summary>Whether it was removed since the view was opened, or is not known yet though others told of it.</summary>
-    public bool IsGone(NodeKey node) => _gone.Contains(node) || Find(node) is { IsSenderGone: true }
-        || !_context.Directory.Shares(node, View.Configuration);
+    public bool IsGone(NodeKey node) => Find(node) is { IsSenderGone: true } || HasLost(node);
 
     public InboundStream? Find(NodeKey sender) => _reliable.GetValueOrDefault(sender);
 
@@ -139,7 +135,7 @@ internal sealed class RegionReceiver : IGapObserver
                 OwnPartition = OwnPartition,
                 IsCached = reliable && Live.Count > 1,
                 IsKeptByAll = _isPartitionLost,
-                IsSenderGone = _gone.Contains(sender) || !_context.Directory.Shares(sender, View.Configuration),
+                IsSenderGone = HasLost(sender),
             };
             table.Add(sender, stream);
             _streams.Add(stream);
@@ -193,8 +189,7 @@ internal sealed class RegionReceiver : IGapObserver
     {
         foreach (var stream in _streams)
         {
-            if (stream.IsSenderGone && !_gone.Contains(stream.Sender)
-                && _context.Directory.Shares(stream.Sender, View.Configuration))
+            if (stream.IsSenderGone && !HasLost(stream.Sender))
             {
                 stream.IsSenderGone = false;
                 NoteGap(stream);
@@ -272,6 +267,8 @@ internal sealed class RegionReceiver : IGapObserver
 
         Port?.RemoveUser();
     }
+
+    private bool HasLost(NodeKey node) => _gone.Contains(node) || !_context.Directory.Shares(node, View.Configuration);
 
     private bool RemoveLive(NodeKey node)
     {

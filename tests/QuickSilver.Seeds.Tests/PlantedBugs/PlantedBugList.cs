@@ -57,7 +57,7 @@ internal static class PlantedBugList
             "removed.Contains(node) || !IsSame(info, known, company)",
             "removed.Contains(node)"),
         new("a stream of a sender that is gone is taken for alive", Recovery + "RegionReceiver.cs",
-            "IsSenderGone = _gone.Contains(sender) || !_context.Directory.Shares(sender, View.Configuration),",
+            "IsSenderGone = HasLost(sender),",
             "IsSenderGone = false,"),
         new("an acknowledgement for an earlier life counts", "src/QuickSilver.Multicast/PacketReader.cs",
             "if (ack.Origin != _context.Self)",
