@@ -56,10 +56,16 @@ internal static class SimCommand
 
     private static readonly Option<double> Seconds = new Option<double>("--seconds")
     {
-        Description = "How much virtual time is measured, after a warm-up of 1 s (20 s where tokens are few).",
+        Description = "How much virtual time is measured, after the warm-up.",
         HelpName = "S",
         DefaultValueFactory = _ => 10,
     }.Within(0.1, 86_400);
+
+    private static readonly Option<double?> WarmUp = new Option<double?>("--warm-up")
+    {
+        Description = "How much virtual time passes under load before it is measured: 1 s, or 20 s where tokens are few.",
+        HelpName = "S",
+    }.Within(0, 3600);
 
     private static readonly Option<double?> Minutes = new Option<double?>("--minutes")
     {
@@ -92,7 +98,8 @@ internal static class SimCommand
         });
         var run = new Command("run", "Run a scenario: one point of its curve, or with --report all of it.")
         {
-            ScenarioName, Nodes, Topics, Rate, Replicas, TokenRate, FeedbackRanges, Seed, Seconds, Minutes, Faults, Model, Report, Json,
+            ScenarioName, Nodes, Topics, Rate, Replicas, TokenRate, FeedbackRanges, Seed,
+            Seconds, WarmUp, Minutes, Faults, Model, Report, Json,
         };
         Bounds.Exclude(run, Seconds, Minutes);
         run.SetAction(parse => Run(parse));
@@ -117,6 +124,7 @@ internal static class SimCommand
             FeedbackRanges = ranges ?? scenario.FeedbackRanges,
             Seed = parse.GetValue(Seed),
             Duration = TimeSpan.FromSeconds(seconds),
+            WarmUp = parse.GetValue(WarmUp) is { } warmUp ? TimeSpan.FromSeconds(warmUp) : scenario.WarmUp,
             Host = parse.GetValue(Model)!,
             Faults = faults,
             FaultsText = FaultList.Say(faults),

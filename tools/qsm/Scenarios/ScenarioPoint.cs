@@ -16,6 +16,8 @@ internal sealed record ScenarioPoint(Scenario Scenario, int Nodes, int Topics, d
 
     public required TimeSpan Duration { get; init; }
 
+    public required TimeSpan WarmUp { get; init; }
+
     public required HostModel Host { get; init; }
 
     public required LoadFaults Faults { get; init; }
@@ -68,7 +70,7 @@ internal sealed record ScenarioPoint(Scenario Scenario, int Nodes, int Topics, d
             Replicas = Replicas,
             TokenRate = TokenRate,
             FeedbackRanges = FeedbackRanges,
-            WarmUp = Scenario.WarmUp,
+            WarmUp = WarmUp,
             Host = Host,
             Faults = Faults,
         });
