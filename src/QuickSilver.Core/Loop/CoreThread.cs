@@ -28,6 +28,7 @@ internal sealed class CoreThread : IDisposable
     private readonly RunIntake _intake;
     private readonly HandlerWatch _watch;
     private readonly WakeModeration _moderation;
+    private readonly BusyScheduling _scheduling = BusyScheduling.ForThisSystem();
     private readonly IdleWait _idle;
     private readonly Func<TimeSpan> _clock;
     private readonly List<PortSlot> _ports = [];
@@ -55,7 +56,7 @@ internal sealed class CoreThread : IDisposable
         _watch = new HandlerWatch(
             counters, GC.GetTotalPauseDuration, static () => JitInfo.GetCompilationTime(currentThread: true), logger);
         _moderation = new WakeModeration(options.LongestNap);
-        _idle = new IdleWait(_poller, _intake, _watch, _moderation, counters);
+        _idle = new IdleWait(_poller, _intake, _watch, _moderation, _scheduling, counters);
         _clock = () => Now;
         _thread = new Thread(Run) { IsBackground = true, Name = options.Name };
     }
@@ -218,6 +219,7 @@ internal sealed class CoreThread : IDisposable
     private void ServeQueues()
     {
         var now = Now;
+        _scheduling.Look(now);
         _inputQuantum.Begin(now);
         while (!_inputQuantum.IsOver(now) && _queues.TryDequeue(out var work))
         {

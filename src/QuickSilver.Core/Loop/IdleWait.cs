@@ -5,7 +5,8 @@ namespace QuickSilver.Core.Loop;
 
 // How the core thread waits when no work is left: until the next alarm, a socket or a wake, as a rule; a short rest
 // instead where packet memory is lacking or a stream is worth gathering. A wake ends each of these.
-internal sealed class IdleWait(IPoller poller, RunIntake intake, HandlerWatch watch, WakeModeration moderation, CoreCounters counters)
+internal sealed class IdleWait(
+    IPoller poller, RunIntake intake, HandlerWatch watch, WakeModeration moderation, BusyScheduling scheduling, CoreCounters counters)
 {
     // Without packet memory the sockets stay readable; looking again at once would be a spin.
     private static readonly TimeSpan StarvedNap = TimeSpan.FromMilliseconds(1);
@@ -18,7 +19,7 @@ internal sealed class IdleWait(IPoller poller, RunIntake intake, HandlerWatch wa
         var untilDue = due > now ? due - now : TimeSpan.Zero;
         if (intake.IsStarved)
         {
-            int starved = Nap(StarvedNap, untilDue, ready);
+            int starved = Nap(clock, StarvedNap, untilDue, ready);
             if (starved == 0)
             {
                 intake.EndStarvation();
@@ -31,13 +32,14 @@ internal sealed class IdleWait(IPoller poller, RunIntake intake, HandlerWatch wa
         {
             // Never while something waits already: a rest is for gathering, not for falling behind.
             int waiting = poller.Wait(TimeSpan.Zero, ready);
-            return waiting > 0 ? waiting : Nap(moderation.BeginNap(), untilDue, ready);
+            return waiting > 0 ? waiting : Nap(clock, moderation.BeginNap(), untilDue, ready);
         }
 
         counters.Sleeps++;
         int count = poller.Wait(due == TimeSpan.MaxValue ? Timeout.InfiniteTimeSpan : untilDue, ready);
         var woke = clock();
         moderation.Slept(woke - now, count > 0);
+        scheduling.Slept(woke - now);
         if (count == 0)
         {
             watch.Woke(due, woke);
@@ -46,10 +48,12 @@ internal sealed class IdleWait(IPoller poller, RunIntake intake, HandlerWatch wa
         return count;
     }
 
-    private int Nap(TimeSpan nap, TimeSpan untilDue, IReadySource[] ready)
+    private int Nap(Func<TimeSpan> clock, TimeSpan nap, TimeSpan untilDue, IReadySource[] ready)
     {
         counters.Naps++;
+        var began = clock();
         poller.WaitForWake(nap < untilDue ? nap : untilDue);
+        scheduling.Slept(clock() - began);
         return poller.Wait(TimeSpan.Zero, ready);
     }
 }

@@ -20,6 +20,9 @@ internal static unsafe partial class LinuxCalls
 
     public const int MsgDontWait = 0x40;
 
+    private const int SchedulingOther = 0;
+    private const int SchedulingBatch = 3;
+
     [LibraryImport("libc", SetLastError = true)]
     public static partial nint sendto(int socket, byte* bytes, nint length, int flags, byte* address, int addressLength);
 
@@ -49,6 +52,21 @@ internal static unsafe partial class LinuxCalls
 
     [LibraryImport("libc", SetLastError = true)]
     public static partial nint write(SafeFileHandle descriptor, ulong* bytes, nint length);
+
+    // By way of pthreads, as the C library of small distributions refuses sched_setscheduler.
+    [LibraryImport("libc")]
+    private static partial int pthread_setschedparam(nint thread, int policy, int* priority);
+
+    [LibraryImport("libc")]
+    private static partial nint pthread_self();
+
+    /// <summary>Whether the calling thread, when it is woken, waits for its turn instead of taking the processor at once.
+    /// False where that is not allowed.</summary>
+    public static bool TrySetBatch(bool isBatch)
+    {
+        int priority = 0;
+        return pthread_setschedparam(pthread_self(), isBatch ? SchedulingBatch : SchedulingOther, &priority) == 0;
+    }
 
     [StructLayout(LayoutKind.Sequential)]
     public struct TimeSpec
