@@ -18,7 +18,7 @@ namespace QuickSilver.Core.Wire;
 internal readonly ref struct PacketHeader(ReadOnlySpan<byte> packet)
 {
     public const int Bytes = 64;
-    public const byte CurrentVersion = 1;
+    public const byte CurrentVersion = 2;
 
     public const int VersionOffset = 0;
     public const int KindOffset = 1;

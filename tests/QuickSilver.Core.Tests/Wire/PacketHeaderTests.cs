@@ -10,7 +10,7 @@ public sealed class PacketHeaderTests
     private static readonly PacketTemplate Template = new(Cluster, 0x0102030405060708, 0x0A0B0C0D, 0x1112131415161718, 0x2A2B2C2D);
 
     [Fact]
-    public void Version_is_the_first_byte() => Assert.Equal(1, Packet()[0]);
+    public void Version_is_the_first_byte() => Assert.Equal(2, Packet()[0]);
 
     [Fact]
     public void Kind_is_the_second_byte() => Assert.Equal((byte)PacketKind.Data, Packet()[1]);
