@@ -11,6 +11,7 @@ internal sealed class OwnSections(CampaignPlan plan, Namespaces namespaces)
 
     // For what is allocated: a count, so that what a process allocates once is shared by as many in each round.
     private const long ManyMessages = 10_000_000;
+    private const int PoolWarmUpSeconds = 10;
 
     // About; a run says how many.
     private const int DepartureBytes = 150;
@@ -87,7 +88,7 @@ internal sealed class OwnSections(CampaignPlan plan, Namespaces namespaces)
     public Section Memory()
     {
         Row Held(string name, params string[] receiverOptions) =>
-            Own(name, new OwnTraffic { Count = ManyMessages, ReceiverOptions = receiverOptions })
+            Own(name, new OwnTraffic { Count = ManyMessages, WarmUpSeconds = PoolWarmUpSeconds, ReceiverOptions = receiverOptions })
                 .Hold("allocated, MB:", Figure.MostAllocated, Bar.AtMost(1))
                 .Hold("Gen 1 and 2:", Figure.OldCollections, Bar.AtMost(0))
                 .Hold("resident, MB:", Figure.PeakResident, Bar.AtMost(200));
@@ -97,8 +98,9 @@ internal sealed class OwnSections(CampaignPlan plan, Namespaces namespaces)
             Slug = "memory",
             Text = string.Create(CultureInfo.InvariantCulture, $"""
                 {ManyMessages:N0} messages of {Usual.Bytes} B to {Usual.Receivers} receivers, as fast as it goes; by a handler, and by a
-                reader (`await foreach`) in a task of the thread pool. Allocated is all that a process allocates after the warm-up, the
-                measuring itself included, by the process that allocates most; collections are those of all processes; resident is the
+                reader (`await foreach`) in a task of the thread pool. Allocated is all that a process allocates after {PoolWarmUpSeconds} s of
+                warm-up, in which rings and pools grow to what such a load needs, the measuring itself included, by the process that
+                allocates most; collections are those of all processes; resident is the
                 most that one of them ever had.
                 """),
             Load = Usual,

@@ -23,6 +23,9 @@ internal sealed record OwnTraffic
     /// <summary>So many messages instead of so many seconds.</summary>
     public long? Count { get; init; }
 
+    /// <summary>Longer than usual, where what is pooled is to have grown to what the load needs at most.</summary>
+    public int? WarmUpSeconds { get; init; }
+
     /// <summary>The message is of a type, which has its size; else it has that of the load.</summary>
     public bool IsTyped { get; init; }
 
@@ -47,6 +50,12 @@ internal sealed record OwnTraffic
         yield return Text(Count ?? seconds);
         yield return "--receivers";
         yield return Text(load.Receivers);
+        if (WarmUpSeconds is { } warmUp)
+        {
+            yield return "--warmup";
+            yield return Text(warmUp);
+        }
+
         if (Rate is not null)
         {
             yield return "--rate";
