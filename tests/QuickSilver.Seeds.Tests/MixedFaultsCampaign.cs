@@ -61,7 +61,7 @@ internal sealed class MixedFaults(ITestOutputHelper? output) : FaultyRun("MixedF
     {
         var random = SeededRandom.Derive(seed, purpose: 21, owner: 0);
         int bundles = 2 + random.Below(4);
-        return new Scene
+        var scene = new Scene
         {
             Kinds = Draw(random),
             Bundles = bundles,
@@ -88,6 +88,7 @@ internal sealed class MixedFaults(ITestOutputHelper? output) : FaultyRun("MixedF
                 },
             },
         };
+        return scene with { DieTalking = scene.Kinds.HasFlag(FaultKinds.Crash) && random.Chance(0.5) };
     }
 
     // From one kind to all of them: with many at once little gets through, with few there is much to go wrong.

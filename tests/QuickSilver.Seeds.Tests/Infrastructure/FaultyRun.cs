@@ -10,6 +10,7 @@ internal abstract class FaultyRun(string name, ITestOutputHelper? output) : Camp
 {
     private const int BundlesPerNode = 2;
     private const int PublicationsPerNode = 3;
+    private const int LastWords = 60;
 
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(10);
     private static readonly TimeSpan FaultsBegin = TimeSpan.FromSeconds(1);
@@ -38,6 +39,7 @@ internal abstract class FaultyRun(string name, ITestOutputHelper? output) : Camp
         {
             Churn(cluster, scene);
             PublishSome(cluster);
+            DieTalking(cluster, scene);
             cluster.Run(Tick);
             cluster.ReadMemory(quiet: false);
         }
@@ -131,6 +133,24 @@ internal abstract class FaultyRun(string name, ITestOutputHelper? output) : Camp
                 }
             }
         }
+    }
+
+    // What a node said last, some have and some have not: those who are left must come to one end with it.
+    private static void DieTalking(WholeCluster cluster, Scene scene)
+    {
+        if (!scene.DieTalking || cluster.Simulation.Now < FaultsBegin || !cluster.Random.Chance(0.01))
+        {
+            return;
+        }
+
+        var node = cluster.Nodes[cluster.Random.Below(cluster.Nodes.Count)];
+        string topic = node.Publications.First();
+        for (int i = 0; i < LastWords; i++)
+        {
+            cluster.Publish(node, topic, 16 + cluster.Random.Below(1400));
+        }
+
+        cluster.RestartSoon(node.Machine, cluster.Random.UpTo(Tick));
     }
 
     private static FaultSchedule Faults(Scene scene, ulong seed)

@@ -14,6 +14,9 @@ internal sealed record Scene
 
     public int Bundles { get; init; } = 5;
 
+    /// <summary>Whether nodes die just after they published much: some members have it then, and some have not.</summary>
+    public bool DieTalking { get; init; }
+
     /// <summary>Whether nodes may lose each other and stay up, as when the service changes.</summary>
     public bool MayPart => Cluster.IsEmbedded || Kinds.HasFlag(FaultKinds.Membership);
 
@@ -25,7 +28,8 @@ internal sealed record Scene
         string membership = WholeCluster.MembershipOf(Cluster.IsEmbedded);
         string packets = $"{options.Dissemination} in packets of {options.PacketBytes} bytes";
         string odd = Cluster.HasOddSubscribers ? ", odd subscribers" : "";
+        string deaths = DieTalking ? ", nodes that die talking" : "";
         return $"{Cluster.Nodes} nodes with {membership}, heartbeats of {options.HeartbeatInterval}, {packets}, "
-            + $"{Topics} topics in {Bundles} bundles, {Cluster.TopicSets}, clocks from {Cluster.Epoch:u}{odd}";
+            + $"{Topics} topics in {Bundles} bundles, {Cluster.TopicSets}, clocks from {Cluster.Epoch:u}{odd}{deaths}";
     }
 }

@@ -250,10 +250,14 @@ internal sealed class WholeCluster : IDisposable
         TaskScheduler.Default);
 
     /// <summary>A process that cannot go on ends, and is started again a moment later.</summary>
-    internal void RestartSoon(SimulatedMachine machine)
+    internal void RestartSoon(SimulatedMachine machine) =>
+        RestartSoon(machine, _random.Between(TimeSpan.FromMilliseconds(1), TimeSpan.FromMilliseconds(300)));
+
+    /// <summary>The process ends after this long, and is started again a moment later.</summary>
+    internal void RestartSoon(SimulatedMachine machine, TimeSpan after)
     {
         int life = machine.Lives;
-        Simulation.After(_random.Between(TimeSpan.FromMilliseconds(1), TimeSpan.FromMilliseconds(300)), () =>
+        Simulation.After(after, () =>
         {
             if (machine.Lives == life && machine.IsUp)
             {
