@@ -98,10 +98,10 @@ internal sealed class OwnSections(CampaignPlan plan, Namespaces namespaces)
             Slug = "memory",
             Text = string.Create(CultureInfo.InvariantCulture, $"""
                 {ManyMessages:N0} messages of {Usual.Bytes} B to {Usual.Receivers} receivers, as fast as it goes; by a handler, and by a
-                reader (`await foreach`) in a task of the thread pool. Allocated is all that a process allocates after {PoolWarmUpSeconds} s of
-                warm-up, in which rings and pools grow to what such a load needs, the measuring itself included, by the process that
-                allocates most; collections are those of all processes; resident is the
-                most that one of them ever had.
+                reader (`await foreach`) in a task of the thread pool. Allocated is all that a process allocates after
+                {PoolWarmUpSeconds} s of warm-up, in which rings and pools grow to what such a load needs, the measuring itself
+                included, by the process that allocates most; collections are those of all processes; resident is the most that one
+                of them ever had.
                 """),
             Load = Usual,
             Figures =
