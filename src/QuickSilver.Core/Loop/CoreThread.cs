@@ -56,7 +56,7 @@ internal sealed class CoreThread : IDisposable
         _watch = new HandlerWatch(
             counters, GC.GetTotalPauseDuration, static () => JitInfo.GetCompilationTime(currentThread: true), logger);
         _moderation = new WakeModeration(options.LongestNap);
-        _idle = new IdleWait(_poller, _intake, _watch, _moderation, _scheduling, counters);
+        _idle = new IdleWait(_poller, _intake, _watch, _moderation, counters);
         _clock = () => Now;
         _thread = new Thread(Run) { IsBackground = true, Name = options.Name };
     }
@@ -200,6 +200,7 @@ internal sealed class CoreThread : IDisposable
         }
 
         int ready = _idle.Wait(_clock, due, _ready);
+        _scheduling.Slept(Now - now);
         _requests.EndSleep();
         return ready;
     }

@@ -5,8 +5,7 @@ namespace QuickSilver.Core.Loop;
 
 // How the core thread waits when no work is left: until the next alarm, a socket or a wake, as a rule; a short rest
 // instead where packet memory is lacking or a stream is worth gathering. A wake ends each of these.
-internal sealed class IdleWait(
-    IPoller poller, RunIntake intake, HandlerWatch watch, WakeModeration moderation, BusyScheduling scheduling, CoreCounters counters)
+internal sealed class IdleWait(IPoller poller, RunIntake intake, HandlerWatch watch, WakeModeration moderation, CoreCounters counters)
 {
     // Without packet memory the sockets stay readable; looking again at once would be a spin.
     private static readonly TimeSpan StarvedNap = TimeSpan.FromMilliseconds(1);
@@ -19,7 +18,7 @@ internal sealed class IdleWait(
         var untilDue = due > now ? due - now : TimeSpan.Zero;
         if (intake.IsStarved)
         {
-            int starved = Nap(clock, StarvedNap, untilDue, ready);
+            int starved = Nap(StarvedNap, untilDue, ready);
             if (starved == 0)
             {
                 intake.EndStarvation();
@@ -32,14 +31,13 @@ internal sealed class IdleWait(
         {
             // Never while something waits already: a rest is for gathering, not for falling behind.
             int waiting = poller.Wait(TimeSpan.Zero, ready);
-            return waiting > 0 ? waiting : Nap(clock, moderation.BeginNap(), untilDue, ready);
+            return waiting > 0 ? waiting : Nap(moderation.BeginNap(), untilDue, ready);
         }
 
         counters.Sleeps++;
         int count = poller.Wait(due == TimeSpan.MaxValue ? Timeout.InfiniteTimeSpan : untilDue, ready);
         var woke = clock();
         moderation.Slept(woke - now, count > 0);
-        scheduling.Slept(woke - now);
         if (count == 0)
         {
             watch.Woke(due, woke);
@@ -48,12 +46,10 @@ internal sealed class IdleWait(
         return count;
     }
 
-    private int Nap(Func<TimeSpan> clock, TimeSpan nap, TimeSpan untilDue, IReadySource[] ready)
+    private int Nap(TimeSpan nap, TimeSpan untilDue, IReadySource[] ready)
     {
         counters.Naps++;
-        var began = clock();
         poller.WaitForWake(nap < untilDue ? nap : untilDue);
-        scheduling.Slept(clock() - began);
         return poller.Wait(TimeSpan.Zero, ready);
     }
 }
