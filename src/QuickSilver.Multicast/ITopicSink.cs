@@ -43,10 +43,20 @@ internal interface ITopicSink
     /// <summary>False: no room. The message stays below, unacknowledged, and comes again after TopicReceiver.Resume.</summary>
     bool TryAccept(in DeliveredMessage message);
 
-    /// <summary>Reads what <see cref="TryAccept"/> will, so that it is in the cache then; gives something of it.</summary>
-    int Touch() => 0;
+    /// <summary>Who may be given the messages straight, with nothing between; null: nobody, or not now.</summary>
+    IDirectSink? Direct => null;
 
     void OnGap(in TopicGap gap);
+}
+
+// The one consumer of a subscription, while it is the only one and nothing is owed to it. Core thread; throws nothing.
+internal interface IDirectSink
+{
+    /// <summary>False: it is not that one any more. The message goes to the sink.</summary>
+    bool TryTake(in DeliveredMessage message);
+
+    /// <summary>Reads what <see cref="TryTake"/> will, so that it is in the cache then; gives something of it.</summary>
+    int Touch();
 }
 
 // Told once when a message is stable: every subscriber of the view it was sent in holds it, or was removed from the view.

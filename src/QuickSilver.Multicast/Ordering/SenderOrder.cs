@@ -22,6 +22,7 @@ internal sealed class SenderOrder(NodeKey sender, ITopicSink sink)
 {
     // Apart, so that what a message in its turn looks at is small.
     private readonly Waiting _waiting = new();
+    private IDirectSink? _direct;
 
     public NodeKey Sender { get; } = sender;
     public long Next { get; set; }
@@ -65,16 +66,21 @@ internal sealed class SenderOrder(NodeKey sender, ITopicSink sink)
     }
 
     /// <summary>Reads what <see cref="TryTake"/> will, and does nothing.</summary>
-    public int Touch() => (int)Next + sink.Touch();
+    public int Touch() => (int)Next + (_direct?.Touch() ?? 0);
 
     /// <summary>False: no room above. An exception from there never passes below: the message counts as taken.</summary>
     public bool TryHandUp(in DeliveredMessage message, MulticastCounters counters)
     {
         try
         {
-            if (!sink.TryAccept(message))
+            if (_direct is null || !_direct.TryTake(message))
             {
-                return false;
+                if (!sink.TryAccept(message))
+                {
+                    return false;
+                }
+
+                _direct = sink.Direct;
             }
 
             counters.MessagesDelivered++;

@@ -14,4 +14,10 @@ internal sealed class NodeTally
     public long HandlerFaults;
     public long FeedFaults;
     public long DecodeFaults;
+
+    public void CountDelivered(int bytes)
+    {
+        Delivered++;
+        DeliveredBytes += bytes;
+    }
 }

@@ -1,10 +1,33 @@
+using QuickSilver.Core.Serialization;
+using QuickSilver.Diagnostics;
+using QuickSilver.Multicast;
+
 namespace QuickSilver.Endpoints;
 
 // A handler on the core thread: the shortest way a message can take. What it throws is counted and logged by the endpoint,
 // never seen by the protocol.
-internal sealed class HandlerEndpoint<T>(MessageHandler<T> handler, Action<GapNotice>? onGap, TopicEndpoint<T> endpoint) : IDisposable
+//
+// While it is the endpoint's one consumer, and the endpoint the topic's one, messages come here straight from their sender's
+// order: with thousands of topics, what a message has to look at on its way costs more than what is done with it. So what it
+// needs of the endpoint it has itself.
+internal sealed class HandlerEndpoint<T>(
+    MessageHandler<T> handler, Action<GapNotice>? onGap, TopicEndpoint<T> endpoint, IPayloadCodec<T> codec) : IDirectSink, IDisposable
 {
+    private readonly NodeTally _tally = endpoint.Topic.Node.Tally;
     private volatile bool _isDetached;
+    private volatile bool _isAlone;
+
+    public bool TryTake(in DeliveredMessage message)
+    {
+        if (!_isAlone)
+        {
+            return false;
+        }
+
+        _tally.CountDelivered(message.Length);
+        TopicEndpoint<T>.HandTo(endpoint, codec, this, message);
+        return true;
+    }
 
     public void Deliver(in Message<T> message)
     {
@@ -23,8 +46,11 @@ internal sealed class HandlerEndpoint<T>(MessageHandler<T> handler, Action<GapNo
         }
     }
 
-    /// <summary>Reads what <see cref="Deliver"/> and the handler will first, and does nothing.</summary>
-    public int Touch() => !_isDetached && handler.Target is { } target && target.GetType() == typeof(object) ? 1 : 0;
+    /// <summary>Reads what <see cref="TryTake"/> and the handler will first, and does nothing.</summary>
+    public int Touch() => _isAlone && handler.Target is { } target && target.GetType() == typeof(object) ? 1 : 0;
+
+    /// <summary>Under the endpoint's lock: whether messages may come straight.</summary>
+    public void SetAlone(bool isAlone) => _isAlone = isAlone;
 
     public void Tell(in GapNotice gap)
     {

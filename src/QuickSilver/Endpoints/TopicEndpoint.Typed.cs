@@ -27,6 +27,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     // at on its way costs more than what is done with it.
     private HandlerEndpoint<T>? _direct;
     private bool _hadReader;
+    private bool _isAlone;
 
     public TopicEndpoint(TopicCore topic, IPayloadCodec<T> codec, TopicOptions options)
         : base(topic.Name, options.Access)
@@ -47,8 +48,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
 
     public int Subscribers => Topic.Subscribers;
 
-    // Bytes as they are, by the library's own codec: they need no decoding, only a place.
-    private bool IsBytes => typeof(T) == typeof(ReadOnlyMemory<byte>) && _codec is MemoryCodec;
+    public override IDirectSink? Direct => Volatile.Read(ref _direct);
 
     public IDisposable Handle(MessageHandler<T> handler, Action<GapNotice>? onGap = null)
     {
@@ -60,7 +60,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     public IReadOnlyList<IDisposable> HandleTogether(IReadOnlyList<(MessageHandler<T> Handler, Action<GapNotice>? OnGap)> handlers)
     {
         CheckSubscribes();
-        HandlerEndpoint<T>[] added = [.. handlers.Select(handler => new HandlerEndpoint<T>(handler.Handler, handler.OnGap, this))];
+        HandlerEndpoint<T>[] added = [.. handlers.Select(handler => new HandlerEndpoint<T>(handler.Handler, handler.OnGap, this, _codec))];
         bool hasBacklog;
         lock (Topic)
         {
@@ -93,24 +93,20 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
 
     public override bool CanAccept(int payloadBytes) => _ring is null || _ring.CanAccept(payloadBytes);
 
-    public override bool TryAccept(in DeliveredMessage message)
+    public override void SetAlone(bool isAlone)
     {
-        if (Volatile.Read(ref _direct) is not { } only)
+        lock (Topic)
         {
-            return base.TryAccept(message);
+            _isAlone = isAlone;
+            ChooseDirect();
         }
-
-        HandTo(only, message);
-        return true;
     }
-
-    public override int Touch() => (IsBytes ? 1 : 0) + (Volatile.Read(ref _direct)?.Touch() ?? 0);
 
     public override void Accept(in DeliveredMessage message)
     {
         if (_ring is not null && State < EndpointState.Cancelled)
         {
-            HandTo(null, message);
+            HandTo(this, _codec, null, message);
         }
     }
 
@@ -129,34 +125,39 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
 
     private static SenderId ToSender(NodeKey key) => new(key.Id, key.Incarnation);
 
-    // To the one handler, or, where that is null, to all handlers and the ring.
-    private void HandTo(HandlerEndpoint<T>? only, in DeliveredMessage message)
+    /// <summary>
+    /// To the one handler, or, where that is null, to all handlers and the ring. Static, and told the codec: a message that goes to
+    /// the one handler does not look at the endpoint.
+    /// </summary>
+    internal static void HandTo(
+        TopicEndpoint<T> endpoint, IPayloadCodec<T> codec, HandlerEndpoint<T>? only, in DeliveredMessage message)
     {
         var sender = ToSender(message.Sender);
-        if (IsBytes)
+        if (IsBytes(codec))
         {
             // Handlers are given the bytes where they lie; only the ring makes a copy.
             var borrowed = new Message<ReadOnlyMemory<byte>>(message.Memory, sender, message.Sequence);
-            HandTo(only, Unsafe.As<Message<ReadOnlyMemory<byte>>, Message<T>>(ref borrowed), message);
+            HandTo(endpoint, only, Unsafe.As<Message<ReadOnlyMemory<byte>>, Message<T>>(ref borrowed), message);
         }
         else
         {
-            Decode(only, sender, message);
+            Decode(endpoint, codec, only, sender, message);
         }
     }
 
     // Nothing of the message is cleared before: that would cost a large struct as much as some of its fields do to decode.
     [SkipLocalsInit]
-    private void Decode(HandlerEndpoint<T>? only, SenderId sender, in DeliveredMessage message)
+    private static void Decode(
+        TopicEndpoint<T> endpoint, IPayloadCodec<T> codec, HandlerEndpoint<T>? only, SenderId sender, in DeliveredMessage message)
     {
         Unsafe.SkipInit(out Message<T> decoded);
-        if (TryDecode(message, out Message<T>.Begin(ref decoded, sender, message.Sequence)))
+        if (TryDecode(endpoint, codec, message, out Message<T>.Begin(ref decoded, sender, message.Sequence)))
         {
-            HandTo(only, decoded, message);
+            HandTo(endpoint, only, decoded, message);
         }
     }
 
-    private void HandTo(HandlerEndpoint<T>? only, in Message<T> message, in DeliveredMessage origin)
+    private static void HandTo(TopicEndpoint<T> endpoint, HandlerEndpoint<T>? only, in Message<T> message, in DeliveredMessage origin)
     {
         if (only is not null)
         {
@@ -164,9 +165,27 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         }
         else
         {
-            Accept(message, origin);
+            endpoint.Accept(message, origin);
         }
     }
+
+    private static bool TryDecode(TopicEndpoint<T> endpoint, IPayloadCodec<T> codec, in DeliveredMessage message, out T value)
+    {
+        try
+        {
+            codec.Read(message.Span, out value);
+            return true;
+        }
+        catch (Exception exception)
+        {
+            endpoint.OnDecodeFault(message, exception);
+            value = default!;
+            return false;
+        }
+    }
+
+    // Bytes as they are, by the library's own codec: they need no decoding, only a place.
+    private static bool IsBytes(IPayloadCodec<T> codec) => typeof(T) == typeof(ReadOnlyMemory<byte>) && codec is MemoryCodec;
 
     private void Accept(in Message<T> message, in DeliveredMessage origin)
     {
@@ -190,24 +209,9 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         Topic.Node.Tally.ReaderDrops += dropped;
     }
 
-    private int Buffer(in Message<T> message, in DeliveredMessage origin, bool isClaimed) => IsBytes
+    private int Buffer(in Message<T> message, in DeliveredMessage origin, bool isClaimed) => IsBytes(_codec)
         ? _ring!.AddBytes(origin.Span, message.Sender, message.Sequence, isClaimed)
         : _ring!.Add(message, origin.Length, isClaimed);
-
-    private bool TryDecode(in DeliveredMessage message, out T value)
-    {
-        try
-        {
-            _codec.Read(message.Span, out value);
-            return true;
-        }
-        catch (Exception exception)
-        {
-            OnDecodeFault(message, exception);
-            value = default!;
-            return false;
-        }
-    }
 
     private void OnDecodeFault(in DeliveredMessage message, Exception exception)
     {
@@ -244,8 +248,14 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     // Under the lock.
     private void ChooseDirect()
     {
-        bool isDirect = !_hadReader && _handlers.Length == 1 && _ring is { IsOff: true, OwesBacklog: false };
-        Volatile.Write(ref _direct, isDirect ? _handlers[0] : null);
+        bool isDirect = _isAlone && !_hadReader && _handlers.Length == 1 && _ring is { IsOff: true, OwesBacklog: false };
+        var direct = isDirect ? _handlers[0] : null;
+        if (!ReferenceEquals(_direct, direct))
+        {
+            _direct?.SetAlone(false);
+            direct?.SetAlone(true);
+            Volatile.Write(ref _direct, direct);
+        }
     }
 
     private void Tell(in GapNotice gap)

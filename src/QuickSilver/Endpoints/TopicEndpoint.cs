@@ -47,20 +47,11 @@ internal abstract class TopicEndpoint(string name, TopicAccess access)
     /// <summary>Core thread: hands a message to this endpoint's consumers. Throws nothing.</summary>
     public abstract void Accept(in DeliveredMessage message);
 
-    /// <summary>Core thread: Accept if CanAccept says so, in one.</summary>
-    public virtual bool TryAccept(in DeliveredMessage message)
-    {
-        if (!CanAccept(message.Length))
-        {
-            return false;
-        }
+    /// <summary>Its one consumer, while that is a handler, nothing is owed to it, and no other endpoint has the topic's messages.</summary>
+    public abstract IDirectSink? Direct { get; }
 
-        Accept(message);
-        return true;
-    }
-
-    /// <summary>Core thread: reads what TryAccept will, and does nothing.</summary>
-    public abstract int Touch();
+    /// <summary>Core thread: whether no other endpoint of this node has the topic's messages.</summary>
+    public abstract void SetAlone(bool isAlone);
 
     /// <summary>Core thread: tells this endpoint's consumers of a gap. Throws nothing.</summary>
     public abstract void AcceptGap(in TopicGap gap);

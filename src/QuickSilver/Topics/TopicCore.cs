@@ -19,8 +19,6 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
     private TopicEndpoint[] _endpoints = [];
     // Of _endpoints and _openings those that subscribe: an opening one takes messages from the first view on.
     private TopicEndpoint[] _subscribers = [];
-    // The one of them, where there is one.
-    private TopicEndpoint? _subscriber;
     private TopicPublisher? _publisher;
     private ITopicReceiver? _receiver;
     private TopicRole _granted;
@@ -144,18 +142,6 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
 
     public bool TryAccept(in DeliveredMessage message)
     {
-        if (_subscriber is { } only)
-        {
-            if (!only.TryAccept(message))
-            {
-                return false;
-            }
-
-            Node.Tally.Delivered++;
-            Node.Tally.DeliveredBytes += message.Length;
-            return true;
-        }
-
         // All or none: an endpoint that took a message must not get it again because another had no room.
         foreach (var endpoint in _subscribers)
         {
@@ -165,8 +151,7 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
             }
         }
 
-        Node.Tally.Delivered++;
-        Node.Tally.DeliveredBytes += message.Length;
+        Node.Tally.CountDelivered(message.Length);
         foreach (var endpoint in _subscribers)
         {
             endpoint.Accept(message);
@@ -175,7 +160,7 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
         return true;
     }
 
-    public int Touch() => Node is not null && _subscriber is { } only ? only.Touch() : _subscribers.Length;
+    public IDirectSink? Direct => _subscribers is [var only] ? only.Direct : null;
 
     public void OnGap(in TopicGap gap)
     {
@@ -256,7 +241,11 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
     {
         var members = _endpoints.Concat((_openings ?? []).Select(opening => opening.Endpoint));
         _subscribers = [.. members.Where(endpoint => endpoint.Subscribes)];
-        _subscriber = _subscribers.Length == 1 ? _subscribers[0] : null;
+        foreach (var endpoint in _subscribers)
+        {
+            endpoint.SetAlone(_subscribers.Length == 1);
+        }
+
         var wanted = WantedRole();
         if ((wanted & TopicRole.Publish) == 0)
         {
