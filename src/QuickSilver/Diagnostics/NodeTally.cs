@@ -15,6 +15,12 @@ internal sealed class NodeTally
     public long FeedFaults;
     public long DecodeFaults;
 
+    public void CountPublished(int bytes)
+    {
+        Published++;
+        PublishedBytes += bytes;
+    }
+
     public void CountDelivered(int bytes)
     {
         Delivered++;

@@ -15,7 +15,6 @@ internal sealed partial class TopicEndpoint<T>
 
     // Null while there is none.
     private List<AttachedFeed>? _feeds;
-    private volatile bool _hasPublished;
     private Task? _disposal;
 
     public ValueTask PublishAsync(T value, CancellationToken cancellationToken = default) => PublishAsync(in value, cancellationToken);
@@ -56,7 +55,7 @@ internal sealed partial class TopicEndpoint<T>
             _feeds.Add(attached);
         }
 
-        _hasPublished = true;
+        HasPublished = true;
         attached.Attach();
         return attached;
     }
@@ -107,7 +106,13 @@ internal sealed partial class TopicEndpoint<T>
         }
     }
 
-    public override void LeaveIntake() => _intake.Leave(_source);
+    public override void LeaveIntake()
+    {
+        if (Publishes)
+        {
+            _intake.Leave(Source);
+        }
+    }
 
     public override ValueTask DisposeAsync()
     {
@@ -143,7 +148,7 @@ internal sealed partial class TopicEndpoint<T>
     private bool TryPublishInLane(in T value)
     {
         CheckPublishes();
-        if (_gate.IsPastLane)
+        if (_lane.IsAnyPast && _gate.IsPastLane)
         {
             return false;
         }
@@ -170,10 +175,10 @@ internal sealed partial class TopicEndpoint<T>
             throw;
         }
 
-        _lane.Commit(claim, _source, size);
-        if (!_hasPublished)
+        _lane.Commit(claim, Source, size);
+        if (!HasPublished)
         {
-            _hasPublished = true;
+            HasPublished = true;
         }
 
         _intake.Signal();
@@ -218,7 +223,7 @@ internal sealed partial class TopicEndpoint<T>
 
         request.Origin = this;
         request.Charge = size + PublishBudget.MessageOverhead;
-        _hasPublished = true;
+        HasPublished = true;
         return request;
     }
 
@@ -260,7 +265,7 @@ internal sealed partial class TopicEndpoint<T>
     private async Task<bool> DrainWithinAsync(TimeSpan within)
     {
         EndFeeds();
-        if (!Publishes || !_hasPublished)
+        if (!Publishes || !HasPublished)
         {
             return true;
         }
@@ -316,7 +321,12 @@ internal sealed partial class TopicEndpoint<T>
     // Ends everything this endpoint does, from any thread: first what outsiders wait for, then, on the core thread, the rest.
     private void Stop(Exception reason, Exception? readerError)
     {
-        DropQueued(reason);
+        bool isFirst = DropQueued(reason);
+        if (isFirst && Publishes)
+        {
+            _intake.BeginEnd();
+        }
+
         // Only cancelling takes from the reader what it has not read yet.
         _ring?.End(readerError, discard: State == EndpointState.Cancelled);
         lock (Topic)
@@ -333,6 +343,11 @@ internal sealed partial class TopicEndpoint<T>
 
         Topic.Node.Run(() =>
         {
+            if (isFirst && Publishes)
+            {
+                _intake.End(Source);
+            }
+
             Unstable.FailAll(reason);
             Topic.OnEndpointEnded(this, reason);
         });

@@ -13,14 +13,13 @@ namespace QuickSilver.Endpoints;
 // Its topic is the lock for its handlers and feeds: one of their own would be 40 bytes more for each idle endpoint.
 internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRingOwner
 {
+    // Publishers read these from here: what the core thread writes with each message is in the objects between. The first three
+    // lie beside what they read of the base, and are all that a message in its turn needs. Whoever only subscribes has no gate;
+    // each way to it begins with CheckPublishes.
     private readonly IPayloadCodec<T> _codec;
-    // Publishers read these from here: what the core thread writes with each message is in the objects between. Whoever only
-    // subscribes has no gate; each way to it begins with CheckPublishes.
-    private readonly PublishGate _gate;
-    private readonly PublishIntake _intake;
     private readonly PublishLane _lane;
-    // How the intake knows the endpoint's messages in the lane.
-    private readonly int _source;
+    private readonly PublishIntake _intake;
+    private readonly PublishGate _gate;
     private readonly ReaderRing<T>? _ring;
     private HandlerEndpoint<T>[] _handlers = [];
     // The one consumer, while it is a handler and nothing is owed to it: with thousands of topics, what a message has to look
@@ -37,7 +36,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         _gate = Publishes ? topic.Publisher.Gate : null!;
         _intake = topic.Node.Intake;
         _lane = _intake.Lane;
-        _source = Publishes ? _intake.Enter(this, topic.Publisher) : 0;
+        Source = Publishes ? _intake.Enter(this, topic.Publisher) : 0;
         if (Subscribes)
         {
             _ring = new ReaderRing<T>(options.ReaderCapacity, options.SlowReader) { Owner = this };

@@ -18,6 +18,7 @@ internal enum EndpointState
 internal abstract class TopicEndpoint(string name, TopicAccess access)
 {
     private int _state;
+    private volatile bool _hasPublished;
     private Exception? _dropReason;
     private StableList? _unstable;
 
@@ -28,6 +29,15 @@ internal abstract class TopicEndpoint(string name, TopicAccess access)
     public bool Publishes => (Access & TopicAccess.Publish) != 0;
 
     public bool Subscribes => (Access & TopicAccess.Subscribe) != 0;
+
+    /// <summary>How the intake knows the endpoint's messages in the lane.</summary>
+    protected int Source { get; init; }
+
+    protected bool HasPublished
+    {
+        get => _hasPublished;
+        set => _hasPublished = value;
+    }
 
     public EndpointState State => (EndpointState)Volatile.Read(ref _state);
 
@@ -88,5 +98,6 @@ internal abstract class TopicEndpoint(string name, TopicAccess access)
         return false;
     }
 
-    protected void DropQueued(Exception reason) => Interlocked.CompareExchange(ref _dropReason, reason, null);
+    /// <summary>False when it was done before.</summary>
+    protected bool DropQueued(Exception reason) => Interlocked.CompareExchange(ref _dropReason, reason, null) is null;
 }

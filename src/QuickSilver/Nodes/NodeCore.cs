@@ -56,10 +56,10 @@ internal sealed class NodeCore : IMembershipObserver
         _expelled = new TaskCompletionSource(Completions);
         Log = logs.CreateLogger("QuickSilver");
         Requests = new PublishRequestPool(options.PublishQueueBytes);
-        Intake = new PublishIntake(Environment, new PublishLane(options.PublishQueueBytes), Requests);
-        PublishBudget = new PublishBudget(options.PublishQueueBytes - Intake.Lane.CapacityBytes);
         _meter = parts.HasMeter ? new NodeMeter(options.Cluster, ReadCounters) : null;
         Latency = new PublishLatency(Environment, _meter?.PublishToStable);
+        Intake = new PublishIntake(Environment, new PublishLane(options.PublishQueueBytes), Requests, Tally, Latency);
+        PublishBudget = new PublishBudget(options.PublishQueueBytes - Intake.Lane.CapacityBytes);
         _lastPulse = OutsideTime.GetTimestamp();
         _pulse = new Alarm(OnPulse);
     }

@@ -94,7 +94,7 @@ internal sealed class PublishGate : SignalRequest
             }
 
             _lineTail = request;
-            Volatile.Write(ref _hasLine, true);
+            Note(ref _hasLine, true);
             Interlocked.MemoryBarrier();
             ServeLine();
             return false;
@@ -111,13 +111,7 @@ internal sealed class PublishGate : SignalRequest
     }
 
     /// <summary>Core thread: whether older messages of the topic wait than any that is published from now on.</summary>
-    public void SetQueued(bool isQueued)
-    {
-        if (_isQueued != isQueued)
-        {
-            Volatile.Write(ref _isQueued, isQueued);
-        }
-    }
+    public void SetQueued(bool isQueued) => Note(ref _isQueued, isQueued);
 
     /// <summary>Core thread: a message came here from the lane; the bound is for publishers, who learn of it by the next.</summary>
     public void Charge(long charge)
@@ -130,6 +124,11 @@ internal sealed class PublishGate : SignalRequest
     public PublishRequest? TakeInbox()
     {
         var newest = Interlocked.Exchange(ref _inbox, null);
+        if (newest is not null)
+        {
+            _intake.EndInbox();
+        }
+
         PublishRequest? oldest = null;
         while (newest is not null)
         {
@@ -227,8 +226,15 @@ internal sealed class PublishGate : SignalRequest
     {
         request.Mark = _intake.Lane.Tail;
         var seen = Volatile.Read(ref _inbox);
+        bool isNoted = false;
         while (true)
         {
+            if (seen is null && !isNoted)
+            {
+                _intake.BeginInbox();
+                isNoted = true;
+            }
+
             request.Next = seen;
             var found = Interlocked.CompareExchange(ref _inbox, request, seen);
             if (ReferenceEquals(found, seen))
@@ -242,6 +248,10 @@ internal sealed class PublishGate : SignalRequest
         if (seen is null)
         {
             Signal();
+        }
+        else if (isNoted)
+        {
+            _intake.EndInbox();
         }
     }
 
@@ -279,7 +289,27 @@ internal sealed class PublishGate : SignalRequest
             }
         }
 
-        Volatile.Write(ref _hasLine, _lineHead is not null);
+        Note(ref _hasLine, _lineHead is not null);
+    }
+
+    // The lane counts a reason for longer than it holds: who finds none counted need not look here.
+    private void Note(ref bool reason, bool holds)
+    {
+        if (reason == holds)
+        {
+            return;
+        }
+
+        if (holds)
+        {
+            _intake.Lane.BeginPast();
+        }
+
+        Volatile.Write(ref reason, holds);
+        if (!holds)
+        {
+            _intake.Lane.EndPast();
+        }
     }
 
     private void Unlink(PublishRequest request)

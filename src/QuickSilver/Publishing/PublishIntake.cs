@@ -1,5 +1,6 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
+using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Nodes;
 
@@ -32,13 +33,16 @@ internal sealed class PublishIntake
     private readonly PublishRequestPool _requests;
     private Alarm? _patience;
     private readonly SignalRequest _drain;
-    // By number. Numbers are never given again: a publisher that is slow may commit after its endpoint is gone.
-    private readonly Dictionary<int, Source> _sources = [];
+    private readonly LaneSources _sources = new();
     private readonly List<TopicPublisher> _awaiting = [];
     private readonly LaneWaiters _waiters = new();
-    private Source _last;
-    private int _lastNumber;
+    private readonly NodeTally _tally;
+    private readonly PublishLatency _latency;
     private PublishGate? _standsFor;
+    // Gates with something in their inbox, and endpoints that were ended and have not left: while there are none, no message
+    // needs to look at its topic's gate or at its endpoint.
+    private int _inboxes;
+    private int _endings;
     private long _scanned;
     private bool _isDraining;
     // Kept, so that the reading is not optimized away.
@@ -46,9 +50,12 @@ internal sealed class PublishIntake
     // The lane has stood for longer than the patience lasts.
     private bool _isStuck;
 
-    public PublishIntake(INodeEnvironment environment, PublishLane lane, PublishRequestPool requests)
+    public PublishIntake(
+        INodeEnvironment environment, PublishLane lane, PublishRequestPool requests, NodeTally tally, PublishLatency latency)
     {
         Lane = lane;
+        _tally = tally;
+        _latency = latency;
         _environment = environment;
         _requests = requests;
         _drain = new ActionSignal(environment, Drain);
@@ -69,17 +76,33 @@ internal sealed class PublishIntake
     public int Enter(TopicEndpoint endpoint, TopicPublisher publisher)
     {
         Lane.Reserve();
-        _sources.Add(++_lastNumber, new Source(_lastNumber, endpoint, publisher));
-        return _lastNumber;
+        return _sources.Add(endpoint, publisher);
     }
 
-    /// <summary>An endpoint has ended; what is still in the lane of it is dropped.</summary>
+    /// <summary>An endpoint has ended, or was never opened; what is still in the lane of it is dropped.</summary>
     public void Leave(int number)
     {
-        _sources.Remove(number);
-        _last = default;
-        Resume();
+        if (_sources.Remove(number))
+        {
+            Resume();
+        }
     }
+
+    /// <summary>From any thread: an endpoint's DropReason was set, and End follows on the core thread.</summary>
+    public void BeginEnd() => Interlocked.Increment(ref _endings);
+
+    public void End(int number)
+    {
+        Leave(number);
+        Interlocked.Decrement(ref _endings);
+    }
+
+    /// <summary>From any thread, before the first request is pushed into an empty inbox: what the lane has of the topic looks there.
+    /// </summary>
+    public void BeginInbox() => Interlocked.Increment(ref _inboxes);
+
+    /// <summary>From any thread: it was taken, or another was first.</summary>
+    public void EndInbox() => Interlocked.Decrement(ref _inboxes);
 
     /// <summary>A topic has room that had none, or has ended: what stands is looked at anew.</summary>
     public void Resume()
@@ -118,7 +141,7 @@ internal sealed class PublishIntake
                     ahead = LookAhead(message.Position) - 1;
                 }
 
-                var source = Find(message.Source);
+                var source = _sources.Find(message.Source);
                 if (!TryHandDown(source, message))
                 {
                     isStanding = !source.Publisher.IsQueued && !(_isStuck && CanOthersGo(source.Publisher, message));
@@ -159,8 +182,7 @@ internal sealed class PublishIntake
         int touched = 0;
         while (looked < LookAheadMessages && Lane.TryRead(position, out var message))
         {
-            var source = _sources.GetValueOrDefault(message.Source);
-            touched += source.IsEnded ? 0 : source.Publisher.Touch();
+            touched += _sources.Find(message.Source).Publisher?.Touch() ?? 0;
             position += message.Bytes;
             looked++;
         }
@@ -190,7 +212,7 @@ internal sealed class PublishIntake
             return;
         }
 
-        var gate = Find(first.Source).Publisher.Gate;
+        var gate = _sources.Find(first.Source).Publisher.Gate;
         Volatile.Write(ref _standsFor, gate);
         Lane.Release();
         if (_waiters.IsAnyReady(gate))
@@ -199,18 +221,31 @@ internal sealed class PublishIntake
         }
     }
 
-    private static bool TryHandDown(in Source source, in LaneMessage message) =>
-        source.IsEnded || source.Publisher.TrySendFromLane(message);
-
-    private Source Find(int number)
+    private bool TryHandDown(in LaneSource source, in LaneMessage message)
     {
-        if (_last.Number != number)
+        if (IsOver(source))
         {
-            _last = _sources.GetValueOrDefault(number);
+            return true;
         }
 
-        return _last;
+        var publisher = source.Publisher;
+        if (publisher.Straight is not { } sender || Volatile.Read(ref _inboxes) != 0 || _latency.IsWatched)
+        {
+            return publisher.TrySendFromLane(message);
+        }
+
+        if (sender.TrySend(message.Payload, null) < 0)
+        {
+            publisher.Block();
+            return false;
+        }
+
+        _tally.CountPublished(message.Payload.Length);
+        return true;
     }
+
+    private bool IsOver(in LaneSource source) =>
+        source.IsAbsent || (Volatile.Read(ref _endings) != 0 && source.Endpoint.DropReason is not null);
 
     // The topic in front has no room. Others go if they have messages in the lane behind it, or past it, or wait for the lane.
     private bool CanOthersGo(TopicPublisher stuck, in LaneMessage first)
@@ -234,8 +269,8 @@ internal sealed class PublishIntake
         {
             if (!PublishLane.IsEmptyPlace(message))
             {
-                var source = Find(message.Source);
-                if (source.IsEnded || (!ReferenceEquals(source.Publisher, known) && source.Publisher.AwaitRoom()))
+                var source = _sources.Find(message.Source);
+                if (IsOver(source) || (!ReferenceEquals(source.Publisher, known) && source.Publisher.AwaitRoom()))
                 {
                     return true;
                 }
@@ -250,7 +285,7 @@ internal sealed class PublishIntake
         return false;
     }
 
-    private void Spill(in Source source, in LaneMessage message)
+    private void Spill(in LaneSource source, in LaneMessage message)
     {
         var request = _requests.Rent();
         message.Payload.CopyTo(request.Prepare(message.Payload.Length));
@@ -272,10 +307,5 @@ internal sealed class PublishIntake
                 publisher.Pump();
             }
         }
-    }
-
-    private readonly record struct Source(int Number, TopicEndpoint Endpoint, TopicPublisher Publisher)
-    {
-        public bool IsEnded => Endpoint is null || Endpoint.DropReason is not null;
     }
 }

@@ -53,6 +53,15 @@ internal sealed class PublishLane
     /// <summary>From any thread: room enough that a publisher who waits now runs for a while.</summary>
     public bool HasMuchRoom => UsedBytes <= _capacity / 4;
 
+    /// <summary>From any thread: some topic's messages go past the lane as others of it wait there; its gate knows which.</summary>
+    public bool IsAnyPast => Volatile.Read(ref _at.Past) != 0;
+
+    /// <summary>From any thread, before a gate has a reason for it.</summary>
+    public void BeginPast() => Interlocked.Increment(ref _at.Past);
+
+    /// <summary>From any thread, after the reason is gone.</summary>
+    public void EndPast() => Interlocked.Decrement(ref _at.Past);
+
     /// <summary>Core thread: the oldest place not taken yet.</summary>
     public long Next
     {
@@ -177,7 +186,7 @@ internal sealed class PublishLane
         Interlocked.Exchange(ref _committed[((int)position & (_capacity - 1)) / Granule], Lap(position));
 
     // Each on cache lines of its own, two at least apart, as the prefetcher fetches pairs; and all apart from what is only read.
-    [StructLayout(LayoutKind.Explicit, Size = 640)]
+    [StructLayout(LayoutKind.Explicit, Size = 768)]
     private struct Cursors
     {
         [FieldOffset(128)]
@@ -193,6 +202,10 @@ internal sealed class PublishLane
         // The core thread's own, written with each message.
         [FieldOffset(512)]
         public long Next;
+
+        // Reasons for which gates send their topics' messages past the lane. Read with each publish, written when one has to wait.
+        [FieldOffset(640)]
+        public int Past;
     }
 }
 

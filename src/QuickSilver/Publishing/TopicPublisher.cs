@@ -13,6 +13,9 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
     // Messages handed down in one go: the core thread must come back to tokens and receives.
     private const int TurnMessages = 1024;
 
+    // What a message in its turn goes to: the sender, while nothing waits here. Set when one has gone by the long way, and taken
+    // away by whatever may come before the next.
+    private ITopicSender? _straight;
     private readonly PublishIntake _intake;
     private readonly NodeTally _tally;
     private readonly PublishLatency _latency;
@@ -42,8 +45,8 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
 
     public PublishGate Gate { get; }
 
-    /// <summary>Messages taken by the topic's senders so far.</summary>
-    public long Sent { get; private set; }
+    /// <summary>Whom to give what stands first in the lane, if no request is on its way; null: <see cref="TrySendFromLane"/>.</summary>
+    public ITopicSender? Straight => _straight;
 
     public bool HasSender => _sender is not null;
 
@@ -53,6 +56,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
     public void Open(ITopicSender sender)
     {
         _sender = sender;
+        _straight = null;
         _isBlocked = false;
         sender.RoomObserver = this;
         Pump();
@@ -63,6 +67,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
     {
         _sender?.Close();
         _sender = null;
+        _straight = null;
         _closeReason = reason;
         FailQueue();
         _intake.Resume();
@@ -146,12 +151,23 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
             return true;
         }
 
-        _isBlocked = _isBlocked || !sender.AwaitRoom();
+        if (!_isBlocked && !sender.AwaitRoom())
+        {
+            Block();
+        }
+
         return !_isBlocked;
     }
 
-    /// <summary>Reads what <see cref="TrySendFromLane"/> will, and does nothing.</summary>
-    public int Touch() => (_head is null && Gate.HasInbox ? 1 : 0) + (_isBlocked ? 1 : 0) + (_sender?.Touch() ?? 0);
+    /// <summary>The sender had no room, and says when it has.</summary>
+    public void Block()
+    {
+        _isBlocked = true;
+        _straight = null;
+    }
+
+    /// <summary>Reads what a message that goes straight will, and does nothing.</summary>
+    public int Touch() => _straight?.Touch() ?? 0;
 
     /// <summary>Sends the message that stands first in the lane, or drops it when nobody publishes any more. False: no room, or older
     /// ones wait.</summary>
@@ -167,7 +183,13 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
             return true;
         }
 
-        return !_isBlocked && TrySend(sender, message.Payload);
+        if (_isBlocked || !TrySend(sender, message.Payload))
+        {
+            return false;
+        }
+
+        _straight = _head is null && !_isBlocked ? sender : null;
+        return true;
     }
 
     /// <summary>Takes over a message that stood first in the lane.</summary>
@@ -249,6 +271,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
 
     private void Append(PublishRequest request)
     {
+        _straight = null;
         request.Next = null;
         if (_tail is null)
         {
@@ -305,7 +328,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
             left--;
             if (!TrySend(sender, request))
             {
-                _isBlocked = true;
+                Block();
                 break;
             }
 
@@ -338,7 +361,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
             return TrySend(sender, request.Payload);
         }
 
-        Count(request.Payload.Length);
+        _tally.CountPublished(request.Payload.Length);
         return true;
     }
 
@@ -348,7 +371,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         var probe = _latency.IsWatched ? (_probe ??= new LatencyProbe(_latency)).TryBegin() : null;
         if (sender.TrySend(payload, probe) >= 0)
         {
-            Count(payload.Length);
+            _tally.CountPublished(payload.Length);
             return true;
         }
 
@@ -357,7 +380,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
             _probe!.GiveUp();
         }
 
-        _isBlocked = true;
+        Block();
         return false;
     }
 
@@ -382,12 +405,12 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
             left--;
             if (sender.TrySend(feed.Filled, null) < 0)
             {
-                _isBlocked = true;
+                Block();
                 _nextFeed--;
                 return;
             }
 
-            Count(feed.Filled.Length);
+            _tally.CountPublished(feed.Filled.Length);
             feed.OnSent();
         }
     }
@@ -445,6 +468,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
             released += Finish(request, _closeReason ?? new InvalidOperationException("The topic is not open to publish."));
         }
 
+        NoteQueue();
         if (released > 0)
         {
             Gate.Release(released);
@@ -476,12 +500,5 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         {
             _tail = null;
         }
-    }
-
-    private void Count(int bytes)
-    {
-        Sent++;
-        _tally.Published++;
-        _tally.PublishedBytes += bytes;
     }
 }

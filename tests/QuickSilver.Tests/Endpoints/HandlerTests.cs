@@ -49,6 +49,52 @@ public sealed class HandlerTests
     }
 
     [Fact]
+    public async Task Whoever_joins_a_lone_handler_gets_all_that_comes_after_and_takes_nothing_from_it()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var topic = await parts.OpenAsync<string>(node, Name);
+        var first = new List<long>();
+        var second = new List<long>();
+        var elsewhere = new List<long>();
+        var read = new List<long>();
+        long next = 1;
+        using var lone = topic.Handle((in Message<string> message) => first.Add(message.Sequence));
+        await DeliverAsync();
+        var joined = topic.Handle((in Message<string> message) => second.Add(message.Sequence));
+        await DeliverAsync();
+        joined.Dispose();
+        await DeliverAsync();
+        var other = await parts.OpenAsync<string>(node, Name);
+        using var there = other.Handle((in Message<string> message) => elsewhere.Add(message.Sequence));
+        await DeliverAsync();
+        await other.DisposeAsync();
+        await DeliverAsync();
+        await using var reader = topic.ReadAllAsync().GetAsyncEnumerator();
+        var moving = reader.MoveNextAsync();
+        await DeliverAsync();
+        Assert.True(await moving.OrFail());
+        read.Add(reader.Current.Sequence);
+        Assert.True(await reader.MoveNextAsync().OrFail());
+        read.Add(reader.Current.Sequence);
+        topic.Cancel();
+        await DeliverAsync();
+        Assert.Equal([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], first);
+        Assert.Equal([3, 4], second);
+        Assert.Equal([7, 8], elsewhere);
+        Assert.Equal([11, 12], read);
+        // Taken from below by an endpoint that was cancelled, too.
+        Assert.Equal(14, node.GetCounters().Delivered);
+
+        // Twice: the first finds out who is alone, and the second goes straight.
+        Task DeliverAsync() => parts.Core.RunAsync(() =>
+        {
+            Assert.True(parts.ReceiverOf(Name).Deliver(next++, "x"u8));
+            Assert.True(parts.ReceiverOf(Name).Deliver(next++, "x"u8));
+        });
+    }
+
+    [Fact]
     public async Task A_detached_handler_gets_nothing_more()
     {
         await using var parts = new FakeParts();

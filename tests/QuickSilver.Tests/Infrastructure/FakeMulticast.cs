@@ -1,5 +1,6 @@
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Ordering;
 
 namespace QuickSilver.Tests.Infrastructure;
 
@@ -127,6 +128,9 @@ internal sealed class FakeReceiver(ulong topicId, ITopicSink sink) : ITopicRecei
 {
     public static readonly NodeKey Peer = new(0xA, 1);
 
+    private readonly Dictionary<NodeKey, SenderOrder> _orders = [];
+    private readonly MulticastCounters _counters = new();
+
     public bool IsReliable { get; init; }
 
     public bool IsClosed { get; private set; }
@@ -141,7 +145,12 @@ internal sealed class FakeReceiver(ulong topicId, ITopicSink sink) : ITopicRecei
     {
         var message = new DeliveredMessage(sender ?? Peer);
         message.Set(topicId, sequence, payload, 0, payload.Length);
-        return sink.TryAccept(message);
+        if (!_orders.TryGetValue(message.Sender, out var order))
+        {
+            _orders.Add(message.Sender, order = new SenderOrder(message.Sender, sink));
+        }
+
+        return order.TryHandUp(message, _counters);
     }
 
     public void Gap(long first, long last, string reason, NodeKey? sender = null) =>

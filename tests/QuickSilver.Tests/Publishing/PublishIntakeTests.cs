@@ -103,6 +103,28 @@ public sealed class PublishIntakeTests
     }
 
     [Fact]
+    public async Task A_cancelled_endpoint_sends_nothing_more_though_its_messages_flowed_until_then_and_others_flow_on()
+    {
+        await using var parts = new FakeParts(threaded: false);
+        var node = await parts.StartAsync();
+        var cancelled = await parts.OpenAsync<byte[]>(node, "shared", PublishOnly);
+        var other = await parts.OpenAsync<byte[]>(node, "shared", PublishOnly);
+        for (int i = 0; i < 3; i++)
+        {
+            await cancelled.PublishAsync(Payload(i, 100));
+            parts.Core.Pump();
+        }
+
+        await cancelled.PublishAsync(Payload(100, 100));
+        await other.PublishAsync(Payload(3, 100));
+        cancelled.Cancel();
+        parts.Core.Pump();
+        await other.PublishAsync(Payload(4, 100));
+        parts.Core.Pump();
+        Assert.Equal(Enumerable.Range(0, 5), parts.SenderOf("shared").Sent.Select(ToNumber));
+    }
+
+    [Fact]
     public async Task What_a_cancelled_endpoint_left_in_the_lane_is_not_sent_and_holds_nobody_up()
     {
         await using var parts = new FakeParts(threaded: false);

@@ -1,0 +1,73 @@
+using FsCheck;
+using FsCheck.Fluent;
+using QuickSilver.Endpoints;
+using QuickSilver.Multicast;
+using QuickSilver.Publishing;
+
+namespace QuickSilver.Tests.Publishing;
+
+public sealed class LaneSourcesTests
+{
+    [Fact]
+    public void An_endpoint_is_found_by_its_number_until_it_leaves_and_no_number_comes_again()
+    {
+        var steps = Gen.Choose(0, int.MaxValue - 1).ArrayOf();
+        Prop.ForAll(Arb.From(steps, ArbMap.Default.ArbFor<int[]>().Shrinker), Holds)
+            .Check(Config.QuickThrowOnFailure.WithMaxTest(200).WithEndSize(400));
+    }
+
+    private static void Holds(int[] steps)
+    {
+        var sources = new LaneSources();
+        var model = new SortedDictionary<int, TopicEndpoint>();
+        var given = new HashSet<int>();
+        foreach (int step in steps)
+        {
+            if (step % 8 < 5)
+            {
+                var endpoint = new NoEndpoint();
+                int number = sources.Add(endpoint, null!);
+                Assert.True(number != 0 && given.Add(number));
+                model.Add(number, endpoint);
+            }
+            else if (given.Count > 0)
+            {
+                // Now and then all of a stretch, so that whole pages go.
+                int first = (step / 8 % given.Count) + 1;
+                for (int number = first; number <= Math.Min(first + (step % 3 * 50), given.Count); number++)
+                {
+                    Assert.Equal(model.Remove(number), sources.Remove(number));
+                }
+            }
+
+            Assert.Equal(model.Count, sources.Count);
+            foreach (int number in given)
+            {
+                Assert.Same(model.GetValueOrDefault(number), sources.Find(number).Endpoint);
+            }
+        }
+    }
+
+    private sealed class NoEndpoint() : TopicEndpoint("none", TopicAccess.Publish)
+    {
+        public override IDirectSink? Direct => null;
+
+        public override void SetAlone(bool isAlone) => throw new NotSupportedException();
+
+        public override bool CanAccept(int payloadBytes) => throw new NotSupportedException();
+
+        public override void Accept(in DeliveredMessage message) => throw new NotSupportedException();
+
+        public override void AcceptGap(in TopicGap gap) => throw new NotSupportedException();
+
+        public override void OnNodeFailed(Exception reason) => throw new NotSupportedException();
+
+        public override Task<bool> DrainAsync(TimeSpan? limit = null) => throw new NotSupportedException();
+
+        public override Task<bool> DrainWithNodeAsync(TimeSpan within) => throw new NotSupportedException();
+
+        public override void LeaveIntake() => throw new NotSupportedException();
+
+        public override ValueTask DisposeAsync() => throw new NotSupportedException();
+    }
+}
