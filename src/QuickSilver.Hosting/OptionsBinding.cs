@@ -3,14 +3,33 @@ using Microsoft.Extensions.Configuration;
 
 namespace QuickSilver.Hosting;
 
-// The configuration binder has no conversion for addresses and passes over them in silence: they are read here.
+// The configuration binder has no conversion for addresses and passes over them in silence: they are read here. So it does over
+// names that it does not know, and a misspelt option would go unnoticed: they are refused.
 internal static class OptionsBinding
 {
     public static void Bind(IConfiguration section, QuickSilverOptions options)
     {
+        // A whole configuration, not a section of one, has others' names as well.
+        if (section is IConfigurationSection)
+        {
+            CheckNames(section);
+        }
+
         section.Bind(options);
         options.Interface = ReadAddress(section, nameof(options.Interface)) ?? options.Interface;
         options.MulticastBase = ReadAddress(section, nameof(options.MulticastBase)) ?? options.MulticastBase;
+    }
+
+    private static void CheckNames(IConfiguration section)
+    {
+        string[] known = [.. typeof(QuickSilverOptions).GetProperties().Select(property => property.Name).Order()];
+        string[] failures = [.. section.GetChildren().Select(child => child.Key)
+            .Where(key => !known.Contains(key, StringComparer.OrdinalIgnoreCase))
+            .Select(key => $"The configuration has an option {key}, which there is not; allowed are {string.Join(", ", known)}.")];
+        if (failures.Length > 0)
+        {
+            throw new QuickSilverOptionsException(failures);
+        }
     }
 
     private static IPAddress? ReadAddress(IConfiguration section, string option)

@@ -44,7 +44,10 @@ public static class QuickSilverServiceCollectionExtensions
         return new QuickSilverBuilder(services);
     }
 
-    /// <summary>Adds a node whose options are bound from a configuration section, by their names.</summary>
+    /// <summary>
+    /// Adds a node whose options are bound from a configuration section, by their names. A name in the section that is no option
+    /// fails the host's start.
+    /// </summary>
     /// <inheritdoc cref="AddQuickSilver(IServiceCollection)"/>
     public static QuickSilverBuilder AddQuickSilver(this IServiceCollection services, IConfiguration section)
     {

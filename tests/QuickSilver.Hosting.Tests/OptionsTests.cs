@@ -84,6 +84,16 @@ public sealed class OptionsTests
     }
 
     [Fact]
+    public async Task A_misspelt_option_fails_the_hosts_start_naming_it_and_those_there_are()
+    {
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver(
+            HostedNodes.Settings(("Node:cluster", "a"), ("Node:PacketByte", "1000"), ("Logging", "x")).GetSection("Node")));
+        var failure = await Assert.ThrowsAnyAsync<Exception>(() => hosted.Host.StartAsync()).OrFail();
+        Assert.Contains("an option PacketByte, which there is not; allowed are BufferBytes, Cluster, ", failure.Message);
+        Assert.DoesNotContain("option cluster", failure.Message);
+    }
+
+    [Fact]
     public async Task Code_and_configuration_add_up_in_their_order()
     {
         await using var hosted = new HostedNodes(builder =>

@@ -134,6 +134,6 @@ internal sealed class AttachedFeed<T>(TopicCore topic, IPayloadCodec<T> codec, F
             buffer = GC.AllocateUninitializedArray<byte>((int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)Math.Max(size, 256)));
         }
 
-        return codec.Write(value, buffer);
+        return TopicEndpoint<T>.Write(codec, value, buffer.AsSpan(0, size));
     }
 }

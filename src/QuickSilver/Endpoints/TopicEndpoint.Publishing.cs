@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
+using QuickSilver.Core.Serialization;
 using QuickSilver.Multicast;
 using QuickSilver.Publishing;
 
@@ -167,7 +168,7 @@ internal sealed partial class TopicEndpoint<T>
 
         try
         {
-            size = Write(value, claim.Payload);
+            size = Write(_codec, value, claim.Payload);
         }
         catch
         {
@@ -185,21 +186,21 @@ internal sealed partial class TopicEndpoint<T>
         return true;
     }
 
-    // A codec that says it wrote more than it was given would make the core thread read what is not the message's.
-    private int Write(in T value, Span<byte> destination)
+    /// <summary>A codec that says it wrote more than it was given would make the core thread read what is not the message's.</summary>
+    internal static int Write(IPayloadCodec<T> codec, in T value, Span<byte> destination)
     {
-        int written = _codec.Write(value, destination);
+        int written = codec.Write(value, destination);
         if ((uint)written > (uint)destination.Length)
         {
-            ThrowTooMuchWritten(written, destination.Length);
+            ThrowTooMuchWritten(codec, written, destination.Length);
         }
 
         return written;
     }
 
     [DoesNotReturn]
-    private void ThrowTooMuchWritten(int written, int room) => throw new InvalidOperationException(
-        $"The codec {_codec.GetType()} says it wrote {written} bytes; its GetSize had asked for {room}.");
+    private static void ThrowTooMuchWritten(IPayloadCodec<T> codec, int written, int room) => throw new InvalidOperationException(
+        $"The codec {codec.GetType()} says it wrote {written} bytes; its GetSize had asked for {room}.");
 
     private PublishRequest Encode(in T value)
     {
@@ -213,7 +214,7 @@ internal sealed partial class TopicEndpoint<T>
         var request = Topic.Node.Requests.Rent();
         try
         {
-            request.SetLength(Write(value, request.Prepare(size)));
+            request.SetLength(Write(_codec, value, request.Prepare(size)));
         }
         catch
         {

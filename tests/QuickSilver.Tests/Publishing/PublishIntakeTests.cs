@@ -162,6 +162,23 @@ public sealed class PublishIntakeTests
         Assert.Equal(0, node.GetCounters().PublishQueueBytes);
     }
 
+    [Theory]
+    [InlineData(101)]
+    [InlineData(-1)]
+    public async Task A_feeds_codec_that_writes_another_size_than_it_may_counts_as_a_fault_and_the_feed_goes_on(int lie)
+    {
+        await using var parts = new FakeParts(threaded: false);
+        var node = await parts.StartAsync(SmallQueue);
+        var topic = await parts.Settle(node.OpenTopicAsync("liar", new LyingCodec(100), PublishOnly));
+        var written = new Queue<int>([100, lie, 50]);
+        using var feed = topic.AttachFeed((out int value) => written.TryDequeue(out value));
+        parts.Core.Pump();
+        Assert.Equal(1, node.GetCounters().FeedFaults);
+        feed.Signal();
+        parts.Core.Pump();
+        Assert.Equal([100, 50], parts.SenderOf("liar").Sent.Select(payload => payload.Length));
+    }
+
     [Fact]
     public async Task Publishing_allocates_nothing()
     {
