@@ -122,14 +122,24 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         }
     }
 
-    public bool IsAnyMissing(NodeKey sender, bool reliable)
+    /// <summary>
+    /// Whether something of this stream's sender may still come that was sent before: in a stream that is at its end, or in an older
+    /// view, of which the others may yet tell what this member has never heard of.
+    /// </summary>
+    public bool IsAnyMissing(InboundStream of)
     {
         foreach (var region in _ordered)
         {
+            if (of.IsReliable && of.IsSenderGone && region.SupersededAt != 0
+                && region.View.Configuration < of.View.Configuration && region.MayHearMoreOf(of.Sender))
+            {
+                return true;
+            }
+
             foreach (var stream in region.Streams)
             {
-                bool isEnding = !reliable || stream.IsSenderGone;
-                if (stream.Sender == sender && stream.IsReliable == reliable && isEnding && stream.Contiguous < stream.Highest)
+                bool isEnding = !of.IsReliable || stream.IsSenderGone;
+                if (stream.Sender == of.Sender && stream.IsReliable == of.IsReliable && isEnding && stream.Contiguous < stream.Highest)
                 {
                     return true;
                 }

@@ -18,6 +18,7 @@ internal sealed class RegionReceiver : IGapObserver
     // come back to this view when it comes back to the cluster.
     private readonly HashSet<NodeKey> _gone = [];
     private bool _isPartitionLost;
+    private TimeSpan _lastGoneAt;
 
     public RegionReceiver(MulticastContext context, RegionView view, RegionPort? port, IStreamConsumer consumer)
     {
@@ -38,6 +39,7 @@ internal sealed class RegionReceiver : IGapObserver
         OwnPartition = Keepers.PartitionOf(Live.RankOf(context.Self));
         PullClock = new PullClock(context.Options);
         Rings = new RingHierarchy(context, this);
+        _lastGoneAt = context.Environment.Now;
     }
 
     public RegionView View { get; }
@@ -162,6 +164,7 @@ internal sealed class RegionReceiver : IGapObserver
             Gone ^= GoneMark.Of(node);
         }
 
+        _lastGoneAt = _context.Environment.Now;
         RemoveLive(node);
         foreach (var stream in _streams)
         {
@@ -229,6 +232,16 @@ internal sealed class RegionReceiver : IGapObserver
 
             return _gone.Count == 0 || Live.Count <= 1 || _context.Environment.Now - Rings.LastBusy >= _context.Options.ClosingPause;
         }
+    }
+
+    /// <summary>
+    /// Whether others may still tell that a sender that is gone sent more here than is known: until the ring has had nothing to
+    /// settle for a while.
+    /// </summary>
+    public bool MayHearMoreOf(NodeKey sender)
+    {
+        var last = _lastGoneAt > Rings.LastUnsettled ? _lastGoneAt : Rings.LastUnsettled;
+        return Live.Count > 1 && _context.Environment.Now - last < _context.Options.ClosingPause && HasLost(sender);
     }
 
     /// <summary>

@@ -23,7 +23,7 @@ internal sealed class RingHierarchy
         Region = region;
         Template = context.Template(region.View);
         SelfRank = Live.RankOf(context.Self);
-        LastBusy = LastHeard = context.Environment.Now;
+        LastBusy = LastUnsettled = LastHeard = context.Environment.Now;
         JoinRings();
     }
 
@@ -56,6 +56,9 @@ internal sealed class RingHierarchy
 
     /// <summary>When a token last said that something is not settled, here or at another member.</summary>
     public TimeSpan LastBusy { get; private set; }
+
+    /// <summary>When a token last said that not all members hold what one of them knows was sent.</summary>
+    public TimeSpan LastUnsettled { get; private set; }
 
     /// <summary>When the last token came by.</summary>
     public TimeSpan LastHeard { get; private set; }
@@ -366,7 +369,11 @@ internal sealed class RingHierarchy
         {
             var record = token[i];
             long highest = Math.Max(record.HeldByAny, record.KnownHeldByAny);
-            if (record.IsGathering || record.Stable < highest || record.ConsumedByAll < highest)
+            if (record.IsGathering || record.Stable < highest)
+            {
+                LastBusy = LastUnsettled = LastHeard;
+            }
+            else if (record.ConsumedByAll < highest)
             {
                 LastBusy = LastHeard;
             }

@@ -213,10 +213,13 @@ internal sealed class ScriptedMembership(
         }));
     }
 
+    // In order with the news, as a stream has it: who is told that a view is settled knows who was removed from it.
     public void TellSettled(long number)
     {
         var life = node.Environment;
-        cluster.After(TimeSpan.FromMilliseconds(1), () => Deliver(life, () => observer.OnSettled(number)));
+        var due = cluster.Now + TimeSpan.FromMilliseconds(1);
+        _lastNews = due > _lastNews ? due : _lastNews;
+        cluster.At(_lastNews, () => Deliver(life, () => observer.OnSettled(number)));
     }
 
     public void Confirm(long configuration)

@@ -53,6 +53,38 @@ public sealed class FailureTests
         }
     }
 
+    // A member hears nothing of an older view for a while, neither data nor tokens, while its sender goes on in a newer one and dies.
+    [Fact]
+    public void What_was_sent_in_an_older_view_is_not_taken_for_lost_before_its_ring_could_tell_of_it()
+    {
+        var cluster = new MulticastCluster(seed: 12, nodes: 4);
+        var (sender, deaf) = (cluster[0], cluster[2]);
+        sender.Publishes(1);
+        cluster[1].Subscribes(1);
+        deaf.Subscribes(1);
+        cluster.Commit();
+        sender.PublishAll(1, 10, 100);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(200));
+        var old = sender.Multicast.Streams.Single().View;
+        cluster.Simulation.Network.Filter = (link, packet) => link.To == deaf.Node
+            && new PacketHeader(packet) is { Kind: not PacketKind.Ack } header && header.View == old.Number;
+        sender.PublishAll(1, 10, 100);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(10));
+        cluster[3].Subscribes(1);
+        cluster.Commit();
+        sender.PublishAll(1, 10, 100);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(200));
+        cluster.Simulation.Nodes[0].Crash();
+        cluster.Service.Remove(sender.Key);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(500));
+        Assert.Equal(10, deaf.Log.Count);
+        cluster.Simulation.Network.Filter = null;
+
+        Assert.True(cluster.RunUntil(() => deaf.Log.Count == 30));
+        Assert.Empty(deaf.Gaps);
+        MulticastCluster.AssertRun(deaf, sender, 1, 1, 30);
+    }
+
     [Fact]
     public void A_restarted_member_gets_what_is_published_from_its_view_on()
     {
