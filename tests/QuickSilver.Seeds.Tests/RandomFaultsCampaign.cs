@@ -5,7 +5,7 @@ using Xunit.Abstractions;
 namespace QuickSilver.Seeds.Tests;
 
 // Campaign "RandomFaults": 20 whole nodes, 40 overlapping topics, subscriptions that come and go, and F1, F2, F3 (heals),
-// F4 (members), F6 and F13. I1 to I4, I7 to I10 and I17 to I20 hold.
+// F4 (members), F6 and F13. I1 to I4, I7 to I11 and I17 to I20 hold.
 //
 // Many seeds, and one again:
 //   QS_SEEDS=200 dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~RandomFaultsCampaign"

@@ -25,7 +25,7 @@ internal sealed class History
     public static History WithAllCheckers() => new(
         new NoGapChecker(), new NoDuplicateChecker(), new NoPhantomChecker(), new OrderChecker(),
         new ViewsChecker(), new DeliveryViewChecker(), new PrimaryChecker(), new IncarnationChecker(), new MemoryChecker(),
-        new RepairChecker(), new LivenessChecker());
+        new RepairChecker(), new LivenessChecker(), new AgreementChecker());
 
     public IReadOnlyList<Violation> Violations => _violations;
 

@@ -87,7 +87,7 @@ internal sealed class WholeCluster : IDisposable
 
     /// <param name="mayPart">
     /// Whether nodes may lose each other and stay up, when the service changes: a gap that is told then
-    /// excuses (I19); I8 still demands what those that have not parted owe each other.
+    /// excuses (I19); I8 still demands what those that have not parted owe each other, and I11 nothing.
     /// </param>
     /// <param name="hostsMayPart">Whether there may be several services for a while (I9).</param>
     public static IEnumerable<HistoryChecker> AllCheckers(bool mayPart = false, bool hostsMayPart = false) =>
@@ -95,6 +95,7 @@ internal sealed class WholeCluster : IDisposable
         new NoGapChecker(), new NoDuplicateChecker(), new NoPhantomChecker(), new OrderChecker(), new ViewsChecker(),
         new DeliveryViewChecker(), new PrimaryChecker { HostsMayPart = hostsMayPart }, new IncarnationChecker(),
         new MemoryChecker(), new RepairChecker(), new LivenessChecker { GapsExcuse = mayPart },
+        new AgreementChecker { MayPart = mayPart },
     ];
 
     /// <summary>
