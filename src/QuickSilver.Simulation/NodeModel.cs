@@ -74,6 +74,9 @@ public sealed class NodeModel
     /// <summary>Nothing that is sent to a group reaches it.</summary>
     internal bool IsOutOfGroups { get; set; }
 
+    /// <summary>Datagrams of more bytes do not reach it: a black hole on its way alone. Null: all do.</summary>
+    internal int? InboundLargestBytes { get; set; }
+
     /// <summary>No request for repair reaches it.</summary>
     internal bool IsDeafToRepair { get; set; }
 
@@ -86,6 +89,7 @@ public sealed class NodeModel
         Slowness = TimeSpan.Zero;
         OutboundHold = TimeSpan.Zero;
         IsOutOfGroups = false;
+        InboundLargestBytes = null;
         IsDeafToRepair = false;
         ForeignProbability = 0;
         SendBusyProbability = 0;

@@ -110,6 +110,23 @@ public sealed class LinkFaultTests
     }
 
     [Fact]
+    public void A_black_hole_on_the_way_to_one_node_swallows_what_is_too_large_for_it_alone()
+    {
+        var bench = new Bench(3);
+        var model = bench.Cluster.Nodes[1].Model;
+        model.InboundLargestBytes = 1000;
+        bench.Send(Bench.GroupAddress, bytes: 1001);
+        bench.Send(Bench.GroupAddress, bytes: 1000);
+        bench.Run();
+        Assert.Equal(1000, Assert.Single(bench.Multicast[1].Runs).Bytes.Length);
+        Assert.Equal(2, bench.Multicast[2].Runs.Count);
+        model.Heal();
+        bench.Send(Bench.GroupAddress, bytes: 1001);
+        bench.Run();
+        Assert.Equal(2, bench.Multicast[1].Runs.Count);
+    }
+
+    [Fact]
     public void With_multicast_off_groups_are_dead_while_unicast_and_the_own_node_live()
     {
         Model(new LinkModel { MulticastOff = true });

@@ -162,7 +162,8 @@ public sealed class SimulatedLink
             return true;
         }
 
-        if ((To.Model.IsOutOfGroups && destination.IsGroup) || (To.Model.IsDeafToRepair && ForeignDatagram.IsPull(segment.Span)))
+        if (segment.Length > (To.Model.InboundLargestBytes ?? int.MaxValue) || (To.Model.IsOutOfGroups && destination.IsGroup)
+            || (To.Model.IsDeafToRepair && ForeignDatagram.IsPull(segment.Span)))
         {
             return true;
         }

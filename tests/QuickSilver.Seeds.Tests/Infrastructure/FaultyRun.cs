@@ -11,10 +11,12 @@ internal abstract class FaultyRun(string name, ITestOutputHelper? output) : Camp
     private const int BundlesPerNode = 2;
     private const int PublicationsPerNode = 3;
     private const int LastWords = 60;
+    private const int MostUnhearing = 2;
 
     private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(10);
     private static readonly TimeSpan FaultsBegin = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan FaultsEnd = TimeSpan.FromSeconds(6);
+    private static readonly TimeSpan LongestUnheard = TimeSpan.FromMilliseconds(400);
     private static readonly TimeSpan OrderLimit = TimeSpan.FromSeconds(60);
     private static readonly TimeSpan CompletionLimit = TimeSpan.FromSeconds(30);
 
@@ -40,6 +42,7 @@ internal abstract class FaultyRun(string name, ITestOutputHelper? output) : Camp
             Churn(cluster, scene);
             PublishSome(cluster);
             DieTalking(cluster, scene);
+            DieUnheard(cluster, scene);
             cluster.Run(Tick);
             cluster.ReadMemory(quiet: false);
         }
@@ -144,13 +147,50 @@ internal abstract class FaultyRun(string name, ITestOutputHelper? output) : Camp
         }
 
         var node = cluster.Nodes[cluster.Random.Below(cluster.Nodes.Count)];
+        SpeakLast(cluster, node);
+        cluster.RestartSoon(node.Machine, cluster.Random.UpTo(Tick));
+    }
+
+    // What a node says last is too large for the way to some, by new data or by repair (F11), while tokens pass: so the rest keep of it
+    // what they are to keep. Then it dies (F4), and only later the way is whole again.
+    private static void DieUnheard(WholeCluster cluster, Scene scene)
+    {
+        var now = cluster.Simulation.Now;
+        if (!scene.DieUnheard || now < FaultsBegin || now > FaultsEnd - LongestUnheard || !cluster.Random.Chance(0.01))
+        {
+            return;
+        }
+
+        var node = cluster.Nodes[cluster.Random.Below(cluster.Nodes.Count)];
+        string topic = node.Publications.First();
+        var others = cluster.Nodes.Where(other => other != node && other.Subscriptions.Contains(topic)).ToList();
+        if (others.Count == 0)
+        {
+            return;
+        }
+
+        int packet = scene.Cluster.Options.PacketBytes;
+        int largest = packet - 1 - cluster.Random.Below(packet / 2);
+        var dies = cluster.Random.Between(Tick, LongestUnheard / 2);
+        var heals = dies + cluster.Random.UpTo(LongestUnheard / 2);
+        for (int i = cluster.Random.Below(MostUnhearing); i >= 0; i--)
+        {
+            var model = others[cluster.Random.Below(others.Count)].Machine.Model;
+            model.InboundLargestBytes = largest;
+            cluster.Simulation.After(heals, () => model.InboundLargestBytes = null);
+        }
+
+        SpeakLast(cluster, node);
+        cluster.RestartSoon(node.Machine, dies);
+    }
+
+    private static void SpeakLast(WholeCluster cluster, WholeNode node)
+    {
         string topic = node.Publications.First();
         for (int i = 0; i < LastWords; i++)
         {
             cluster.Publish(node, topic, 16 + cluster.Random.Below(1400));
         }
-
-        cluster.RestartSoon(node.Machine, cluster.Random.UpTo(Tick));
     }
 
     private static FaultSchedule Faults(Scene scene, ulong seed)

@@ -17,6 +17,9 @@ internal sealed record Scene
     /// <summary>Whether nodes die just after they published much: some members have it then, and some have not.</summary>
     public bool DieTalking { get; init; }
 
+    /// <summary>Whether nodes die while some others lack what they said last, and for longer than the rest pass it on.</summary>
+    public bool DieUnheard { get; init; }
+
     /// <summary>Whether nodes may lose each other and stay up, as when the service changes.</summary>
     public bool MayPart => Cluster.IsEmbedded || Kinds.HasFlag(FaultKinds.Membership);
 
@@ -28,7 +31,7 @@ internal sealed record Scene
         string membership = WholeCluster.MembershipOf(Cluster.IsEmbedded);
         string packets = $"{options.Dissemination} in packets of {options.PacketBytes} bytes";
         string odd = Cluster.HasOddSubscribers ? ", odd subscribers" : "";
-        string deaths = DieTalking ? ", nodes that die talking" : "";
+        string deaths = (DieTalking ? ", nodes that die talking" : "") + (DieUnheard ? ", nodes that die unheard by some" : "");
         return $"{Cluster.Nodes} nodes with {membership}, heartbeats of {options.HeartbeatInterval}, {packets}, "
             + $"{Topics} topics in {Bundles} bundles, {Cluster.TopicSets}, clocks from {Cluster.Epoch:u}{odd}{deaths}";
     }
