@@ -473,7 +473,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         for (int i = 0; i < _lossPending.Count; i++)
         {
             var stream = _lossPending[i];
-            if (_reader.IsAnyMissing(stream))
+            if (_reader.IsAnyMissing(stream.Sender, stream.IsReliable))
             {
                 continue;
             }

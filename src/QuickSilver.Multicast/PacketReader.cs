@@ -123,26 +123,33 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     }
 
     /// <summary>
-    /// Whether something of this stream's sender may still come that was sent before: in a stream that is at its end, or in an older
-    /// view, of which the others may yet tell what this member has never heard of.
+    /// Whether something of a sender may still come that was sent before what is here of it: in a stream that is at its end, or in a
+    /// view older than its newest stream, of which the others may yet tell what this member has never heard of.
     /// </summary>
-    public bool IsAnyMissing(InboundStream of)
+    public bool IsAnyMissing(NodeKey sender, bool reliable)
     {
+        long newest = 0;
         foreach (var region in _ordered)
         {
-            if (of.IsReliable && of.IsSenderGone && region.SupersededAt != 0
-                && region.View.Configuration < of.View.Configuration && region.MayHearMoreOf(of.Sender))
-            {
-                return true;
-            }
-
             foreach (var stream in region.Streams)
             {
-                bool isEnding = !of.IsReliable || stream.IsSenderGone;
-                if (stream.Sender == of.Sender && stream.IsReliable == of.IsReliable && isEnding && stream.Contiguous < stream.Highest)
+                if (stream.Sender == sender && stream.IsReliable == reliable)
                 {
-                    return true;
+                    newest = Math.Max(newest, region.View.Configuration);
+                    bool isEnding = !reliable || stream.IsSenderGone;
+                    if (isEnding && stream.Contiguous < stream.Highest)
+                    {
+                        return true;
+                    }
                 }
+            }
+        }
+
+        foreach (var region in _ordered)
+        {
+            if (reliable && region.SupersededAt != 0 && region.View.Configuration < newest && region.MayHearMoreOf(sender))
+            {
+                return true;
             }
         }
 
