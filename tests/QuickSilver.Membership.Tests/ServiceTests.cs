@@ -200,6 +200,41 @@ public sealed class ServiceTests
         Assert.Equal(nodes[0].Changes[^1].Number, nodes[0].Settled);
     }
 
+    // Covers I11: by that word views are closed, in which the survivors must first agree about what it sent.
+    [Theory]
+    [InlineData(1)]
+    [InlineData(1.02)]
+    [InlineData(1.04)]
+    [InlineData(1.06)]
+    [InlineData(1.08)]
+    public void What_a_removed_node_had_not_confirmed_is_settled_only_once_its_removal_was_told(double begin)
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(3);
+        cluster.Run(begin);
+        nodes[1].Confirms = false;
+        nodes[0].Subscribe("A");
+        cluster.Run(1);
+        long open = nodes[0].Settled;
+        int grown = 0;
+        nodes[0].WhenSettled = _ =>
+        {
+            Assert.DoesNotContain(nodes[1].Key, nodes[0].Nodes.Keys);
+            grown++;
+        };
+        nodes[1].Environment.Crash();
+        // Changes all the while, so that the removal waits for the next configuration.
+        for (int i = 0; i < 2_000 && nodes[0].Nodes.Count == 3; i++)
+        {
+            nodes[2].Subscribe($"B{i}");
+            cluster.Run(0.03);
+        }
+
+        cluster.Run(0.5);
+        Assert.Equal(2, nodes[0].Nodes.Count);
+        Assert.True(grown > 0 && nodes[0].Settled > open);
+    }
+
     [Fact]
     public void Leaving_is_confirmed_and_told_to_the_others()
     {

@@ -386,7 +386,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         }
 
         Log.ConfigurationMade(number, _members.Count, _map.TopicCount, _map.RegionCount);
-        _settlement.Consider();
+        _settlement.OnTold();
     }
 
     private void Announce(long number, long previous, List<Member> joined)
@@ -456,10 +456,10 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         if (!member.IsNew)
         {
             _removed.Add(member.Key);
+            _settlement.OnRemoved(member);
         }
 
         MarkChanged();
-        _settlement.Consider();
     }
 
     private void StopWorking()

@@ -7,6 +7,9 @@ namespace QuickSilver.Membership.Service;
 
 // Tells everybody how far everybody has settled: the lowest configuration confirmed by any live node. Several
 // confirmations that come together make one message.
+//
+// Who was removed counts until the others have been told so: by the word alone they would close the views in which it had
+// something under way, without knowing that they are to agree about it first.
 internal sealed class Settlement
 {
     private readonly INodeEnvironment _environment;
@@ -14,6 +17,8 @@ internal sealed class Settlement
     private readonly List<Member> _members;
     private readonly AddressPlan _addresses;
     private readonly Alarm _alarm;
+    // The lowest that was confirmed by those whose removal was not told yet.
+    private long _leaving = long.MaxValue;
 
     public Settlement(INodeEnvironment environment, TimeSpan interval, List<Member> members, AddressPlan addresses)
     {
@@ -26,7 +31,17 @@ internal sealed class Settlement
 
     public long Settled { get; private set; }
 
-    /// <summary>Somebody confirmed or went.</summary>
+    /// <summary>Somebody was removed.</summary>
+    public void OnRemoved(Member member) => _leaving = Math.Min(_leaving, member.Confirmed);
+
+    /// <summary>All were told of a configuration without those who were removed.</summary>
+    public void OnTold()
+    {
+        _leaving = long.MaxValue;
+        Consider();
+    }
+
+    /// <summary>Somebody confirmed.</summary>
     public void Consider()
     {
         if (!_alarm.IsPending)
@@ -51,7 +66,7 @@ internal sealed class Settlement
 
     private void Announce()
     {
-        long lowest = long.MaxValue;
+        long lowest = _leaving;
         foreach (var member in _members)
         {
             if (!member.IsNew)

@@ -129,7 +129,10 @@ internal sealed class FakeNode : IMembershipObserver
     {
         Assert.True(configuration > Settled || Changes.Exists(change => change.IsSnapshot), "settlement only grows");
         Settled = Math.Max(Settled, configuration);
+        WhenSettled?.Invoke(configuration);
     }
+
+    public Action<long>? WhenSettled { get; set; }
 
     public Action? WhenExpelled { get; set; }
 
