@@ -164,6 +164,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _topics.FindReceiver(topicId, stream.IsReliable)?.OnMessage(stream, message);
     }
 
+    /// <summary>Whether streams of older views have something that was not read yet and goes before what this one has.</summary>
+    public bool AwaitReadBefore(InboundStream stream) => _reader.AwaitReadBefore(stream);
+
     public void OnLoss(InboundStream stream)
     {
         _lossPending.Add(stream);

@@ -156,6 +156,29 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         return false;
     }
 
+    /// <summary>
+    /// Whether the sender's streams of older views hold something that was not read yet; then those above are told of the loss again
+    /// when they are.
+    /// </summary>
+    public bool AwaitReadBefore(InboundStream stream)
+    {
+        bool isAnyUnread = false;
+        foreach (var region in _ordered)
+        {
+            if (region.View.Configuration >= stream.View.Configuration)
+            {
+                continue;
+            }
+
+            foreach (var older in region.Streams)
+            {
+                isAnyUnread |= older.Sender == stream.Sender && older.IsReliable == stream.IsReliable && older.AwaitRead();
+            }
+        }
+
+        return isAnyUnread;
+    }
+
     public void ReplayUnknown()
     {
         // What is put back goes to the end, and what is too old by now goes meanwhile.

@@ -245,6 +245,13 @@ internal sealed class InboundStream
         TellLoss();
     }
 
+    /// <summary>What came is not all read: those above are told again that something is lost when more of it is.</summary>
+    public bool AwaitRead()
+    {
+        _isLossUnread |= !IsRead;
+        return _isLossUnread;
+    }
+
     /// <summary>Tells those above that nothing more comes of a sender that is gone.</summary>
     public void Finish() => TellLoss();
 

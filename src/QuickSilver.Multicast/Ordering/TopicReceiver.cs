@@ -132,6 +132,12 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
             }
 
             order.TryPeekHeld(first, out var held);
+            if (node.AwaitReadBefore(held.Stream))
+            {
+                // Something that waits there may come before this one, though nothing is missing there any more.
+                return;
+            }
+
             if (held.Stream.IsReliable && !held.Stream.IsSenderGone)
             {
                 if (order.Next == 0 || order.RunStart <= order.Next)

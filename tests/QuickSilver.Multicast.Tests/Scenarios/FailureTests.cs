@@ -85,6 +85,41 @@ public sealed class FailureTests
         MulticastCluster.AssertRun(deaf, sender, 1, 1, 30);
     }
 
+    // Nobody has one packet of the older view; what came behind it is so much that most is not read before that is known.
+    [Fact]
+    public void What_lies_unread_behind_a_loss_in_an_older_view_goes_before_what_came_in_a_newer_one()
+    {
+        const int Lost = 5;
+        var cluster = new MulticastCluster(seed: 13, nodes: 4);
+        var sender = cluster[0];
+        sender.Publishes(1);
+        cluster[1].Subscribes(1);
+        cluster[2].Subscribes(1);
+        cluster.Commit();
+        sender.PublishAll(1, 1, 1_400);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(200));
+        var old = sender.Multicast.Streams.Single().View;
+        cluster.Simulation.Network.Filter = (_, packet) => new PacketHeader(packet) is { Kind: PacketKind.Data, Sequence: Lost } header
+            && header.View == old.Number;
+        sender.PublishAll(1, 199, 1_400);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(20));
+        cluster[3].Subscribes(1);
+        cluster.Commit();
+        sender.PublishAll(1, 10, 1_400);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(200));
+        cluster.Simulation.Nodes[0].Crash();
+        cluster.Service.Remove(sender.Key);
+
+        foreach (var member in cluster.Hosts.Skip(1).Take(2))
+        {
+            Assert.True(cluster.RunUntil(() => member.SequencesOf(sender.Key, 1).LastOrDefault() == 210));
+            var gap = Assert.Single(member.Gaps);
+            Assert.InRange(gap.First, Lost - 2, Lost);
+            Assert.InRange(gap.Last, gap.First, Lost + 1);
+            Assert.Equal(210 - (gap.Last - gap.First + 1), member.Log.Count);
+        }
+    }
+
     [Fact]
     public void A_restarted_member_gets_what_is_published_from_its_view_on()
     {
