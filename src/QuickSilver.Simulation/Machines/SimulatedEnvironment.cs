@@ -21,9 +21,8 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
     private readonly VirtualTime _time;
     private readonly SeededRandom _random;
     private readonly Queue<NodeEvent> _held = new();
-    private readonly Stack<AlarmTicket> _spareTickets = new();
-    private readonly Stack<RequestEvent> _spareRequests = new();
-    private readonly WakeEvent _wake;
+    // Null until an event had to wait.
+    private WakeEvent? _wake;
     private TimeSpan _busyUntil;
     private TimeSpan _cardBusyUntil;
     private bool _waking;
@@ -37,7 +36,6 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
         Leases = cluster.Options.TrackLeases ? new LeaseTracker() : null;
         Buffers = new SlabPool(cluster.Options.PoolBytes) { Tracker = Leases };
         Intake = new SimulatedIntake(Buffers);
-        _wake = new WakeEvent(this);
         Endpoints = new NodeEndpoints(this);
     }
 
@@ -80,13 +78,13 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
             return;
         }
 
-        if (!_spareTickets.TryPop(out var ticket))
+        if (!_cluster.SpareTickets.TryPop(out var ticket))
         {
             ticket = new AlarmTicket(this);
         }
 
         alarm.Due = VirtualTime.Add(Now, delay);
-        ticket.Attach(alarm);
+        ticket.Attach(this, alarm);
         _time.At(VirtualTime.Add(_time.Now, Node.Clock.TrueLength(delay)), ticket);
     }
 
@@ -109,12 +107,12 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
             return;
         }
 
-        if (!_spareRequests.TryPop(out var posted))
+        if (!_cluster.SpareRequests.TryPop(out var posted))
         {
             posted = new RequestEvent(this);
         }
 
-        posted.Attach(request);
+        posted.Attach(this, request);
         _time.At(_time.Now, posted);
     }
 
@@ -225,7 +223,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
         }
 
         _waking = true;
-        _time.At(_busyUntil, _wake);
+        _time.At(_busyUntil, _wake ??= new WakeEvent(this));
     }
 
     private void RunHeld()
@@ -256,99 +254,6 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
     private sealed class WakeEvent(SimulatedEnvironment life) : VirtualEvent
     {
         internal override void Fire() => life.RunHeld();
-    }
-
-    // An alarm's place in the queue of events. Setting the alarm anew leaves the old place behind, empty.
-    private sealed class AlarmTicket(SimulatedEnvironment life) : NodeEvent(life)
-    {
-        private Alarm? _alarm;
-        private bool _queued;
-
-        internal override bool IsStale => _alarm is null;
-
-        internal override TraceKind Kind => TraceKind.Alarm;
-
-        internal void Attach(Alarm alarm)
-        {
-            _alarm = alarm;
-            _queued = true;
-            alarm.Queue = this;
-        }
-
-        internal void Detach()
-        {
-            _alarm!.Queue = null;
-            _alarm = null;
-            if (_queued)
-            {
-                Life._time.NoteStale();
-            }
-        }
-
-        internal override void Fire()
-        {
-            if (_alarm is not null && Life.IsAlive && _alarm.Due - Life.Now is var left && left > TimeSpan.Zero)
-            {
-                // The node's clock was made slower meanwhile: there it is not due yet.
-                Life._time.At(VirtualTime.Add(Life._time.Now, Life.Node.Clock.TrueLength(left)), this);
-                return;
-            }
-
-            _queued = false;
-            base.Fire();
-        }
-
-        internal override void Execute()
-        {
-            var alarm = _alarm;
-            Discard();
-            if (alarm is not null)
-            {
-                Life.Trace(TraceKind.Alarm, 0);
-                alarm.Fire();
-            }
-        }
-
-        internal override void Discard()
-        {
-            if (_alarm is not null)
-            {
-                _alarm.Queue = null;
-                _alarm = null;
-            }
-
-            _queued = false;
-            Life._spareTickets.Push(this);
-        }
-    }
-
-    private sealed class RequestEvent(SimulatedEnvironment life) : NodeEvent(life)
-    {
-        private Request? _request;
-
-        internal override TraceKind Kind => TraceKind.Request;
-
-        // A request that is its own successor is one that is posted: nothing else in virtual time needs the link.
-        internal void Attach(Request request)
-        {
-            _request = request;
-            request.Next = request;
-        }
-
-        internal override void Execute()
-        {
-            var request = _request!;
-            Discard();
-            Life.Trace(TraceKind.Request, 0);
-            request.Execute();
-        }
-
-        internal override void Discard()
-        {
-            _request!.Next = null;
-            _request = null;
-            Life._spareRequests.Push(this);
-        }
     }
 
     private sealed class StepEvent(ProcessContext context, SimulatedEnvironment life, SendOrPostCallback step, object? state)

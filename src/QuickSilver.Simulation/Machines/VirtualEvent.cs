@@ -25,7 +25,8 @@ internal sealed class ActionEvent(Action action) : VirtualEvent
 // Something that a node's core thread does: it waits while the node is paused or busy, and never happens once it is dead.
 internal abstract class NodeEvent(SimulatedEnvironment life) : VirtualEvent
 {
-    internal SimulatedEnvironment Life { get; } = life;
+    /// <summary>Whose it is: one that is used again may be of another life then.</summary>
+    internal SimulatedEnvironment Life { get; private protected set; } = life;
 
     internal abstract TraceKind Kind { get; }
 

@@ -32,17 +32,5 @@ internal sealed class ByteQueue
         ArgumentOutOfRangeException.ThrowIfGreaterThan(count, Count);
         _first += count;
         Count -= count;
-        if (Count == 0)
-        {
-            // Most streams say much once and then little for ever. Whoever still reads has the array.
-            Clear();
-        }
-    }
-
-    public void Clear()
-    {
-        _bytes = [];
-        _first = 0;
-        Count = 0;
     }
 }

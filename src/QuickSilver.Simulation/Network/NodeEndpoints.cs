@@ -10,17 +10,19 @@ internal sealed class NodeEndpoints(SimulatedEnvironment life)
     private const int FirstEphemeralPort = 32768;
     private const int LastPort = 65535;
 
-    private readonly Dictionary<ulong, List<SimulatedPort>> _ports = [];
-    private readonly Dictionary<int, SimulatedListener> _listeners = [];
+    // By address: the first of the ports that share it, in the order of opening.
+    private readonly Dictionary<ulong, SimulatedPort> _ports = [];
+    // Null until it listens, which one node of a cluster does.
+    private Dictionary<int, SimulatedListener>? _listeners;
     private int _nextEphemeralPort = FirstEphemeralPort;
 
     internal List<SimulatedConnection> Connections { get; } = [];
 
     /// <summary>Datagram ports that are open.</summary>
-    internal int OpenPorts => _ports.Values.Sum(ports => ports.Count);
+    internal int OpenPorts => AllPorts().Count();
 
     /// <summary>Whether others can connect to it: it hosts the membership service.</summary>
-    internal bool IsListening => _listeners.Count > 0;
+    internal bool IsListening => _listeners is { Count: > 0 };
 
     internal SimulatedPort OpenPort(DatagramPortOptions options, IDatagramReceiver receiver)
     {
@@ -60,9 +62,10 @@ internal sealed class NodeEndpoints(SimulatedEnvironment life)
             throw new TransportException($"{local.Address} is not an address of node {life.Node.Number}.");
         }
 
-        int number = local.Port == 0 ? FreePort(port => !_listeners.ContainsKey(port)) : local.Port;
+        var listeners = _listeners ??= [];
+        int number = local.Port == 0 ? FreePort(port => !listeners.ContainsKey(port)) : local.Port;
         var listener = new SimulatedListener(this, new IPEndPoint(local.Address, number), acceptor);
-        if (!_listeners.TryAdd(number, listener))
+        if (!listeners.TryAdd(number, listener))
         {
             throw new TransportException($"{local.Address}:{number} is in use at node {life.Node.Number}.");
         }
@@ -72,7 +75,8 @@ internal sealed class NodeEndpoints(SimulatedEnvironment life)
 
     /// <summary>The listener that would take a connection to this port, from this node itself or from another.</summary>
     internal SimulatedListener? FindListener(int port, bool fromOwnNode) =>
-        _listeners.TryGetValue(port, out var listener) && (fromOwnNode || !IPAddress.IsLoopback(listener.LocalEndPoint.Address))
+        _listeners is not null && _listeners.TryGetValue(port, out var listener)
+        && (fromOwnNode || !IPAddress.IsLoopback(listener.LocalEndPoint.Address))
             ? listener
             : null;
 
@@ -85,23 +89,46 @@ internal sealed class NodeEndpoints(SimulatedEnvironment life)
 
     internal bool Receive(in FlightSegments segments, in Destination destination)
     {
-        if (!_ports.TryGetValue(destination.Key, out var ports))
+        if (!_ports.TryGetValue(destination.Key, out var first))
         {
             return false;
         }
 
-        foreach (var port in ports)
+        for (var port = first; port is not null; port = port.NextAtAddress)
         {
             port.Enqueue(segments);
         }
 
-        return ports.Count > 0;
+        return true;
     }
 
     internal void Remove(SimulatedPort port)
     {
         var address = port.Address;
-        if (_ports.TryGetValue(address.Key, out var ports) && ports.Remove(port) && ports.Count == 0)
+        if (!_ports.TryGetValue(address.Key, out var first))
+        {
+            return;
+        }
+
+        if (first != port)
+        {
+            var before = first;
+            while (before.NextAtAddress is { } next && next != port)
+            {
+                before = next;
+            }
+
+            // Those that only send to a group are at no address.
+            if (before.NextAtAddress == port)
+            {
+                before.NextAtAddress = port.NextAtAddress;
+            }
+        }
+        else if (port.NextAtAddress is { } next)
+        {
+            _ports[address.Key] = next;
+        }
+        else
         {
             _ports.Remove(address.Key);
             if (address.IsGroup)
@@ -113,7 +140,7 @@ internal sealed class NodeEndpoints(SimulatedEnvironment life)
 
     internal void Remove(SimulatedListener listener)
     {
-        if (_listeners.TryGetValue(listener.LocalEndPoint.Port, out var open) && open == listener)
+        if (_listeners is not null && _listeners.TryGetValue(listener.LocalEndPoint.Port, out var open) && open == listener)
         {
             _listeners.Remove(listener.LocalEndPoint.Port);
         }
@@ -121,12 +148,12 @@ internal sealed class NodeEndpoints(SimulatedEnvironment life)
 
     internal void CloseAll(bool silently)
     {
-        foreach (var port in _ports.Values.SelectMany(ports => ports).ToArray())
+        foreach (var port in AllPorts().ToArray())
         {
             port.Dispose();
         }
 
-        _listeners.Clear();
+        _listeners = null;
         foreach (var connection in Connections.ToArray())
         {
             connection.OnNodeDied(life, silently);
@@ -137,15 +164,31 @@ internal sealed class NodeEndpoints(SimulatedEnvironment life)
 
     private void Add(SimulatedPort port)
     {
-        if (!_ports.TryGetValue(port.Address.Key, out var ports))
+        if (!_ports.TryAdd(port.Address.Key, port))
         {
-            _ports[port.Address.Key] = ports = [];
+            var last = _ports[port.Address.Key];
+            while (last.NextAtAddress is { } next)
+            {
+                last = next;
+            }
+
+            last.NextAtAddress = port;
         }
 
-        ports.Add(port);
         if (port.Address.IsGroup)
         {
             life.Cluster.Network.Join(port.Address, life.Node);
+        }
+    }
+
+    private IEnumerable<SimulatedPort> AllPorts()
+    {
+        foreach (var first in _ports.Values)
+        {
+            for (var port = first; port is not null; port = port.NextAtAddress)
+            {
+                yield return port;
+            }
         }
     }
 

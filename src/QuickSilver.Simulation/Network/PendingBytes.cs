@@ -7,17 +7,18 @@ internal sealed class PendingBytes
     // A piece of this size travels by itself, so that it need not be copied.
     public const int LeastAlone = 4096;
 
-    private readonly Queue<ReadOnlyMemory<byte>> _pieces = new();
+    // Null while nothing waits: a stream is idle nearly always.
+    private Queue<ReadOnlyMemory<byte>>? _pieces;
     // Of the first piece, what was taken.
     private int _taken;
 
     public int Count { get; private set; }
 
-    /// <summary>How many may travel together next, at most so many.</summary>
+    /// <summary>Of what waits, how many may travel together next, at most so many.</summary>
     public int Together(int most)
     {
         int together = -_taken;
-        foreach (var piece in _pieces)
+        foreach (var piece in _pieces!)
         {
             bool isAlone = piece.Length >= LeastAlone;
             if (together >= most || (isAlone && together > 0))
@@ -39,7 +40,7 @@ internal sealed class PendingBytes
     {
         if (bytes.Length > 0)
         {
-            _pieces.Enqueue(bytes);
+            (_pieces ??= new()).Enqueue(bytes);
             Count += bytes.Length;
         }
     }
@@ -47,7 +48,7 @@ internal sealed class PendingBytes
     /// <summary>The next bytes, in a copy only where they lie in several pieces.</summary>
     public ReadOnlyMemory<byte> Take(int size)
     {
-        var first = _pieces.Peek()[_taken..];
+        var first = _pieces!.Peek()[_taken..];
         if (first.Length >= size)
         {
             Skip(size);
@@ -69,8 +70,7 @@ internal sealed class PendingBytes
 
     public void Clear()
     {
-        _pieces.Clear();
-        _pieces.TrimExcess();
+        _pieces = null;
         _taken = 0;
         Count = 0;
     }
@@ -79,7 +79,7 @@ internal sealed class PendingBytes
     {
         Count -= bytes;
         _taken += bytes;
-        if (_taken == _pieces.Peek().Length)
+        if (_taken == _pieces!.Peek().Length)
         {
             _pieces.Dequeue();
             _taken = 0;
@@ -87,7 +87,6 @@ internal sealed class PendingBytes
 
         if (Count == 0)
         {
-            // A stream is idle nearly always.
             Clear();
         }
     }

@@ -9,19 +9,20 @@ internal sealed class ReceivedBytes
 {
     private const int LeastAlone = PendingBytes.LeastAlone;
 
-    private readonly ByteQueue _copied = new();
+    // Null while there is nothing in it: most streams say much once and then little for ever.
+    private ByteQueue? _copied;
     private ReadOnlyMemory<byte> _lent;
     // Not offered yet; a stream is idle nearly always.
     private Queue<ReadOnlyMemory<byte>>? _arrived;
     private ReadOnlyMemory<byte> _lastArrived;
 
     /// <summary>What was offered and left.</summary>
-    public int Count => _lent.Length + _copied.Count;
+    public int Count => _lent.Length + (_copied?.Count ?? 0);
 
     public bool HasArrived => !_lastArrived.IsEmpty;
 
     /// <summary>What was offered and left, and what <see cref="TakeNext"/> added.</summary>
-    public ReadOnlySpan<byte> Span => _copied.Count > 0 ? _copied.Span : _lent.Span;
+    public ReadOnlySpan<byte> Span => _copied is null ? _lent.Span : _copied.Span;
 
     public void Add(ReadOnlyMemory<byte> bytes)
     {
@@ -50,12 +51,13 @@ internal sealed class ReceivedBytes
             _lastArrived = default;
         }
 
-        if (_copied.Count == 0 && TryJoin(_lent, next, out var both))
+        if (_copied is null && TryJoin(_lent, next, out var both))
         {
             _lent = both;
         }
         else
         {
+            _copied ??= new ByteQueue();
             _copied.Append(_lent.Span);
             _copied.Append(next.Span);
             _lent = default;
@@ -66,9 +68,10 @@ internal sealed class ReceivedBytes
 
     public void Consume(int count)
     {
-        if (_copied.Count > 0)
+        if (_copied is not null)
         {
             _copied.Remove(count);
+            _copied = _copied.Count > 0 ? _copied : null;
         }
         else
         {
@@ -78,7 +81,7 @@ internal sealed class ReceivedBytes
 
     public void Clear()
     {
-        _copied.Clear();
+        _copied = null;
         _lent = default;
         _lastArrived = default;
         _arrived = null;

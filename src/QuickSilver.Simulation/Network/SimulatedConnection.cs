@@ -84,15 +84,15 @@ internal sealed class SimulatedConnection
         _serverNode = _network.Find(Destination.Of(_remote.Address, _remote.Port).AddressBits, from);
         if (_serverNode is null)
         {
-            Client.Outgoing = new StreamPipe(_network, _network.Link(from.Number, from.Number), static _ => { });
+            Client.Outgoing = new StreamPipe(_network, _network.Link(from.Number, from.Number));
             _network.Time.After(NoRouteDelay, new ActionEvent(() => Client.Fail("no route to host")));
             return;
         }
 
         var there = _network.Link(from.Number, _serverNode.Number);
         var back = _network.Link(_serverNode.Number, from.Number);
-        Client.Outgoing = new StreamPipe(_network, there, item => _server?.Arrived(item));
-        Client.Incoming = new StreamPipe(_network, back, Client.Arrived);
+        Client.Outgoing = new StreamPipe(_network, there);
+        Client.Incoming = new StreamPipe(_network, back) { Reader = Client };
         _network.Time.After(there.StreamDelay(KnockAgain), new ActionEvent(Knock));
         _network.Time.After(SimulatedNetwork.StreamTimeout, new ActionEvent(GiveUpConnecting));
     }
@@ -147,6 +147,7 @@ internal sealed class SimulatedConnection
         }
 
         _server = server;
+        server.Incoming!.Reader = server;
         life.Endpoints.Connections.Add(this);
         server.MarkAccepted();
     }

@@ -6,7 +6,7 @@ namespace QuickSilver.Simulation.Network;
 
 // A datagram socket. What arrives waits in its receive buffer, bounded as a kernel bounds it, until the core thread
 // drains it: a batch at a time, control runs before data runs, as the loop on a machine does.
-internal sealed class SimulatedPort : IDatagramPort
+internal sealed class SimulatedPort : NodeEvent, IDatagramPort
 {
     public const int MaxRunBytes = 65_507;
     internal const int MaxSegments = 64;
@@ -16,35 +16,31 @@ internal sealed class SimulatedPort : IDatagramPort
 
     private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(1);
 
-    private readonly SimulatedEnvironment _life;
     private readonly DatagramPortOptions _options;
     private readonly IDatagramReceiver _receiver;
-    private readonly Queue<FlightSegments> _buffer = new();
-    private readonly Queue<FlightSegments> _control = new();
-    private readonly Queue<FlightSegments> _data = new();
-    private readonly DrainEvent _drain;
+    // Null until the first datagram: some ports only send, and most nodes of a large cluster are idle.
+    private Inbox? _inbox;
     private long _bufferedBytes;
     private bool _drainScheduled;
     private bool _closed;
 
     internal SimulatedPort(SimulatedEnvironment life, DatagramPortOptions options, IPEndPoint local, IDatagramReceiver receiver)
+        : base(life)
     {
-        _life = life;
         _options = options;
         _receiver = receiver;
         LocalEndPoint = local;
         Address = Destination.Of(local.Address, local.Port);
-        _drain = new DrainEvent(this);
     }
 
     public IPEndPoint LocalEndPoint { get; }
 
-    public int MaxRunSegments => _options.SegmentationOffload && _life.Node.Model.SegmentationOffload ? MaxSegments : 1;
+    public int MaxRunSegments => _options.SegmentationOffload && Life.Node.Model.SegmentationOffload ? MaxSegments : 1;
 
     public long KernelDrops { get; private set; }
 
     public int ReceiveBufferBytes =>
-        _options.Receives ? Math.Min(_options.ReceiveBufferBytes, _life.Node.Model.ReceiveBufferLimitBytes ?? int.MaxValue) : 0;
+        _options.Receives ? Math.Min(_options.ReceiveBufferBytes, Life.Node.Model.ReceiveBufferLimitBytes ?? int.MaxValue) : 0;
 
     /// <summary>Sends that the system refused, and sends for which it had no room.</summary>
     public long RefusedSends { get; private set; }
@@ -53,10 +49,13 @@ internal sealed class SimulatedPort : IDatagramPort
 
     internal Destination Address { get; }
 
+    /// <summary>The next of the ports that were opened at this address.</summary>
+    internal SimulatedPort? NextAtAddress { get; set; }
+
     public SendOutcome Send(ReadOnlySpan<byte> run, int segmentBytes, DatagramAddress destination)
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(segmentBytes);
-        _life.Cluster.Time.CheckThread();
+        Life.Cluster.Time.CheckThread();
         int segments = (run.Length + segmentBytes - 1) / segmentBytes;
         if (_closed || segments == 0 || segments > MaxRunSegments || run.Length > MaxRunBytes)
         {
@@ -64,15 +63,15 @@ internal sealed class SimulatedPort : IDatagramPort
             return SendOutcome.Refused;
         }
 
-        var network = _life.Cluster.Network;
-        if (network.Random.Chance(_life.Node.Model.SendBusyProbability) || !_life.TrySend(run.Length, segments, out var leaves))
+        var network = Life.Cluster.Network;
+        if (network.Random.Chance(Life.Node.Model.SendBusyProbability) || !Life.TrySend(run.Length, segments, out var leaves))
         {
             BusySends++;
             network.Disturbed += segments;
             return SendOutcome.Busy;
         }
 
-        network.Send(_life.Node, run, segmentBytes, Destination.Of(destination.EndPoint.Address, destination.EndPoint.Port), leaves);
+        network.Send(Life.Node, run, segmentBytes, Destination.Of(destination.EndPoint.Address, destination.EndPoint.Port), leaves);
         return SendOutcome.Sent;
     }
 
@@ -84,10 +83,8 @@ internal sealed class SimulatedPort : IDatagramPort
         }
 
         _closed = true;
-        _life.Endpoints.Remove(this);
-        Empty(_buffer);
-        Empty(_control);
-        Empty(_data);
+        Life.Endpoints.Remove(this);
+        _inbox?.Empty();
         _bufferedBytes = 0;
     }
 
@@ -99,9 +96,9 @@ internal sealed class SimulatedPort : IDatagramPort
             return;
         }
 
-        var random = _life.Cluster.Network.Random;
+        var random = Life.Cluster.Network.Random;
         int count = segments.Count;
-        int largest = _options.SegmentationOffload && random.Chance(_life.Node.Model.CoalesceProbability) ? MaxSegments : 1;
+        int largest = _options.SegmentationOffload && random.Chance(Life.Node.Model.CoalesceProbability) ? MaxSegments : 1;
         for (int first = 0; first < count;)
         {
             int together = largest == 1 ? 1 : 1 + random.Below(count - first);
@@ -118,25 +115,28 @@ internal sealed class SimulatedPort : IDatagramPort
         if (_bufferedBytes >= ReceiveBufferBytes)
         {
             KernelDrops += run.Count;
-            _life.Cluster.Network.Disturbed += run.Count;
+            Life.Cluster.Network.Disturbed += run.Count;
             return;
         }
 
         run.Flight.AddClaim();
         _bufferedBytes += run.Length + BookkeepingBytes;
-        _buffer.Enqueue(run);
+        (_inbox ??= new Inbox()).Buffer.Enqueue(run);
     }
 
     private void ScheduleDrain(TimeSpan delay)
     {
-        if (!_drainScheduled && !_closed && _buffer.Count + _control.Count + _data.Count > 0)
+        if (!_drainScheduled && !_closed && _inbox is { IsEmpty: false })
         {
             _drainScheduled = true;
-            _life.Cluster.Time.After(delay, _drain);
+            Life.Cluster.Time.After(delay, this);
         }
     }
 
-    private void Drain()
+    internal override TraceKind Kind => TraceKind.PortDrain;
+
+    // Drains it.
+    internal override void Execute()
     {
         _drainScheduled = false;
         if (_closed)
@@ -144,8 +144,9 @@ internal sealed class SimulatedPort : IDatagramPort
             return;
         }
 
-        Classify();
-        bool hadMemory = HandUp(_control) && HandUp(_data);
+        var inbox = _inbox!;
+        Classify(inbox);
+        bool hadMemory = HandUp(inbox.Control) && HandUp(inbox.Data);
         if (!_closed)
         {
             _receiver.OnBatchEnd();
@@ -154,12 +155,12 @@ internal sealed class SimulatedPort : IDatagramPort
         ScheduleDrain(hadMemory ? TimeSpan.Zero : RetryDelay);
     }
 
-    private void Classify()
+    private void Classify(Inbox inbox)
     {
-        for (int room = MaxBatchRuns - _control.Count - _data.Count; room > 0 && _buffer.TryDequeue(out var run); room--)
+        for (int room = MaxBatchRuns - inbox.Control.Count - inbox.Data.Count; room > 0 && inbox.Buffer.TryDequeue(out var run); room--)
         {
             _bufferedBytes -= run.Length + BookkeepingBytes;
-            (_receiver.IsControl(run.Span) ? _control : _data).Enqueue(run);
+            (_receiver.IsControl(run.Span) ? inbox.Control : inbox.Data).Enqueue(run);
         }
     }
 
@@ -168,15 +169,15 @@ internal sealed class SimulatedPort : IDatagramPort
     {
         while (!_closed && queue.TryPeek(out var run))
         {
-            if ((run.Flight.TryShare(run.Offset, out int offset) ?? _life.Intake.TryPlace(run.Span, out offset)) is not { } lease)
+            if ((run.Flight.TryShare(run.Offset, out int offset) ?? Life.Intake.TryPlace(run.Span, out offset)) is not { } lease)
             {
                 return false;
             }
 
             queue.Dequeue();
-            _life.Trace(TraceKind.Datagrams, run.Flight.HashOf(run));
-            var model = _life.Node.Model;
-            _life.Spend(((model.CostPerDatagram + model.Slowness) * run.Count) + (model.CostPerKilobyte * (run.Length / 1000.0)));
+            Life.Trace(TraceKind.Datagrams, run.Flight.HashOf(run));
+            var model = Life.Node.Model;
+            Life.Spend(((model.CostPerDatagram + model.Slowness) * run.Count) + (model.CostPerKilobyte * (run.Length / 1000.0)));
             _receiver.OnRun(new ReceivedRun(lease, offset, run.Length, this));
             lease.Release();
             run.Flight.Release();
@@ -185,18 +186,30 @@ internal sealed class SimulatedPort : IDatagramPort
         return true;
     }
 
-    private static void Empty(Queue<FlightSegments> queue)
+    // What has arrived, and of it what the present batch is.
+    private sealed class Inbox
     {
-        while (queue.TryDequeue(out var run))
+        public Queue<FlightSegments> Buffer { get; } = new();
+
+        public Queue<FlightSegments> Control { get; } = new();
+
+        public Queue<FlightSegments> Data { get; } = new();
+
+        public bool IsEmpty => Buffer.Count + Control.Count + Data.Count == 0;
+
+        public void Empty()
         {
-            run.Flight.Release();
+            Empty(Buffer);
+            Empty(Control);
+            Empty(Data);
         }
-    }
 
-    private sealed class DrainEvent(SimulatedPort port) : NodeEvent(port._life)
-    {
-        internal override TraceKind Kind => TraceKind.PortDrain;
-
-        internal override void Execute() => port.Drain();
+        private static void Empty(Queue<FlightSegments> queue)
+        {
+            while (queue.TryDequeue(out var run))
+            {
+                run.Flight.Release();
+            }
+        }
     }
 }

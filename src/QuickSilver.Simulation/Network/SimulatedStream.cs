@@ -6,31 +6,27 @@ namespace QuickSilver.Simulation.Network;
 
 // One end of a connection. What the network brings is noted at once; the handler hears of it when the node's core thread
 // comes to it, all that has come until then in one go.
-internal sealed class SimulatedStream : IControlStream
+internal sealed class SimulatedStream : NodeEvent, IControlStream
 {
     private const int MostUnconsumedBytes = 64 << 20;
 
     private readonly SimulatedConnection _connection;
     private readonly ReceivedBytes _received = new();
-    private readonly HandleEvent _handle;
     private bool _connectedToTell;
     private bool _broken;
     private bool _handleScheduled;
     private string? _endReason;
 
     internal SimulatedStream(SimulatedConnection connection, SimulatedEnvironment life, IPEndPoint remote)
+        : base(life)
     {
         _connection = connection;
-        Life = life;
         RemoteEndPoint = remote;
-        _handle = new HandleEvent(this);
     }
 
     public IPEndPoint? RemoteEndPoint { get; }
 
     public long PendingBytes => IsClosed ? 0 : Outgoing?.PendingBytes ?? 0;
-
-    internal SimulatedEnvironment Life { get; }
 
     internal IControlStreamHandler? Handler { get; set; }
 
@@ -119,11 +115,14 @@ internal sealed class SimulatedStream : IControlStream
         if (!_handleScheduled)
         {
             _handleScheduled = true;
-            Life.Cluster.Time.At(Life.Now, _handle);
+            Life.Cluster.Time.At(Life.Now, this);
         }
     }
 
-    private void Handle()
+    internal override TraceKind Kind => TraceKind.StreamEvent;
+
+    // The core thread comes to it.
+    internal override void Execute()
     {
         _handleScheduled = false;
         if (_connectedToTell && !IsClosed && !_broken)
@@ -171,12 +170,5 @@ internal sealed class SimulatedStream : IControlStream
         }
 
         Incoming!.OnRead(read);
-    }
-
-    private sealed class HandleEvent(SimulatedStream stream) : NodeEvent(stream.Life)
-    {
-        internal override TraceKind Kind => TraceKind.StreamEvent;
-
-        internal override void Execute() => stream.Handle();
     }
 }

@@ -25,23 +25,25 @@ internal sealed class StreamPipe : VirtualEvent
 
     private readonly SimulatedNetwork _network;
     private readonly SimulatedLink _link;
-    private readonly Action<StreamItem> _arrived;
     private readonly PendingBytes _pending = new();
-    private readonly Queue<StreamItem> _travelling = new();
+    // Null while nothing travels: a stream is idle nearly always, and there are two for each node.
+    private Queue<StreamItem>? _travelling;
     private int _unreadBytes;
     private TimeSpan _lastDue;
     private bool _open;
     private bool _ended;
     private bool _ticking;
 
-    internal StreamPipe(SimulatedNetwork network, SimulatedLink link, Action<StreamItem> arrived)
+    internal StreamPipe(SimulatedNetwork network, SimulatedLink link)
     {
         _network = network;
         _link = link;
-        _arrived = arrived;
     }
 
     public long PendingBytes => _pending.Count;
+
+    /// <summary>Where what arrives goes; null: nowhere.</summary>
+    public SimulatedStream? Reader { get; set; }
 
     /// <summary>The bytes never change, and are not copied.</summary>
     public void Send(byte[] bytes)
@@ -84,7 +86,7 @@ internal sealed class StreamPipe : VirtualEvent
     {
         _ended = true;
         _pending.Clear();
-        _travelling.Clear();
+        _travelling = null;
     }
 
     /// <summary>The reader took this many bytes in.</summary>
@@ -97,7 +99,7 @@ internal sealed class StreamPipe : VirtualEvent
     internal override void Fire()
     {
         _ticking = false;
-        while (_travelling.TryPeek(out var head) && head.Due <= _network.Now)
+        while (_travelling is not null && _travelling.TryPeek(out var head) && head.Due <= _network.Now)
         {
             if (_link.IsBlocked || _link.To.IsSilent)
             {
@@ -106,17 +108,16 @@ internal sealed class StreamPipe : VirtualEvent
             }
 
             _travelling.Dequeue();
-            _arrived(head);
+            Reader?.Arrived(head);
         }
 
-        if (_travelling.TryPeek(out var next))
+        if (_travelling is not null && _travelling.TryPeek(out var next))
         {
             Tick(next.Due);
         }
         else
         {
-            // A stream is idle nearly always, and there are two for each node.
-            _travelling.TrimExcess();
+            _travelling = null;
         }
     }
 
@@ -137,7 +138,7 @@ internal sealed class StreamPipe : VirtualEvent
         var gap = _network.Random.Chance(0.25) ? _network.Random.UpTo(LargestGap) : TimeSpan.Zero;
         var due = _network.Now + _link.StreamDelay(Retransmission) + gap;
         _lastDue = due > _lastDue ? due : _lastDue;
-        _travelling.Enqueue(new StreamItem(_lastDue, kind, bytes, reason));
+        (_travelling ??= new()).Enqueue(new StreamItem(_lastDue, kind, bytes, reason));
         Tick(_lastDue);
     }
 
