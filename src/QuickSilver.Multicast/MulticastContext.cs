@@ -15,7 +15,11 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     // Of the limit, what may go at once: that much of a second.
     private const double RepairBurstSeconds = 1.0 / 32;
 
+    // Made when first used: a node that has no topic open needs none of them.
+    private Token? _token;
     private byte[]? _tokenPacket;
+    private PullDrafts? _pullDrafts;
+    private ReassemblyBudget? _reassembly;
     private RateLimit? _repairs;
 
     public INodeEnvironment Environment { get; } = environment;
@@ -24,12 +28,12 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     public MulticastCounters Counters { get; } = new();
     public NodeDirectory Directory { get; } = new();
     public RetentionBudget Retention { get; } = new(options.RetentionBytes);
-    public ReassemblyBudget Reassembly { get; } = new(options.ReassemblyBytes);
+    public ReassemblyBudget Reassembly => _reassembly ??= new ReassemblyBudget(Options.ReassemblyBytes);
     public NodeKey Self => Membership.Self;
 
     /// <summary>The token under the hand, of whichever ring, and the packet to write it into: each used within one call.</summary>
-    public Token Token { get; } = new();
-    public PullDrafts PullDrafts { get; } = new();
+    public Token Token => _token ??= new Token();
+    public PullDrafts PullDrafts => _pullDrafts ??= new PullDrafts();
     public byte[] TokenPacket => _tokenPacket ??= new byte[Options.PacketBytes];
 
     /// <summary>The node's unicast port: tokens, pulls, acknowledgements and repairs.</summary>

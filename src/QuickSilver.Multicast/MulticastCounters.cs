@@ -5,7 +5,8 @@ namespace QuickSilver.Multicast;
 // Written by the core thread, read by anyone at leisure (a torn read is impossible on 64-bit machines, and harmless).
 internal sealed class MulticastCounters
 {
-    private readonly long[] _drops = new long[Enum.GetValues<DropReason>().Length];
+    // By reason; made with the first.
+    private long[]? _drops;
 
     public long MessagesSent;
     public long MessagesDelivered;
@@ -35,16 +36,16 @@ internal sealed class MulticastCounters
     // Regions that the topics open here reach.
     public long Regions;
 
-    public void Drop(DropReason reason) => _drops[(int)reason]++;
+    public void Drop(DropReason reason) => (_drops ??= new long[Enum.GetValues<DropReason>().Length])[(int)reason]++;
 
-    public long Dropped(DropReason reason) => _drops[(int)reason];
+    public long Dropped(DropReason reason) => _drops is { } drops ? drops[(int)reason] : 0;
 
     public long DroppedInAll
     {
         get
         {
             long sum = 0;
-            foreach (long count in _drops)
+            foreach (long count in _drops ?? [])
             {
                 sum += count;
             }

@@ -33,9 +33,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private readonly StabilityWaits _stabilityWaits = new();
     private readonly Request _flush;
     private readonly Request _progress;
-    private readonly Alarm _lossCheck;
+    private Alarm? _lossCheck;
     private readonly List<InboundStream> _lossPending = [];
-    private readonly Alarm _readOn;
+    private Alarm? _readOn;
     private readonly List<InboundStream> _unread = [];
     private long _configuration;
     private long _confirmed;
@@ -62,8 +62,6 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _reader.Attach(_context, this);
         _flush = new ActionRequest(OnFlush);
         _progress = new ActionRequest(OnProgress);
-        _lossCheck = new Alarm(CheckLosses);
-        _readOn = new Alarm(ReadOn);
     }
 
     public MulticastContext Context => _context;
@@ -96,14 +94,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     public int MaxRunSegments => _ports.MaxRunSegments;
 
-    /// <summary>Called after a configuration was applied.</summary>
-    public Action<ConfigurationChange>? ConfigurationApplied { get; set; }
-
-    public Action<long>? Settled { get; set; }
-
-    public Action<string>? Expelled { get; set; }
-
-    public Action<bool>? ServiceReachable { get; set; }
+    /// <summary>Told the same as this node, after it: of a configuration when it was applied.</summary>
+    public IMembershipObserver? Observer { get; set; }
 
     public TopicView? ViewOf(ulong topicId) => _topics.ViewOf(topicId);
 
@@ -132,7 +124,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _topics.Apply(change);
 
         // Who is above knows of a view before the first message of it comes.
-        ConfigurationApplied?.Invoke(change);
+        Observer?.OnConfiguration(change);
         _reader.ReplayUnknown();
         ConfirmIfSettled();
         PostProgress();
@@ -143,14 +135,14 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _settled = Math.Max(_settled, configuration);
         _topics.Prune(_settled);
         _reader.CloseSettled(_settled);
-        Settled?.Invoke(configuration);
+        Observer?.OnSettled(configuration);
         // Who waited for a place in its start table has one.
         PostProgress();
     }
 
-    public void OnExpelled(string reason) => Expelled?.Invoke(reason);
+    public void OnExpelled(string reason) => Observer?.OnExpelled(reason);
 
-    public void OnServiceReachable(bool reachable) => ServiceReachable?.Invoke(reachable);
+    public void OnServiceReachable(bool reachable) => Observer?.OnServiceReachable(reachable);
 
     public void OnMessage(InboundStream stream, in StreamMessage message)
     {
@@ -170,13 +162,13 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     public void OnLoss(InboundStream stream)
     {
         _lossPending.Add(stream);
-        _context.Environment.Schedule(_lossCheck, TimeSpan.Zero);
+        _context.Environment.Schedule(_lossCheck ??= new Alarm(CheckLosses), TimeSpan.Zero);
     }
 
     public void OnUnread(InboundStream stream)
     {
         _unread.Add(stream);
-        _context.Environment.Schedule(_readOn, TimeSpan.Zero);
+        _context.Environment.Schedule(_readOn ??= new Alarm(ReadOn), TimeSpan.Zero);
     }
 
     public RegionSender? FindSender(ulong region, uint view, bool reliable)
@@ -272,8 +264,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         }
 
         _isClosed = true;
-        _context.Environment.Cancel(_lossCheck);
-        _context.Environment.Cancel(_readOn);
+        _context.Environment.CancelIfMade(_lossCheck);
+        _context.Environment.CancelIfMade(_readOn);
         foreach (var sender in AllSenders())
         {
             sender.Close("the node was closed");
@@ -487,7 +479,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
         if (_lossPending.Count > 0)
         {
-            _context.Environment.Schedule(_lossCheck, LossCheckInterval);
+            _context.Environment.Schedule(_lossCheck!, LossCheckInterval);
         }
     }
 }

@@ -1,6 +1,7 @@
 using System.Net;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
@@ -21,7 +22,8 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     private readonly Dictionary<IPEndPoint, RegionPort> _ports = [];
     // Per region the highest view number that was closed here: what is older is stale, what is newer is early.
     private readonly Dictionary<ulong, uint> _closed = [];
-    private readonly UnknownViewBuffer _unknown = new(options.UnknownViewBytes, options.UnknownViewAge);
+    // Null until such a packet comes.
+    private UnknownViewBuffer? _unknown;
     private readonly LookAhead _lookAhead = new();
     private Alarm? _expiry;
     private Alarm? _retry;
@@ -41,8 +43,6 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     {
         _context = context;
         _node = node;
-        _expiry = new Alarm(ExpireUnknown);
-        _retry = new Alarm(OnBatchEnd);
     }
 
     public bool IsControl(ReadOnlySpan<byte> firstBytes) =>
@@ -182,9 +182,9 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     public void ReplayUnknown()
     {
         // What is put back goes to the end, and what is too old by now goes meanwhile.
-        int left = _unknown.Count;
+        int left = _unknown?.Count ?? 0;
         _roused = null;
-        while (left-- > 0 && _unknown.TryTake(out var lease, out int offset, out int length, out var arrived))
+        while (left-- > 0 && _unknown!.TryTake(out var lease, out int offset, out int length, out var arrived))
         {
             var header = new PacketHeader(lease.Span.Slice(offset, length));
             var refused = Dispatch(header, lease, offset, arrived);
@@ -225,7 +225,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
         if (_settled > 0)
         {
-            _context!.Environment.Schedule(_retry!, CloseRetry);
+            _context!.Environment.Schedule(_retry ??= new Alarm(OnBatchEnd), CloseRetry);
         }
 
         if (_ordered.Count < before)
@@ -261,9 +261,9 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
         _ordered.Clear();
         _regions.Clear();
-        _context?.Environment.Cancel(_expiry!);
-        _context?.Environment.Cancel(_retry!);
-        _unknown.Expire(TimeSpan.MaxValue);
+        _context?.Environment.CancelIfMade(_expiry);
+        _context?.Environment.CancelIfMade(_retry);
+        _unknown?.Expire(TimeSpan.MaxValue);
     }
 
     private void Split(in ReceivedRun run, MulticastContext context, ref int packets, ref int bytes)
@@ -415,12 +415,14 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     {
         var environment = _context!.Environment;
         var now = environment.Now;
+        _unknown ??= new UnknownViewBuffer(options.UnknownViewBytes, options.UnknownViewAge);
         if (!_unknown.TryKeep(environment.Buffers, now, arrived ?? now, packet))
         {
             return false;
         }
 
-        if (!_expiry!.IsPending)
+        _expiry ??= new Alarm(ExpireUnknown);
+        if (!_expiry.IsPending)
         {
             environment.Schedule(_expiry, _unknown.ExpiresAt!.Value - now);
         }
@@ -431,7 +433,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     private void ExpireUnknown()
     {
         var environment = _context!.Environment;
-        _unknown.Expire(environment.Now);
+        _unknown!.Expire(environment.Now);
         if (_unknown.ExpiresAt is { } next)
         {
             environment.Schedule(_expiry!, next - environment.Now);

@@ -119,6 +119,11 @@ public sealed class SimulatedCluster : IDisposable
 
     internal ILoggerFactory Logs => Options.Logs ?? NullLoggerFactory.Instance;
 
+    // One for all nodes; a node that starts after its user has changed an option finds it changed.
+    internal ProtocolOptions ProtocolOptions => field?.Node == Options.NodeOptions
+        ? field
+        : field = new ProtocolOptions(Options.NodeOptions with { }, Options.TokenInterval, Options.FeedbackRanges);
+
     internal Func<SimulatedNode, Task>? Application { get; private set; }
 
     // What the service must not forget when it ends and begins anew.
@@ -363,7 +368,7 @@ public sealed class SimulatedCluster : IDisposable
     {
         var service = new MembershipService(
             machine.Environment,
-            ProtocolParts.ServiceOptions(Options.NodeOptions),
+            ProtocolOptions.Service,
             Store,
             new MembershipCounters(),
             Logs.CreateLogger("QuickSilver.Membership"));

@@ -43,7 +43,7 @@ internal sealed class BareParts : INodeParts, IMembership
     {
         _multicast = new MulticastNode(_environment, new MulticastOptions { ClusterId = ClusterId }, (_, _) => this)
         {
-            ConfigurationApplied = observer.OnConfiguration,
+            Observer = observer,
         };
         observer.OnServiceReachable(true);
     }

@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+
 namespace QuickSilver.Simulation.Machines;
 
 // One process: a QuickSilver node over one life of a machine, and its user's code in a context of its own. A process whose
@@ -12,8 +14,10 @@ internal sealed class NodeLife
     private readonly SimulatedEnvironment _environment;
     private readonly QuickSilverOptions _options;
     private readonly ProcessContext _context;
-    private readonly CancellationTokenSource _over = new();
+    // Gives up the start; null once it has joined.
+    private CancellationTokenSource? _start = new();
     private readonly SeededRandom _own;
+    private readonly ulong _which;
     private bool _isOver;
 
     public NodeLife(SimulatedCluster cluster, SimulatedNode owner, SimulatedEnvironment environment)
@@ -21,23 +25,18 @@ internal sealed class NodeLife
         _cluster = cluster;
         _owner = owner;
         _environment = environment;
-        _options = cluster.Options.NodeOptions with { };
+        _options = cluster.ProtocolOptions.Node;
         _context = new ProcessContext(environment, cluster.Escapes);
-        Parts = new SimulatedParts(environment, _options, cluster.ServiceAt, cluster.Logs)
-        {
-            TokenInterval = cluster.Options.TokenInterval,
-            FeedbackRanges = cluster.Options.FeedbackRanges,
-        };
-        ulong which = ((ulong)(uint)owner.Number << 32) | (uint)owner.Lives;
-        Random = new SimulatedRandom(SeededRandom.Derive(cluster.Options.Seed, purpose: 11, which));
-        _own = SeededRandom.Derive(cluster.Options.Seed, purpose: 12, which);
+        Parts = new SimulatedParts(environment, cluster.ProtocolOptions, cluster.ServiceAt, cluster.Logs);
+        _which = ((ulong)(uint)owner.Number << 32) | (uint)owner.Lives;
+        _own = SeededRandom.Derive(cluster.Options.Seed, purpose: 12, _which);
     }
 
     public SimulatedParts Parts { get; }
 
     public SimulatedEnvironment Environment => _environment;
 
-    public Random Random { get; }
+    public Random Random => field ??= new SimulatedRandom(SeededRandom.Derive(_cluster.Options.Seed, purpose: 11, _which));
 
     /// <summary>Null until it has joined.</summary>
     public QuickSilverNode? Node { get; private set; }
@@ -52,7 +51,7 @@ internal sealed class NodeLife
     /// <summary>After the run: frees what a dead process would have taken with it.</summary>
     public void CleanUp()
     {
-        _over.Cancel();
+        _start?.Cancel();
         // Its machine is dead, and a dead machine's timers are over at once: this ends at once.
         _ = Node?.DisposeAsync();
     }
@@ -62,7 +61,7 @@ internal sealed class NodeLife
         QuickSilverNode node;
         try
         {
-            node = await QuickSilverNode.StartAsync(Parts, _options, _cluster.Logs, _over.Token);
+            node = await QuickSilverNode.StartAsync(Parts, _options, _cluster.Logs, _start!.Token);
         }
         catch (Exception exception) when (exception is MembershipUnreachableException || IsEnd(exception))
         {
@@ -71,17 +70,25 @@ internal sealed class NodeLife
         }
 
         Node = node;
-        RunSafely(() => RestartWhenExpelledAsync(node));
+        _start = null;
+        RestartWhenExpelled(node.Expulsion.GetAwaiter());
         if (_cluster.Application is { } application)
         {
             await application(_owner);
         }
     }
 
-    private async Task RestartWhenExpelledAsync(QuickSilverNode node)
+    // Nearly every node waits so for ever: an asynchronous method's machinery would be some 600 bytes more.
+    private void RestartWhenExpelled(TaskAwaiter expulsion)
     {
-        await node.Expulsion;
-        RestartSoon();
+        if (expulsion.IsCompleted)
+        {
+            RestartSoon();
+        }
+        else
+        {
+            expulsion.OnCompleted(RestartSoon);
+        }
     }
 
     // What a process throws is its user's fault, unless it only heard of the end of its node.

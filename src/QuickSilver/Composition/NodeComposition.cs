@@ -47,7 +47,7 @@ internal static class NodeComposition
         private readonly MachineEnvironment _environment;
 
         public MachineParts(QuickSilverOptions options, IPEndPoint? service, ILoggerFactory logs)
-            : base(options, service, logs)
+            : base(new ProtocolOptions(options), service, logs)
         {
             var machine = new MachineEnvironmentOptions
             {

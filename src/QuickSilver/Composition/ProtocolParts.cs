@@ -2,15 +2,13 @@ using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
-using QuickSilver.Membership.Regions;
-using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 
 namespace QuickSilver.Composition;
 
 // Membership and multicast over any environment: the machine's, or a simulated one.
-internal abstract class ProtocolParts(QuickSilverOptions options, IPEndPoint? service, ILoggerFactory logs) : INodeParts
+internal abstract class ProtocolParts(ProtocolOptions options, IPEndPoint? service, ILoggerFactory logs) : INodeParts
 {
     private MembershipClient? _membership;
     private MulticastNode? _multicast;
@@ -23,16 +21,7 @@ internal abstract class ProtocolParts(QuickSilverOptions options, IPEndPoint? se
 
     public virtual bool ResumesInContext => false;
 
-    /// <summary>Null: tokens go when there is something to tell. For experiments.</summary>
-    public TimeSpan? TokenInterval { get; init; }
-
-    /// <summary>1: acknowledgements say one number. For experiments.</summary>
-    public int FeedbackRanges { get; init; } = 1;
-
     public virtual bool HasMeter => true;
-
-    /// <summary>How a service that this node hosts parts topics into sets.</summary>
-    public TopicSetRules TopicSets { get; init; } = new();
 
     public IMembership Membership => _membership ?? throw NotBegun();
 
@@ -40,19 +29,7 @@ internal abstract class ProtocolParts(QuickSilverOptions options, IPEndPoint? se
 
     public void Begin(IMembershipObserver observer)
     {
-        var multicast = new MulticastOptions
-        {
-            ClusterId = TopicId.Of(options.Cluster),
-            PacketBytes = options.PacketBytes,
-            RetentionBytes = options.RetentionBytes,
-            ReceiveBufferBytes = options.ReceiveBufferBytes,
-            RepairBytesPerSecond = options.RepairBytesPerSecond,
-            SegmentationOffload = options.SegmentationOffload,
-            Unicast = options.Dissemination == Dissemination.Unicast,
-            TokenIntervalFixed = TokenInterval,
-            FeedbackRanges = FeedbackRanges,
-        };
-        _multicast = new MulticastNode(Environment, multicast, (below, address) =>
+        _multicast = new MulticastNode(Environment, options.Multicast, (below, address) =>
         {
             var self = new NodeKey(Environment.NextRandom(), (uint)Environment.UtcNow.ToUnixTimeSeconds());
             var membership = new MembershipClientOptions
@@ -60,15 +37,12 @@ internal abstract class ProtocolParts(QuickSilverOptions options, IPEndPoint? se
                 Self = self,
                 EndPoint = address.EndPoint,
                 Service = service,
-                Hosted = ServiceOptions(options) with { TopicSets = TopicSets },
-                Discovery = new DiscoveryOptions { Port = options.DiscoveryPort },
+                Hosted = options.Service,
+                Discovery = options.Discovery,
             };
             return _membership = new MembershipClient(Environment, membership, below, logs.CreateLogger("QuickSilver.Membership"));
         });
-        _multicast.ConfigurationApplied = observer.OnConfiguration;
-        _multicast.Settled = observer.OnSettled;
-        _multicast.Expelled = observer.OnExpelled;
-        _multicast.ServiceReachable = observer.OnServiceReachable;
+        _multicast.Observer = observer;
         _membership!.Start();
     }
 
@@ -98,19 +72,6 @@ internal abstract class ProtocolParts(QuickSilverOptions options, IPEndPoint? se
     }
 
     public abstract Task StopAsync();
-
-    public static MembershipServiceOptions ServiceOptions(QuickSilverOptions options) => new()
-    {
-        Cluster = options.Cluster,
-        MulticastBase = options.MulticastBase,
-        MulticastPrefix = options.MulticastPrefix,
-        Repair = new RepairRules(options.Replicas, options.RingSize),
-        Failures = new FailureDetectorOptions
-        {
-            HeartbeatInterval = options.HeartbeatInterval,
-            HeartbeatsMissed = options.HeartbeatsMissed,
-        },
-    };
 
     /// <summary>Closes both layers; on the core thread.</summary>
     protected void Close()

@@ -285,7 +285,7 @@ internal sealed class WholeCluster : IDisposable
 
     private void Serve(SimulatedMachine machine)
     {
-        var options = ProtocolParts.ServiceOptions(Options) with { TopicSets = Setup.TopicSets };
+        var options = new ProtocolOptions(Options, topicSets: Setup.TopicSets).Service;
         new MembershipService(machine.Environment, options, _store, new MembershipCounters(), NullLogger.Instance).Start(ServiceAt!);
     }
 

@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging.Abstractions;
+using QuickSilver.Composition;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Simulation.Checkers;
@@ -111,10 +112,8 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
             _owner = owner;
             _environment = owner.Machine.Environment;
             _subscribers = new OddSubscribers(cluster, _environment);
-            var parts = new SimulatedParts(_environment, cluster.Options, cluster.ServiceAt, NullLoggerFactory.Instance)
-            {
-                TopicSets = cluster.Setup.TopicSets,
-            };
+            var options = new ProtocolOptions(cluster.Options, topicSets: cluster.Setup.TopicSets);
+            var parts = new SimulatedParts(_environment, options, cluster.ServiceAt, NullLoggerFactory.Instance);
             Parts = new RecordedParts(parts, cluster.History, owner.Machine)
             {
                 OnSettled = OnSettled,

@@ -52,7 +52,7 @@ internal sealed class StandaloneService : IAsyncDisposable
             {
                 var service = new MembershipService(
                     environment,
-                    ProtocolParts.ServiceOptions(options),
+                    new ProtocolOptions(options).Service,
                     store,
                     new MembershipCounters(),
                     logs.CreateLogger("QuickSilver.Membership"));

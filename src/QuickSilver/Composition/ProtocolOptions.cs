@@ -1,0 +1,57 @@
+using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast;
+
+namespace QuickSilver.Composition;
+
+// What the layers below are told of a node's options. The same for all nodes that have the same options, as those of a simulated
+// cluster do: they share one.
+internal sealed class ProtocolOptions
+{
+    /// <param name="node">Not changed any more.</param>
+    /// <param name="tokenInterval">Null: tokens go when there is something to tell. For experiments.</param>
+    /// <param name="feedbackRanges">1: acknowledgements say one number. For experiments.</param>
+    /// <param name="topicSets">How a service that this node hosts parts topics into sets; null: as usual.</param>
+    public ProtocolOptions(
+        QuickSilverOptions node, TimeSpan? tokenInterval = null, int feedbackRanges = 1, TopicSetRules? topicSets = null)
+    {
+        Node = node;
+        Multicast = new MulticastOptions
+        {
+            ClusterId = TopicId.Of(node.Cluster),
+            PacketBytes = node.PacketBytes,
+            RetentionBytes = node.RetentionBytes,
+            ReceiveBufferBytes = node.ReceiveBufferBytes,
+            RepairBytesPerSecond = node.RepairBytesPerSecond,
+            SegmentationOffload = node.SegmentationOffload,
+            Unicast = node.Dissemination == Dissemination.Unicast,
+            TokenIntervalFixed = tokenInterval,
+            FeedbackRanges = feedbackRanges,
+        };
+        Service = new MembershipServiceOptions
+        {
+            Cluster = node.Cluster,
+            MulticastBase = node.MulticastBase,
+            MulticastPrefix = node.MulticastPrefix,
+            Repair = new RepairRules(node.Replicas, node.RingSize),
+            Failures = new FailureDetectorOptions
+            {
+                HeartbeatInterval = node.HeartbeatInterval,
+                HeartbeatsMissed = node.HeartbeatsMissed,
+            },
+            TopicSets = topicSets ?? new TopicSetRules(),
+        };
+        Discovery = new DiscoveryOptions { Port = node.DiscoveryPort };
+    }
+
+    public QuickSilverOptions Node { get; }
+
+    public MulticastOptions Multicast { get; }
+
+    /// <summary>Of the membership service, which the node may come to host.</summary>
+    public MembershipServiceOptions Service { get; }
+
+    public DiscoveryOptions Discovery { get; }
+}
