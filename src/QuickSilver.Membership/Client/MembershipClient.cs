@@ -23,8 +23,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     private readonly TopicTable _topics = new();
     private readonly ConfigurationAssembler _assembler = new();
     private NodeRoster _roster = NodeRoster.Empty;
-    // Asked between a registration and the service's welcome.
-    private readonly List<Action> _afterWelcome = [];
+    // Asked between a registration and the service's welcome; null while there is nothing.
+    private List<Action>? _afterWelcome;
     private Alarm? _leaveAlarm;
 
     // The life of the service that welcomed this node, and of the one whose configuration it has.
@@ -142,7 +142,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     public void Dispose()
     {
         _isOver = true;
-        CancelLeaving();
+        _environment.CancelIfMade(_leaveAlarm);
         _link.Dispose();
     }
 
@@ -163,14 +163,14 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
             KnownNodes = _roster.Count,
         };
         _link.SendJoin(join, _topics.Register());
-        _afterWelcome.Clear();
+        _afterWelcome = null;
         _hasJoined = true;
     }
 
     void IServiceLinkOwner.OnLinkDown(string reason)
     {
         _hasJoined = false;
-        _afterWelcome.Clear();
+        _afterWelcome = null;
         if (_left is not null)
         {
             FinishLeaving();
@@ -229,12 +229,12 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         _welcomedBy = welcome.Service;
         LastRefusal = null;
         _link.OnWelcome();
-        foreach (var send in _afterWelcome)
+        foreach (var send in _afterWelcome ?? [])
         {
             send();
         }
 
-        _afterWelcome.Clear();
+        _afterWelcome = null;
         TellReachable(true);
     }
 
@@ -249,7 +249,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         }
         else if (_hasJoined)
         {
-            _afterWelcome.Add(() => _link.Send(message));
+            (_afterWelcome ??= []).Add(() => _link.Send(message));
         }
     }
 
@@ -354,19 +354,11 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         }
     }
 
-    private void CancelLeaving()
-    {
-        if (_leaveAlarm is not null)
-        {
-            _environment.Cancel(_leaveAlarm);
-        }
-    }
-
     // The answer came, or the time is over: either way the service will know.
     private void FinishLeaving()
     {
         _isOver = true;
-        CancelLeaving();
+        _environment.CancelIfMade(_leaveAlarm);
         _link.Stop();
         _link.Discovery?.EndHosting();
         var left = _left;

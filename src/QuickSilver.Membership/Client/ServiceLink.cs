@@ -36,7 +36,8 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     private readonly DiscoveryContext _context;
     private readonly ServiceDiscovery? _discovery;
     private readonly ProtoWriter _writer = new();
-    private readonly Alarm _retryAlarm;
+    // Made when a service is first lost.
+    private Alarm? _retryAlarm;
     private readonly Alarm _watchAlarm;
 
     private IControlStream? _stream;
@@ -54,7 +55,6 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         _owner = owner;
         _context = context;
         _retryDelay = options.FirstRetry;
-        _retryAlarm = new Alarm(Locate);
         _watchAlarm = new Alarm(Watch);
         _discovery = options.Service is null ? new ServiceDiscovery(context, options.Hosted, Connect) : null;
     }
@@ -106,7 +106,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     {
         _isStopped = true;
         IsWelcome = false;
-        _environment.Cancel(_retryAlarm);
+        _environment.CancelIfMade(_retryAlarm);
         _environment.Cancel(_watchAlarm);
         _discovery?.StopFinding();
         _stream?.Close();
@@ -208,7 +208,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         if (!_isStopped)
         {
             // Half of the pause is chance, so that many nodes spread out.
-            _environment.Schedule(_retryAlarm, _retryDelay / 2 + _context.Jitter(_retryDelay / 2));
+            _environment.Schedule(_retryAlarm ??= new Alarm(Locate), _retryDelay / 2 + _context.Jitter(_retryDelay / 2));
             _retryDelay = _retryDelay * 2 < _options.LastRetry ? _retryDelay * 2 : _options.LastRetry;
         }
 

@@ -27,8 +27,10 @@ internal sealed class ControlSession : IControlStreamHandler
     private readonly SessionContext _context;
     private readonly IControlStream _stream;
     private readonly IControlRequests _requests;
-    private readonly Alarm _deadline;
-    private readonly List<SetTopicMessage> _registered = [];
+    // Null for a member: then there is nothing that it must do in time.
+    private Alarm? _deadline;
+    // Null but while it registers.
+    private List<SetTopicMessage>? _registered;
     private long _registeredBytes;
     private JoinMessage? _join;
     private Stage _stage = Stage.Connected;
@@ -51,7 +53,7 @@ internal sealed class ControlSession : IControlStreamHandler
     {
         Member = member;
         _stage = Stage.Member;
-        _context.Environment.Cancel(_deadline);
+        CancelDeadline();
     }
 
     public void Send<T>(in T message)
@@ -92,7 +94,7 @@ internal sealed class ControlSession : IControlStreamHandler
         if (_stage is not (Stage.Lingering or Stage.Closed))
         {
             _stage = Stage.Lingering;
-            _context.Environment.Schedule(_deadline, _context.Limits.Linger);
+            _context.Environment.Schedule(_deadline ??= new Alarm(OnDeadline), _context.Limits.Linger);
         }
     }
 
@@ -169,23 +171,23 @@ internal sealed class ControlSession : IControlStreamHandler
         if (kind == ControlMessageKind.JoinComplete)
         {
             var join = _join!;
+            var registered = _registered ?? [];
             _join = null;
-            _requests.OnJoinComplete(this, join, _registered);
-            _registered.Clear();
-            _registered.Capacity = 0;
+            _registered = null;
+            _requests.OnJoinComplete(this, join, registered);
             return true;
         }
 
         _registeredBytes += body.Length;
         if (kind != ControlMessageKind.SetTopic
-            || _registered.Count >= _context.Limits.MaxTopics
+            || _registered?.Count >= _context.Limits.MaxTopics
             || _registeredBytes > _context.Limits.MaxRegistrationBytes
             || SetTopicMessage.Read(body) is not { } topic)
         {
             return false;
         }
 
-        _registered.Add(topic);
+        (_registered ??= []).Add(topic);
         return true;
     }
 
@@ -235,13 +237,19 @@ internal sealed class ControlSession : IControlStreamHandler
         Close("it did not join in time");
     }
 
+    private void CancelDeadline()
+    {
+        _context.Environment.CancelIfMade(_deadline);
+        _deadline = null;
+    }
+
     private void End()
     {
         if (_stage != Stage.Closed)
         {
             _stage = Stage.Closed;
-            _registered.Clear();
-            _context.Environment.Cancel(_deadline);
+            _registered = null;
+            CancelDeadline();
             _requests.OnSessionClosed(this);
         }
     }
