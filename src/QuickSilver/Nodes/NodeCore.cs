@@ -31,6 +31,8 @@ internal sealed class NodeCore : IMembershipObserver
     private readonly NodeMeter? _meter;
     // Each once, however many topics have it. Null before the first topic.
     private HashSet<ContractDescription>? _contracts;
+    // Made before the first topic is, so every topic and endpoint finds it, on whichever thread.
+    private NodePublishing? _publishing;
     private readonly TaskCompletionSource _joined;
     private readonly TaskCompletionSource _expelled;
     private readonly Alarm _pulse;
@@ -55,11 +57,7 @@ internal sealed class NodeCore : IMembershipObserver
         _joined = new TaskCompletionSource(Completions);
         _expelled = new TaskCompletionSource(Completions);
         Log = logs.CreateLogger("QuickSilver");
-        Requests = new PublishRequestPool(options.PublishQueueBytes);
         _meter = parts.HasMeter ? new NodeMeter(options.Cluster, ReadCounters) : null;
-        Latency = new PublishLatency(Environment, _meter?.PublishToStable);
-        Intake = new PublishIntake(Environment, new PublishLane(options.PublishQueueBytes), Requests, Tally, Latency);
-        PublishBudget = new PublishBudget(options.PublishQueueBytes - Intake.Lane.CapacityBytes);
         _lastPulse = OutsideTime.GetTimestamp();
         _pulse = new Alarm(OnPulse);
     }
@@ -77,13 +75,13 @@ internal sealed class NodeCore : IMembershipObserver
 
     public NodeTally Tally { get; } = new();
 
-    public PublishBudget PublishBudget { get; }
+    public PublishBudget PublishBudget => _publishing!.Budget;
 
-    public PublishRequestPool Requests { get; }
+    public PublishRequestPool Requests => _publishing!.Requests;
 
-    public PublishIntake Intake { get; }
+    public PublishIntake Intake => _publishing!.Intake;
 
-    public PublishLatency Latency { get; }
+    public PublishLatency Latency => _publishing!.Latency;
 
     public EndpointRoll Roll { get; } = new();
 
@@ -151,6 +149,7 @@ internal sealed class NodeCore : IMembershipObserver
             _contracts.Add(contract);
         }
 
+        _publishing ??= new NodePublishing(Environment, _options.PublishQueueBytes, Tally, _meter);
         topic = new TopicCore(this, name, id, contract);
         _byId.Add(id, topic);
         _topics.Add(topic);
@@ -341,7 +340,7 @@ internal sealed class NodeCore : IMembershipObserver
             Published = Volatile.Read(ref Tally.Published),
             PublishedBytes = Volatile.Read(ref Tally.PublishedBytes),
             PublishWaits = Volatile.Read(ref Tally.PublishWaits),
-            PublishQueueBytes = PublishBudget.Used + Intake.Lane.UsedBytes,
+            PublishQueueBytes = Volatile.Read(ref _publishing)?.QueuedBytes ?? 0,
             Delivered = Volatile.Read(ref Tally.Delivered),
             DeliveredBytes = Volatile.Read(ref Tally.DeliveredBytes),
             Gaps = Volatile.Read(ref Tally.Gaps),
