@@ -27,10 +27,11 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private readonly Dictionary<ulong, RegionView> _views = [];
     private readonly Dictionary<(ulong Region, bool Reliable), RegionSender> _senders = [];
     private readonly List<RegionSender> _retired = [];
-    private readonly OpenTopics _topics;
+    // Null until one is.
+    private OpenTopics? _topics;
     private List<TopicSender> _waiting = [];
     private List<TopicSender> _waitingBefore = [];
-    private readonly StabilityWaits _stabilityWaits = new();
+    private StabilityWaits? _stabilityWaits;
     private readonly Request _flush;
     private readonly Request _progress;
     private Alarm? _lossCheck;
@@ -49,7 +50,6 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     {
         options.Validate();
         _reader = new PacketReader(options);
-        _topics = new OpenTopics(this);
         var unicast = new DatagramPortOptions { ReceiveBufferBytes = options.ReceiveBufferBytes, SegmentationOffload = false };
         var control = environment.OpenPort(unicast, _reader);
         _ports = new SendingPorts(environment, options, _reader);
@@ -73,7 +73,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         set => _context.RepairWatch = value;
     }
 
-    public Stack<StabilityClaim> ClaimPool { get; } = new();
+    public Stack<StabilityClaim> ClaimPool => field ??= new();
 
     /// <summary>Every live region of which this node is a member, old views included.</summary>
     public IReadOnlyCollection<RegionReceiver> Regions => _reader.Regions;
@@ -97,11 +97,13 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     /// <summary>Told the same as this node, after it: of a configuration when it was applied.</summary>
     public IMembershipObserver? Observer { get; set; }
 
-    public TopicView? ViewOf(ulong topicId) => _topics.ViewOf(topicId);
+    private OpenTopics Topics => _topics ??= new OpenTopics(this);
 
-    public ITopicSender OpenSender(ulong topicId, bool reliable) => _topics.OpenSender(topicId, reliable);
+    public TopicView? ViewOf(ulong topicId) => _topics?.ViewOf(topicId);
 
-    public ITopicReceiver OpenReceiver(ulong topicId, bool reliable, ITopicSink sink) => _topics.OpenReceiver(topicId, reliable, sink);
+    public ITopicSender OpenSender(ulong topicId, bool reliable) => Topics.OpenSender(topicId, reliable);
+
+    public ITopicReceiver OpenReceiver(ulong topicId, bool reliable, ITopicSink sink) => Topics.OpenReceiver(topicId, reliable, sink);
 
     public void OnConfiguration(ConfigurationChange change)
     {
@@ -121,7 +123,10 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
         _reader.OnNodesCame();
         ApplyRegions(change);
-        _topics.Apply(change);
+        if (_topics is not null || !change.Topics.IsEmpty)
+        {
+            Topics.Apply(change);
+        }
 
         // Who is above knows of a view before the first message of it comes.
         Observer?.OnConfiguration(change);
@@ -133,7 +138,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     public void OnSettled(long configuration)
     {
         _settled = Math.Max(_settled, configuration);
-        _topics.Prune(_settled);
+        _topics?.Prune(_settled);
         _reader.CloseSettled(_settled);
         Observer?.OnSettled(configuration);
         // Who waited for a place in its start table has one.
@@ -153,7 +158,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             return;
         }
 
-        _topics.FindReceiver(topicId, stream.IsReliable)?.OnMessage(stream, message);
+        _topics?.FindReceiver(topicId, stream.IsReliable)?.OnMessage(stream, message);
     }
 
     /// <summary>Whether streams of older views have something that was not read yet and goes before what this one has.</summary>
@@ -239,22 +244,27 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     public void WhenStable(Action callback)
     {
         FlushAll();
-        _stabilityWaits.Add(AllSenders(), callback);
+        (_stabilityWaits ??= new StabilityWaits()).Add(AllSenders(), callback);
         PostProgress();
     }
 
     /// <summary>Views were closed: who is gone, and has no stream left in any, will not be heard of again.</summary>
     public void ForgetSenders()
     {
+        if (_topics is null)
+        {
+            return;
+        }
+
         foreach (var receiver in _topics.Receivers)
         {
             receiver.Forget(sender => !_context.Directory.Contains(sender) && !_reader.HasStreamOf(sender));
         }
     }
 
-    public void Forget(TopicSender topic) => _topics.Forget(topic);
+    public void Forget(TopicSender topic) => Topics.Forget(topic);
 
-    public void Forget(TopicReceiver receiver) => _topics.Forget(receiver);
+    public void Forget(TopicReceiver receiver) => Topics.Forget(receiver);
 
     public void Close()
     {
@@ -390,7 +400,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _progressPosted = false;
         ConfirmIfSettled();
         _context.Counters.UnackedBytes = _context.Retention.Bytes;
-        _stabilityWaits.Serve();
+        _stabilityWaits?.Serve();
         // Whoever is told may come to wait again: for the next time.
         (_waiting, _waitingBefore) = (_waitingBefore, _waiting);
         foreach (var topic in _waitingBefore)
@@ -474,7 +484,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             }
 
             _lossPending.RemoveAt(i--);
-            _topics.OnLoss(stream);
+            _topics?.OnLoss(stream);
         }
 
         if (_lossPending.Count > 0)

@@ -19,9 +19,10 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
     private readonly Dictionary<(ulong Region, uint View), RegionReceiver> _regions = [];
     private readonly List<RegionReceiver> _ordered = [];
-    private readonly Dictionary<IPEndPoint, RegionPort> _ports = [];
-    // Per region the highest view number that was closed here: what is older is stale, what is newer is early.
-    private readonly Dictionary<ulong, uint> _closed = [];
+    // By group; null before the first.
+    private Dictionary<IPEndPoint, RegionPort>? _ports;
+    // Per region the highest view number that was closed here: what is older is stale, what is newer is early. Null: none was.
+    private Dictionary<ulong, uint>? _closed;
     // Null until such a packet comes.
     private UnknownViewBuffer? _unknown;
     private readonly LookAhead _lookAhead = new();
@@ -82,10 +83,14 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     public void Open(RegionView view, IStreamConsumer consumer)
     {
         RegionPort? port = null;
-        if (!options.Unicast && view.Group is { } group && !_ports.TryGetValue(group, out port))
+        if (!options.Unicast && view.Group is { } group)
         {
-            port = new RegionPort(_context!, group, this, closed => _ports.Remove(closed.Group));
-            _ports.Add(group, port);
+            var ports = _ports ??= [];
+            if (!ports.TryGetValue(group, out port))
+            {
+                port = new RegionPort(_context!, group, this, closed => ports.Remove(closed.Group));
+                ports.Add(group, port);
+            }
         }
 
         var region = new RegionReceiver(_context!, view, port, consumer);
@@ -219,6 +224,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
             _ordered.RemoveAt(i--);
             _regions.Remove((region.View.RegionId, region.View.Number));
+            _closed ??= [];
             _closed[region.View.RegionId] = Math.Max(_closed.GetValueOrDefault(region.View.RegionId), region.View.Number);
             region.Close();
         }
@@ -334,7 +340,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
         if (!_regions.TryGetValue((header.Region, header.View), out var region))
         {
-            if (_closed.TryGetValue(header.Region, out uint closed) && header.View <= closed)
+            if (_closed is not null && _closed.TryGetValue(header.Region, out uint closed) && header.View <= closed)
             {
                 if (header.Kind is PacketKind.Token or PacketKind.Probe)
                 {
