@@ -370,7 +370,7 @@ public sealed class SimulatedCluster : IDisposable
             machine.Environment,
             ProtocolOptions.Service,
             Store,
-            new MembershipCounters(),
+            new ServiceCounters(),
             Logs.CreateLogger("QuickSilver.Membership"));
         service.Start(ServiceAt!);
     }

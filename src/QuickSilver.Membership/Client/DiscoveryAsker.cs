@@ -72,7 +72,7 @@ internal sealed class DiscoveryContext(
     INodeEnvironment environment,
     DiscoveryOptions options,
     string cluster,
-    MembershipCounters counters,
+    ClientCounters counters,
     ILogger logger)
 {
     // Discovery is a few small datagrams: no offload, no large buffers.
@@ -88,7 +88,7 @@ internal sealed class DiscoveryContext(
     public INodeEnvironment Environment { get; } = environment;
     public DiscoveryOptions Options { get; } = options;
     public ulong ClusterHash { get; } = DiscoveryDatagram.HashOf(cluster);
-    public MembershipCounters Counters { get; } = counters;
+    public ClientCounters Counters { get; } = counters;
     public ILogger Logger { get; } = logger;
 
     /// <summary>Logs a failure of the network, once until it changes.</summary>

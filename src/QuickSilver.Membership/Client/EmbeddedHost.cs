@@ -31,7 +31,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
         _identity = new HostIdentity(environment.UtcNow.UtcTicks, environment.NextRandom() | 1);
         _asker = new DiscoveryAsker(context, OnAnswer);
         _contestAlarm = new Alarm(Contest);
-        _service = new MembershipService(environment, options, new MemoryMembershipStore(), context.Counters, context.Logger);
+        _service = new MembershipService(environment, options, new MemoryMembershipStore(), new ServiceCounters(), context.Logger);
         EndPoint = _service.Start(new IPEndPoint(environment.LocalAddress, 0));
         context.Counters.ServicesHosted++;
         context.Logger.Hosting(EndPoint);

@@ -20,7 +20,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     private readonly IMembershipObserver _observer;
     private readonly ILogger _logger;
     private readonly ServiceLink _link;
-    private readonly TopicTable _topics = new();
+    // Null until the first topic is opened.
+    private TopicTable? _topics;
     private readonly ConfigurationAssembler _assembler = new();
     private NodeRoster _roster = NodeRoster.Empty;
     // Asked between a registration and the service's welcome; null while there is nothing.
@@ -48,8 +49,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         _link = new ServiceLink(environment, options, this, context);
     }
 
-    /// <summary>What this client counts, and the service it hosts while it does.</summary>
-    public MembershipCounters Counters { get; } = new();
+    public ClientCounters Counters { get; } = new();
 
     public NodeKey Self => _options.Self;
 
@@ -98,12 +98,14 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
             return;
         }
 
+        _topics ??= new TopicTable();
         Send(_topics.Open(request, completed));
     }
 
     public void Close(ulong topicId)
     {
-        if (_topics.Close(topicId, out var abandoned) is { } message)
+        Action? abandoned = null;
+        if (_topics?.Close(topicId, out abandoned) is { } message)
         {
             Send(message);
         }
@@ -162,7 +164,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
             JoinOrder = _roster.Find(Self)?.JoinOrder ?? 0,
             KnownNodes = _roster.Count,
         };
-        _link.SendJoin(join, _topics.Register());
+        _link.SendJoin(join, _topics?.Register() ?? []);
         _afterWelcome = null;
         _hasJoined = true;
     }
@@ -316,7 +318,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         ImmutableArray<TopicView>.Builder? other = null;
         for (int i = 0; i < told.Length; i++)
         {
-            var accepted = _topics.Accept(told[i], lastRequest);
+            var accepted = _topics?.Accept(told[i], lastRequest);
             if (other is null && accepted != told[i])
             {
                 other = ImmutableArray.CreateBuilder<TopicView>();
@@ -334,7 +336,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
 
     private void OnTopicOutcome(TopicOutcomeMessage outcome)
     {
-        var callback = _topics.Answer(outcome, out var lost);
+        TopicRequest? lost = null;
+        var callback = _topics?.Answer(outcome, out lost);
         if (lost is not null)
         {
             _logger.TopicLost(lost.Name, outcome.Refusal);

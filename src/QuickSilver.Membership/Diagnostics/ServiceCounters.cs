@@ -1,9 +1,9 @@
 namespace QuickSilver.Membership.Diagnostics;
 
-// What the membership service and its clients count; each is one sentence in the counter catalogue. Core thread only.
-internal sealed class MembershipCounters
+// What a membership service counts. Core thread only.
+internal sealed class ServiceCounters
 {
-    // Service: sessions.
+    // Sessions.
     public long SessionsAccepted { get; set; }
     public long SessionsRefused { get; set; }
     public long SessionsNeverJoined { get; set; }
@@ -12,14 +12,14 @@ internal sealed class MembershipCounters
     public long UnknownMessages { get; set; }
     public long JoinsRefused { get; set; }
 
-    // Service: members.
+    // Members.
     public long NodesJoined { get; set; }
     public long NodesResumed { get; set; }
     public long NodesLeft { get; set; }
     public long NodesRemoved { get; set; }
     public long Suspicions { get; set; }
 
-    // Service: topics and configurations.
+    // Topics and configurations.
     public long TopicRequests { get; set; }
     public long TopicsRefused { get; set; }
     public long Configurations { get; set; }
@@ -27,17 +27,4 @@ internal sealed class MembershipCounters
     public long ConfigurationBytes { get; set; }
     public long ConfigurationBytesWritten { get; set; }
     public long AddressesShared { get; set; }
-
-    // Client.
-    public long ServiceConnections { get; set; }
-    public long ServiceLosses { get; set; }
-    public long SnapshotsAsked { get; set; }
-    public long ConfigurationsApplied { get; set; }
-
-    // Discovery.
-    public long QueriesSent { get; set; }
-    public long QueriesAnswered { get; set; }
-    public long ForeignDatagrams { get; set; }
-    public long ServicesHosted { get; set; }
-    public long HostsYielded { get; set; }
 }

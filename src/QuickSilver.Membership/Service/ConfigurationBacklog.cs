@@ -8,11 +8,13 @@ internal sealed class ConfigurationBacklog(long maxBytes)
     /// <summary>What a snapshot builds on: anything.</summary>
     public const long Anything = -1;
 
-    private readonly Queue<(long Number, long Previous, ConfigurationFrames Frames)> _steps = new();
+    // Null while the member has everything, as it nearly always has.
+    private Queue<(long Number, long Previous, ConfigurationFrames Frames)>? _steps;
     private long _bytes;
 
     public void Add(long number, long previous, in ConfigurationFrames frames)
     {
+        _steps ??= new();
         _steps.Enqueue((number, previous, frames));
         _bytes += frames.Length;
         while (_bytes > maxBytes)
@@ -24,20 +26,15 @@ internal sealed class ConfigurationBacklog(long maxBytes)
     /// <summary>The member has everything up to this one.</summary>
     public void Trim(long known)
     {
-        while (_steps.TryPeek(out var oldest) && oldest.Number <= known)
+        while (_steps is not null && _steps.Peek().Number <= known)
         {
             Drop();
-        }
-
-        if (_steps.Count == 0)
-        {
-            _steps.TrimExcess();
         }
     }
 
     public void Clear()
     {
-        _steps.Clear();
+        _steps = null;
         _bytes = 0;
     }
 
@@ -45,8 +42,12 @@ internal sealed class ConfigurationBacklog(long maxBytes)
     public IReadOnlyCollection<(long Number, long Previous, ConfigurationFrames Frames)>? After(long known)
     {
         Trim(known);
-        return _steps.TryPeek(out var first) && (first.Previous == known || first.Previous == Anything) ? _steps : null;
+        return _steps?.Peek() is { } first && (first.Previous == known || first.Previous == Anything) ? _steps : null;
     }
 
-    private void Drop() => _bytes -= _steps.Dequeue().Frames.Length;
+    private void Drop()
+    {
+        _bytes -= _steps!.Dequeue().Frames.Length;
+        _steps = _steps.Count > 0 ? _steps : null;
+    }
 }

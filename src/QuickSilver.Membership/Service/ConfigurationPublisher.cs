@@ -9,7 +9,7 @@ namespace QuickSilver.Membership.Service;
 // Writes and sends each member its side of a configuration: a delta, or a snapshot for one who is new or lost its place.
 // Everyone gets every number, even with nothing in it, so that everyone can confirm it. What several members are told alike is
 // written once: of n members that come together each is told of all n, which is n² to send, but not to write or to keep.
-internal sealed class ConfigurationPublisher(RegionMap map, MembershipCounters counters)
+internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters counters)
 {
     private readonly ProtoWriter _writer = new();
     private readonly NewsFrames _news = new();

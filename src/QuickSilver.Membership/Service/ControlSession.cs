@@ -259,7 +259,7 @@ internal sealed class ControlSession : IControlStreamHandler
 internal sealed record SessionContext(
     INodeEnvironment Environment,
     SessionLimits Limits,
-    MembershipCounters Counters,
+    ServiceCounters Counters,
     ILogger Logger)
 {
     public ProtoWriter Writer { get; } = new();

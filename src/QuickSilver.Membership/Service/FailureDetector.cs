@@ -35,7 +35,8 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
     {
         public TimeSpan LastHeard;
         public TimeSpan? DisconnectedAt;
-        public readonly List<(NodeKey Reporter, TimeSpan Since, TimeSpan At)> Reports = [];
+        // Null before the first.
+        public List<(NodeKey Reporter, TimeSpan Since, TimeSpan At)>? Reports;
     }
 
     public TimeSpan CheckInterval { get; } = options.HeartbeatInterval / 4;
@@ -55,7 +56,7 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
 
         foreach (var watch in _watches.Values)
         {
-            watch.Reports.RemoveAll(report => report.Reporter == node);
+            watch.Reports?.RemoveAll(report => report.Reporter == node);
         }
     }
 
@@ -80,15 +81,16 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
     {
         if (node != reporter && _watches.TryGetValue(node, out var watch) && _watches.ContainsKey(reporter))
         {
-            int known = watch.Reports.FindIndex(report => report.Reporter == reporter);
+            var reports = watch.Reports ??= [];
+            int known = reports.FindIndex(report => report.Reporter == reporter);
             if (known < 0)
             {
-                watch.Reports.Add((reporter, now, now));
+                reports.Add((reporter, now, now));
                 return;
             }
 
-            var (_, since, at) = watch.Reports[known];
-            watch.Reports[known] = (reporter, now - at > options.HeartbeatInterval * HeartbeatsToRepeat ? now : since, now);
+            var (_, since, at) = reports[known];
+            reports[known] = (reporter, now - at > options.HeartbeatInterval * HeartbeatsToRepeat ? now : since, now);
         }
     }
 
@@ -124,19 +126,24 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
             return "its connection closed and it did not come back";
         }
 
-        return watch.Reports.Count > 0 ? VerdictOfReports(node, watch, now, missed, regionSizeOf) : null;
+        return watch.Reports is { Count: > 0 } reports ? VerdictOfReports(node, reports, now, missed, regionSizeOf) : null;
     }
 
     // Apart, since hardly any node is reported, and all are looked at four times a heartbeat.
-    private string? VerdictOfReports(NodeKey node, Watch watch, TimeSpan now, int missed, Func<NodeKey, int> regionSizeOf)
+    private string? VerdictOfReports(
+        NodeKey node,
+        List<(NodeKey Reporter, TimeSpan Since, TimeSpan At)> reports,
+        TimeSpan now,
+        int missed,
+        Func<NodeKey, int> regionSizeOf)
     {
-        watch.Reports.RemoveAll(report => now - report.At > options.Silence);
-        if (watch.Reports.Count >= ReportersToRemove && missed >= MissedWithReporters)
+        reports.RemoveAll(report => now - report.At > options.Silence);
+        if (reports.Count >= ReportersToRemove && missed >= MissedWithReporters)
         {
-            return $"{watch.Reports.Count} neighbours do not hear it and it missed {missed} heartbeats";
+            return $"{reports.Count} neighbours do not hear it and it missed {missed} heartbeats";
         }
 
-        int standing = watch.Reports.Count(report => report.At - report.Since >= options.HeartbeatInterval * HeartbeatsStanding
+        int standing = reports.Count(report => report.At - report.Since >= options.HeartbeatInterval * HeartbeatsStanding
             && now - report.At <= options.HeartbeatInterval * HeartbeatsToRepeat);
         if (standing >= ReportersToRemove)
         {
@@ -144,7 +151,7 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
         }
 
         int enough = regionSizeOf(node) == 2 ? MissedWithOnlyNeighbour : MissedWithOneReporter;
-        return watch.Reports.Count == 1 && missed >= enough
+        return reports.Count == 1 && missed >= enough
             ? $"a neighbour does not hear it and it missed {missed} heartbeats"
             : null;
     }
@@ -155,7 +162,7 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
         {
             watch.LastHeard += lateness;
             watch.DisconnectedAt += lateness;
-            watch.Reports.Clear();
+            watch.Reports?.Clear();
         }
     }
 }

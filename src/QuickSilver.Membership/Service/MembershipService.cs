@@ -48,7 +48,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         INodeEnvironment environment,
         MembershipServiceOptions options,
         IMembershipStore store,
-        MembershipCounters counters,
+        ServiceCounters counters,
         ILogger logger)
     {
         _environment = environment;
@@ -83,7 +83,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
 
     private ILogger Log => _sessionContext.Logger;
 
-    private MembershipCounters Counters => _sessionContext.Counters;
+    private ServiceCounters Counters => _sessionContext.Counters;
 
     /// <summary>Listens on <paramref name="local"/> and says where. Throws <see cref="TransportException"/> when it cannot.</summary>
     public IPEndPoint Start(IPEndPoint local)

@@ -29,7 +29,7 @@ internal sealed class FakeCluster
 
     public MembershipService Service { get; private set; } = null!;
 
-    public MembershipCounters Counters { get; private set; } = null!;
+    public ServiceCounters Counters { get; private set; } = null!;
 
     public List<FakeNode> Nodes { get; } = [];
 
@@ -37,7 +37,7 @@ internal sealed class FakeCluster
     public void StartService()
     {
         ServiceEnvironment = World.AddNode(++_seed);
-        Counters = new MembershipCounters();
+        Counters = new ServiceCounters();
         Service = new MembershipService(ServiceEnvironment, Options, Store, Counters, NullLogger.Instance);
         Service.Start(EndPoint);
     }

@@ -286,7 +286,7 @@ internal sealed class WholeCluster : IDisposable
     private void Serve(SimulatedMachine machine)
     {
         var options = new ProtocolOptions(Options, topicSets: Setup.TopicSets).Service;
-        new MembershipService(machine.Environment, options, _store, new MembershipCounters(), NullLogger.Instance).Start(ServiceAt!);
+        new MembershipService(machine.Environment, options, _store, new ServiceCounters(), NullLogger.Instance).Start(ServiceAt!);
     }
 
     private void Begin(SimulatedMachine machine)

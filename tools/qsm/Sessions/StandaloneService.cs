@@ -54,7 +54,7 @@ internal sealed class StandaloneService : IAsyncDisposable
                     environment,
                     new ProtocolOptions(options).Service,
                     store,
-                    new MembershipCounters(),
+                    new ServiceCounters(),
                     logs.CreateLogger("QuickSilver.Membership"));
                 started.SetResult(new StandaloneService(environment, service, service.Start(listen)));
             }
