@@ -12,7 +12,8 @@ public sealed class SimulatedNode
 {
     private readonly SimulatedCluster _cluster;
     private readonly SimulatedMachine _machine;
-    private readonly List<NodeLife> _lives = [];
+    // Nearly always one.
+    private readonly List<NodeLife> _lives = new(1);
 
     internal SimulatedNode(SimulatedCluster cluster, SimulatedMachine machine)
     {

@@ -20,8 +20,8 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
     private readonly SimulatedMachines _cluster;
     private readonly VirtualTime _time;
     private readonly SeededRandom _random;
-    private readonly Queue<NodeEvent> _held = new();
-    // Null until an event had to wait.
+    // What waits for a busy or paused node, and what ends the wait; null before the first.
+    private Queue<NodeEvent>? _held;
     private WakeEvent? _wake;
     private TimeSpan _busyUntil;
     private TimeSpan _cardBusyUntil;
@@ -64,6 +64,8 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
 
     // When the core thread has done what it is doing.
     private TimeSpan Free => _busyUntil > _time.Now ? _busyUntil : _time.Now;
+
+    private bool IsAnyHeld => _held is { Count: > 0 };
 
     private bool CanRun => !Node.IsPaused && _time.Now >= _busyUntil;
 
@@ -141,13 +143,13 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
         {
             what.Discard();
         }
-        else if (CanRun && _held.Count == 0)
+        else if (CanRun && !IsAnyHeld)
         {
             Run(what);
         }
         else
         {
-            _held.Enqueue(what);
+            (_held ??= new()).Enqueue(what);
             ScheduleWake();
         }
     }
@@ -192,7 +194,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
     internal void End(bool silently)
     {
         IsAlive = false;
-        while (_held.TryDequeue(out var what))
+        while (_held is not null && _held.TryDequeue(out var what))
         {
             what.Discard();
         }
@@ -217,7 +219,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
 
     private void ScheduleWake()
     {
-        if (_waking || _held.Count == 0 || Node.IsPaused || !IsAlive)
+        if (_waking || !IsAnyHeld || Node.IsPaused || !IsAlive)
         {
             return;
         }
@@ -229,7 +231,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
     private void RunHeld()
     {
         _waking = false;
-        while (IsAlive && CanRun && _held.TryDequeue(out var what))
+        while (IsAlive && CanRun && _held!.TryDequeue(out var what))
         {
             Run(what);
         }

@@ -16,7 +16,8 @@ internal sealed class NodeEndpoints(SimulatedEnvironment life)
     private Dictionary<int, SimulatedListener>? _listeners;
     private int _nextEphemeralPort = FirstEphemeralPort;
 
-    internal List<SimulatedConnection> Connections { get; } = [];
+    /// <summary>One, but for the node that hosts the membership service.</summary>
+    internal List<SimulatedConnection> Connections { get; } = new(1);
 
     /// <summary>Datagram ports that are open.</summary>
     internal int OpenPorts => AllPorts().Count();
