@@ -149,7 +149,7 @@ internal sealed class NodeCore : IMembershipObserver
             _contracts.Add(contract);
         }
 
-        _publishing ??= new NodePublishing(Environment, _options.PublishQueueBytes, Tally, _meter);
+        _publishing ??= new NodePublishing(Environment, _options.PublishQueueBytes, _meter);
         topic = new TopicCore(this, name, id, contract);
         _byId.Add(id, topic);
         _topics.Add(topic);

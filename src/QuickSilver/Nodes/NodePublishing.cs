@@ -7,11 +7,11 @@ namespace QuickSilver.Nodes;
 // What a node's topics publish through, in common.
 internal sealed class NodePublishing
 {
-    public NodePublishing(INodeEnvironment environment, long publishQueueBytes, NodeTally tally, NodeMeter? meter)
+    public NodePublishing(INodeEnvironment environment, long publishQueueBytes, NodeMeter? meter)
     {
         Requests = new PublishRequestPool(publishQueueBytes);
         Latency = new PublishLatency(environment, meter?.PublishToStable);
-        Intake = new PublishIntake(environment, new PublishLane(publishQueueBytes), Requests, tally, Latency);
+        Intake = new PublishIntake(environment, new PublishLane(publishQueueBytes), Requests);
         Budget = new PublishBudget(publishQueueBytes - Intake.Lane.CapacityBytes);
     }
 

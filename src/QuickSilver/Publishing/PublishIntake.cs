@@ -1,6 +1,5 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
-using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Nodes;
 
@@ -36,8 +35,6 @@ internal sealed class PublishIntake
     private readonly LaneSources _sources = new();
     private readonly List<TopicPublisher> _awaiting = [];
     private readonly LaneWaiters _waiters = new();
-    private readonly NodeTally _tally;
-    private readonly PublishLatency _latency;
     private PublishGate? _standsFor;
     // Gates with something in their inbox, and endpoints that were ended and have not left: while there are none, no message
     // needs to look at its topic's gate or at its endpoint.
@@ -50,12 +47,9 @@ internal sealed class PublishIntake
     // The lane has stood for longer than the patience lasts.
     private bool _isStuck;
 
-    public PublishIntake(
-        INodeEnvironment environment, PublishLane lane, PublishRequestPool requests, NodeTally tally, PublishLatency latency)
+    public PublishIntake(INodeEnvironment environment, PublishLane lane, PublishRequestPool requests)
     {
         Lane = lane;
-        _tally = tally;
-        _latency = latency;
         _environment = environment;
         _requests = requests;
         _drain = new ActionSignal(environment, Drain);
@@ -100,6 +94,9 @@ internal sealed class PublishIntake
     /// <summary>From any thread, before the first request is pushed into an empty inbox: what the lane has of the topic looks there.
     /// </summary>
     public void BeginInbox() => Interlocked.Increment(ref _inboxes);
+
+    /// <summary>Core thread: some topic's inbox may hold something.</summary>
+    public bool HasInboxes => Volatile.Read(ref _inboxes) != 0;
 
     /// <summary>From any thread: it was taken, or another was first.</summary>
     public void EndInbox() => Interlocked.Decrement(ref _inboxes);
@@ -221,28 +218,8 @@ internal sealed class PublishIntake
         }
     }
 
-    private bool TryHandDown(in LaneSource source, in LaneMessage message)
-    {
-        if (IsOver(source))
-        {
-            return true;
-        }
-
-        var publisher = source.Publisher;
-        if (publisher.Straight is not { } sender || Volatile.Read(ref _inboxes) != 0 || _latency.IsWatched)
-        {
-            return publisher.TrySendFromLane(message);
-        }
-
-        if (sender.TrySend(message.Payload, null) < 0)
-        {
-            publisher.Block();
-            return false;
-        }
-
-        _tally.CountPublished(message.Payload.Length);
-        return true;
-    }
+    private bool TryHandDown(in LaneSource source, in LaneMessage message) =>
+        IsOver(source) || source.Publisher.TrySendFromLane(message);
 
     private bool IsOver(in LaneSource source) =>
         source.IsAbsent || (Volatile.Read(ref _endings) != 0 && source.Endpoint.DropReason is not null);

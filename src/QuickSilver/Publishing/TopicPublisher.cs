@@ -45,9 +45,6 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
 
     public PublishGate Gate { get; }
 
-    /// <summary>Whom to give what stands first in the lane, if no request is on its way; null: <see cref="TrySendFromLane"/>.</summary>
-    public ITopicSender? Straight => _straight;
-
     public bool HasSender => _sender is not null;
 
     /// <summary>The intake's note.</summary>
@@ -159,8 +156,8 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         return !_isBlocked;
     }
 
-    /// <summary>The sender had no room, and says when it has.</summary>
-    public void Block()
+    // The sender had no room, and says when it has.
+    private void Block()
     {
         _isBlocked = true;
         _straight = null;
@@ -173,6 +170,11 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
     /// ones wait.</summary>
     public bool TrySendFromLane(in LaneMessage message)
     {
+        if (_straight is { } straight && !_intake.HasInboxes)
+        {
+            return TrySend(straight, message.Payload);
+        }
+
         if ((_head is not null || Gate.HasInbox) && !TryCatchUp())
         {
             return false;
