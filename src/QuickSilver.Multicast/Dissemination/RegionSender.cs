@@ -40,7 +40,8 @@ internal sealed class RegionSender
     private long _lastAckWanted;
     // A flush could not send all: the next acknowledgement does.
     private bool _isFlushDue;
-    private TimeSpan _opensAt;
+    private readonly TimeSpan _opensAt;
+    private bool _isOpen;
     private int _announcements;
 
     public RegionSender(MulticastContext context, RegionView view, bool reliable, IRegionPath path)
@@ -321,12 +322,12 @@ internal sealed class RegionSender
             return;
         }
 
-        if (_context.Environment.Now < _opensAt)
+        if (!_isOpen && !TryOpen())
         {
-            ResumeIn(_opensAt - _context.Environment.Now);
             return;
         }
 
+        long before = _sent;
         while (_sent < through)
         {
             long waiting = Math.Min(RunPackets, through - _sent);
@@ -340,10 +341,23 @@ internal sealed class RegionSender
             }
         }
 
-        if (AwaitsNews)
+        if (AwaitsNews && (_sent > before || !_announceAlarm.IsPending))
         {
             _context.Environment.Schedule(_announceAlarm, _announcePace.First());
         }
+    }
+
+    private bool TryOpen()
+    {
+        var left = _opensAt - _context.Environment.Now;
+        if (left > TimeSpan.Zero)
+        {
+            ResumeIn(left);
+            return false;
+        }
+
+        _isOpen = true;
+        return true;
     }
 
     // The longest run from the next packet on: adjacent in one block and of equal length, but the last may be shorter.
