@@ -27,6 +27,20 @@ public sealed class Crc32CTests
         }
     }
 
+    [Fact]
+    public void A_packets_sum_reads_its_own_place_as_zero_at_every_length()
+    {
+        var bytes = new byte[3000];
+        new Random(2).NextBytes(bytes);
+        for (int length = PacketHeader.Bytes; length <= bytes.Length; length++)
+        {
+            var packet = bytes[^length..];
+            uint sum = PacketChecksum.Compute(packet);
+            packet.AsSpan(PacketHeader.ChecksumOffset, sizeof(uint)).Clear();
+            Assert.Equal(~Crc32C.ByWords(uint.MaxValue, packet), sum);
+        }
+    }
+
     [Theory]
     [InlineData(65_451)]
     [InlineData(65_536)]
