@@ -1,3 +1,4 @@
+using System.Numerics;
 using QuickSilver.Core.Serialization;
 using QuickSilver.Multicast;
 using QuickSilver.Nodes;
@@ -5,32 +6,34 @@ using QuickSilver.Topics;
 
 namespace QuickSilver.Endpoints;
 
-// The pull model: the core thread asks for a message when the network can take one, encodes it into the feed's one
-// buffer, and keeps it there until it is taken. Nothing else is buffered.
+// The pull model: the core thread asks for a message when the network can take one and gives it on at once. One that is not taken
+// is kept, and goes first; nothing else is buffered.
 internal abstract class AttachedFeed : IAttachedFeed
 {
+    private const int LeastBytes = 512;
     private const int MaxKeptBytes = 64 << 10;
 
     private readonly TopicCore _topic;
+    private readonly TopicEndpoint _origin;
     private readonly SignalRequest _signal;
     private readonly SignalRequest _attach;
     private readonly SignalRequest _detach;
     private byte[] _buffer = [];
-    private int _filled = -1;
+    // The length of what lies in the buffer because there was no room for it; -1: nothing.
+    private int _kept = -1;
     // The feed has said that it has nothing; only a signal asks it again.
     private bool _isIdle;
     private volatile bool _isDisposed;
 
-    protected AttachedFeed(TopicCore topic)
+    protected AttachedFeed(TopicCore topic, TopicEndpoint origin)
     {
         _topic = topic;
-        _signal = new ActionSignal(topic.Node.Environment, OnSignal);
-        _attach = new ActionSignal(topic.Node.Environment, OnAttach);
-        _detach = new ActionSignal(topic.Node.Environment, OnDetach);
+        _origin = origin;
+        var environment = topic.Node.Environment;
+        _signal = new ActionSignal(environment, OnSignal);
+        _attach = new ActionSignal(environment, OnAttach);
+        _detach = new ActionSignal(environment, OnDetach);
     }
-
-    /// <summary>The encoded message that waits to be taken; core thread only.</summary>
-    public ReadOnlySpan<byte> Filled => _buffer.AsSpan(0, _filled);
 
     public bool IsDisposed => _isDisposed;
 
@@ -53,45 +56,67 @@ internal abstract class AttachedFeed : IAttachedFeed
         }
     }
 
-    /// <summary>Core thread: makes sure a message waits in Filled; false when the feed has none.</summary>
-    public bool TryFill()
+    /// <summary>
+    /// Core thread: the next message, encoded; it stays as it is until the feed is asked again. False when there is none. What is
+    /// not taken is to be given to <see cref="Keep"/>.
+    /// </summary>
+    public bool TryPull(out ReadOnlySpan<byte> message)
     {
-        if (_filled >= 0)
+        if (_kept >= 0)
         {
+            message = _buffer.AsSpan(0, _kept);
+            _kept = -1;
             return true;
         }
 
+        message = default;
         if (_isIdle || _isDisposed)
         {
             return false;
         }
 
-        try
-        {
-            _filled = Pull(ref _buffer);
-        }
-        catch (Exception exception)
-        {
-            // A feed that throws is asked again when it signals: asking at once would throw for ever.
-            _topic.OnFeedFault(exception);
-        }
-
-        _isIdle = _filled < 0;
-        return !_isIdle;
-    }
-
-    /// <summary>Core thread: the message was taken.</summary>
-    public void OnSent()
-    {
-        _filled = -1;
         if (_buffer.Length > MaxKeptBytes)
         {
             _buffer = [];
         }
+
+        try
+        {
+            _isIdle = !TryPull(ref _buffer, out message);
+        }
+        catch (Exception exception)
+        {
+            // A feed that throws is asked again when it signals: asking at once would throw for ever.
+            _isIdle = true;
+            _topic.OnFeedFault(exception);
+        }
+
+        return !_isIdle;
     }
 
-    /// <summary>Asks the application for a message and encodes it; -1 when it has none.</summary>
-    protected abstract int Pull(ref byte[] buffer);
+    /// <summary>Core thread: there was no room for what was pulled last; it is the next message once more.</summary>
+    public void Keep(ReadOnlySpan<byte> message)
+    {
+        if (!message.Overlaps(_buffer))
+        {
+            Fit(ref _buffer, message.Length);
+            message.CopyTo(_buffer);
+        }
+
+        _kept = message.Length;
+    }
+
+    /// <summary>Asks the application for a message; false when it has none. What has to be encoded lies at the buffer's beginning.</summary>
+    protected abstract bool TryPull(ref byte[] buffer, out ReadOnlySpan<byte> message);
+
+    protected static void Fit(ref byte[] buffer, int bytes)
+    {
+        if (bytes > buffer.Length)
+        {
+            int length = (int)BitOperations.RoundUpToPowerOf2((uint)Math.Max(bytes, LeastBytes));
+            buffer = GC.AllocateUninitializedArray<byte>(length);
+        }
+    }
 
     private void OnSignal()
     {
@@ -110,30 +135,52 @@ internal abstract class AttachedFeed : IAttachedFeed
     private void OnDetach()
     {
         _topic.Publisher.Remove(this);
-        _filled = -1;
+        if (_kept >= 0 && _origin.DropReason is null)
+        {
+            _topic.Publisher.TakeKept(_topic.Node.Requests.Rent(_origin, _buffer.AsSpan(0, _kept)));
+        }
+
+        _kept = -1;
     }
 }
 
-internal sealed class AttachedFeed<T>(TopicCore topic, IPayloadCodec<T> codec, FeedCallback<T> callback) : AttachedFeed(topic)
+internal sealed class AttachedFeed<T>(TopicCore topic, TopicEndpoint origin, IPayloadCodec<T> codec, FeedCallback<T> callback)
+    : AttachedFeed(topic, origin)
 {
-    protected override int Pull(ref byte[] buffer)
+    protected override bool TryPull(ref byte[] buffer, out ReadOnlySpan<byte> message)
     {
+        message = default;
         if (!callback(out var value))
         {
-            return -1;
+            return false;
         }
 
-        int size = codec.GetSize(value);
+        if (codec is MemoryCodec && value is ReadOnlyMemory<byte> bytes)
+        {
+            Check(bytes.Length);
+            message = bytes.Span;
+            return true;
+        }
+
+        int size = codec.GetMaxSize(value);
+        if (size > buffer.Length)
+        {
+            size = codec.GetSize(value);
+            Check(size);
+            Fit(ref buffer, size);
+        }
+
+        size = TopicEndpoint<T>.Write(codec, value, buffer.AsSpan(0, size));
+        Check(size);
+        message = buffer.AsSpan(0, size);
+        return true;
+    }
+
+    private static void Check(int size)
+    {
         if (size > MulticastOptions.MaxMessageBytes)
         {
             throw new MessageTooLargeException(size, MulticastOptions.MaxMessageBytes);
         }
-
-        if (size > buffer.Length)
-        {
-            buffer = GC.AllocateUninitializedArray<byte>((int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)Math.Max(size, 256)));
-        }
-
-        return TopicEndpoint<T>.Write(codec, value, buffer.AsSpan(0, size));
     }
 }

@@ -47,7 +47,7 @@ internal sealed partial class TopicEndpoint<T>
     {
         ArgumentNullException.ThrowIfNull(feed);
         CheckPublishes();
-        var attached = new AttachedFeed<T>(Topic, _codec, feed);
+        var attached = new AttachedFeed<T>(Topic, this, _codec, feed);
         lock (Topic)
         {
             CheckPublishes();
@@ -265,7 +265,12 @@ internal sealed partial class TopicEndpoint<T>
 
     private async Task<bool> DrainWithinAsync(TimeSpan within)
     {
-        EndFeeds();
+        // What a feed gave and there was no room for joins the queue when the feed is detached: before the marker.
+        if (EndFeeds() && !await Within(RunAsync(static () => { }), within).ConfigureAwait(Topic.Node.ResumesInContext))
+        {
+            return false;
+        }
+
         if (!Publishes || !HasPublished)
         {
             return true;
@@ -298,6 +303,18 @@ internal sealed partial class TopicEndpoint<T>
         }
     }
 
+    // On the core thread, after all that it was asked before.
+    private Task<bool> RunAsync(Action action)
+    {
+        var ran = new TaskCompletionSource<bool>(Topic.Node.Completions);
+        Topic.Node.Run(() =>
+        {
+            action();
+            ran.TrySetResult(true);
+        });
+        return ran.Task;
+    }
+
     private async Task DisposeOnceAsync(TaskCompletionSource done)
     {
         var before = State;
@@ -308,13 +325,7 @@ internal sealed partial class TopicEndpoint<T>
         }
 
         Stop(new ObjectDisposedException($"The topic \"{Name}\""), readerError: null);
-        var left = new TaskCompletionSource<bool>(Topic.Node.Completions);
-        Topic.Node.Run(() =>
-        {
-            Topic.Leave(this);
-            left.TrySetResult(true);
-        });
-        await Within(left.Task, DisposeLeaveLimit).ConfigureAwait(Topic.Node.ResumesInContext);
+        await Within(RunAsync(() => Topic.Leave(this)), DisposeLeaveLimit).ConfigureAwait(Topic.Node.ResumesInContext);
         Topic.Node.Roll.Leave(this);
         done.SetResult();
     }
@@ -354,16 +365,18 @@ internal sealed partial class TopicEndpoint<T>
         });
     }
 
-    private void EndFeeds()
+    private bool EndFeeds()
     {
         lock (Topic)
         {
+            bool isAny = _feeds is not null;
             foreach (var feed in _feeds ?? [])
             {
                 feed.Dispose();
             }
 
             _feeds = null;
+            return isAny;
         }
     }
 

@@ -264,12 +264,9 @@ internal sealed class PublishIntake
 
     private void Spill(in LaneSource source, in LaneMessage message)
     {
-        var request = _requests.Rent();
-        message.Payload.CopyTo(request.Prepare(message.Payload.Length));
-        request.Origin = source.Endpoint;
-        request.Charge = message.Payload.Length + PublishBudget.MessageOverhead;
+        var request = _requests.Rent(source.Endpoint, message.Payload);
         request.Mark = message.Position;
-        source.Publisher.TakeSpilled(request);
+        source.Publisher.TakeOver(request);
     }
 
     private void ServeAwaiting()

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using QuickSilver.Endpoints;
 
 namespace QuickSilver.Publishing;
 
@@ -28,6 +29,15 @@ internal sealed class PublishRequestPool(long publishQueueBytes)
         }
 
         return new PublishRequest(this);
+    }
+
+    public PublishRequest Rent(TopicEndpoint origin, ReadOnlySpan<byte> payload)
+    {
+        var request = Rent();
+        payload.CopyTo(request.Prepare(payload.Length));
+        request.Origin = origin;
+        request.Charge = payload.Length + PublishBudget.MessageOverhead;
+        return request;
     }
 
     public PublishWait RentWait()

@@ -194,8 +194,22 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         return true;
     }
 
-    /// <summary>Takes over a message that stood first in the lane.</summary>
-    public void TakeSpilled(PublishRequest request)
+    /// <summary>Takes over what a feed that is detached had given and there was no room for: before all that waits in the lane.</summary>
+    public void TakeKept(PublishRequest request)
+    {
+        if (_sender is null)
+        {
+            request.Recycle();
+            return;
+        }
+
+        request.Mark = _intake.Lane.Next;
+        TakeOver(request);
+        Pump();
+    }
+
+    /// <summary>Takes over a message that is not the newest.</summary>
+    public void TakeOver(PublishRequest request)
     {
         Gate.Charge(request.Charge);
         if (_tail is null || _tail.Mark <= request.Mark)
@@ -397,7 +411,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
             }
 
             var feed = _feeds[_nextFeed++];
-            if (!feed.TryFill())
+            if (!feed.TryPull(out var message))
             {
                 idle++;
                 continue;
@@ -405,15 +419,15 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
 
             idle = 0;
             left--;
-            if (sender.TrySend(feed.Filled, null) < 0)
+            if (sender.TrySend(message, null) < 0)
             {
+                feed.Keep(message);
                 Block();
                 _nextFeed--;
                 return;
             }
 
-            _tally.CountPublished(feed.Filled.Length);
-            feed.OnSent();
+            _tally.CountPublished(message.Length);
         }
     }
 

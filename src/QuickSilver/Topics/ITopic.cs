@@ -121,8 +121,10 @@ public interface ITopic<T> : IAsyncDisposable
 
     /// <summary>Attaches a feed: called on the core thread whenever the network can take a message, until it returns false.</summary>
     /// <remarks>
-    /// It must not block. One that throws, or gives a message that is too large, is logged, counted, and asked again when it
-    /// signals. Dispose the result to detach; what it gave and is not sent yet is dropped.
+    /// It must not block. What it gives is encoded before it is asked again, and goes in the order in which it was asked; what
+    /// is published meanwhile may overtake a message that finds no room. A feed that throws, or gives a message that is too
+    /// large, is logged, counted, and asked again when it signals. Dispose the result to detach: it is not asked any more, and
+    /// what it gave is sent. <see cref="DrainAsync"/> detaches, and <see cref="Cancel"/> also drops what was not sent yet.
     /// </remarks>
     /// <exception cref="InvalidOperationException">The endpoint does not publish, drains, or was cancelled.</exception>
     /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>

@@ -117,21 +117,71 @@ public sealed class AttachedFeedTests
     }
 
     [Fact]
-    public async Task A_disposed_feed_is_not_pulled_any_more()
+    public async Task A_disposed_feed_is_not_pulled_any_more_and_what_it_gave_is_sent()
     {
         await using var parts = new FakeParts(threaded: false);
-        var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<string>(node, "feed", PublishOnly);
-        var sender = parts.SenderOf("feed");
-        sender.GiveRoom(1);
-        var feed = topic.AttachFeed(Endless("x"));
+        var (_, topic, sender) = await OpenWithRoomForOneAsync(parts);
+        int pulled = 0;
+        var feed = topic.AttachFeed((out string value) =>
+        {
+            value = (pulled++).ToString();
+            return true;
+        });
         parts.Core.Pump();
+        await topic.PublishAsync("after").OrFail();
         feed.Dispose();
         parts.Core.Pump();
         sender.GiveRoom(10);
         feed.Signal();
         parts.Core.Pump();
+        Assert.Equal(["0", "1", "after"], sender.Sent.Select(System.Text.Encoding.UTF8.GetString));
+        Assert.Equal(2, pulled);
+    }
+
+    [Fact]
+    public async Task A_drain_waits_for_what_a_feed_gave_and_there_was_no_room_for()
+    {
+        await using var parts = new FakeParts(threaded: false);
+        var (_, topic, sender) = await OpenWithRoomForOneAsync(parts);
+        topic.AttachFeed(Endless("x"));
+        parts.Core.Pump();
+        var drain = topic.DrainAsync();
+        for (int i = 0; i < 100; i++)
+        {
+            parts.Core.Pump();
+            await Task.Yield();
+        }
+
+        sender.MakeStable();
+        Assert.False(drain.IsCompleted);
+        sender.GiveRoom(10);
+        Assert.Equal(2, sender.Count);
+        sender.MakeStable();
+        Assert.True(await parts.Settle(drain));
+    }
+
+    [Fact]
+    public async Task A_cancelled_topic_drops_what_its_feed_gave_and_there_was_no_room_for()
+    {
+        await using var parts = new FakeParts(threaded: false);
+        var (node, topic, sender) = await OpenWithRoomForOneAsync(parts);
+        topic.AttachFeed(Endless("x"));
+        parts.Core.Pump();
+        topic.Cancel();
+        parts.Core.Pump();
+        sender.GiveRoom(10);
+        parts.Core.Pump();
         Assert.Equal(1, sender.Count);
+        Assert.Equal(0, node.GetCounters().PublishQueueBytes);
+    }
+
+    private static async Task<(QuickSilverNode Node, ITopic<string> Topic, FakeSender Sender)> OpenWithRoomForOneAsync(FakeParts parts)
+    {
+        var node = await parts.StartAsync();
+        var topic = await parts.OpenAsync<string>(node, "feed", PublishOnly);
+        var sender = parts.SenderOf("feed");
+        sender.GiveRoom(1);
+        return (node, topic, sender);
     }
 
     private static FeedCallback<string> Endless(string text) => (out string value) =>
