@@ -18,6 +18,9 @@ internal sealed record OwnTraffic
 
     public string[] ReceiverOptions { get; init; } = [];
 
+    /// <summary>Whether the node asks for the messages, instead of being given them.</summary>
+    public bool IsFed { get; init; }
+
     public RateShare? Rate { get; init; }
 
     /// <summary>So many messages instead of so many seconds.</summary>
@@ -60,6 +63,11 @@ internal sealed record OwnTraffic
         {
             yield return "--rate";
             yield return Text(Rate.MessagesPerSecond);
+        }
+
+        if (IsFed)
+        {
+            yield return "--feed";
         }
 
         foreach (string option in Options)

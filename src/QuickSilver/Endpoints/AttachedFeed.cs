@@ -106,7 +106,7 @@ internal abstract class AttachedFeed : IAttachedFeed
         _kept = message.Length;
     }
 
-    /// <summary>Asks the application for a message; false when it has none. What has to be encoded lies at the buffer's beginning.</summary>
+    /// <summary>Asks the application for a message; false when it has none. What was encoded lies at the beginning of the buffer.</summary>
     protected abstract bool TryPull(ref byte[] buffer, out ReadOnlySpan<byte> message);
 
     protected static void Fit(ref byte[] buffer, int bytes)

@@ -32,6 +32,7 @@ public sealed class CommandLineScenarios
     [InlineData("--faults: 'loss=2' is not loss= and a number within 0 to 0.5.", "sim", "run", "topics", "--faults", "loss=2")]
     [InlineData("--faults: 'x' is none of none, sleep, loss-bursts, ", "sim", "run", "topics", "--faults", "sleep,x")]
     [InlineData("--model: 'x' is none of papers, modern.", "sim", "run", "topics", "--model", "x")]
+    [InlineData("--feed and --rate exclude each other.", "perf", "send", "t", "--feed", "--rate", "1")]
     [InlineData("--seconds and --minutes exclude each other.", "sim", "run", "topics", "--seconds", "1", "--minutes", "1")]
     public void A_wrong_command_line_is_refused_naming_what_is_wrong(string said, params string[] arguments)
     {

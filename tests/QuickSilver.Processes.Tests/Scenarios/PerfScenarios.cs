@@ -75,6 +75,19 @@ public sealed class PerfScenarios
         Assert.True(Number(receivers[0], "allocatedBytes") / MessageCount > Number(sender, "payloadBytes"), receivers[0].ToString());
     }
 
+    [SkippableFact]
+    public void Feeds_on_several_topics_send_exactly_so_many_messages_in_order()
+    {
+        using var cluster = new QsmCluster(3);
+
+        string[] count = ["--count", $"{MessageCount + 1}", "--warmup", "1"];
+        string[] topics = ["--topics", "3"];
+        var (sender, _) = Measure(cluster, count, [(2, topics), (3, topics)], "fed", ["--feed", "--size", "700", .. topics]);
+
+        Assert.Equal(MessageCount + 1, Number(sender, "sent"));
+        Assert.True(Number(sender, "allocatedBytes") / MessageCount < SmallestObjectBytes / 4, sender.ToString());
+    }
+
     private static (JsonElement Sender, List<JsonElement> Receivers) Measure(
         QsmCluster cluster, int[] receivers, string topic, string size, string bytes, params string[] more) =>
         Measure(cluster, Seconds, [.. receivers.Select(node => (node, more))], topic, [size, bytes, .. more]);

@@ -37,17 +37,24 @@ internal static class PerfSendCommand
             HelpName = "S",
             DefaultValueFactory = _ => 3,
         }.Within(0, 86_400);
+        var feed = new Option<bool>("--feed")
+        {
+            Description = "Have the node ask for messages whenever the network can take some (a feed on each topic), instead of "
+                + "publishing them from a task.",
+        };
         var json = PerfCommand.Json();
         var command = form.AddTo(common.AddTo(new Command("send", "Send to perf receive.")
         {
-            topic, size, seconds, count, warmUp, rate, topics, receivers, json,
+            topic, size, seconds, count, warmUp, rate, feed, topics, receivers, json,
         }));
         Bounds.Exclude(command, count, seconds);
+        Bounds.Exclude(command, feed, rate);
         form.Exclude(command, size);
         command.SetAction(parse =>
         {
             var plan = new Plan(parse.GetValue(topic)!, new SendLength(parse.GetValue(seconds), parse.GetValue(count)),
-                parse.GetValue(warmUp), parse.GetValue(rate), parse.GetValue(topics), parse.GetValue(receivers), parse.GetValue(json));
+                parse.GetValue(warmUp), parse.GetValue(rate), parse.GetValue(feed), parse.GetValue(topics),
+                parse.GetValue(receivers), parse.GetValue(json));
             return Session.RunAsync(parse, common, session => form.Read(parse) switch
             {
                 PayloadForm.Typed => RunAsync<Departure, DeparturePayload>(session, plan, new()),
@@ -70,7 +77,8 @@ internal static class PerfSendCommand
             await topics[i].WaitForSubscribersAsync(plan.Receivers, session.Interrupted);
         }
 
-        var sender = new Sender<T, TPayload>(topics, payload, plan.Rate);
+        using var feeds = plan.Feed ? new FeedingSender<T, TPayload>(topics, payload) : null;
+        Sender<T, TPayload> sender = feeds ?? (Sender<T, TPayload>)new PublishingSender<T, TPayload>(topics, payload, plan.Rate);
         await sender.SendAsync(new SendLength(plan.WarmUp, null), null, session.Interrupted);
         await sender.MarkBeginAsync();
         long before = sender.Sent;
@@ -108,5 +116,5 @@ internal static class PerfSendCommand
     }
 
     private sealed record Plan(
-        string Topic, SendLength Length, double WarmUp, double? Rate, int Topics, int Receivers, bool Json);
+        string Topic, SendLength Length, double WarmUp, double? Rate, bool Feed, int Topics, int Receivers, bool Json);
 }

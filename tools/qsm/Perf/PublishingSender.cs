@@ -1,0 +1,52 @@
+using System.Diagnostics;
+using QuickSilver.Tool.Perf.Payloads;
+
+namespace QuickSilver.Tool.Perf;
+
+// Publishes from one thread, over all topics in turn.
+internal sealed class PublishingSender<T, TPayload>(PerfTopics<T> topics, TPayload payload, double? rate)
+    : Sender<T, TPayload>(topics, payload)
+    where TPayload : struct, IPerfPayload<T>
+{
+    // The loop that is measured: it awaits only where the node has no room, so it allocates nothing while it flows.
+    public override async Task SendAsync(SendLength length, Steady? steady, CancellationToken stop)
+    {
+        Pace? pace = rate is double perSecond ? new Pace(perSecond) : null;
+        long sent = Sent;
+        long begun = sent;
+        var run = new SendRun(length, steady, sent);
+        int topic = (int)(sent % Topics.Count);
+        long number = (sent / Topics.Count) + 1;
+        while (run.GoesOn(sent) && !stop.IsCancellationRequested)
+        {
+            for (int i = pace is null ? (int)Math.Min(UnstampedRun, run.Last - sent) : 1; i > 0; i--)
+            {
+                pace?.WaitFor(sent - begun);
+                ValueTask accepted = Topics[topic].PublishAsync(
+                    in Payload.Write(i == 1 ? Stopwatch.GetTimestamp() : 0, number), CancellationToken.None);
+                if (!accepted.IsCompletedSuccessfully)
+                {
+                    await accepted;
+                }
+
+                sent++;
+                if (++topic == Topics.Count)
+                {
+                    topic = 0;
+                    number++;
+                }
+            }
+        }
+
+        Sent = sent;
+    }
+
+    protected override async Task MarkAsync(Func<long, long> sequenceAfter)
+    {
+        for (int i = 0; i < Topics.Count; i++)
+        {
+            long last = (Sent / Topics.Count) + (i < Sent % Topics.Count ? 1 : 0);
+            await Topics[i].PublishAsync(in Payload.Write(Stopwatch.GetTimestamp(), sequenceAfter(last)), CancellationToken.None);
+        }
+    }
+}
