@@ -62,6 +62,12 @@ internal abstract class AttachedFeed : IAttachedFeed
     /// </summary>
     public bool TryPull(out ReadOnlySpan<byte> message)
     {
+        message = default;
+        if (_origin.DropReason is not null)
+        {
+            return false;
+        }
+
         if (_kept >= 0)
         {
             message = _buffer.AsSpan(0, _kept);
@@ -69,7 +75,6 @@ internal abstract class AttachedFeed : IAttachedFeed
             return true;
         }
 
-        message = default;
         if (_isIdle || _isDisposed)
         {
             return false;

@@ -2,8 +2,8 @@ using System.Buffers.Binary;
 
 namespace QuickSilver.Tool.Perf;
 
-// What a measuring message carries: the send time (this host's monotonic ticks; 0 in most of those that are sent as fast as
-// it goes, as reading the clock costs as much as sending), its number in its topic from 1, and filler. The end marker carries
+// What a measuring message carries: the send time (this host's monotonic ticks; 0 in most where many go,
+// as reading the clock costs as much as sending), its number in its topic from 1, and filler. The end marker carries
 // the complement of the last number instead, so that what is missing at the end is seen. The begin marker stands where the
 // warm-up ends.
 internal static class PerfMessage

@@ -10,7 +10,7 @@ internal readonly record struct SendLength(double Seconds, long? Messages);
 internal abstract class Sender<T, TPayload>(PerfTopics<T> topics, TPayload payload)
     where TPayload : struct, IPerfPayload<T>
 {
-    // Where messages go as fast as they can, one in so many carries its send time, and the clock decides about the end.
+    // One in so many carries its send time, and the clock decides about the end; at a rate one in a burst.
     protected const int UnstampedRun = 64;
 
     // Not measured as steady: what the first second (or fifth, in a short run) sets up.
@@ -44,15 +44,13 @@ internal abstract class Sender<T, TPayload>(PerfTopics<T> topics, TPayload paylo
 
         public SendRun(SendLength length, Steady? steady, long sent)
         {
-            StartTicks = Stopwatch.GetTimestamp();
+            long start = Stopwatch.GetTimestamp();
             Last = length.Messages is long count ? sent + count : long.MaxValue;
-            _endTicks = length.Messages is null ? StartTicks + ToTicks(length.Seconds) : long.MaxValue;
-            _steadyTicks = StartTicks
+            _endTicks = length.Messages is null ? start + ToTicks(length.Seconds) : long.MaxValue;
+            _steadyTicks = start
                 + ToTicks(length.Messages is null ? Math.Min(UnsteadySeconds, length.Seconds * UnsteadyShare) : UnsteadySeconds);
             _steady = steady;
         }
-
-        public long StartTicks { get; }
 
         public long Last { get; }
 
