@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Microbenchmarks.DataPath;
 
 namespace QuickSilver.Tests.Endpoints;
@@ -53,10 +54,12 @@ public sealed class ReceivePathTests
             bed.Rewind();
         }
 
-        handled = 0;
-        long before = GC.GetAllocatedBytesForCurrentThread();
-        bed.Pass();
-        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+        Assert.Equal(0, Allocations.Of(() =>
+        {
+            bed.Rewind();
+            handled = 0;
+            bed.Pass();
+        }));
         Assert.Equal(bed.Packets.Messages * bytes, handled);
     }
 
