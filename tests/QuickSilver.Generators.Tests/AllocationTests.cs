@@ -1,4 +1,5 @@
 using QuickSilver.Core.Serialization;
+using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Generators.Tests.Contracts;
 using QuickSilver.Generators.Tests.Infrastructure;
 
@@ -31,11 +32,11 @@ public sealed class AllocationTests
     public void Reading_allocates_the_object_and_what_it_holds_alone()
     {
         Assert.Equal(
-            Allocated(() => _ = new Scalars(
+            Allocations.After(() => _ = new Scalars(
                 1, 2, 3, 4, 5, 6, 7, 8, 'i', true, 1f, 2, new string('t', 4), new byte[3], new byte[1], Color.Red, Wide.Far)),
             AllocatedByReading(SomeScalars));
         Assert.Equal(
-            Allocated(() => _ = new Tree
+            Allocations.After(() => _ = new Tree
             {
                 Name = new string('n', 3),
                 Children = new List<Tree>(2)
@@ -46,7 +47,7 @@ public sealed class AllocationTests
             }),
             AllocatedByReading(new Tree { Name = "abc", Children = [new() { Name = "first" }, new() { Name = "other" }] }));
         Assert.Equal(
-            Allocated(() => _ = new Collections
+            Allocations.After(() => _ = new Collections
             {
                 List = new List<int>(1000),
                 Array = new long[1000],
@@ -68,7 +69,7 @@ public sealed class AllocationTests
     {
         var codec = Codecs.Of<T>();
         var buffer = new byte[4096];
-        Assert.Equal(0, Allocated(() =>
+        Assert.Equal(0, Allocations.After(() =>
         {
             int size = codec.GetSize(in value);
             codec.Write(in value, buffer.AsSpan(0, size));
@@ -79,20 +80,6 @@ public sealed class AllocationTests
     {
         IPayloadCodec<T> codec = Codecs.Of<T>();
         byte[] bytes = Codecs.Encode(value);
-        return Allocated(() => codec.Read(bytes));
-    }
-
-    // The least of several runs: the first ones load types and compile.
-    private static long Allocated(Action action)
-    {
-        long least = long.MaxValue;
-        for (int i = 0; i < 20; i++)
-        {
-            long before = GC.GetAllocatedBytesForCurrentThread();
-            action();
-            least = Math.Min(least, GC.GetAllocatedBytesForCurrentThread() - before);
-        }
-
-        return least;
+        return Allocations.After(() => codec.Read(bytes));
     }
 }

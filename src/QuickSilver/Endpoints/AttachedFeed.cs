@@ -10,8 +10,8 @@ namespace QuickSilver.Endpoints;
 // is kept, and goes first; nothing else is buffered.
 internal abstract class AttachedFeed : IAttachedFeed
 {
-    private const int LeastBytes = 512;
-    private const int MaxKeptBytes = 64 << 10;
+    private const int LeastBufferBytes = 512;
+    private const int MaxBufferBytes = 64 << 10;
 
     private readonly TopicCore _topic;
     private readonly TopicEndpoint _origin;
@@ -80,14 +80,14 @@ internal abstract class AttachedFeed : IAttachedFeed
             return false;
         }
 
-        if (_buffer.Length > MaxKeptBytes)
+        if (_buffer.Length > MaxBufferBytes)
         {
             _buffer = [];
         }
 
         try
         {
-            _isIdle = !TryPull(ref _buffer, out message);
+            _isIdle = !TryAsk(ref _buffer, out message);
         }
         catch (Exception exception)
         {
@@ -112,13 +112,13 @@ internal abstract class AttachedFeed : IAttachedFeed
     }
 
     /// <summary>Asks the application for a message; false when it has none. What was encoded lies at the beginning of the buffer.</summary>
-    protected abstract bool TryPull(ref byte[] buffer, out ReadOnlySpan<byte> message);
+    protected abstract bool TryAsk(ref byte[] buffer, out ReadOnlySpan<byte> message);
 
     protected static void Fit(ref byte[] buffer, int bytes)
     {
         if (bytes > buffer.Length)
         {
-            int length = (int)BitOperations.RoundUpToPowerOf2((uint)Math.Max(bytes, LeastBytes));
+            int length = (int)BitOperations.RoundUpToPowerOf2((uint)Math.Max(bytes, LeastBufferBytes));
             buffer = GC.AllocateUninitializedArray<byte>(length);
         }
     }
@@ -152,7 +152,7 @@ internal abstract class AttachedFeed : IAttachedFeed
 internal sealed class AttachedFeed<T>(TopicCore topic, TopicEndpoint origin, IPayloadCodec<T> codec, FeedCallback<T> callback)
     : AttachedFeed(topic, origin)
 {
-    protected override bool TryPull(ref byte[] buffer, out ReadOnlySpan<byte> message)
+    protected override bool TryAsk(ref byte[] buffer, out ReadOnlySpan<byte> message)
     {
         message = default;
         if (!callback(out var value))

@@ -2,10 +2,9 @@ using System.Buffers.Binary;
 
 namespace QuickSilver.Tool.Perf;
 
-// What a measuring message carries: the send time (this host's monotonic ticks; 0 in most where many go,
-// as reading the clock costs as much as sending), its number in its topic from 1, and filler. The end marker carries
-// the complement of the last number instead, so that what is missing at the end is seen. The begin marker stands where the
-// warm-up ends.
+// What a measuring message carries: the send time (this host's monotonic ticks; 0 in most where many go, as reading the
+// clock costs as much as sending), its number in its topic from 1, and filler. The end marker carries the complement of the
+// last number instead, so that what is missing at the end is seen. The begin marker stands where the warm-up ends.
 internal static class PerfMessage
 {
     public const int MinBytes = 16;
