@@ -30,6 +30,7 @@ public sealed class RegionMapTests
         RegularOverlaps = 1,
         SmallRegion = 2,
         NodesToMembershipCost = 1000,
+        FarSetCost = 0,
     };
 
     private static readonly Arbitrary<Step[]> Histories = Steps.ListOf().Select(steps => steps.ToArray()).ToArbitrary();

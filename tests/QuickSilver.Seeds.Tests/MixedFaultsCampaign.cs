@@ -61,7 +61,7 @@ internal sealed class MixedFaults(ITestOutputHelper? output) : FaultyRun("MixedF
     private static readonly DateTimeOffset IncarnationsWrap = DateTimeOffset.FromUnixTimeSeconds(1L << 32);
 
     // Several regions for a node as soon as topics differ in their subscribers.
-    private static readonly TopicSetRules ManyRegions = new() { RegularOverlaps = 1, NodesToMembershipCost = 1000 };
+    private static readonly TopicSetRules ManyRegions = new() { RegularOverlaps = 1, NodesToMembershipCost = 1000, FarSetCost = 0 };
 
     private static readonly int[] PacketSizes = [1472, 1472, 1472, 576, 8972];
 

@@ -20,6 +20,13 @@ internal sealed record TopicSetRules
     // needs, with much more the topics crowd in few sets and fall apart into small regions there.
     public int NodesToMembershipCost { get; init; } = 4;
 
+    // A topic's message weighs so many sends more outside the first two sets. A node's busiest topics crowd in these two then, and it
+    // has two rings that work, while the others hardly turn; the price is what the crowding costs in sends. It counts most
+    // where nodes are few: in large clusters a topic that breaks up a set costs more sends than this anyway.
+    public int FarSetCost { get; init; } = 100;
+
+    public long FarCost(int set, int subscribers) => set < 2 ? 0 : (long)FarSetCost * subscribers;
+
     public long MembershipCost(int nodes) => Math.Max(1, nodes / NodesToMembershipCost);
 
     /// <summary>How many sends carry a packet to a region of so many members.</summary>

@@ -205,7 +205,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
             return;
         }
 
-        long gain = _sets[from].WithoutTopic(topic, _membershipCost);
+        long gain = _sets[from].WithoutTopic(topic, _membershipCost) + rules.FarCost(from, topic.Subscribers);
         var (to, cost) = Choose(topic, except: from);
         if (to >= 0 && (gain - cost) * LeastSaving >= gain)
         {
@@ -233,6 +233,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
                 return (0, cost);
             }
 
+            cost += rules.FarCost(set, topic.Subscribers);
             if (cost < bestCost)
             {
                 best = set;
@@ -240,7 +241,8 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
             }
         }
 
-        long alone = (rules.Sends(topic.Subscribers) + _membershipCost) * topic.Subscribers;
+        long alone = ((rules.Sends(topic.Subscribers) + _membershipCost) * topic.Subscribers)
+            + rules.FarCost(_sets.Count, topic.Subscribers);
         if (_sets.Count < rules.MaxSets && (best < 0 || alone < bestCost))
         {
             return (_sets.Count, alone);
