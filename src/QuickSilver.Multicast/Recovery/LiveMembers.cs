@@ -1,13 +1,21 @@
 using System.Collections.Immutable;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Dissemination;
 
 namespace QuickSilver.Multicast.Recovery;
 
-// A view's members by rank (their place in key order, the same at every node) and which of them were not removed since.
-// Nothing is kept per member while all live: a node may be in many views of thousands.
+// A view's members by rank (their place in key order, the same at every node) and which of them live: were neither removed
+// since, nor have closed the view. Nothing is kept per member while all live: a node may be in many views of thousands.
 internal sealed class LiveMembers(ImmutableArray<NodeKey> members)
 {
-    private bool[]? _removed;
+    private State[]? _states;
+
+    private enum State : byte
+    {
+        Live,
+        Closed,
+        Gone,
+    }
 
     /// <summary>Members of the view, living or not.</summary>
     public int Ranks => members.Length;
@@ -15,12 +23,15 @@ internal sealed class LiveMembers(ImmutableArray<NodeKey> members)
     /// <summary>Members that live.</summary>
     public int Count { get; private set; } = members.Length;
 
+    /// <summary>Which members were removed, as one number; one that only closed the view is not among them.</summary>
+    public ulong Gone { get; private set; }
+
     public NodeKey this[int rank] => members[rank];
 
     /// <summary>Its place in the view; negative when it is no member.</summary>
     public int RankOf(NodeKey node) => members.BinarySearch(node);
 
-    public bool IsLive(int rank) => (uint)rank < (uint)members.Length && (_removed is null || !_removed[rank]);
+    public bool IsLive(int rank) => (uint)rank < (uint)members.Length && (_states is null || _states[rank] == State.Live);
 
     public bool Contains(NodeKey node) => IsLive(RankOf(node));
 
@@ -38,17 +49,36 @@ internal sealed class LiveMembers(ImmutableArray<NodeKey> members)
         return -1;
     }
 
-    /// <summary>False when it is no member, or was removed before.</summary>
-    public bool Remove(NodeKey node)
+    /// <summary>It was removed. False when it did not live.</summary>
+    public bool Lose(NodeKey node) => End(RankOf(node), State.Gone);
+
+    /// <summary>It has closed the view. False when it did not live.</summary>
+    public bool Close(NodeKey node)
     {
         int rank = RankOf(node);
-        if (!IsLive(rank))
+        return IsLive(rank) && End(rank, State.Closed);
+    }
+
+    private bool End(int rank, State state)
+    {
+        if ((uint)rank >= (uint)members.Length)
         {
             return false;
         }
 
-        _removed ??= new bool[members.Length];
-        _removed[rank] = true;
+        _states ??= new State[members.Length];
+        var before = _states[rank];
+        if (state == State.Gone && before != State.Gone)
+        {
+            Gone ^= GoneMark.Of(members[rank]);
+        }
+
+        _states[rank] = state;
+        if (before != State.Live)
+        {
+            return false;
+        }
+
         Count--;
         return true;
     }

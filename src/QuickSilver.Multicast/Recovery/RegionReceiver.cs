@@ -30,8 +30,7 @@ internal sealed class RegionReceiver : IGapObserver
         Live = new LiveMembers(view.Members);
         foreach (var member in context.AbsentFrom(view))
         {
-            Live.Remove(member);
-            Gone ^= GoneMark.Of(member);
+            Live.Lose(member);
         }
 
         Keepers = new PacketKeepers(view.Members.Length, view.Repair.Replicas);
@@ -49,8 +48,6 @@ internal sealed class RegionReceiver : IGapObserver
     public PullClock PullClock { get; }
     public RingHierarchy Rings { get; }
     public LiveMembers Live { get; }
-    // Of the members that were removed; one that has closed the view is not among them.
-    public ulong Gone { get; private set; }
     // The packets that this member keeps for others are those of its partition.
     public int OwnPartition { get; }
     public long SupersededAt { get; private set; }
@@ -159,13 +156,13 @@ internal sealed class RegionReceiver : IGapObserver
 
     public void OnNodeGone(NodeKey node)
     {
-        if (_gone.Add(node) && Live.RankOf(node) >= 0)
+        _gone.Add(node);
+        _lastGoneAt = _context.Environment.Now;
+        if (Live.Lose(node))
         {
-            Gone ^= GoneMark.Of(node);
+            OnFewer(node);
         }
 
-        _lastGoneAt = _context.Environment.Now;
-        RemoveLive(node);
         foreach (var stream in _streams)
         {
             if (stream.Sender == node)
@@ -181,8 +178,9 @@ internal sealed class RegionReceiver : IGapObserver
     /// <summary>It had all it wanted of this view and has closed it: it holds nothing any more, and nobody waits for it.</summary>
     public void OnMemberClosed(NodeKey node)
     {
-        if (RemoveLive(node))
+        if (Live.Close(node))
         {
+            OnFewer(node);
             Rings.OnMembersChanged();
         }
     }
@@ -283,13 +281,8 @@ internal sealed class RegionReceiver : IGapObserver
 
     private bool HasLost(NodeKey node) => _gone.Contains(node) || !_context.Directory.Shares(node, View.Configuration);
 
-    private bool RemoveLive(NodeKey node)
+    private void OnFewer(NodeKey node)
     {
-        if (!Live.Remove(node))
-        {
-            return false;
-        }
-
         var (first, end) = Keepers.MembersOf(Keepers.PartitionOf(Live.RankOf(node)));
         _isPartitionLost |= Live.FirstIn(first, end) < 0;
         foreach (var stream in _streams)
@@ -297,7 +290,5 @@ internal sealed class RegionReceiver : IGapObserver
             stream.IsCached &= Live.Count > 1;
             stream.IsKeptByAll = _isPartitionLost;
         }
-
-        return true;
     }
 }

@@ -6,13 +6,14 @@ namespace QuickSilver.Multicast.Recovery;
 
 // The token of one ring of one view. Body: i64 round, u64 and u32 leader, i64 kernel drops summed so far, i64 smallest
 // receive buffer so far, u16 count of records, u64 and u32 whom it is passed to, u8 level of the ring, u8 count of members that
-// are passed over and the rank of each as u32, the records. The receiver is named because a member's next life may have its
-// address: it would pass the token on and be taken for the one before. One datagram at most: records that do not fit wait for the
-// next round.
+// are passed over and the rank of each as u32, u64 mark of the members that are gone, u8 whether a member disputes it, the records.
+// The receiver is named because a member's next life may have its address: it would pass the token on and be taken for the one
+// before. One datagram at most: records that do not fit wait for the next round.
 internal sealed class Token
 {
     public const int MaxPassedOver = 8;
     private const int HeadBytes = 52;
+    private const int MarkBytes = 9;
 
     private readonly List<RecoveryRecord> _pool = [];
 
@@ -25,6 +26,11 @@ internal sealed class Token
     // Members that answer nobody: the ring closes around them until the membership service has decided about them. As they have
     // not told what they hold, such a round settles nothing; but it tells of gaps and fills them.
     public List<int> PassedOver { get; } = new(MaxPassedOver);
+    // Who is gone, as the leader has heard (GoneMark).
+    public ulong Gone { get; set; }
+    // A member has heard otherwise: it may have left one out that others, a sender among them, take for live. Such a round settles
+    // nothing either.
+    public bool IsDisputed { get; set; }
     public int Count { get; private set; }
 
     public RecoveryRecord this[int index] => _pool[index];
@@ -32,6 +38,7 @@ internal sealed class Token
     public void Clear()
     {
         Count = 0;
+        IsDisputed = false;
         PassedOver.Clear();
     }
 
@@ -81,6 +88,9 @@ internal sealed class Token
             at += 4;
         }
 
+        BinaryPrimitives.WriteUInt64LittleEndian(body[at..], Gone);
+        body[at + 8] = IsDisputed ? (byte)1 : (byte)0;
+        at += MarkBytes;
         int written = 0;
         for (int i = 0; i < Count; i++)
         {
@@ -116,7 +126,7 @@ internal sealed class Token
         Level = body[50];
         int passedOver = body[51];
         int at = HeadBytes;
-        if (passedOver > MaxPassedOver || body.Length < at + (passedOver * 4))
+        if (passedOver > MaxPassedOver || body.Length < at + (passedOver * 4) + MarkBytes)
         {
             return false;
         }
@@ -127,6 +137,9 @@ internal sealed class Token
             at += 4;
         }
 
+        Gone = BinaryPrimitives.ReadUInt64LittleEndian(body[at..]);
+        IsDisputed = body[at + 8] != 0;
+        at += MarkBytes;
         for (int i = 0; i < count; i++)
         {
             var record = Add(default);

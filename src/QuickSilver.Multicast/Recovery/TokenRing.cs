@@ -230,6 +230,7 @@ internal sealed class TokenRing
         token.Leader = _context.Self;
         token.KernelDrops = _rings.DropsUnder(Level);
         token.ReceiveBufferBytes = _rings.BufferUnder(Level);
+        token.Gone = _rings.Live.Gone;
         PassOverTheSilent(token);
         foreach (var stream in _region.Streams)
         {
@@ -277,6 +278,7 @@ internal sealed class TokenRing
         var token = _rings.Token;
         token.KernelDrops += _rings.DropsUnder(Level);
         token.ReceiveBufferBytes = RingHierarchy.Smaller(token.ReceiveBufferBytes, _rings.BufferUnder(Level));
+        token.IsDisputed |= token.Gone != _rings.Live.Gone;
         for (int i = 0; i < token.Count; i++)
         {
             var record = token[i];
@@ -313,13 +315,18 @@ internal sealed class TokenRing
     private void Complete()
     {
         var token = _rings.Token;
-        bool isWhole = token.PassedOver.Count == 0;
+        bool isOfAll = token.PassedOver.Count == 0;
+        bool isWhole = isOfAll && !token.IsDisputed;
         _underWay = false;
         _clock.End(_context.Environment.Now);
-        if (isWhole)
+        if (isOfAll)
         {
             _probes.Clear();
             _heardOfAll = _context.Environment.Now;
+        }
+
+        if (isWhole)
+        {
             KernelDrops = token.KernelDrops;
             ReceiveBufferBytes = token.ReceiveBufferBytes;
         }
@@ -438,7 +445,7 @@ internal sealed class TokenRing
     private void Acknowledge(RecoveryRecord record, Settlement settlement, RingResult result)
     {
         var ack = new AggregateAck(
-            record.Sender, settlement.Stable, record.ConsumedByAll, record.ReadByAll, KernelDrops, ReceiveBufferBytes, _region.Gone);
+            record.Sender, settlement.Stable, record.ConsumedByAll, record.ReadByAll, KernelDrops, ReceiveBufferBytes, _rings.Live.Gone);
         if (ack == result.LastAck && result.QuietRounds > 0)
         {
             return;

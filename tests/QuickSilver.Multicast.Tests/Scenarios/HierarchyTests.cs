@@ -39,6 +39,39 @@ public sealed class HierarchyTests
         Assert.True(cluster.RunUntil(() => cluster[0].Multicast.RetainedBytes == 0));
     }
 
+    // The member left out may be one with the sender later, in another cluster, and ask it for what it lacks (I2).
+    [Theory]
+    [InlineData(10, 16, 3)]
+    [InlineData(10, 16, 4)]
+    [InlineData(40, 3, 3)]
+    [InlineData(40, 3, 4)]
+    [InlineData(40, 3, 13)]
+    [InlineData(40, 3, 0)]
+    public void What_a_ring_finds_without_a_member_settles_nothing_before_all_in_it_have_heard_of_its_removal(
+        int nodes, int ringSize, int firstToHear)
+    {
+        const int Gone = 5;
+        var cluster = Running(nodes, new RepairRules(2, ringSize), link: null);
+        var sender = cluster[nodes - 1];
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(200));
+        cluster.Simulation.Nodes[Gone].Crash(silently: true);
+        var early = cluster[firstToHear].Multicast;
+        cluster[firstToHear].OnCore(() => early.OnConfiguration(new ConfigurationChange
+        {
+            Number = early.Configuration + 1,
+            IsSnapshot = false,
+            Removed = [cluster[Gone].Key],
+        }));
+        sender.PublishAll(1, 10, 100);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(500));
+        Assert.True(sender.Multicast.RetainedBytes > 0);
+        var left = cluster.Hosts.Where(host => host.Node.Number != Gone);
+        Assert.All(left, host => Assert.Equal(0, host.Multicast.Regions.First().Streams[0].Stable));
+
+        cluster.Service.Remove(cluster[Gone].Key);
+        Assert.True(cluster.RunUntil(() => sender.Multicast.RetainedBytes == 0, seconds: 5));
+    }
+
     [Fact]
     public void Leaders_of_all_levels_may_die_at_once()
     {
