@@ -1,10 +1,11 @@
 using BenchmarkDotNet.Running;
 using QuickSilver.Microbenchmarks.DataPath;
 using QuickSilver.Microbenchmarks.GarbageCollection;
+using QuickSilver.Microbenchmarks.Memory;
 using QuickSilver.Microbenchmarks.Regions;
 
 // `--list flat` names the benchmarks, `--filter '*Alarm*'` runs some; `receive` alone tells quickly what a received message
-// costs; `gc` is a trial over whole processes (docs/gc.md).
+// costs; `gc` is a trial over whole processes (docs/gc.md); `topics` weighs idle topics (docs/memory.md).
 if (args is ["gc", "send" or "receive", _])
 {
     await GcTrial.RunAsync(args[1], args[2]);
@@ -12,6 +13,10 @@ if (args is ["gc", "send" or "receive", _])
 else if (args is ["receive"])
 {
     ReceiveReport.Run();
+}
+else if (args is ["topics"])
+{
+    await IdleTopics.RunAsync();
 }
 else if (args is ["regions", ..])
 {

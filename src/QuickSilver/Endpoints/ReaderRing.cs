@@ -7,8 +7,8 @@ namespace QuickSilver.Endpoints;
 //
 // A lock guards it although the core thread takes it: dropping the oldest makes the core thread a second consumer, and a
 // gap notice must stand exactly between the messages that it parts. It is held for some tens of nanoseconds and nothing
-// is called within it; wakes and resumptions happen after it is left. While there are handlers and no reader the core thread
-// sees so without it, and leaves it alone.
+// is called within it; wakes and resumptions happen after it is left. It is the ring itself, which nobody else locks: an idle topic
+// needs no further object. While there are handlers and no reader the core thread sees so without it, and leaves it alone.
 //
 // What comes first, a reader or a handler, claims the ring. Until then all that is delivered is buffered here and nowhere else;
 // a handler that comes first is handed it as a backlog, and the ring is off until a reader comes. The claim is made under
@@ -29,7 +29,6 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     /// <summary>Returned by Add in place of a count.</summary>
     public const int WasClaimed = -1;
 
-    private readonly Lock _lock = new();
     // What is buffered, and what the reader has taken: none of them before there is anything to buffer or to read.
     private GapLine? _gaps;
     private RingSlots<T>? _slots;
@@ -53,7 +52,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     {
         get
         {
-            lock (_lock)
+            lock (this)
             {
                 return Waiting;
             }
@@ -81,7 +80,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     {
         IRingWaiter? waiter;
         int dropped;
-        lock (_lock)
+        lock (this)
         {
             if (_isClaimed && !isClaimed)
             {
@@ -107,7 +106,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     {
         IRingWaiter? waiter;
         int dropped;
-        lock (_lock)
+        lock (this)
         {
             if (_isClaimed && !isClaimed)
             {
@@ -136,7 +135,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     public bool TryAddGap(in GapNotice gap, bool isClaimed = true)
     {
         IRingWaiter? waiter;
-        lock (_lock)
+        lock (this)
         {
             if (_isClaimed && !isClaimed)
             {
@@ -161,7 +160,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     public void End(Exception? error, bool discard)
     {
         IRingWaiter? waiter;
-        lock (_lock)
+        lock (this)
         {
             if (discard)
             {
@@ -191,7 +190,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     /// </summary>
     public bool TryClaim(HandlerEndpoint<T>[] handlers)
     {
-        lock (_lock)
+        lock (this)
         {
             if (_isClaimed)
             {
@@ -214,7 +213,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             return null;
         }
 
-        lock (_lock)
+        lock (this)
         {
             var backlog = _backlog;
             _backlog = null;
@@ -225,7 +224,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     /// <summary>A reader comes; false when there is one.</summary>
     public bool TryAttach()
     {
-        lock (_lock)
+        lock (this)
         {
             if (_hasReader)
             {
@@ -244,7 +243,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
     public void Detach()
     {
-        lock (_lock)
+        lock (this)
         {
             if (_isDiscarded)
             {
@@ -276,7 +275,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         message = default;
         RingTake taken;
         bool signalRoom = false;
-        lock (_lock)
+        lock (this)
         {
             _batch!.Settle();
             taken = TakeBatch(waiter, out gap);
@@ -303,7 +302,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     /// <summary>Takes a waiter back; false when it is being woken already.</summary>
     public bool TryCancelWait(IRingWaiter waiter)
     {
-        lock (_lock)
+        lock (this)
         {
             if (!ReferenceEquals(_waiter, waiter))
             {
@@ -317,7 +316,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
     private bool HasRoom(int payloadBytes)
     {
-        lock (_lock)
+        lock (this)
         {
             if (!_hasReader || _isEnded || !IsFull(payloadBytes))
             {
@@ -451,7 +450,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     private void SignalRoomIfWanted()
     {
         bool signalRoom;
-        lock (_lock)
+        lock (this)
         {
             signalRoom = _wantsRoom;
             _wantsRoom = false;
