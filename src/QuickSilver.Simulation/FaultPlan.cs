@@ -102,6 +102,12 @@ public sealed record FaultPlan
     /// <summary>How long nodes are cut off at most. Default 2 s.</summary>
     public TimeSpan LongestPartition { get; init; } = TimeSpan.FromSeconds(2);
 
+    /// <summary>
+    /// The share of partitions, 0 to 1, in which one of the nodes that are not cut off still reaches both sides, so that the sides
+    /// differ in whom they hear and not in what they can be told. Default 0.
+    /// </summary>
+    public double BridgeShare { get; init => field = LinkModel.Probability(value); }
+
     /// <summary>The highest share of datagrams that is lost, 0 to 1. Default 0.1.</summary>
     public double HighestLoss { get; init => field = LinkModel.Probability(value); } = 0.1;
 }

@@ -101,6 +101,7 @@ internal sealed class MixedFaults(ITestOutputHelper? output) : FaultyRun("MixedF
             DieTalking = scene.Kinds.HasFlag(FaultKinds.Crash) && random.Chance(0.5),
             // By the seed's number, so that all that is drawn stays as it is in the others.
             DieUnheard = seed % 5 == 0,
+            BridgeShare = seed % 7 == 0 ? 0.5 : 0,
         };
     }
 

@@ -103,6 +103,33 @@ public sealed class FaultScheduleTests
     }
 
     [Fact]
+    public void A_bridge_reaches_both_sides_of_a_partition_and_is_none_of_those_that_are_cut_off()
+    {
+        int bridged = 0;
+        for (ulong seed = 1; seed <= 30; seed++)
+        {
+            var cluster = new SimulatedMachines(seed);
+            cluster.AddNodes(5);
+            var plan = new FaultPlan { Kinds = FaultKinds.Partition, BridgeShare = 1, Until = HealedAt };
+            FaultSchedule.Draw(plan, seed, nodes: 5).Start(cluster);
+            for (int i = 0; i < 100; i++)
+            {
+                cluster.Run(TimeSpan.FromMilliseconds(100));
+                var whole = cluster.Nodes.Where(one => cluster.Nodes.All(other => IsOpen(one, other) && IsOpen(other, one))).ToList();
+                if (whole.Count < 5)
+                {
+                    bridged++;
+                    Assert.Single(whole);
+                }
+            }
+
+            bool IsOpen(SimulatedMachine from, SimulatedMachine to) => !cluster.Network.Link(from.Number, to.Number).IsBlocked;
+        }
+
+        Assert.True(bridged > 100, $"{bridged}");
+    }
+
+    [Fact]
     public void What_cannot_be_drawn_is_refused()
     {
         static void Refused(FaultPlan plan) => Assert.Throws<ArgumentException>(() => FaultSchedule.Draw(plan, 1, nodes: 1));

@@ -124,9 +124,13 @@ internal static partial class RandomFaults
         var apart = Shuffled(plan.Nodes!, random).Take(size).Order().ToArray();
         int way = random.Below(3);
         string what = way switch { 0 => "cut off", 1 => "mute", _ => "deaf" };
+        // Without bridges nothing is drawn for them: courses stay as they are.
+        bool isBridged = plan.BridgeShare > 0 && random.Chance(plan.BridgeShare);
+        int[] bridges = isBridged ? [.. Shuffled(plan.Nodes!, random).Except(apart).Take(1)] : [];
+        what += bridges.Length > 0 ? $", but for node {bridges[0]}" : "";
         schedule.Add(at, "F3", $"{string.Join(",", apart)} {what}", c =>
         {
-            var rest = c.Nodes.Select(node => node.Number).Except(apart).ToArray();
+            var rest = c.Nodes.Select(node => node.Number).Except(apart).Except(bridges).ToArray();
             if (way != 2)
             {
                 c.Network.Mute(apart, rest);

@@ -205,6 +205,7 @@ internal abstract class FaultyRun(string name, ITestOutputHelper? output) : Camp
             Crashable = members,
             From = FaultsBegin,
             Until = FaultsEnd,
+            BridgeShare = scene.BridgeShare,
         };
         return FaultSchedule.Draw(plan, seed, scene.Cluster.Nodes);
     }

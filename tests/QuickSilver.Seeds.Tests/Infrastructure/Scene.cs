@@ -20,6 +20,9 @@ internal sealed record Scene
     /// <summary>Whether nodes die while some others lack what they said last, and for longer than the rest pass it on.</summary>
     public bool DieUnheard { get; init; }
 
+    /// <summary>Of the partitions, those in which one node reaches both sides.</summary>
+    public double BridgeShare { get; init; }
+
     /// <summary>Whether nodes may lose each other and stay up, as when the service changes.</summary>
     public bool MayPart => Cluster.IsEmbedded || Kinds.HasFlag(FaultKinds.Membership);
 
@@ -31,7 +34,8 @@ internal sealed record Scene
         string membership = WholeCluster.MembershipOf(Cluster.IsEmbedded);
         string packets = $"{options.Dissemination} in packets of {options.PacketBytes} bytes";
         string odd = Cluster.HasOddSubscribers ? ", odd subscribers" : "";
-        string deaths = (DieTalking ? ", nodes that die talking" : "") + (DieUnheard ? ", nodes that die unheard by some" : "");
+        string deaths = (DieTalking ? ", nodes that die talking" : "") + (DieUnheard ? ", nodes that die unheard by some" : "")
+            + (BridgeShare > 0 ? ", bridges over partitions" : "");
         return $"{Cluster.Nodes} nodes with {membership}, heartbeats of {options.HeartbeatInterval}, {packets}, "
             + $"{Topics} topics in {Bundles} bundles, {Cluster.TopicSets}, clocks from {Cluster.Epoch:u}{odd}{deaths}";
     }
