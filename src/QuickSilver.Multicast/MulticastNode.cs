@@ -128,6 +128,14 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             Topics.Apply(change);
         }
 
+        // Not before the topics have left them.
+        foreach (ulong region in change.OutOfSight)
+        {
+            _views.Remove(region);
+        }
+
+        _context.Counters.Regions = _views.Count;
+
         // Who is above knows of a view before the first message of it comes.
         Observer?.OnConfiguration(change);
         _reader.ReplayUnknown();
@@ -333,8 +341,6 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
                 _reader.Open(view, this);
             }
         }
-
-        _context.Counters.Regions = _views.Count;
     }
 
     private void Supersede(ulong region, long configuration)

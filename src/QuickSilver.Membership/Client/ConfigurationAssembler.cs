@@ -64,5 +64,6 @@ internal sealed class ConfigurationAssembler
         Removed = message.Content.Removed,
         Regions = message.Content.Regions,
         Topics = topics,
+        OutOfSight = message.Content.OutOfSight,
     };
 }

@@ -9,6 +9,8 @@ internal sealed class Horizon
 {
     private readonly Dictionary<ulong, Sight> _sights = [];
     private readonly List<ulong> _unseen = [];
+    // Gone from sight since the last configuration.
+    private readonly List<ulong> _forgotten = [];
 
     private struct Sight
     {
@@ -22,6 +24,9 @@ internal sealed class Horizon
     public List<RegionView> NewRegions { get; } = [];
 
     public List<TopicView> NewTopics { get; } = [];
+
+    /// <summary>Regions of which the node was told and is told no more, after what that configuration says of them.</summary>
+    public List<ulong> OutOfSight { get; } = [];
 
     public int Count => _sights.Count;
 
@@ -58,10 +63,26 @@ internal sealed class Horizon
             if (_sights.TryGetValue(regionId, out var sight) && sight.Reasons == 0)
             {
                 _sights.Remove(regionId);
+                _forgotten.Add(regionId);
             }
         }
 
         _unseen.Clear();
+    }
+
+    /// <summary>The configuration is made: what has come back into sight meanwhile is not out of it.</summary>
+    public void EndChange()
+    {
+        ForgetUnseen();
+        foreach (ulong regionId in _forgotten)
+        {
+            if (!_sights.ContainsKey(regionId))
+            {
+                OutOfSight.Add(regionId);
+            }
+        }
+
+        _forgotten.Empty();
     }
 
     /// <summary>Tells the newest view of a region in sight, once.</summary>
@@ -71,6 +92,7 @@ internal sealed class Horizon
     {
         NewRegions.Empty();
         NewTopics.Empty();
+        OutOfSight.Empty();
     }
 
     private void TellIfNew(ref Sight sight, Region region)

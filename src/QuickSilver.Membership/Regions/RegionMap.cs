@@ -147,7 +147,7 @@ internal sealed class RegionMap
         _distribution.Run(_reform.Changed, _sets.Changed, _fresh, configuration);
         foreach (var node in _nodes.Values)
         {
-            node.Horizon.ForgetUnseen();
+            node.Horizon.EndChange();
         }
 
         foreach (var topic in _distribution.Touched)
@@ -178,14 +178,14 @@ internal sealed class RegionMap
     public bool IsOpen(NodeKey key, ulong topicId) => _nodes[key].Open.ContainsKey(topicId);
 
     /// <summary>What the last configuration tells this node; valid until the next one.</summary>
-    public (List<RegionView> Regions, List<TopicView> Topics) NewsOf(NodeKey key)
+    public RegionNews NewsOf(NodeKey key)
     {
         var horizon = _nodes[key].Horizon;
-        return (horizon.NewRegions, horizon.NewTopics);
+        return new RegionNews(horizon.NewRegions, horizon.NewTopics, horizon.OutOfSight);
     }
 
     /// <summary>All that the node was told up to the last configuration and that still stands, in ascending order of ids.</summary>
-    public (List<RegionView> Regions, List<TopicView> Topics) SnapshotOf(NodeKey key)
+    public RegionNews SnapshotOf(NodeKey key)
     {
         var node = _nodes[key];
         List<RegionView> regions = [.. node.Horizon.ToSorted().Select(id => _reform.Regions[id].View!)];
@@ -196,7 +196,7 @@ internal sealed class RegionMap
                 .OrderBy(opener => opener.Topic.Id)
                 .Select(opener => opener.Topic.ViewFor(opener.ToldSubscribed, opener.IsRouted)),
         ];
-        return (regions, topics);
+        return new RegionNews(regions, topics, []);
     }
 
     // Packets are numbered from 1 in each view, and its members have given up who went away: one that has returned never

@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
@@ -22,18 +23,16 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
     public void PublishDelta(Member member, long number, long previous, List<NodeInfo> joined, List<NodeKey> removed)
     {
         var header = new ConfigurationHeader(number, previous, IsSnapshot: false, member.LastRequest);
-        var (regions, topics) = map.NewsOf(member.Key);
         _changed ??= WriteNodes(header, joined, removed);
-        Tell(member, header, _changed, regions, topics);
+        Tell(member, header, _changed, map.NewsOf(member.Key));
     }
 
     /// <summary>The first configuration of a new member: what is news to it is all there is.</summary>
     public void PublishFirst(Member member, long number, List<Member> members)
     {
         var header = new ConfigurationHeader(number, 0, IsSnapshot: true, member.LastRequest);
-        var (regions, topics) = map.NewsOf(member.Key);
         _all ??= WriteNodes(header, Known(members), []);
-        Tell(member, header, _all, regions, topics);
+        Tell(member, header, _all, map.NewsOf(member.Key));
     }
 
     /// <summary>The configuration that is in force, whole.</summary>
@@ -41,9 +40,8 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
     {
         counters.SnapshotsSent++;
         var header = new ConfigurationHeader(number, 0, IsSnapshot: true, member.LastRequest);
-        var (regions, topics) = map.SnapshotOf(member.Key);
         member.Backlog.Clear();
-        Tell(member, header, WriteNodes(header, Known(members), []), regions, topics);
+        Tell(member, header, WriteNodes(header, Known(members), []), map.SnapshotOf(member.Key));
         _news.Clear();
         _writer.Rest();
     }
@@ -81,9 +79,9 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
     // Members who are not in a configuration yet are in nobody's snapshot.
     private static List<NodeInfo> Known(List<Member> members) => [.. members.Where(other => !other.IsNew).Select(other => other.Info)];
 
-    private void Tell(Member member, in ConfigurationHeader header, NodeFrames nodes, List<RegionView> regions, List<TopicView> topics)
+    private void Tell(Member member, in ConfigurationHeader header, NodeFrames nodes, in RegionNews told)
     {
-        var (news, nextPart) = WriteNews(header, nodes.NextPart, regions, topics);
+        var (news, nextPart) = WriteNews(header, nodes.NextPart, told);
         var last = Begin(header, nextPart);
         last.End(isLast: true);
         var frames = new ConfigurationFrames(nodes.Bytes, news, Take());
@@ -106,20 +104,20 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
         return new NodeFrames(Take(), writer.NextPart);
     }
 
-    private (byte[] Frames, int NextPart) WriteNews(
-        in ConfigurationHeader header, int firstPart, List<RegionView> regions, List<TopicView> topics)
+    private (byte[] Frames, int NextPart) WriteNews(in ConfigurationHeader header, int firstPart, in RegionNews told)
     {
-        if (regions.Count == 0 && topics.Count == 0)
+        if (told.IsEmpty)
         {
             return ([], firstPart);
         }
 
-        var news = new NewsFrames.News(firstPart, header.IsSnapshot, regions, topics);
+        var news = new NewsFrames.News(firstPart, header.IsSnapshot, told);
         if (!_news.TryFind(news, out var known))
         {
             var writer = Begin(header, firstPart);
-            regions.ForEach(writer.Add);
-            topics.ForEach(writer.Add);
+            told.Regions.ForEach(writer.Add);
+            told.Topics.ForEach(writer.Add);
+            writer.AddOutOfSight(CollectionsMarshal.AsSpan(told.OutOfSight));
             writer.End(isLast: false);
             known = (Take(), writer.NextPart);
             _news.Keep(news, known.Frames, known.NextPart);

@@ -1,5 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
-using QuickSilver.Membership.Views;
+using QuickSilver.Membership.Regions;
 
 namespace QuickSilver.Membership.Service;
 
@@ -8,13 +8,13 @@ internal sealed class NewsFrames
 {
     private readonly Dictionary<News, (byte[] Frames, int NextPart)> _written = new(NewsComparer.Instance);
 
-    internal readonly record struct News(int FirstPart, bool IsSnapshot, List<RegionView> Regions, List<TopicView> Topics);
+    internal readonly record struct News(int FirstPart, bool IsSnapshot, RegionNews Of);
 
     public bool TryFind(in News news, out (byte[] Frames, int NextPart) frames) => _written.TryGetValue(news, out frames);
 
     /// <summary>The lists are the caller's, and copied.</summary>
     public void Keep(in News news, byte[] frames, int nextPart) =>
-        _written.Add(news with { Regions = [.. news.Regions], Topics = [.. news.Topics] }, (frames, nextPart));
+        _written.Add(news with { Of = new([.. news.Of.Regions], [.. news.Of.Topics], [.. news.Of.OutOfSight]) }, (frames, nextPart));
 
     public void Clear()
     {
@@ -28,19 +28,20 @@ internal sealed class NewsFrames
 
         public bool Equals(News one, News other) => one.FirstPart == other.FirstPart
             && one.IsSnapshot == other.IsSnapshot
-            && one.Regions.SequenceEqual(other.Regions)
-            && one.Topics.SequenceEqual(other.Topics);
+            && one.Of.Regions.SequenceEqual(other.Of.Regions)
+            && one.Of.Topics.SequenceEqual(other.Of.Topics)
+            && one.Of.OutOfSight.SequenceEqual(other.Of.OutOfSight);
 
         public int GetHashCode([DisallowNull] News news)
         {
             var hash = new HashCode();
             hash.Add(news.FirstPart);
-            foreach (var region in news.Regions)
+            foreach (var region in news.Of.Regions)
             {
                 hash.Add(region.RegionId);
             }
 
-            foreach (var topic in news.Topics)
+            foreach (var topic in news.Of.Topics)
             {
                 hash.Add(topic.TopicId);
             }

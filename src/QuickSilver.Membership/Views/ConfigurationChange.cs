@@ -18,6 +18,8 @@ internal sealed record ConfigurationChange
     public ImmutableArray<RegionView> Regions { get; init; } = [];
     // New views of topics that this node has open.
     public ImmutableArray<TopicView> Topics { get; init; } = [];
+    // Regions of which this node is told no more, after what is said of them here.
+    public ImmutableArray<ulong> OutOfSight { get; init; } = [];
 }
 
 // Called on the core thread by the membership client.

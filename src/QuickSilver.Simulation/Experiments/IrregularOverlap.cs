@@ -88,7 +88,7 @@ internal sealed class IrregularOverlap
         long regionViews = 0, topicViews = 0;
         for (int node = 0; node < _wanted.Length; node++)
         {
-            var (regions, topics) = _map.NewsOf(KeyOf(node));
+            var (regions, topics, _) = _map.NewsOf(KeyOf(node));
             regionViews += regions.Count;
             topicViews += topics.Count;
             foreach (var view in regions)

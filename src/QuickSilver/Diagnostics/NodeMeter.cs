@@ -42,7 +42,7 @@ internal sealed class NodeMeter : IDisposable
         Count("quicksilver.repairs", "{packet}", "Packets sent again or got by repair.", () => read().Repairs);
         Count("quicksilver.kernel.drops", "{packet}", "Datagrams the kernel dropped at full receive buffers.", () => read().KernelDrops);
         Level("quicksilver.unacknowledged", "By", "Bytes sent and not yet acknowledged by all.", () => read().UnackedBytes);
-        Level("quicksilver.regions", "{region}", "Regions that this node is a member of.", () => read().Regions);
+        Level("quicksilver.regions", "{region}", "Regions that the topics open here reach.", () => read().Regions);
     }
 
     public Histogram<double> PublishToStable { get; }

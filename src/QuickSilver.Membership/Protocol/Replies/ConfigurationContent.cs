@@ -16,8 +16,10 @@ internal sealed class ConfigurationContent
     public ImmutableArray<NodeKey> Removed { get; init; } = [];
     public ImmutableArray<RegionView> Regions { get; init; } = [];
     public ImmutableArray<TopicView> Topics { get; init; } = [];
+    public ImmutableArray<ulong> OutOfSight { get; init; } = [];
 
-    private bool IsEmpty => Joined.IsEmpty && Removed.IsEmpty && Regions.IsEmpty && Topics.IsEmpty;
+    private bool IsEmpty => Joined.IsEmpty && Removed.IsEmpty && Regions.IsEmpty && Topics.IsEmpty
+        && OutOfSight.IsEmpty;
 
     /// <summary>This and then <paramref name="next"/>.</summary>
     public ConfigurationContent With(ConfigurationContent next)
@@ -43,6 +45,7 @@ internal sealed class ConfigurationContent
             Removed = Removed.AddRange(next.Removed),
             Regions = Regions.AddRange(next.Regions),
             Topics = Topics.AddRange(next.Topics),
+            OutOfSight = OutOfSight.AddRange(next.OutOfSight),
             _lastAdded = next,
         };
         Volatile.Write(ref _continued, new WeakReference<ConfigurationContent>(both));

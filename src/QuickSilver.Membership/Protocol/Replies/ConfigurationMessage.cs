@@ -12,6 +12,9 @@ namespace QuickSilver.Membership.Protocol.Replies;
 // Never changed once it is read. The nodes of one process read the same bytes: all but the first find what the first read.
 internal sealed class ConfigurationMessage
 {
+    // More regions than a node can have been told of.
+    private const int MaxOutOfSight = 1 << 20;
+
     // A node's own part is shorter, and nobody else's.
     private const int LeastSharedBytes = 128;
 
@@ -67,6 +70,7 @@ internal sealed class ConfigurationMessage
         var removed = ImmutableArray.CreateBuilder<NodeKey>(0);
         var regions = ImmutableArray.CreateBuilder<RegionView>(0);
         var topics = ImmutableArray.CreateBuilder<TopicView>(0);
+        var outOfSight = ImmutableArray.CreateBuilder<ulong>(0);
         while (reader.Next())
         {
             switch (reader.Field)
@@ -81,6 +85,7 @@ internal sealed class ConfigurationMessage
                 case 8: removed.Add(ViewFields.ReadNode(ref reader)); break;
                 case 9: regions.Add(ViewFields.ReadRegion(ref reader).Shared()); break;
                 case 10: topics.Add(ViewFields.ReadTopic(ref reader, topics.Count > 0 ? topics[^1].Regions : [])); break;
+                case 11: outOfSight.AddRange(reader.PackedFixed64(MaxOutOfSight)); break;
                 default: reader.Skip(); break;
             }
         }
@@ -99,6 +104,7 @@ internal sealed class ConfigurationMessage
                 Removed = removed.DrainToImmutable(),
                 Regions = regions.DrainToImmutable(),
                 Topics = topics.DrainToImmutable(),
+                OutOfSight = outOfSight.DrainToImmutable(),
             },
         };
     }

@@ -9,6 +9,8 @@ internal sealed class ConfigurationWriter(ProtoWriter writer, int maxPartBytes =
     // a node keeps what it has of a part until the rest is there.
     private const int DefaultPartBytes = 64 * 1024;
 
+    private const int MostOutOfSight = 4096;
+
     private int _frame;
     private int _envelope;
     private int _part;
@@ -46,6 +48,18 @@ internal sealed class ConfigurationWriter(ProtoWriter writer, int maxPartBytes =
     {
         MakeRoom();
         ViewFields.WriteTopic(writer, 10, topic);
+    }
+
+    public void AddOutOfSight(ReadOnlySpan<ulong> regions)
+    {
+        // In pieces, as no single item may take a part over the frame's cap.
+        while (!regions.IsEmpty)
+        {
+            MakeRoom();
+            int count = Math.Min(regions.Length, MostOutOfSight);
+            writer.PackedFixed64(11, regions[..count]);
+            regions = regions[count..];
+        }
     }
 
     public void End(bool isLast) => EndPart(isLast);
