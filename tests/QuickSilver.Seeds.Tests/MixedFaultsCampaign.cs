@@ -49,6 +49,9 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     // A topic's next messages were taken for lost while they lay unread in an older view of a sender that was gone.
     [InlineData(661)]
     [InlineData(1020)]
+    // A region went out of a node's sight and came back within one view: the node numbered its packets in it from 1 again.
+    [InlineData(78)]
+    [InlineData(1752)]
     // The service told that all was settled by those that were left before it told who was removed: they closed views of which
     // another member lacked what the removed one had sent.
     [InlineData(515)]

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using QuickSilver.Membership.Views;
 
@@ -5,12 +6,14 @@ namespace QuickSilver.Membership.Regions;
 
 // The regions that one node knows because it is a member or because a topic that it may publish to lies in them. A node is
 // kept up to date about these and may forget any other; one that comes into sight again is told anew.
+//
+// A region goes out of sight with a view that the node is told, never between two: a node numbers what it sends from 1 in each
+// view, so while a view lasts it must keep the numbers, and only the next one lets it forget them. A region without a reason left
+// lingers until then.
 internal sealed class Horizon
 {
     private readonly Dictionary<ulong, Sight> _sights = [];
     private readonly List<ulong> _unseen = [];
-    // Gone from sight since the last configuration.
-    private readonly List<ulong> _forgotten = [];
 
     private struct Sight
     {
@@ -18,6 +21,8 @@ internal sealed class Horizon
         public uint Told;
         // Its membership, and the topics that lie in the region and that it may publish to.
         public int Reasons;
+        // It is among the region's lingering nodes, or was when it last had no reason.
+        public bool IsListed;
     }
 
     /// <summary>What the node is told in the configuration that is being made.</summary>
@@ -55,6 +60,41 @@ internal sealed class Horizon
         }
     }
 
+    /// <summary>The regions whose end of view this node is listed for.</summary>
+    public IEnumerable<ulong> Listed => _sights.Where(entry => entry.Value.IsListed).Select(entry => entry.Key);
+
+    /// <summary>
+    /// One reason less, in a view that goes on. True when none is left and the node is to be listed for the view's end.
+    /// </summary>
+    public bool Linger(Region region)
+    {
+        ref var sight = ref CollectionsMarshal.GetValueRefOrNullRef(_sights, region.Id);
+        if (--sight.Reasons > 0 || sight.IsListed)
+        {
+            return false;
+        }
+
+        sight.IsListed = true;
+        return true;
+    }
+
+    /// <summary>The view for whose end the node was listed is over.</summary>
+    public void EndLingering(Region region)
+    {
+        ref var sight = ref CollectionsMarshal.GetValueRefOrNullRef(_sights, region.Id);
+        if (Unsafe.IsNullRef(ref sight))
+        {
+            return;
+        }
+
+        sight.IsListed = false;
+        if (sight.Reasons == 0)
+        {
+            TellIfNew(ref sight, region);
+            _unseen.Add(region.Id);
+        }
+    }
+
     // Not before the end: a region may leave sight for one reason and come back for the next.
     public void ForgetUnseen()
     {
@@ -63,26 +103,11 @@ internal sealed class Horizon
             if (_sights.TryGetValue(regionId, out var sight) && sight.Reasons == 0)
             {
                 _sights.Remove(regionId);
-                _forgotten.Add(regionId);
-            }
-        }
-
-        _unseen.Clear();
-    }
-
-    /// <summary>The configuration is made: what has come back into sight meanwhile is not out of it.</summary>
-    public void EndChange()
-    {
-        ForgetUnseen();
-        foreach (ulong regionId in _forgotten)
-        {
-            if (!_sights.ContainsKey(regionId))
-            {
                 OutOfSight.Add(regionId);
             }
         }
 
-        _forgotten.Empty();
+        _unseen.Empty();
     }
 
     /// <summary>Tells the newest view of a region in sight, once.</summary>

@@ -62,6 +62,11 @@ internal sealed class RegionMap
             Forget(opener);
         }
 
+        foreach (ulong region in node.Horizon.Listed)
+        {
+            _reform.Regions[region].Lingering.Remove(node);
+        }
+
         node.Open.Clear();
         node.IsRemoved = true;
         _sets.Remove(node);
@@ -147,7 +152,7 @@ internal sealed class RegionMap
         _distribution.Run(_reform.Changed, _sets.Changed, _fresh, configuration);
         foreach (var node in _nodes.Values)
         {
-            node.Horizon.EndChange();
+            node.Horizon.ForgetUnseen();
         }
 
         foreach (var topic in _distribution.Touched)
@@ -251,10 +256,11 @@ internal sealed class RegionMap
         {
             foreach (var region in opener.Topic.Regions.All)
             {
-                node.Horizon.GoOutOfSight(region);
+                if (node.Horizon.Linger(region))
+                {
+                    region.Lingering.Add(node);
+                }
             }
-
-            node.Horizon.ForgetUnseen();
         }
 
         opener.Topic.Remove(opener);

@@ -176,5 +176,12 @@ internal sealed class ViewDistribution
             place.Node.Horizon.Tell(region);
             place.Node.Horizon.GoOutOfSight(region);
         }
+
+        foreach (var node in region.Lingering)
+        {
+            node.Horizon.EndLingering(region);
+        }
+
+        region.Lingering.Empty();
     }
 }

@@ -1,3 +1,5 @@
+using QuickSilver.Multicast;
+
 namespace QuickSilver.Simulation.Tests.Clusters;
 
 // What a node knows of regions that no longer concern it is gone, however many came and went (I18).
@@ -34,4 +36,57 @@ public sealed class ForgettingTests
 
         Assert.All(cluster.Nodes, node => Assert.Equal(1, node.Node.GetCounters().Regions));
     }
+
+    // As with answers that each have a topic of their own: whoever sends one is gone from it before the one who wanted it.
+    [Fact]
+    public void A_node_that_answered_on_many_topics_keeps_no_stream_of_those_that_it_has_closed()
+    {
+        const int Answers = 50;
+        using var cluster = new SimulatedCluster(nodes: 3, seed: 3);
+        int answered = 0;
+        cluster.Start(async node =>
+        {
+            await node.Node.OpenTopicAsync<string>("home", new TopicOptions { Access = TopicAccess.Subscribe });
+            if (node.Number == 0)
+            {
+                return;
+            }
+
+            if (node.Number == 2)
+            {
+                for (int i = 0; i < Answers; i++)
+                {
+                    var wanted = await node.Node.OpenTopicAsync<string>(
+                        $"answer/{i}", new TopicOptions { Access = TopicAccess.Subscribe });
+                    await foreach (var answer in wanted.ReadAllAsync())
+                    {
+                        Assert.Equal($"{i}", answer.Value);
+                        break;
+                    }
+
+                    await Task.Delay(TimeSpan.FromMilliseconds(50), node.Time);
+                    await wanted.DisposeAsync();
+                    // Back to the region of those who want nothing else: the next answer's is a new one.
+                    await Task.Delay(TimeSpan.FromMilliseconds(200), node.Time);
+                    answered++;
+                }
+            }
+            else
+            {
+                for (int i = 0; i < Answers; i++)
+                {
+                    await using var answer = await node.Node.OpenTopicAsync<string>(
+                        $"answer/{i}", new TopicOptions { Access = TopicAccess.Publish });
+                    await answer.WaitForSubscribersAsync(1);
+                    await answer.PublishAsync($"{i}", PublishCompletion.Stable);
+                }
+            }
+        });
+        cluster.Eventually("all is answered", () => answered == Answers);
+        cluster.Run(TimeSpan.FromSeconds(5));
+
+        Assert.InRange(MulticastOf(cluster.Nodes[1]).OutboundStreams, 0, 1);
+    }
+
+    private static MulticastNode MulticastOf(SimulatedNode node) => (MulticastNode)node.Life!.Parts.Multicast;
 }
