@@ -27,6 +27,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private readonly Dictionary<ulong, RegionView> _views = [];
     private readonly Dictionary<(ulong Region, bool Reliable), RegionSender> _senders = [];
     private readonly List<RegionSender> _retired = [];
+    // What was packed into since the last flush. Nobody looks at the other streams: a node may have thousands that rest.
+    private readonly List<RegionSender> _unflushed = [];
     // Null until one is.
     private OpenTopics? _topics;
     private List<TopicSender> _waiting = [];
@@ -233,8 +235,26 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         return sender;
     }
 
+    /// <summary>Packet memory is short: streams of which nothing is on the way keep no block.</summary>
+    public void RestSettledStreams()
+    {
+        foreach (var sender in _senders.Values)
+        {
+            sender.RestIfSettled(needsBlock: true);
+        }
+    }
+
     /// <summary>Once until the topic is told of room.</summary>
     public void Wait(TopicSender topic) => _waiting.Add(topic);
+
+    public void FlushSoon(RegionSender stream)
+    {
+        if (!stream.IsFlushNoted)
+        {
+            stream.IsFlushNoted = true;
+            _unflushed.Add(stream);
+        }
+    }
 
     public void NoteSent()
     {
@@ -386,10 +406,15 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     // The request, if it is posted, stays so: it may be posted again only after it ran.
     private void FlushAll()
     {
-        foreach (var sender in _senders.Values)
+        // By index: who is told that a message is out may send the next.
+        for (int i = 0; i < _unflushed.Count; i++)
         {
-            sender.Flush();
+            var stream = _unflushed[i];
+            stream.IsFlushNoted = false;
+            stream.Flush();
         }
+
+        _unflushed.Clear();
     }
 
     private void PostProgress()
@@ -451,7 +476,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             return;
         }
 
-        // A stream that no topic uses any more may have been superseded without a word: its members wait for it all the same.
+        // Its members wait for a stream that no topic here uses any more, whatever this node was told of the region since.
         foreach (var sender in _senders.Values)
         {
             if (!sender.IsSettled)

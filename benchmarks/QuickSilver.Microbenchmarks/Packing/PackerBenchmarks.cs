@@ -43,7 +43,7 @@ public class PackerBenchmarks
     {
         for (int i = 0; i < Batch; i++)
         {
-            if (_packer!.CanTake(_payload.Length))
+            if (_packer!.FreeBlocks > _packer.MostBlocks(_payload.Length))
             {
                 _packer.Append(7, ++_sequence, null, _payload);
             }
@@ -58,7 +58,7 @@ public class PackerBenchmarks
     {
         for (int i = 0; i < Batch; i++)
         {
-            if (_packer!.CanTake(_payload.Length))
+            if (_packer!.FreeBlocks > _packer.MostBlocks(_payload.Length))
             {
                 _packer.Append(7, ++_sequence, null, _payload);
                 _packer.Flush();

@@ -35,6 +35,8 @@ internal sealed class SlabPool
     /// <summary>Blocks that can still be rented before the bound is reached.</summary>
     public long AvailableBlocks => _maxBlocks - LeasedBlocks;
 
+    public bool IsHalfUsed => LeasedBlocks > _maxBlocks / 2;
+
     public long AllocatedBytes => _blocks * BlockBytes;
 
     /// <summary>A block with one claim on it, or null when the bound is reached.</summary>

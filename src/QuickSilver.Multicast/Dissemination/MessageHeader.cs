@@ -57,6 +57,7 @@ internal class StartTable
 {
     // What fits into the smallest packet beside its header and the message's.
     public const int MaxEntries = 30;
+    public const int MaxBytes = 1 + (EntryBytes * MaxEntries);
     private const int EntryBytes = 16;
 
     // Nearly always there is one entry.

@@ -25,14 +25,25 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags
     /// <summary>Packets up to this one lie in blocks that get no more: as a run they will not become longer.</summary>
     public long FullThrough { get; private set; }
 
-    /// <summary>Whether there is packet memory for a message of so many bytes.</summary>
-    public bool CanTake(int payloadBytes)
+    /// <summary>The blocks that senders may still take.</summary>
+    public long FreeBlocks => pool.AvailableBlocks - SpareBlocks;
+
+    private int BytesInBlock => (SlabPool.BlockBytes / packetBytes) * (packetBytes - PacketHeader.Bytes);
+
+    /// <summary>How many blocks more a message of so many bytes may take, in whatever state the stream is.</summary>
+    public int MostBlocks(int payloadBytes) => 2 + (WithStart(payloadBytes) / BytesInBlock);
+
+    /// <summary>How many it may take with what is left of the stream's own.</summary>
+    public int BlocksFor(int payloadBytes)
     {
-        int perBlock = (SlabPool.BlockBytes / packetBytes) * (packetBytes - PacketHeader.Bytes);
-        return pool.AvailableBlocks > SpareBlocks + 2 + ((payloadBytes + StartTable.MaxEntries * 16) / perBlock);
+        int used = _block is null ? SlabPool.BlockBytes : _open ? _start + packetBytes : _used;
+        // Not the last packet: at the end of each some bytes may be too few for a header.
+        int left = Math.Max(0, ((SlabPool.BlockBytes - used) / packetBytes) - 1) * (packetBytes - PacketHeader.Bytes);
+        int more = WithStart(payloadBytes) - left;
+        return more <= 0 ? 0 : 1 + (more / (BytesInBlock - packetBytes));
     }
 
-    /// <summary>Packs one message and gives the number of the packet in which it ends. CanTake was asked before.</summary>
+    /// <summary>Packs one message and gives the number of the packet in which it ends. There are FreeBlocks for it.</summary>
     public long Append(ulong topicId, long sequence, StartTable? start, ReadOnlySpan<byte> payload)
     {
         int needed = MessageHeader.Bytes + (start?.EncodedBytes ?? 0);
@@ -77,12 +88,29 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags
         }
     }
 
+    /// <summary>
+    /// Nothing of this stream is on the way: its block goes back when packet memory is half in use, so that the streams of any
+    /// number of regions that rest leave the other half to those that move, or when it is needed. A stream that moves again
+    /// takes another block.
+    /// </summary>
+    public void Rest(bool isNeeded)
+    {
+        if (_block is not null && !_open && (isNeeded || pool.IsHalfUsed))
+        {
+            _block.Release();
+            _block = null;
+            FullThrough = packets.Last;
+        }
+    }
+
     public void Dispose()
     {
         _block?.Release();
         _block = null;
         _open = false;
     }
+
+    private static int WithStart(int payloadBytes) => payloadBytes + MessageHeader.Bytes + StartTable.MaxBytes;
 
     // Over as many packets as it takes.
     private long Spread(ReadOnlySpan<byte> payload)

@@ -77,9 +77,10 @@ internal sealed class RegionSender
     /// <summary>The configuration that replaced this view; 0 while it is current.</summary>
     public long SupersededAt { get; private set; }
 
-    /// <summary>
-    /// The last configuration in which a topic here used the stream. Of changes of the region after it this node is not told.
-    /// </summary>
+    /// <summary>The node's note that it will flush this stream.</summary>
+    public bool IsFlushNoted { get; set; }
+
+    /// <summary>The last configuration in which a topic here used the stream.</summary>
     public long RoutedAt { get; set; }
 
     /// <summary>Sent, and not known to be held by all.</summary>
@@ -99,8 +100,25 @@ internal sealed class RegionSender
     {
         long backlog = (_packets.Last - _sent) * _context.Options.PacketBytes;
         return backlog < _context.Options.BacklogBytes
-            && _packer.CanTake(payloadBytes)
             && (_context.Retention.Allows(payloadBytes) || IsSettled);
+    }
+
+    /// <summary>Blocks of packet memory that senders may still take.</summary>
+    public long FreeBlocks => _packer.FreeBlocks;
+
+    /// <summary>How many of them a message may take here at most, whatever was packed before.</summary>
+    public int MostBlocks(int payloadBytes) => _packer.MostBlocks(payloadBytes);
+
+    /// <summary>How many it may take now.</summary>
+    public int BlocksFor(int payloadBytes) => _packer.BlocksFor(payloadBytes);
+
+    /// <summary>A stream of which nothing is on the way gives its block back, if others need it or much is in use.</summary>
+    public void RestIfSettled(bool needsBlock)
+    {
+        if (IsSettled && _sent == Last)
+        {
+            _packer.Rest(needsBlock);
+        }
     }
 
     /// <summary>Whether the topic's first message in this view has gone: it carries the start table.</summary>
@@ -161,6 +179,7 @@ internal sealed class RegionSender
 
         SendWaiting(_packets.Last);
         _isFlushDue = _sent < Last;
+        RestIfSettled(needsBlock: false);
     }
 
     public void Supersede(long configuration)
@@ -214,6 +233,7 @@ internal sealed class RegionSender
             SendWaiting(Math.Max(_sent, _packer.FullThrough));
         }
 
+        RestIfSettled(needsBlock: false);
         _context.OnSenderProgress();
     }
 

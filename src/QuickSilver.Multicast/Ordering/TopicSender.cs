@@ -143,6 +143,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
         {
             var starts = _isStarting && !route.HasStarted(TopicId) ? numbers : null;
             route.Append(TopicId, sequence, starts, payload, claim);
+            node.FlushSoon(route);
         }
 
         _isStarting = false;
@@ -205,6 +206,40 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
             }
         }
 
-        return true;
+        return HasPacketMemory(payloadBytes);
+    }
+
+    // For the message in all its streams together: each may need blocks of its own.
+    private bool HasPacketMemory(int payloadBytes)
+    {
+        if (_routes.Length == 0)
+        {
+            return true;
+        }
+
+        long free = _routes[0].FreeBlocks;
+        if (free > (long)_routes.Length * _routes[0].MostBlocks(payloadBytes))
+        {
+            return true;
+        }
+
+        if (free > BlocksFor(payloadBytes))
+        {
+            return true;
+        }
+
+        node.RestSettledStreams();
+        return _routes[0].FreeBlocks > BlocksFor(payloadBytes);
+    }
+
+    private long BlocksFor(int payloadBytes)
+    {
+        long blocks = 0;
+        foreach (var route in _routes)
+        {
+            blocks += route.BlocksFor(payloadBytes);
+        }
+
+        return blocks;
     }
 }

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Buffers;
 using QuickSilver.Membership.Views;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Machines;
@@ -7,9 +8,14 @@ namespace QuickSilver.Multicast.Tests.Infrastructure;
 // Whole multicast nodes on the simulator under a scripted membership.
 internal sealed class MulticastCluster
 {
-    public MulticastCluster(ulong seed, int nodes, LinkModel? link = null, MulticastOptions? options = null)
+    public MulticastCluster(ulong seed, int nodes, LinkModel? link = null, MulticastOptions? options = null, int poolBlocks = 1024)
     {
-        Simulation = new SimulatedMachines(new SimulationOptions { Seed = seed, Link = link ?? new LinkModel() });
+        Simulation = new SimulatedMachines(new SimulationOptions
+        {
+            Seed = seed,
+            Link = link ?? new LinkModel(),
+            PoolBytes = (long)poolBlocks * SlabPool.BlockBytes,
+        });
         Service = new ScriptedService(Simulation);
         Options = options ?? new MulticastOptions { ClusterId = 7 };
         foreach (var node in Simulation.AddNodes(nodes))
