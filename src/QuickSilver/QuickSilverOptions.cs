@@ -53,7 +53,7 @@ public sealed record QuickSilverOptions
 
     /// <summary>Packet memory in all (receive, retention, cache): 32 MiB to 16 GiB; default 256 MiB. Reserved at start;
     /// the system gives the pages as they are first used. Danger: below what the open regions keep, receives are put off and the
-    /// kernel drops.</summary>
+    /// kernel drops; and a message takes up to 64 KiB at once for each region that its topic lies in.</summary>
     public long BufferBytes { get; set; } = 256L << 20;
 
     /// <summary>Receive buffer asked of the kernel per region, in bytes: 64 KiB to 1 GiB; default 8 MiB.</summary>
