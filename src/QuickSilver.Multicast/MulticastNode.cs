@@ -20,6 +20,7 @@ namespace QuickSilver.Multicast;
 internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamConsumer
 {
     private static readonly TimeSpan LossCheckInterval = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan MemoryPause = TimeSpan.FromMilliseconds(2);
 
     private readonly MulticastContext _context;
     private readonly PacketReader _reader;
@@ -43,6 +44,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private long _configuration;
     private long _confirmed;
     private long _settled;
+    private Alarm? _memoryLook;
     private bool _flushPosted;
     private bool _progressPosted;
     private bool _isClosed;
@@ -244,6 +246,18 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         }
     }
 
+    /// <summary>
+    /// A topic found too little packet memory. Of what others leave of it nobody tells, so those who wait look again.
+    /// </summary>
+    public void LookForMemoryAgain()
+    {
+        _memoryLook ??= new Alarm(PostProgress);
+        if (!_memoryLook.IsPending)
+        {
+            _context.Environment.Schedule(_memoryLook, MemoryPause);
+        }
+    }
+
     /// <summary>Once until the topic is told of room.</summary>
     public void Wait(TopicSender topic) => _waiting.Add(topic);
 
@@ -304,6 +318,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _isClosed = true;
         _context.Environment.CancelIfMade(_lossCheck);
         _context.Environment.CancelIfMade(_readOn);
+        _context.Environment.CancelIfMade(_memoryLook);
         foreach (var sender in AllSenders())
         {
             sender.Close("the node was closed");

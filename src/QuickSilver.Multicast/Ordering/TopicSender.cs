@@ -229,7 +229,13 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
         }
 
         node.RestSettledStreams();
-        return _routes[0].FreeBlocks > BlocksFor(payloadBytes);
+        if (_routes[0].FreeBlocks > BlocksFor(payloadBytes))
+        {
+            return true;
+        }
+
+        node.LookForMemoryAgain();
+        return false;
     }
 
     private long BlocksFor(int payloadBytes)

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Buffers;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
 namespace QuickSilver.Multicast.Tests.Scenarios;
@@ -49,6 +50,31 @@ public sealed class PacketMemoryTests
         Assert.True(cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host =>
             host.SequencesOf(publisher.Key, Common).Count() == Messages)));
         Assert.All(cluster.Hosts.Skip(1), host => MulticastCluster.AssertRun(host, publisher, Common, 1, Messages));
+    }
+
+    // As when what was received holds it: nothing of this node's own is on the way whose end would tell it.
+    [Fact]
+    public void A_publisher_that_found_no_memory_goes_on_when_others_leave_it()
+    {
+        var cluster = new MulticastCluster(seed: 3, nodes: 2, poolBlocks: 24);
+        cluster[0].Publishes(Common);
+        cluster[1].Subscribes(Common);
+        cluster.Commit();
+        var memory = cluster[0].Node.Environment.Buffers;
+        var held = new List<Lease>();
+        cluster[0].OnCore(() =>
+        {
+            while (memory.TryRent() is { } lease)
+            {
+                held.Add(lease);
+            }
+        });
+        cluster[0].PublishAll(Common, 1, 100);
+        cluster.Simulation.Run(TimeSpan.FromSeconds(1));
+        Assert.Empty(cluster[1].Log);
+
+        cluster[0].OnCore(() => held.ForEach(lease => lease.Release()));
+        Assert.True(cluster.RunUntil(() => cluster[1].Log.Count == 1, seconds: 5));
     }
 
     // Each subscriber wants the common topic and one of its own: as many regions as subscribers.
