@@ -28,19 +28,19 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags
     /// <summary>The blocks that senders may still take.</summary>
     public long FreeBlocks => pool.AvailableBlocks - SpareBlocks;
 
-    private int BytesInBlock => (SlabPool.BlockBytes / packetBytes) * (packetBytes - PacketHeader.Bytes);
+    private int PacketsInBlock => SlabPool.BlockBytes / packetBytes;
 
     /// <summary>How many blocks more a message of so many bytes may take, in whatever state the stream is.</summary>
-    public int MostBlocks(int payloadBytes) => 2 + (WithStart(payloadBytes) / BytesInBlock);
+    public int MostBlocks(int payloadBytes) => 2 + (WithStart(payloadBytes) / (PacketsInBlock * (packetBytes - PacketHeader.Bytes)));
 
     /// <summary>How many it may take with what is left of the stream's own.</summary>
     public int BlocksFor(int payloadBytes)
     {
+        // Not in the open packet: what is left of it may be too little for a header.
+        int packets = Up(WithStart(payloadBytes), packetBytes - PacketHeader.Bytes);
         int used = _block is null ? SlabPool.BlockBytes : _open ? _start + packetBytes : _used;
-        // Not the last packet: at the end of each some bytes may be too few for a header.
-        int left = Math.Max(0, ((SlabPool.BlockBytes - used) / packetBytes) - 1) * (packetBytes - PacketHeader.Bytes);
-        int more = WithStart(payloadBytes) - left;
-        return more <= 0 ? 0 : 1 + (more / (BytesInBlock - packetBytes));
+        int more = packets - ((SlabPool.BlockBytes - used) / packetBytes);
+        return more <= 0 ? 0 : Up(more, PacketsInBlock);
     }
 
     /// <summary>Packs one message and gives the number of the packet in which it ends. There are FreeBlocks for it.</summary>
@@ -109,6 +109,8 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags
         _block = null;
         _open = false;
     }
+
+    private static int Up(int dividend, int divisor) => (dividend + divisor - 1) / divisor;
 
     private static int WithStart(int payloadBytes) => payloadBytes + MessageHeader.Bytes + StartTable.MaxBytes;
 
