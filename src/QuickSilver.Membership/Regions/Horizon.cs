@@ -1,4 +1,3 @@
-using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using QuickSilver.Membership.Views;
 
@@ -13,7 +12,6 @@ namespace QuickSilver.Membership.Regions;
 internal sealed class Horizon
 {
     private readonly Dictionary<ulong, Sight> _sights = [];
-    private readonly List<ulong> _unseen = [];
 
     private struct Sight
     {
@@ -21,7 +19,7 @@ internal sealed class Horizon
         public uint Told;
         // Its membership, and the topics that lie in the region and that it may publish to.
         public int Reasons;
-        // It is among the region's lingering nodes, or was when it last had no reason.
+        // The node is among those that linger at the region, where it stays until the view ends, also with a new reason.
         public bool IsListed;
     }
 
@@ -50,23 +48,11 @@ internal sealed class Horizon
         TellIfNew(ref sight, region);
     }
 
-    /// <summary>One reason less; <see cref="ForgetUnseen"/> follows when all were looked at.</summary>
-    public void GoOutOfSight(Region region)
-    {
-        ref var sight = ref CollectionsMarshal.GetValueRefOrNullRef(_sights, region.Id);
-        if (--sight.Reasons == 0)
-        {
-            _unseen.Add(region.Id);
-        }
-    }
-
     /// <summary>The regions whose end of view this node is listed for.</summary>
     public IEnumerable<ulong> Listed => _sights.Where(entry => entry.Value.IsListed).Select(entry => entry.Key);
 
-    /// <summary>
-    /// One reason less, in a view that goes on. True when none is left and the node is to be listed for the view's end.
-    /// </summary>
-    public bool Linger(Region region)
+    /// <summary>One reason less. True when none is left and the node is to be listed for the view's end.</summary>
+    public bool LoseReason(Region region)
     {
         ref var sight = ref CollectionsMarshal.GetValueRefOrNullRef(_sights, region.Id);
         if (--sight.Reasons > 0 || sight.IsListed)
@@ -82,32 +68,13 @@ internal sealed class Horizon
     public void EndLingering(Region region)
     {
         ref var sight = ref CollectionsMarshal.GetValueRefOrNullRef(_sights, region.Id);
-        if (Unsafe.IsNullRef(ref sight))
-        {
-            return;
-        }
-
         sight.IsListed = false;
         if (sight.Reasons == 0)
         {
             TellIfNew(ref sight, region);
-            _unseen.Add(region.Id);
+            _sights.Remove(region.Id);
+            OutOfSight.Add(region.Id);
         }
-    }
-
-    // Not before the end: a region may leave sight for one reason and come back for the next.
-    public void ForgetUnseen()
-    {
-        foreach (ulong regionId in _unseen)
-        {
-            if (_sights.TryGetValue(regionId, out var sight) && sight.Reasons == 0)
-            {
-                _sights.Remove(regionId);
-                OutOfSight.Add(regionId);
-            }
-        }
-
-        _unseen.Empty();
     }
 
     /// <summary>Tells the newest view of a region in sight, once.</summary>

@@ -23,6 +23,15 @@ internal sealed class MappedNode(NodeKey key)
     /// <summary>By the number of the set; null where it never was in that set.</summary>
     public IReadOnlyList<Place?> Places => _places;
 
+    /// <summary>One reason less to know of the region; without any the node is told of the end of this view, and no more.</summary>
+    public void LoseSightOf(Region region)
+    {
+        if (Horizon.LoseReason(region))
+        {
+            region.Lingering.Add(this);
+        }
+    }
+
     public Place? PlaceIn(int set) => set < _places.Count ? _places[set] : null;
 
     public Place AddPlace(int set, Func<ulong, TopicSetKey> keyOfTopic)

@@ -150,11 +150,6 @@ internal sealed class RegionMap
         CollectOutworn();
         _reform.Run(_sets.Moved, _outworn, _topics, configuration);
         _distribution.Run(_reform.Changed, _sets.Changed, _fresh, configuration);
-        foreach (var node in _nodes.Values)
-        {
-            node.Horizon.ForgetUnseen();
-        }
-
         foreach (var topic in _distribution.Touched)
         {
             ForgetIfUnused(topic);
@@ -256,10 +251,7 @@ internal sealed class RegionMap
         {
             foreach (var region in opener.Topic.Regions.All)
             {
-                if (node.Horizon.Linger(region))
-                {
-                    region.Lingering.Add(node);
-                }
+                node.LoseSightOf(region);
             }
         }
 

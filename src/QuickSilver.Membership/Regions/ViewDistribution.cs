@@ -137,7 +137,7 @@ internal sealed class ViewDistribution
             foreach (var region in topic.Lost ?? [])
             {
                 horizon.Tell(region);
-                horizon.GoOutOfSight(region);
+                opener.Node.LoseSightOf(region);
             }
         }
 
@@ -174,9 +174,10 @@ internal sealed class ViewDistribution
         foreach (var place in region.Leaving)
         {
             place.Node.Horizon.Tell(region);
-            place.Node.Horizon.GoOutOfSight(region);
+            place.Node.LoseSightOf(region);
         }
 
+        // The last: a region may lose one reason and gain the next.
         foreach (var node in region.Lingering)
         {
             node.Horizon.EndLingering(region);

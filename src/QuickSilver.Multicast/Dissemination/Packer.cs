@@ -37,10 +37,10 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags
     public int BlocksFor(int payloadBytes)
     {
         // Not in the open packet: what is left of it may be too little for a header.
-        int packets = Up(WithStart(payloadBytes), packetBytes - PacketHeader.Bytes);
+        int packets = Interval.Parts(WithStart(payloadBytes), packetBytes - PacketHeader.Bytes);
         int used = _block is null ? SlabPool.BlockBytes : _open ? _start + packetBytes : _used;
         int more = packets - ((SlabPool.BlockBytes - used) / packetBytes);
-        return more <= 0 ? 0 : Up(more, PacketsInBlock);
+        return more <= 0 ? 0 : Interval.Parts(more, PacketsInBlock);
     }
 
     /// <summary>Packs one message and gives the number of the packet in which it ends. There are FreeBlocks for it.</summary>
@@ -109,8 +109,6 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags
         _block = null;
         _open = false;
     }
-
-    private static int Up(int dividend, int divisor) => (dividend + divisor - 1) / divisor;
 
     private static int WithStart(int payloadBytes) => payloadBytes + MessageHeader.Bytes + StartTable.MaxBytes;
 

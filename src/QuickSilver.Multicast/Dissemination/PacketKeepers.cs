@@ -32,6 +32,9 @@ internal sealed class PacketKeepers(int members, int replicas)
 // A number of items cut into parts that differ by one at most: part i of n begins at i * of / n.
 internal static class Interval
 {
+    /// <summary>How many parts of at most so many.</summary>
+    public static int Parts(int of, int most) => (of + most - 1) / most;
+
     public static int Start(int part, int of, int parts) => (int)((long)part * of / parts);
 
     public static int PartOf(int item, int of, int parts) => (int)((((long)item + 1) * parts - 1) / of);

@@ -32,8 +32,7 @@ internal sealed class RegionSender
     private readonly Queue<(long Packet, StabilityClaim Claim)> _claims = new();
     // By topic, the packet in which its first message in this view ends: it carries the topic's start table.
     private readonly Dictionary<ulong, long> _started = [];
-    private readonly List<NodeKey> _gone = [];
-    private ulong _goneMark;
+    private readonly LiveMembers _live;
     private long _sent;
     private long _consumed;
     private long _read;
@@ -48,6 +47,7 @@ internal sealed class RegionSender
     {
         _context = context;
         View = view;
+        _live = new LiveMembers(view.Members);
         IsReliable = reliable;
         _path = path;
         _mostInRun = SegmentationOffload.MaxRunBytes / context.Options.PacketBytes;
@@ -200,7 +200,7 @@ internal sealed class RegionSender
     }
 
     /// <summary>Whether an acknowledgement that leaves these members out counts all that this node takes for live.</summary>
-    public bool CountsAll(ulong gone) => gone == _goneMark;
+    public bool CountsAll(ulong gone) => gone == _live.Gone;
 
     public void OnAck(long stable, long consumed, long read, long kernelDrops, long receiveBufferBytes)
     {
@@ -243,17 +243,12 @@ internal sealed class RegionSender
     /// <summary>False when no member is left. One that comes back to the cluster does not come back to this view.</summary>
     public bool OnMemberGone(NodeKey node)
     {
-        if (IsLive(node))
-        {
-            _gone.Add(node);
-            _goneMark ^= GoneMark.Of(node);
-        }
-
-        return _gone.Count < View.Members.Length;
+        _live.Lose(node);
+        return _live.Count > 0;
     }
 
     /// <summary>Whether it is a member of the view that was not removed since.</summary>
-    public bool IsLive(NodeKey node) => View.Members.AsSpan().BinarySearch(node) >= 0 && !_gone.Contains(node);
+    public bool IsLive(NodeKey node) => _live.Contains(node);
 
     /// <summary>No live member is left to want anything: all counts as held.</summary>
     public void Abandon()

@@ -218,12 +218,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
         }
 
         long free = _routes[0].FreeBlocks;
-        if (free > (long)_routes.Length * _routes[0].MostBlocks(payloadBytes))
-        {
-            return true;
-        }
-
-        if (free > BlocksFor(payloadBytes))
+        if (free > (long)_routes.Length * _routes[0].MostBlocks(payloadBytes) || free > BlocksFor(payloadBytes))
         {
             return true;
         }

@@ -21,13 +21,13 @@ internal sealed class RingShape
         int rings = 1;
         if (members > ringSize)
         {
-            rings = partitions * Up(Up(members, partitions), ringSize);
+            rings = partitions * Interval.Parts(Interval.Parts(members, partitions), ringSize);
         }
 
         counts.Add(rings);
         while (rings > 1)
         {
-            rings = Up(rings, ringSize);
+            rings = Interval.Parts(rings, ringSize);
             counts.Add(rings);
         }
 
@@ -77,6 +77,4 @@ internal sealed class RingShape
 
         return start;
     }
-
-    private static int Up(int dividend, int divisor) => (dividend + divisor - 1) / divisor;
 }

@@ -1,7 +1,7 @@
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Dissemination;
 
-namespace QuickSilver.Multicast.Tests.Recovery;
+namespace QuickSilver.Multicast.Tests.Dissemination;
 
 // Who of a view lives, and the mark by which members compare whom they take for gone (I17).
 public sealed class LiveMembersTests
