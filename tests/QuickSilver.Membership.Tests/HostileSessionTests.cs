@@ -254,6 +254,11 @@ public sealed class HostileSessionTests
             });
         }
 
+        for (ulong id = 1; id <= 50; id++)
+        {
+            writer.AddOutOfSight(1000 + id);
+        }
+
         writer.End(isLast: true);
         var assembler = new ConfigurationAssembler();
         ConfigurationMessage? whole = null;
@@ -269,6 +274,7 @@ public sealed class HostileSessionTests
         Assert.True(parts > 10);
         Assert.Equal(Enumerable.Range(1, 50).Select(id => (ulong)id), whole!.Content.Topics.Select(view => view.TopicId));
         Assert.Equal([50UL, 51], whole.Content.Topics[^1].Regions.AsEnumerable());
+        Assert.Equal(Enumerable.Range(1001, 50).Select(id => (ulong)id), whole.Content.OutOfSight);
         Assert.Equal((5, 4, true, 9UL), (whole.Number, whole.Previous, whole.IsSnapshot, whole.LastRequest));
     }
 

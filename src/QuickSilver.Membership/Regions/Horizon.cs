@@ -1,5 +1,4 @@
 using System.Runtime.InteropServices;
-using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
 
@@ -24,12 +23,7 @@ internal sealed class Horizon
     }
 
     /// <summary>What the node is told in the configuration that is being made.</summary>
-    public List<RegionView> NewRegions { get; } = [];
-
-    public List<TopicView> NewTopics { get; } = [];
-
-    /// <summary>Regions of which the node was told and is told no more, after what that configuration says of them.</summary>
-    public List<ulong> OutOfSight { get; } = [];
+    public RegionNews News { get; } = new([], [], []);
 
     public int Count => _sights.Count;
 
@@ -73,7 +67,7 @@ internal sealed class Horizon
         {
             TellIfNew(ref sight, region);
             _sights.Remove(region.Id);
-            OutOfSight.Add(region.Id);
+            News.OutOfSight.Add(region.Id);
         }
     }
 
@@ -82,9 +76,9 @@ internal sealed class Horizon
 
     public void ClearNews()
     {
-        NewRegions.Empty();
-        NewTopics.Empty();
-        OutOfSight.Empty();
+        News.Regions.Empty();
+        News.Topics.Empty();
+        News.OutOfSight.Empty();
     }
 
     private void TellIfNew(ref Sight sight, Region region)
@@ -92,7 +86,7 @@ internal sealed class Horizon
         if (sight.Told != region.Number)
         {
             sight.Told = region.Number;
-            NewRegions.Add(region.View!);
+            News.Regions.Add(region.View!);
         }
     }
 }

@@ -178,11 +178,7 @@ internal sealed class RegionMap
     public bool IsOpen(NodeKey key, ulong topicId) => _nodes[key].Open.ContainsKey(topicId);
 
     /// <summary>What the last configuration tells this node; valid until the next one.</summary>
-    public RegionNews NewsOf(NodeKey key)
-    {
-        var horizon = _nodes[key].Horizon;
-        return new RegionNews(horizon.NewRegions, horizon.NewTopics, horizon.OutOfSight);
-    }
+    public RegionNews NewsOf(NodeKey key) => _nodes[key].Horizon.News;
 
     /// <summary>All that the node was told up to the last configuration and that still stands, in ascending order of ids.</summary>
     public RegionNews SnapshotOf(NodeKey key)

@@ -144,7 +144,7 @@ internal sealed class ViewDistribution
         opener.IsFresh = false;
         opener.ToldSubscribed = opener.Subscribes;
         ref var view = ref _views[(opener.Subscribes ? 1 : 0) + (opener.IsRouted ? 2 : 0)];
-        horizon.NewTopics.Add(view ??= topic.ViewFor(opener.Subscribes, opener.IsRouted));
+        horizon.News.Topics.Add(view ??= topic.ViewFor(opener.Subscribes, opener.IsRouted));
     }
 
     private static void TellNewView(Region region)

@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
@@ -117,7 +116,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
             var writer = Begin(header, firstPart);
             told.Regions.ForEach(writer.Add);
             told.Topics.ForEach(writer.Add);
-            writer.AddOutOfSight(CollectionsMarshal.AsSpan(told.OutOfSight));
+            told.OutOfSight.ForEach(writer.AddOutOfSight);
             writer.End(isLast: false);
             known = (Take(), writer.NextPart);
             _news.Keep(news, known.Frames, known.NextPart);

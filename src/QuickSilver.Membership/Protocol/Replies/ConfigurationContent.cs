@@ -18,8 +18,7 @@ internal sealed class ConfigurationContent
     public ImmutableArray<TopicView> Topics { get; init; } = [];
     public ImmutableArray<ulong> OutOfSight { get; init; } = [];
 
-    private bool IsEmpty => Joined.IsEmpty && Removed.IsEmpty && Regions.IsEmpty && Topics.IsEmpty
-        && OutOfSight.IsEmpty;
+    private bool IsEmpty => Joined.IsEmpty && Removed.IsEmpty && Regions.IsEmpty && Topics.IsEmpty && OutOfSight.IsEmpty;
 
     /// <summary>This and then <paramref name="next"/>.</summary>
     public ConfigurationContent With(ConfigurationContent next)

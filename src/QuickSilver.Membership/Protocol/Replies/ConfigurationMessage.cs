@@ -12,9 +12,6 @@ namespace QuickSilver.Membership.Protocol.Replies;
 // Never changed once it is read. The nodes of one process read the same bytes: all but the first find what the first read.
 internal sealed class ConfigurationMessage
 {
-    // More regions than a node can have been told of.
-    private const int MaxOutOfSight = 1 << 20;
-
     // A node's own part is shorter, and nobody else's.
     private const int LeastSharedBytes = 128;
 
@@ -85,7 +82,7 @@ internal sealed class ConfigurationMessage
                 case 8: removed.Add(ViewFields.ReadNode(ref reader)); break;
                 case 9: regions.Add(ViewFields.ReadRegion(ref reader).Shared()); break;
                 case 10: topics.Add(ViewFields.ReadTopic(ref reader, topics.Count > 0 ? topics[^1].Regions : [])); break;
-                case 11: outOfSight.AddRange(reader.PackedFixed64(MaxOutOfSight)); break;
+                case 11: outOfSight.Add(reader.Fixed64()); break;
                 default: reader.Skip(); break;
             }
         }

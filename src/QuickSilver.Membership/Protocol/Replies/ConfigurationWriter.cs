@@ -9,8 +9,6 @@ internal sealed class ConfigurationWriter(ProtoWriter writer, int maxPartBytes =
     // a node keeps what it has of a part until the rest is there.
     private const int DefaultPartBytes = 64 * 1024;
 
-    private const int MostOutOfSight = 4096;
-
     private int _frame;
     private int _envelope;
     private int _part;
@@ -50,16 +48,10 @@ internal sealed class ConfigurationWriter(ProtoWriter writer, int maxPartBytes =
         ViewFields.WriteTopic(writer, 10, topic);
     }
 
-    public void AddOutOfSight(ReadOnlySpan<ulong> regions)
+    public void AddOutOfSight(ulong region)
     {
-        // In pieces, as no single item may take a part over the frame's cap.
-        while (!regions.IsEmpty)
-        {
-            MakeRoom();
-            int count = Math.Min(regions.Length, MostOutOfSight);
-            writer.PackedFixed64(11, regions[..count]);
-            regions = regions[count..];
-        }
+        MakeRoom();
+        writer.Fixed64(11, region);
     }
 
     public void End(bool isLast) => EndPart(isLast);
