@@ -28,6 +28,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     public MulticastCounters Counters { get; } = new();
     public NodeDirectory Directory { get; } = new();
     public RetentionBudget Retention { get; } = new(options.RetentionBytes);
+    public ReceiveMemory Memory { get; } = new(environment.Buffers, options.PacketBytes);
     public ReassemblyBudget Reassembly => _reassembly ??= new ReassemblyBudget(Options.ReassemblyBytes);
     public NodeKey Self => Membership.Self;
 

@@ -1,4 +1,5 @@
 using QuickSilver.Core.Buffers;
+using QuickSilver.Multicast.Dissemination;
 
 namespace QuickSilver.Multicast;
 
@@ -95,6 +96,13 @@ internal sealed record MulticastOptions
 
     // Unfinished large messages at a receiver, in bytes over all senders.
     public long ReassemblyBytes { get; init; } = 256L << 20;
+
+    /// <summary>
+    /// The least packet memory of a node: twice the largest message, and so much that senders' share of it takes the largest message
+    /// in packets of this size.
+    /// </summary>
+    public static long LeastBufferBytes(int packetBytes) =>
+        Math.Max(2L * MaxMessageBytes, MemoryShares.LeastBytes(Packer.MostBlocks(MaxMessageBytes, packetBytes)));
 
     public void Validate()
     {

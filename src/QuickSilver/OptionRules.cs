@@ -16,8 +16,6 @@ internal static class OptionRules
     private const long MiB = 1L << 20;
     private const long GiB = 1L << 30;
     private const int MaxClusterCharacters = 64;
-    // Twice the largest message: with less than one and its headers, a sender of one would wait for memory for ever.
-    private const long LeastBufferBytes = 2L * MulticastOptions.MaxMessageBytes;
     private const int MaxReplicas = 1_000;
     private const int MaxReaderCapacity = 1 << 20;
     private static readonly TimeSpan LongestDrain = TimeSpan.FromDays(1);
@@ -60,7 +58,7 @@ internal static class OptionRules
         Within(failures, nameof(options.PacketBytes), options.PacketBytes, LeastPacketBytes, MostPacketBytes);
         Within(failures, nameof(options.RetentionBytes), options.RetentionBytes, MiB, 4 * GiB);
         Within(failures, nameof(options.PublishQueueBytes), options.PublishQueueBytes, 64 * KiB, GiB);
-        Within(failures, nameof(options.BufferBytes), options.BufferBytes, LeastBufferBytes, 16 * GiB);
+        Within(failures, nameof(options.BufferBytes), options.BufferBytes, LeastBufferBytes(options.PacketBytes), 16 * GiB);
         Within(failures, nameof(options.ReceiveBufferBytes), options.ReceiveBufferBytes, 64 * KiB, GiB);
         Within(failures, nameof(options.Replicas), options.Replicas, 1, MaxReplicas);
         Within(failures, nameof(options.RepairBytesPerSecond), options.RepairBytesPerSecond, 64 * KiB, 4 * GiB);
@@ -105,6 +103,10 @@ internal static class OptionRules
             throw new ArgumentOutOfRangeException(nameof(limit), limit, "A drain takes between no time and a day.");
         }
     }
+
+    // With less, a sender of the largest message would wait for memory for ever.
+    private static long LeastBufferBytes(int packetBytes) =>
+        MulticastOptions.LeastBufferBytes(Math.Clamp(packetBytes, LeastPacketBytes, MostPacketBytes));
 
     private static void CheckService(string? service, List<string> failures)
     {

@@ -44,16 +44,26 @@ public sealed record QuickSilverOptions
     public int PacketBytes { get; set; } = 1472;
 
     /// <summary>
-    /// Bytes a node keeps of what it sent and is not yet stable: 1 MiB to 4 GiB; default 64 MiB. More waits at the publisher.
+    /// Bytes a node keeps of what it sent and is not yet stable: 1 MiB to 4 GiB; default 64 MiB. More waits at the publisher. They
+    /// lie in packet memory (<see cref="BufferBytes"/>), so what receivers and reserves hold of it is the limit where that leaves less.
     /// </summary>
     public long RetentionBytes { get; set; } = 64L << 20;
 
     /// <summary>Bytes that may wait between publishers and the core thread: 64 KiB to 1 GiB; default 4 MiB.</summary>
     public long PublishQueueBytes { get; set; } = 4L << 20;
 
-    /// <summary>Packet memory in all (receive, retention, cache): 32 MiB to 16 GiB; default 256 MiB. Reserved at start;
-    /// the system gives the pages as they are first used. Danger: below what the open regions keep, receives are put off and the
-    /// kernel drops; and a message takes up to 64 KiB at once for each region that its topic lies in.</summary>
+    /// <summary>
+    /// Packet memory in all, for what is received, kept for repair, and sent: 32 MiB to 16 GiB; default 256 MiB. With
+    /// <see cref="PacketBytes"/> above 21,845 the least is more, up to 55 MiB, so that the largest message fits. Reserved at start; the
+    /// system gives the pages as they are first used.
+    /// </summary>
+    /// <remarks>
+    /// Every 16 MiB beyond 64 MiB let one more sender keep a full window of 4 MiB on the way to this node: 11 senders with the default.
+    /// With more senders, or less memory, each sender's window is smaller. When received packets use up their share, a node takes
+    /// only the next packet of each stream and drops the others, which are repaired later (counted as packets dropped): slow, but
+    /// no stream stands still up to 704 senders with the least memory, and 5,632 with the default. A message takes up to 64 KiB at
+    /// once for each region that its topic lies in. A process with a garbage collector limit below this fails at start.
+    /// </remarks>
     public long BufferBytes { get; set; } = 256L << 20;
 
     /// <summary>Receive buffer asked of the kernel per region, in bytes: 64 KiB to 1 GiB; default 8 MiB.</summary>

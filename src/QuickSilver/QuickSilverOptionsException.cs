@@ -9,6 +9,12 @@ public sealed class QuickSilverOptionsException : ArgumentException
         Failures = failures;
     }
 
+    internal QuickSilverOptionsException(string failure, Exception cause)
+        : base(failure, cause)
+    {
+        Failures = [failure];
+    }
+
     /// <summary>One sentence for each option that is wrong.</summary>
     public IReadOnlyList<string> Failures { get; }
 }

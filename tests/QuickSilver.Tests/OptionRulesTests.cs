@@ -37,6 +37,7 @@ public sealed class OptionRulesTests
         { "PublishQueueBytes", "65,535", "65,536 to 1,073,741,824", new() { PublishQueueBytes = 65_535 } },
         { "PublishQueueBytes", "1,073,741,825", "1,073,741,824", new() { PublishQueueBytes = (1L << 30) + 1 } },
         { "BufferBytes", "33,554,431", "33,554,432 to 17,179,869,184", new() { BufferBytes = (32 << 20) - 1 } },
+        { "BufferBytes", "33,554,432", "46,596,096 to 17,179,869,184", new() { BufferBytes = 32 << 20, PacketBytes = 40_000 } },
         { "BufferBytes", "17,179,869,185", "17,179,869,184", new() { BufferBytes = (16L << 30) + 1 } },
         { "ReceiveBufferBytes", "65,535", "65,536 to 1,073,741,824", new() { ReceiveBufferBytes = 65_535 } },
         { "ReceiveBufferBytes", "1,073,741,825", "1,073,741,824", new() { ReceiveBufferBytes = (1 << 30) + 1 } },

@@ -11,33 +11,45 @@ namespace QuickSilver.Core.Buffers;
 [DebuggerDisplay("claims = {_claims}")]
 internal sealed class Lease
 {
-    private readonly SlabPool _pool;
+    private readonly ILeaseHome _home;
     private readonly byte[] _slab;
     private readonly int _offset;
+    private readonly int _bytes;
     private int _claims;
 
-    internal Lease(SlabPool pool, byte[] slab, int offset)
+    internal Lease(ILeaseHome home, byte[] slab, int offset, int bytes)
     {
-        _pool = pool;
+        _home = home;
         _slab = slab;
         _offset = offset;
+        _bytes = bytes;
     }
 
-    public Span<byte> Span => _slab.AsSpan(_offset, SlabPool.BlockBytes);
+    public Span<byte> Span => _slab.AsSpan(_offset, _bytes);
 
-    public Memory<byte> Memory => _slab.AsMemory(_offset, SlabPool.BlockBytes);
+    public Memory<byte> Memory => _slab.AsMemory(_offset, _bytes);
 
     /// <summary>The array in which the block lies, from Start on: for who hands parts of it on.</summary>
     public byte[] Slab => _slab;
 
     public int Start => _offset;
 
+    /// <summary>A place within a block, and not a block.</summary>
+    public bool IsPlace => _bytes < SlabPool.BlockBytes;
+
     public int Claims => _claims;
 
-    internal void Begin() => _claims = 1;
+    /// <summary>A sender packs into the block: it counts against the senders' share.</summary>
+    internal bool IsToSend { get; private set; }
+
+    internal void Begin(bool toSend = false)
+    {
+        _claims = 1;
+        IsToSend = toSend;
+    }
 
     // The same block under a new object.
-    internal Lease Renew() => new(_pool, _slab, _offset);
+    internal Lease Renew() => new(_home, _slab, _offset, _bytes);
 
     public void AddClaim()
     {
@@ -58,7 +70,7 @@ internal sealed class Lease
 
         if (--_claims == 0)
         {
-            _pool.Return(this);
+            _home.Return(this);
         }
     }
 
@@ -66,5 +78,13 @@ internal sealed class Lease
     private void ThrowReleased() =>
         throw new InvalidOperationException(
             "This lease was already returned: a claim was released twice or kept without AddClaim."
-            + _pool.Tracker?.DescribeReturn(this));
+            + _home.Tracker?.DescribeReturn(this));
+}
+
+// Where a lease goes with its last claim.
+internal interface ILeaseHome
+{
+    LeaseTracker? Tracker { get; }
+
+    void Return(Lease lease);
 }

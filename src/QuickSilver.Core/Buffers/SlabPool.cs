@@ -2,10 +2,13 @@ namespace QuickSilver.Core.Buffers;
 
 // Packet memory: blocks of BlockBytes cut from large pinned slabs, so that a steady stream allocates nothing and the
 // collector neither moves nor scans what is in flight. Bounded: when MaxBytes is leased, TryRent says no and the caller
-// sheds load (a receive is put off, a send waits). Memory once taken is kept: a pool that shrank would pay for it again in
+// sheds load (a receive is put off, a send waits). Before that, who keeps what was received, or packs what is to be sent, asks
+// whether its share is used up (MemoryShares). Memory once taken is kept: a pool that shrank would pay for it again in
 // the next burst. It grows by need, or is reserved whole before the first packet. Rent and release are the core thread's; no
 // lock.
-internal sealed class SlabPool
+//
+// Invariant: LeasedBlocks is the sum of the blocks to send, those under places, and those that were received into.
+internal sealed class SlabPool : ILeaseHome
 {
     // A run of segmentation offload is at most 65,507 bytes; one block takes any run.
     public const int BlockBytes = 64 * 1024;
@@ -17,12 +20,31 @@ internal sealed class SlabPool
     private readonly Stack<Lease> _free = new();
     private readonly long _maxBlocks;
     private long _blocks;
+    private long _toSend;
+    private long _underPlaces;
 
     public SlabPool(long maxBytes)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(maxBytes, BlockBytes);
         _maxBlocks = maxBytes / BlockBytes;
+        Shares = new MemoryShares(_maxBlocks);
     }
+
+    public MemoryShares Shares { get; }
+
+    /// <summary>Receivers have used up their share: what is received is kept only in a place of its own.</summary>
+    public bool IsShort { get; private set; }
+
+    /// <summary>Blocks that senders may still take.</summary>
+    public long FreeToSend => Unclaimed - Math.Max(0, Shares.Receive - Received);
+
+    /// <summary>Blocks that receivers may still keep.</summary>
+    private long FreeToKeep => Unclaimed - Math.Max(0, Shares.Send - _toSend);
+
+    // Free, and no one's reserve.
+    private long Unclaimed => AvailableBlocks - Shares.Intake - (Shares.Places - _underPlaces);
+
+    private long Received => LeasedBlocks - _toSend - _underPlaces;
 
     /// <summary>The most that this pool ever holds: what it was given, in whole blocks.</summary>
     public long MaxBytes => _maxBlocks * BlockBytes;
@@ -39,8 +61,43 @@ internal sealed class SlabPool
 
     public long AllocatedBytes => _blocks * BlockBytes;
 
-    /// <summary>A block with one claim on it, or null when the bound is reached.</summary>
-    public Lease? TryRent()
+    /// <summary>A block with one claim on it, to receive into, or null when the bound is reached.</summary>
+    public Lease? TryRent() => TryRent(toSend: false);
+
+    /// <summary>A block to pack into, or null when senders have used up their share.</summary>
+    public Lease? TryRentToSend()
+    {
+        var lease = FreeToSend > 0 ? TryRent(toSend: true) : null;
+        if (lease is not null)
+        {
+            _toSend++;
+            IsShort = FreeToKeep <= 0;
+        }
+
+        return lease;
+    }
+
+    /// <summary>A block to cut into places, or null when their share is used up.</summary>
+    public Lease? TryRentForPlaces()
+    {
+        var lease = _underPlaces < Shares.Places ? TryRent(toSend: false) : null;
+        if (lease is not null)
+        {
+            _underPlaces++;
+            IsShort = FreeToKeep <= 0;
+        }
+
+        return lease;
+    }
+
+    /// <summary>The block was cut into places, all of which are free.</summary>
+    public void ReturnFromPlaces(Lease lease)
+    {
+        _underPlaces--;
+        lease.Release();
+    }
+
+    private Lease? TryRent(bool toSend)
     {
         if (!_free.TryPop(out var lease))
         {
@@ -53,8 +110,9 @@ internal sealed class SlabPool
             lease = _free.Pop();
         }
 
-        lease.Begin();
+        lease.Begin(toSend);
         Tracker?.OnRent(lease);
+        IsShort = FreeToKeep <= 0;
         return lease;
     }
 
@@ -75,8 +133,9 @@ internal sealed class SlabPool
         }
     }
 
-    internal void Return(Lease lease)
+    void ILeaseHome.Return(Lease lease)
     {
+        _toSend -= lease.IsToSend ? 1 : 0;
         if (Tracker is { } tracker)
         {
             tracker.OnReturn(lease);
@@ -85,6 +144,7 @@ internal sealed class SlabPool
         }
 
         _free.Push(lease);
+        IsShort = FreeToKeep <= 0;
     }
 
     private byte[] Grow(int most)
@@ -95,7 +155,7 @@ internal sealed class SlabPool
         // Pushed from the end, so that they come out in the order of memory.
         for (int i = blocks - 1; i >= 0; i--)
         {
-            _free.Push(new Lease(this, slab, i * BlockBytes));
+            _free.Push(new Lease(this, slab, i * BlockBytes, BlockBytes));
         }
 
         _blocks += blocks;

@@ -30,4 +30,6 @@ internal enum DropReason
     NotMember,
     // A repair of a sender that is gone, while the members decide what of it is lost: it is asked for again after that.
     Undecided,
+    // Packet memory is short, and the packet is not the next of its stream: it is asked for again when its turn comes.
+    NoMemory,
 }

@@ -24,6 +24,7 @@ internal sealed class InboundStream
 
     private readonly MulticastContext _context;
     private readonly IStreamConsumer _consumer;
+    private readonly ReceiveMemory _memory;
     private readonly PacketWindow _window;
     private readonly OpenAssemblies _assemblies = new();
     private readonly List<long> _deferred = [];
@@ -47,7 +48,8 @@ internal sealed class InboundStream
     {
         _context = context;
         _consumer = consumer;
-        _window = new PacketWindow(context.Options.WindowPackets);
+        _memory = context.Memory;
+        _window = new PacketWindow(context.Options.WindowPackets, _memory);
         View = view;
         Sender = sender;
         IsReliable = reliable;
@@ -111,45 +113,20 @@ internal sealed class InboundStream
             return DropReason.OutOfWindow;
         }
 
-        if (sequence <= _arrived)
+        if (_memory.IsShort)
         {
-            Gaps?.OnFilled(this, sequence, _window.Missing(sequence));
+            return AcceptIfNext(sequence, lease.Span.Slice(offset, length));
         }
 
-        _window.Put(sequence, lease, offset, length);
-        if (isNext)
-        {
-            _arrived = sequence;
-        }
-        else
-        {
-            if (sequence > _arrived)
-            {
-                Miss(sequence - 1);
-                _arrived = sequence;
-            }
-            else
-            {
-                Missing.Remove(sequence, sequence);
-            }
-        }
-
-        Highest = Math.Max(Highest, sequence);
-        if (!IsReliable || (!_isHeldUp && sequence - Consumed <= ReadAhead))
-        {
-            Parse(sequence, lease, offset, length);
-        }
-        else
-        {
-            Skim(sequence, lease, offset, length);
-        }
-
-        Advance(mayRead: true);
+        Take(sequence, lease, offset, length);
         return DropReason.None;
     }
 
     /// <summary>Bytes of what is kept, for others or because something before it is missing.</summary>
     public long KeptBytes => _window.HeldBytes;
+
+    /// <summary>Of the packets that are missing, as many as there is memory for: the others would be asked for in vain.</summary>
+    public int MayAskFor => _memory.IsShort ? _memory.MayPlace(_window.Placed) : int.MaxValue;
 
     /// <summary>What is noted of a number that is missing.</summary>
     public ref PacketSlot MissingSlot(long number) => ref _window.Missing(number);
@@ -311,6 +288,59 @@ internal sealed class InboundStream
         _window.Clear(_arrived);
         DropAssemblies(_assemblies.WaitingFor(static _ => true));
         Missing.Clear();
+    }
+
+    // Memory is short. What is behind a gap, or beyond the stream's places, is as good as not received; that it was sent is known.
+    private DropReason AcceptIfNext(long sequence, ReadOnlySpan<byte> packet)
+    {
+        if (sequence != Contiguous + 1 || _memory.TryPlace(packet, _window.Placed) is not { } place)
+        {
+            OnAnnounced(sequence, final: false);
+            return DropReason.NoMemory;
+        }
+
+        Take(sequence, place, 0, packet.Length);
+        place.Release();
+        return DropReason.None;
+    }
+
+    private void Take(long sequence, Lease lease, int offset, int length)
+    {
+        bool isNext = sequence == _arrived + 1;
+        if (sequence <= _arrived)
+        {
+            Gaps?.OnFilled(this, sequence, _window.Missing(sequence));
+        }
+
+        _window.Put(sequence, lease, offset, length);
+        if (isNext)
+        {
+            _arrived = sequence;
+        }
+        else
+        {
+            if (sequence > _arrived)
+            {
+                Miss(sequence - 1);
+                _arrived = sequence;
+            }
+            else
+            {
+                Missing.Remove(sequence, sequence);
+            }
+        }
+
+        Highest = Math.Max(Highest, sequence);
+        if (!IsReliable || (!_isHeldUp && sequence - Consumed <= ReadAhead))
+        {
+            Parse(sequence, lease, offset, length);
+        }
+        else
+        {
+            Skim(sequence, lease, offset, length);
+        }
+
+        Advance(mayRead: true);
     }
 
     private void Miss(long through)

@@ -10,9 +10,6 @@ namespace QuickSilver.Multicast.Dissemination;
 // Invariant: a packet that is open lies at [_start, _start + _length) of _block and has the number packets.Next.
 internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags flags, int packetBytes, RetentionBuffer packets)
 {
-    // Blocks left to receivers and control: a sender never takes the last ones.
-    private const int SpareBlocks = 16;
-
     private readonly PacketTemplate _template = template;
     private Lease? _block;
     private int _used;
@@ -26,12 +23,16 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags
     public long FullThrough { get; private set; }
 
     /// <summary>The blocks that senders may still take.</summary>
-    public long FreeBlocks => pool.AvailableBlocks - SpareBlocks;
+    public long FreeBlocks => pool.FreeToSend;
 
     private int PacketsInBlock => SlabPool.BlockBytes / packetBytes;
 
     /// <summary>How many blocks more a message of so many bytes may take, in whatever state the stream is.</summary>
-    public int MostBlocks(int payloadBytes) => 2 + (WithStart(payloadBytes) / (PacketsInBlock * (packetBytes - PacketHeader.Bytes)));
+    public static int MostBlocks(int payloadBytes, int packetBytes) =>
+        2 + (WithStart(payloadBytes) / (SlabPool.BlockBytes / packetBytes * (packetBytes - PacketHeader.Bytes)));
+
+    /// <summary>How many blocks more a message of so many bytes may take, in whatever state the stream is.</summary>
+    public int MostBlocks(int payloadBytes) => MostBlocks(payloadBytes, packetBytes);
 
     /// <summary>How many it may take with what is left of the stream's own.</summary>
     public int BlocksFor(int payloadBytes)
@@ -138,7 +139,7 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags
         {
             _block?.Release();
             FullThrough = packets.Last;
-            _block = pool.TryRent() ?? throw new InvalidOperationException("Packet memory is gone although room was promised.");
+            _block = pool.TryRentToSend() ?? throw new InvalidOperationException("Packet memory is gone although room was promised.");
             _used = 0;
         }
 

@@ -33,7 +33,7 @@ internal struct PacketSlot
 
 // The received packets of one stream from Base on: out-of-order ones, and those kept as the region's cache. A ring indexed
 // by packet number, grown to the span in use and bounded by the options.
-internal sealed class PacketWindow(int maxPackets)
+internal sealed class PacketWindow(int maxPackets, ReceiveMemory memory)
 {
     private PacketSlot[] _ring = new PacketSlot[64];
 
@@ -42,6 +42,9 @@ internal sealed class PacketWindow(int maxPackets)
 
     /// <summary>Bytes of the packets that are held.</summary>
     public long HeldBytes { get; private set; }
+
+    /// <summary>Packets that are held in places of their own, as memory was short.</summary>
+    public int Placed { get; private set; }
 
     public bool Takes(long sequence) => sequence >= Base && sequence < Base + maxPackets;
 
@@ -55,7 +58,9 @@ internal sealed class PacketWindow(int maxPackets)
     {
         Reserve(sequence);
         lease.AddClaim();
+        memory.HoldingStreams += HeldBytes == 0 ? 1 : 0;
         HeldBytes += length;
+        Placed += lease.IsPlace ? 1 : 0;
         this[sequence] = new PacketSlot
         {
             Lease = lease,
@@ -111,6 +116,8 @@ internal sealed class PacketWindow(int maxPackets)
         if (slot.Lease is { } lease)
         {
             HeldBytes -= slot.Length;
+            memory.HoldingStreams -= HeldBytes == 0 ? 1 : 0;
+            Placed -= lease.IsPlace ? 1 : 0;
             lease.Release();
         }
     }

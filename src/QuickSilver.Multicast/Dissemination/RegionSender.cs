@@ -14,9 +14,11 @@ namespace QuickSilver.Multicast.Dissemination;
 // Acknowledged == Last.
 internal sealed class RegionSender
 {
+    // As many windows are sent before a repair has come.
+    public const int RepairWindows = 4;
+
     // Nobody answers these; a tail that was lost is told as a gap by one that arrives.
     private const int BestEffortAnnouncements = 3;
-    private const int RepairWindows = 4;
 
     private readonly MulticastContext _context;
     private readonly IRegionPath _path;

@@ -76,7 +76,7 @@ internal sealed class UnknownViewBuffer(int maxBytes, TimeSpan maxAge)
 
         if (_block is null)
         {
-            _block = pool.TryRent();
+            _block = pool.IsShort ? null : pool.TryRent();
             _used = 0;
         }
 

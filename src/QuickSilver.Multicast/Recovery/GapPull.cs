@@ -120,24 +120,25 @@ internal sealed class GapPull
         var together = ReorderWindow / 4;
         var next = _context.Options.PullRepeatMax;
         IsStubborn = false;
-        for (int i = 0; i < _stream.Missing.Count; i++)
+        int left = _stream.MayAskFor;
+        for (int i = 0; i < _stream.Missing.Count && left > 0; i++)
         {
             var (first, last) = _stream.Missing[i];
-            for (long n = first; n <= last; n++)
+            for (long n = first; n <= last && left-- > 0; n++)
             {
                 ref var slot = ref _stream.MissingSlot(n);
                 var wait = slot.Asked == 0 ? ReorderWindow : _region.PullClock.Wait(slot.Asked);
-                var left = slot.RepairAt + wait - now;
-                if (left <= together && drafts.TryAdd(TargetOf(n, slot.Asked), n))
+                var until = slot.RepairAt + wait - now;
+                if (until <= together && drafts.TryAdd(TargetOf(n, slot.Asked), n))
                 {
                     slot.Asked = (byte)Math.Min(slot.Asked + 1, byte.MaxValue);
                     slot.RepairAt = now;
-                    left = _region.PullClock.Wait(slot.Asked);
+                    until = _region.PullClock.Wait(slot.Asked);
                 }
 
                 IsStubborn |= slot.Asked > PeerAttempts;
-                left = left > together ? left : together;
-                next = left < next ? left : next;
+                until = until > together ? until : together;
+                next = until < next ? until : next;
             }
         }
 

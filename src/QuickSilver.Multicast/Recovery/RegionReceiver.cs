@@ -8,6 +8,9 @@ namespace QuickSilver.Multicast.Recovery;
 // It lives on after a newer view has come, until the service says that all is settled and all was accepted above.
 internal sealed class RegionReceiver : IGapObserver
 {
+    // Twice the window of a sender that was told of no socket.
+    private const long UnicastRoomPackets = 4096;
+
     private readonly MulticastContext _context;
     private readonly IStreamConsumer _consumer;
     private readonly Dictionary<NodeKey, InboundStream> _reliable = [];
@@ -18,6 +21,7 @@ internal sealed class RegionReceiver : IGapObserver
     // come back to this view when it comes back to the cluster.
     private readonly HashSet<NodeKey> _gone = [];
     private bool _isPartitionLost;
+    private long _memoryDrops;
     private TimeSpan _lastGoneAt;
 
     public RegionReceiver(MulticastContext context, RegionView view, RegionPort? port, IStreamConsumer consumer)
@@ -51,6 +55,22 @@ internal sealed class RegionReceiver : IGapObserver
     // The packets that this member keeps for others are those of its partition.
     public int OwnPartition { get; }
     public long SupersededAt { get; private set; }
+
+    /// <summary>Datagrams of the view for which there was no room: in the socket, or in packet memory.</summary>
+    public long Drops => (Port?.KernelDrops ?? 0) + _memoryDrops;
+
+    /// <summary>
+    /// What may wait here for one sender: in the socket, or in packet memory, which all share who send now. A sender's window is half
+    /// of it, and it may send as many windows as it waits for repairs.
+    /// </summary>
+    public long RoomBytes
+    {
+        get
+        {
+            long socket = Port?.ReceiveBufferBytes ?? UnicastRoomPackets * _context.Options.PacketBytes;
+            return Math.Min(socket, _context.Memory.BytesPerStream * 2 / RegionSender.RepairWindows);
+        }
+    }
     // In order of first packet; deterministic. A list, so that going through it allocates nothing.
     public List<InboundStream> Streams => _streams;
 
@@ -61,6 +81,7 @@ internal sealed class RegionReceiver : IGapObserver
         var refused = stream.Accept(sequence, lease, offset, length);
         if (refused != DropReason.None)
         {
+            OnRefused(stream, refused);
             return refused;
         }
 
@@ -277,6 +298,16 @@ internal sealed class RegionReceiver : IGapObserver
         }
 
         Port?.RemoveUser();
+    }
+
+    // What packet memory had no room for is dropped as a full socket drops it: its senders go slower, and it is asked for again.
+    private void OnRefused(InboundStream stream, DropReason reason)
+    {
+        if (reason == DropReason.NoMemory)
+        {
+            _memoryDrops++;
+            NoteGap(stream);
+        }
     }
 
     private bool HasLost(NodeKey node) => _gone.Contains(node) || !_context.Directory.Shares(node, View.Configuration);

@@ -168,9 +168,9 @@ internal sealed class RingHierarchy
         return settlement;
     }
 
-    public long DropsUnder(int level) => level == 0 ? Region.Port?.KernelDrops ?? 0 : _rings[level - 1].KernelDrops;
+    public long DropsUnder(int level) => level == 0 ? Region.Drops : _rings[level - 1].KernelDrops;
 
-    public long BufferUnder(int level) => level == 0 ? Region.Port?.ReceiveBufferBytes ?? 0 : _rings[level - 1].ReceiveBufferBytes;
+    public long BufferUnder(int level) => level == 0 ? Region.RoomBytes : _rings[level - 1].ReceiveBufferBytes;
 
     /// <summary>At the root's leader: what a sender that is gone has left open is decided about.</summary>
     public void BeginEpochIfDue(InboundStream stream, Settlement settlement)

@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using Microsoft.Extensions.Logging;
@@ -24,7 +25,7 @@ internal static class NodeComposition
     {
         int colon = hostAndPort.LastIndexOf(':');
         string host = hostAndPort[..colon];
-        int port = int.Parse(hostAndPort.AsSpan(colon + 1), System.Globalization.CultureInfo.InvariantCulture);
+        int port = int.Parse(hostAndPort.AsSpan(colon + 1), CultureInfo.InvariantCulture);
         if (IPAddress.TryParse(host, out var address))
         {
             return new IPEndPoint(address, port);
@@ -57,7 +58,23 @@ internal static class NodeComposition
                 SegmentationOffload = options.SegmentationOffload,
                 Spin = options.Spin,
             };
-            _environment = MachineEnvironment.Start(machine, logs);
+            _environment = Start(machine, logs);
+        }
+
+        private static MachineEnvironment Start(MachineEnvironmentOptions machine, ILoggerFactory logs)
+        {
+            try
+            {
+                return MachineEnvironment.Start(machine, logs);
+            }
+            catch (OutOfMemoryException exception)
+            {
+                throw new QuickSilverOptionsException(
+                    string.Create(
+                        CultureInfo.InvariantCulture,
+                        $"The option BufferBytes is {machine.BufferBytes:N0}, which the process could not reserve: the garbage collector may use {GC.GetGCMemoryInfo().TotalAvailableMemoryBytes:N0} bytes. Lower the option, or raise the process's memory limit."),
+                    exception);
+            }
         }
 
         public override INodeEnvironment Environment => _environment;

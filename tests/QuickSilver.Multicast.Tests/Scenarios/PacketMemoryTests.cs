@@ -38,7 +38,7 @@ public sealed class PacketMemoryTests
     {
         const int Messages = 40;
         int most = 1 + (bytes / 60_000);
-        var cluster = Running(poolBlocks: (Regions * most) + 50, isReliable);
+        var cluster = Running(poolBlocks: (Regions * most * 3 / 2) + 50, isReliable);
         var publisher = cluster[0];
         for (int region = 1; region <= Regions; region += 2)
         {
