@@ -5,6 +5,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Recovery;
 
 namespace QuickSilver.Multicast;
@@ -29,6 +30,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     public NodeDirectory Directory { get; } = new();
     public RetentionBudget Retention { get; } = new(options.RetentionBytes);
     public ReceiveMemory Memory { get; } = new(environment.Buffers, options.PacketBytes);
+    public ParkingBudget Parking { get; } = new(options.ParkedBytesOfTopic, options.ParkedBytes);
     public ReassemblyBudget Reassembly => _reassembly ??= new ReassemblyBudget(Options.ReassemblyBytes);
     public NodeKey Self => Membership.Self;
 
@@ -53,6 +55,9 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
 
     public PacketTemplate Template(RegionView view) =>
         new(Options.ClusterId, Self.Id, Self.Incarnation, view.RegionId, view.Number);
+
+    /// <summary>For what concerns no view.</summary>
+    public PacketTemplate Template() => new(Options.ClusterId, Self.Id, Self.Incarnation, 0, 0);
 
     public void SendControl(ReadOnlySpan<byte> packet, DatagramAddress to) => ControlPort.Send(packet, packet.Length, to);
 

@@ -35,6 +35,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private List<TopicSender> _waiting = [];
     private List<TopicSender> _waitingBefore = [];
     private StabilityWaits? _stabilityWaits;
+    // Null until a reader is slow.
+    private CreditLimits? _creditLimits;
+    private SlowReaders? _slowReaders;
     private readonly Request _flush;
     private readonly Request _progress;
     private Alarm? _lossCheck;
@@ -94,6 +97,11 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     /// <summary>The outbound streams, those of old views first.</summary>
     public IReadOnlyList<RegionSender> Streams => AllSenders();
 
+    /// <summary>Of which topics the members take how much, and of which others' readers here do.</summary>
+    public CreditLimits CreditLimits => _creditLimits ??= new CreditLimits(this);
+
+    public SlowReaders SlowReaders => _slowReaders ??= new SlowReaders(this);
+
     public int OutboundStreams => _senders.Count + _retired.Count;
 
     public int MaxRunSegments => _ports.MaxRunSegments;
@@ -150,11 +158,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     public void OnSettled(long configuration)
     {
         _settled = Math.Max(_settled, configuration);
-        _topics?.Prune(_settled);
         _reader.CloseSettled(_settled);
         Observer?.OnSettled(configuration);
-        // Who waited for a place in its start table has one.
-        PostProgress();
     }
 
     public void OnExpelled(string reason) => Observer?.OnExpelled(reason);
@@ -204,6 +209,14 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         }
 
         return null;
+    }
+
+    public bool IsRoutedTo(ulong topicId, NodeKey member) => _topics is not null && _topics.IsRoutedTo(topicId, member);
+
+    public void SetCredit(ulong topicId, long through)
+    {
+        _topics?.SetCredit(topicId, through);
+        PostProgress();
     }
 
     /// <summary>In all views that are still open to send.</summary>
@@ -319,6 +332,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _context.Environment.CancelIfMade(_lossCheck);
         _context.Environment.CancelIfMade(_readOn);
         _context.Environment.CancelIfMade(_memoryLook);
+        _creditLimits?.Close();
+        _slowReaders?.Close();
         foreach (var sender in AllSenders())
         {
             sender.Close("the node was closed");
@@ -395,6 +410,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private void OnNodeGone(NodeKey node)
     {
         _reader.OnNodeGone(node);
+        _creditLimits?.OnNodeGone(node);
         foreach (var sender in AllSenders())
         {
             if (!sender.OnMemberGone(node))

@@ -104,6 +104,13 @@ internal sealed record MulticastOptions
     public static long LeastBufferBytes(int packetBytes) =>
         Math.Max(2L * MaxMessageBytes, MemoryShares.LeastBytes(Packer.MostBlocks(MaxMessageBytes, packetBytes)));
 
+    // Messages that wait for a reader, of one sender and topic: what is on the way until the sender waits is some windows at most. A
+    // window is half a receive buffer.
+    public long ParkedBytesOfTopic { get; init; } = 16L << 20;
+
+    // Of all senders and topics. What is beyond stays in its packets, and holds back all topics of its sender's stream.
+    public long ParkedBytes { get; init; } = 128L << 20;
+
     public void Validate()
     {
         if (PacketBytes is < MinPacketBytes or > 65_507)

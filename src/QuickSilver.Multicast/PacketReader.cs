@@ -338,6 +338,11 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
             return OnPull(header, sender);
         }
 
+        if (header.Kind == PacketKind.Credit)
+        {
+            return _node!.CreditLimits.OnPacket(sender, header.Sequence, header.Body);
+        }
+
         if (!_regions.TryGetValue((header.Region, header.View), out var region))
         {
             if (_closed is not null && _closed.TryGetValue(header.Region, out uint closed) && header.View <= closed)

@@ -16,6 +16,8 @@ internal enum PacketKind : byte
     // Asks a silent ring member to show that it lives, and its answer.
     Probe = 6,
     ProbeReply = 7,
+    // To a sender: how much of which of its topics the node takes.
+    Credit = 8,
 }
 
 [Flags]

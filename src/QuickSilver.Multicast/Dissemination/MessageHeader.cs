@@ -52,7 +52,7 @@ internal static class MessageHeader
 // message came could not know what went through the view in between.
 //
 // Configurations between which nothing was sent share an entry. Entries that somebody may still ask for are never dropped:
-// a sender whose table is full waits until the oldest is settled.
+// a sender whose table is full waits until all members of its old views have begun.
 internal class StartTable
 {
     // What fits into the smallest packet beside its header and the message's.
@@ -66,6 +66,9 @@ internal class StartTable
     private int _count;
 
     public int EncodedBytes => 1 + (EntryBytes * _count);
+
+    /// <summary>There is more than one entry.</summary>
+    public bool IsLong => _count > 1;
 
     /// <summary>No message may be sent: the configuration after it could not be entered.</summary>
     public bool IsFull => _count == MaxEntries;
@@ -96,27 +99,15 @@ internal class StartTable
         Entry(_count++) = (configuration, first);
     }
 
-    /// <summary>Forgets what no subscriber can still ask for: all but the last entry that is settled.</summary>
-    public void Prune(long settled)
+    /// <summary>Forgets all entries but the newest: nobody asks for them any more.</summary>
+    public void ForgetOlder()
     {
-        int keep = 0;
-        while (keep + 1 < _count && Entry(keep + 1).Configuration <= settled)
+        if (_count > 1)
         {
-            keep++;
+            _oldest = Entry(_count - 1);
+            _others = null;
+            _count = 1;
         }
-
-        if (keep == 0)
-        {
-            return;
-        }
-
-        _count -= keep;
-        for (int i = 0; i < _count; i++)
-        {
-            Entry(i) = Entry(i + keep);
-        }
-
-        _others = _count == 1 ? null : _others;
     }
 
     public void Write(Span<byte> at)

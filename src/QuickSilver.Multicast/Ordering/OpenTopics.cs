@@ -87,11 +87,32 @@ internal sealed class OpenTopics(MulticastNode node)
         }
     }
 
-    public void Prune(long settled)
+    /// <summary>Whether some sender of the topic here sends to this member.</summary>
+    public bool IsRoutedTo(ulong topicId, NodeKey member)
     {
-        foreach (var sender in Senders)
+        for (var sender = _senders.GetValueOrDefault(topicId); sender is not null; sender = sender.NextOfTopic)
         {
-            sender.Prune(settled);
+            foreach (var route in sender.Routes)
+            {
+                if (route.IsLive(member))
+                {
+                    return true;
+                }
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>How far all members have room for the topic.</summary>
+    public void SetCredit(ulong topicId, long through)
+    {
+        foreach (bool reliable in (ReadOnlySpan<bool>)[true, false])
+        {
+            if (_numbers.TryGetValue((topicId, reliable), out var numbers))
+            {
+                numbers.CreditThrough = through;
+            }
         }
     }
 

@@ -46,6 +46,15 @@ internal sealed class SenderOrder(NodeKey sender, ITopicSink sink)
         set => _waiting.RunStart = value;
     }
 
+    // While the sink has no room, and until the sender was told of room again: what of it waits in the meantime.
+    public SlowReaders.Slow? Slow
+    {
+        get => _waiting.Slow;
+        set => _waiting.Slow = value;
+    }
+
+    public bool HasParked => _waiting.Parked is { Count: > 0 };
+
     // A loss that was found while the sink had no room, and is told when it has.
     public InboundStream? Torn
     {
@@ -88,6 +97,34 @@ internal sealed class SenderOrder(NodeKey sender, ITopicSink sink)
         catch (Exception)
         {
             counters.SinkExceptions++;
+        }
+
+        return true;
+    }
+
+    /// <summary>The message is the next, and is copied to wait outside its packet. False: there is no place for it.</summary>
+    public bool TryPark(in DeliveredMessage message, ParkingBudget budget) =>
+        (_waiting.Parked ??= new ParkedMessages(budget)).TryAdd(message.Span);
+
+    /// <summary>Hands up what was parked; false when some of it is left, as there is no room for it yet.</summary>
+    public bool TryHandUpParked(ulong topicId, MulticastCounters counters)
+    {
+        if (_waiting.Parked is not { } parked)
+        {
+            return true;
+        }
+
+        var message = new DeliveredMessage(Sender);
+        while (parked.Count > 0)
+        {
+            parked.Peek(out byte[] buffer, out int offset, out int length);
+            message.Set(topicId, Next - parked.Count, buffer, offset, length);
+            if (!TryHandUp(message, counters))
+            {
+                return false;
+            }
+
+            parked.Remove();
         }
 
         return true;
@@ -167,13 +204,19 @@ internal sealed class SenderOrder(NodeKey sender, ITopicSink sink)
         }
     }
 
-    public void DropAll() => DropBefore(long.MaxValue);
+    public void DropAll()
+    {
+        DropBefore(long.MaxValue);
+        _waiting.Parked?.Clear();
+    }
 
     private sealed class Waiting
     {
         public long BegunAt;
         public long RunStart;
         public InboundStream? Torn;
+        public SlowReaders.Slow? Slow;
+        public ParkedMessages? Parked;
 
         // From the first message on that waits.
         public Dictionary<long, HeldMessage>? Held;

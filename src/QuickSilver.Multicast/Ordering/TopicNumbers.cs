@@ -8,4 +8,7 @@ namespace QuickSilver.Multicast.Ordering;
 internal sealed class TopicNumbers : StartTable
 {
     public long Next { get; set; } = 1;
+
+    /// <summary>The last number for which all members have room.</summary>
+    public long CreditThrough { get; set; } = CreditPacket.Unlimited;
 }

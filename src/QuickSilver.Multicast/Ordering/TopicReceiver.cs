@@ -52,20 +52,15 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
         }
 
         long sequence = message.Delivered.Sequence;
-        if (order.Next == sequence && !order.IsBlocked)
+        if (order.Next == sequence && TryPass(order, message.Delivered))
         {
-            if (order.TryHandUp(message.Delivered, node.Context.Counters))
+            order.Next++;
+            if (order.HeldCount > 0)
             {
-                order.Next++;
-                if (order.HeldCount > 0)
-                {
-                    Drain(order);
-                }
-
-                return;
+                Drain(order);
             }
 
-            order.IsBlocked = true;
+            return;
         }
 
         if (order.Next != 0 && sequence < order.Next)
@@ -78,10 +73,28 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
         {
             node.Context.Counters.DuplicateMessages++;
         }
-        else if (order.Next != 0 && !order.IsBlocked)
+        else if (order.Next != 0)
         {
             Drain(order);
         }
+    }
+
+    // Up, or aside while there is no room above; false: it stays in its packet.
+    private bool TryPass(SenderOrder order, in DeliveredMessage message)
+    {
+        if (!order.IsBlocked && order.TryHandUp(message, node.Context.Counters))
+        {
+            return true;
+        }
+
+        bool isParked = order.TryPark(message, node.Context.Parking);
+        if (!order.IsBlocked)
+        {
+            order.IsBlocked = true;
+            node.SlowReaders.OnBlocked(TopicId, order);
+        }
+
+        return isParked;
     }
 
     private void Begin(SenderOrder order, InboundStream stream, in StreamMessage message)
@@ -164,7 +177,7 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
         for (int i = 0; i < _senders?.Count; i++)
         {
             var order = _senders[i];
-            if (order.HeldCount == 0 && isOver(order.Sender))
+            if (order.HeldCount == 0 && !order.IsBlocked && isOver(order.Sender))
             {
                 _bySender?.Remove(order.Sender);
                 _senders.RemoveAt(i--);
@@ -181,9 +194,15 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
             var order = _senders[i];
             if (order.IsBlocked)
             {
-                order.IsBlocked = false;
+                order.IsBlocked = !order.TryHandUpParked(TopicId, node.Context.Counters);
                 Drain(order);
-                if (!order.IsBlocked && order.Torn is { } stream)
+                if (order.IsBlocked)
+                {
+                    continue;
+                }
+
+                node.SlowReaders.OnUnblocked(order);
+                if (order.Torn is { } stream)
                 {
                     order.Torn = null;
                     node.OnLoss(stream);
@@ -204,6 +223,10 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
         {
             order.IsOver = true;
             order.DropAll();
+            if (order.IsBlocked)
+            {
+                node.SlowReaders.OnUnblocked(order);
+            }
         }
 
         _senders = null;
@@ -263,9 +286,8 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
     {
         while (order.TryPeekHeld(order.Next, out var held))
         {
-            if (!order.TryHandUp(held.Message, node.Context.Counters))
+            if (!TryPass(order, held.Message))
             {
-                order.IsBlocked = true;
                 return;
             }
 

@@ -54,7 +54,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
 
         _view = view;
         // The configuration in which this node adopted the view: the view itself may be older than its membership.
-        Prune(node.SettledConfiguration);
+        Prune();
         numbers.Add(Math.Max(view.Configuration, node.Configuration), numbers.Next);
         _isStartTableFull = numbers.IsFull;
         Route();
@@ -104,14 +104,15 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     }
 
     /// <summary>
-    /// Forgets where those begin whose configuration is settled. A view of that time may still be in use, and its first message of
-    /// the topic not have come to a member that hears of a newer view first: it would begin there, and take the rest for repeats.
+    /// Forgets where those begin who know by now. A view of that time may still be in use, and its first message of the topic not have
+    /// come to a member that hears of a newer view first: it would begin there, and take the rest for repeats. Who holds the first
+    /// message of each view has begun.
     /// </summary>
-    public void Prune(long settled)
+    public void Prune()
     {
-        if (node.HasBegunEverywhere(TopicId))
+        if (numbers.IsLong && node.HasBegunEverywhere(TopicId))
         {
-            numbers.Prune(settled);
+            numbers.ForgetOlder();
         }
 
         _isStartTableFull = numbers.IsFull;
@@ -190,10 +191,10 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     {
         if (_isStartTableFull)
         {
-            Prune(node.SettledConfiguration);
+            Prune();
         }
 
-        if (_view is null || _isClosed || _isStartTableFull)
+        if (_view is null || _isClosed || _isStartTableFull || numbers.Next > numbers.CreditThrough)
         {
             return false;
         }

@@ -30,7 +30,9 @@ public enum TopicAccess
 /// <summary>What happens when messages arrive faster than <see cref="ITopic{T}.ReadAllAsync"/> is read.</summary>
 public enum SlowReaderPolicy
 {
-    /// <summary>Nothing is lost: the senders are slowed down to this reader's speed.</summary>
+    /// <summary>
+    /// Nothing is lost: the senders of this topic are slowed down to this reader's speed. Their other topics are not.
+    /// </summary>
     Wait = 0,
 
     /// <summary>The oldest unread message makes room; the reader is told by a gap notice and a counter.</summary>

@@ -20,18 +20,20 @@ public sealed class StartTableTests
     public void A_subscription_newer_than_the_table_is_not_answered() => Assert.Equal(0, StartTable.FirstFor(Encode((10, 1)), 11));
 
     [Fact]
-    public void Pruning_keeps_the_last_settled_entry_and_all_newer_ones()
+    public void Only_the_newest_entry_stays_when_the_older_ones_are_forgotten()
     {
         var table = new StartTable();
         table.Add(10, 1);
         table.Add(20, 50);
         table.Add(30, 80);
 
-        table.Prune(25);
+        Assert.True(table.IsLong);
+        table.ForgetOlder();
         var bytes = Write(table);
 
-        Assert.Equal(2, bytes[0]);
-        Assert.Equal(50, StartTable.FirstFor(bytes, 20));
+        Assert.False(table.IsLong);
+        Assert.Equal(1, bytes[0]);
+        Assert.Equal(80, StartTable.FirstFor(bytes, 20));
     }
 
     [Fact]
@@ -64,7 +66,7 @@ public sealed class StartTableTests
     }
 
     [Fact]
-    public void A_full_table_keeps_every_entry_until_one_is_settled()
+    public void A_full_table_keeps_every_entry_until_they_are_forgotten()
     {
         var table = new StartTable();
         for (int i = 1; i <= StartTable.MaxEntries; i++)
@@ -75,7 +77,7 @@ public sealed class StartTableTests
 
         Assert.True(table.IsFull);
         Assert.Equal(10, StartTable.FirstFor(Write(table), 1));
-        table.Prune(2);
+        table.ForgetOlder();
         Assert.False(table.IsFull);
     }
 

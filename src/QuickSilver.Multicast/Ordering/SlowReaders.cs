@@ -1,0 +1,159 @@
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Multicast.Ordering;
+
+// Credit by topic, at the receiver. When readers here have no room for a topic, its sender is told to wait with this topic alone,
+// beyond what is on the way; when they have room again, to go on.
+//
+// Soft state: the sender forgets what is not repeated (CreditLimits), so a lost word costs time and never a stall. What
+// comes meanwhile is parked (ParkedMessages).
+internal sealed class SlowReaders(MulticastNode node)
+{
+    // A sender forgets after three of these and more.
+    private static readonly TimeSpan HoldInterval = TimeSpan.FromMilliseconds(500);
+    private static readonly TimeSpan ReleaseInterval = TimeSpan.FromMilliseconds(20);
+    private const int Releases = 3;
+
+    private readonly List<Slow> _slow = [];
+    private readonly MulticastContext _context = node.Context;
+    private Alarm? _repeat;
+    private long _stamp;
+
+    /// <summary>Whose messages readers here have no room for, and since when; for diagnostics.</summary>
+    public IEnumerable<(NodeKey Sender, ulong Topic, TimeSpan Since)> Blocked
+    {
+        get
+        {
+            foreach (var slow in _slow)
+            {
+                if (slow.IsHeld)
+                {
+                    yield return (slow.Order.Sender, slow.Topic, slow.Since);
+                }
+            }
+        }
+    }
+
+    /// <summary>Readers have no room for the sender's messages in the topic.</summary>
+    public void OnBlocked(ulong topic, SenderOrder order)
+    {
+        var slow = order.Slow;
+        if (slow is null)
+        {
+            order.Slow = slow = new Slow(topic, order);
+            _slow.Add(slow);
+        }
+        else if (slow.IsHeld)
+        {
+            return;
+        }
+
+        slow.Since = _context.Environment.Now;
+        slow.IsHeld = true;
+        Tell(slow);
+    }
+
+    /// <summary>There is room again, or nobody here wants the sender's messages any more.</summary>
+    public void OnUnblocked(SenderOrder order)
+    {
+        if (order.Slow is { IsHeld: true } slow)
+        {
+            slow.IsHeld = false;
+            slow.ReleasesLeft = Releases;
+            Tell(slow);
+        }
+    }
+
+    public void Close() => _context.Environment.CancelIfMade(_repeat);
+
+    private void Tell(Slow slow)
+    {
+        slow.OnTold(_context.Environment.Now);
+        Send([slow], slow.Order.Sender);
+        Repeat();
+    }
+
+    private void Repeat()
+    {
+        var next = TimeSpan.MaxValue;
+        foreach (var slow in _slow)
+        {
+            next = slow.NextAt < next ? slow.NextAt : next;
+        }
+
+        if (_slow.Count > 0)
+        {
+            _context.Environment.Schedule(_repeat ??= new Alarm(OnRepeat), Later(next - _context.Environment.Now));
+        }
+    }
+
+    private static TimeSpan Later(TimeSpan delay) => delay > TimeSpan.Zero ? delay : TimeSpan.Zero;
+
+    private void OnRepeat()
+    {
+        var now = _context.Environment.Now;
+        var due = _slow.FindAll(slow => slow.NextAt <= now);
+        due.Sort(static (one, other) => one.Order.Sender.CompareTo(other.Order.Sender));
+        for (int first = 0, end; first < due.Count; first = end)
+        {
+            var sender = due[first].Order.Sender;
+            for (end = first; end < due.Count && end - first < CreditPacket.MaxEntries && due[end].Order.Sender == sender; end++)
+            {
+                due[end].OnTold(now);
+            }
+
+            Send(due.GetRange(first, end - first), sender);
+        }
+
+        foreach (var over in _slow.Where(static slow => slow.IsOver))
+        {
+            over.Order.Slow = null;
+        }
+
+        _slow.RemoveAll(static slow => slow.IsOver);
+        Repeat();
+    }
+
+    private void Send(List<Slow> several, NodeKey sender)
+    {
+        Span<(ulong, long)> entries = stackalloc (ulong, long)[CreditPacket.MaxEntries];
+        for (int i = 0; i < several.Count; i++)
+        {
+            entries[i] = (several[i].Topic, several[i].IsHeld ? several[i].Order.Next - 1 : CreditPacket.Unlimited);
+        }
+
+        Span<byte> packet = stackalloc byte[CreditPacket.MaxBytes];
+        int bytes = CreditPacket.Write(packet, _context.Template(), ++_stamp, entries[..several.Count]);
+        if (sender == _context.Self)
+        {
+            node.CreditLimits.OnPacket(sender, _stamp, packet[PacketHeader.Bytes..bytes]);
+        }
+        else if (_context.Directory.Find(sender) is { } to)
+        {
+            _context.SendControl(packet[..bytes], to);
+        }
+    }
+
+    // One sender's run in one topic, from when readers have no room for it until its sender was told of room often enough.
+    internal sealed class Slow(ulong topic, SenderOrder order)
+    {
+        public ulong Topic { get; } = topic;
+        public SenderOrder Order { get; } = order;
+        public TimeSpan Since { get; set; }
+        // There is no room.
+        public bool IsHeld { get; set; }
+        // How often it is yet to be said that there is room again.
+        public int ReleasesLeft { get; set; }
+        public TimeSpan NextAt { get; private set; }
+        public bool IsOver => !IsHeld && ReleasesLeft <= 0;
+
+        public void OnTold(TimeSpan now)
+        {
+            ReleasesLeft--;
+            NextAt = now + (IsHeld ? HoldInterval : ReleaseInterval);
+        }
+    }
+}
