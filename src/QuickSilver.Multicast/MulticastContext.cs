@@ -31,7 +31,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     public RetentionBudget Retention { get; } = new(options.RetentionBytes);
     public ReceiveMemory Memory { get; } = new(environment.Buffers, options.PacketBytes);
     public ParkingBudget Parking { get; } = new(options.ParkedBytesOfTopic, options.ParkedBytes);
-    public ReassemblyBudget Reassembly => _reassembly ??= new ReassemblyBudget(Options.ReassemblyBytes);
+    public ReassemblyBudget Reassembly => _reassembly ??= new ReassemblyBudget(Environment, Options.ReassemblyBytes);
     public NodeKey Self => Membership.Self;
 
     /// <summary>The token under the hand, of whichever ring, and the packet to write it into: each used within one call.</summary>
@@ -87,6 +87,8 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
             _repairs!.Charge(Environment.Now, 1, bytes);
         }
     }
+
+    public void Close() => _reassembly?.Close();
 
     /// <summary>Null but in experiments.</summary>
     public IRepairWatch? RepairWatch { get; set; }

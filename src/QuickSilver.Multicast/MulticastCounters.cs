@@ -23,6 +23,8 @@ internal sealed class MulticastCounters
     public long PullsSent;
     public long GapsSeen;
     public long GapNotices;
+    // Messages of best-effort topics for which a reader had no room, and which were not kept either.
+    public long UnheldMessages;
     public long TokensSent;
     public long TokenTimeouts;
     public long AcksReceived;

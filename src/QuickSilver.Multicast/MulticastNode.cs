@@ -2,6 +2,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
@@ -32,6 +33,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private readonly List<RegionSender> _unflushed = [];
     // Null until one is.
     private OpenTopics? _topics;
+    // Null until a best-effort topic has something for them.
+    private BestEffortMarks? _marks;
+    private UnrepairedLosses? _losses;
     private List<TopicSender> _waiting = [];
     private List<TopicSender> _waitingBefore = [];
     private StabilityWaits? _stabilityWaits;
@@ -109,6 +113,10 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     /// <summary>Told the same as this node, after it: of a configuration when it was applied.</summary>
     public IMembershipObserver? Observer { get; set; }
 
+    public BestEffortMarks Marks => _marks ??= new BestEffortMarks(this);
+
+    public UnrepairedLosses Losses => _losses ??= new UnrepairedLosses(this);
+
     private OpenTopics Topics => _topics ??= new OpenTopics(this);
 
     public TopicView? ViewOf(ulong topicId) => _topics?.ViewOf(topicId);
@@ -124,6 +132,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             return;
         }
 
+        _marks?.MarkClosed();
         _configuration = change.Number;
         // Messages taken before the change belong to the views before it.
         FlushAll();
@@ -172,6 +181,12 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         if (message.StartTable.IsEmpty && StreamOrders.Of(stream)?.Find(topicId) is { } order
             && order.TryTake(message.Delivered, _context.Counters))
         {
+            return;
+        }
+
+        if (topicId == MessageHeader.MarkTopic)
+        {
+            OnMark(stream, message);
             return;
         }
 
@@ -286,6 +301,11 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     public void NoteSent()
     {
         _context.Counters.MessagesSent++;
+        PostFlush();
+    }
+
+    public void PostFlush()
+    {
         if (!_flushPosted)
         {
             _flushPosted = true;
@@ -298,6 +318,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     public void WhenStable(Action callback)
     {
+        _marks?.MarkAll();
         FlushAll();
         (_stabilityWaits ??= new StabilityWaits()).Add(AllSenders(), callback);
         PostProgress();
@@ -334,6 +355,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _context.Environment.CancelIfMade(_memoryLook);
         _creditLimits?.Close();
         _slowReaders?.Close();
+        _marks?.Close();
+        _losses?.Close();
+        _context.Close();
         foreach (var sender in AllSenders())
         {
             sender.Close("the node was closed");
@@ -426,6 +450,17 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         all.AddRange(_retired);
         all.AddRange(_senders.Values);
         return all;
+    }
+
+    private void OnMark(InboundStream stream, in StreamMessage message)
+    {
+        if (!stream.IsReliable || message.StartTable.IsEmpty || !TopicMark.TryRead(message.Delivered.Span, out var mark))
+        {
+            Counters.Drop(DropReason.Malformed);
+            return;
+        }
+
+        _topics?.FindReceiver(mark.TopicId, reliable: false)?.OnMark(stream, message.StartTable, mark.Number);
     }
 
     private void OnFlush()
@@ -540,7 +575,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         for (int i = 0; i < _lossPending.Count; i++)
         {
             var stream = _lossPending[i];
-            if (_reader.IsAnyMissing(stream.Sender, stream.IsReliable))
+            if (_reader.IsAnyMissing(stream.Sender))
             {
                 continue;
             }

@@ -35,6 +35,10 @@ internal sealed record MulticastOptions
     // A gap younger than this is probably reordering.
     public TimeSpan ReorderWindow { get; init; } = TimeSpan.FromMilliseconds(1);
 
+    // In a stream that does not repair, a gap younger than this may be reordering; an older one is told. Longer, as waiting costs
+    // little there, and a packet that comes too late is lost.
+    public TimeSpan BestEffortPatience { get; init; } = TimeSpan.FromMilliseconds(10);
+
     // The first repeat of an unanswered pull, before it is known how long answers take; doubles up to PullRepeatMax.
     public TimeSpan PullRepeat { get; init; } = TimeSpan.FromMilliseconds(3);
 
@@ -94,7 +98,9 @@ internal sealed record MulticastOptions
     // the longest wait between two tokens.
     public TimeSpan ClosingPause { get; init; } = TimeSpan.FromSeconds(3);
 
-    // Unfinished large messages at a receiver, in bytes over all senders.
+    // Messages of more than 64 KiB at a receiver that span packets, until they are accepted above, in bytes over all senders. Smaller
+    // ones have an eighth as much beside it, and copies of what waits in best-effort topics a sixteenth. As much again is for
+    // those that would else wait for each other.
     public long ReassemblyBytes { get; init; } = 256L << 20;
 
     /// <summary>

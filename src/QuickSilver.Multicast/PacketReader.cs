@@ -131,18 +131,17 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     /// Whether something of a sender may still come that was sent before what is here of it: in a stream that is at its end, or in a
     /// view older than its newest stream, of which the others may yet tell what this member has never heard of.
     /// </summary>
-    public bool IsAnyMissing(NodeKey sender, bool reliable)
+    public bool IsAnyMissing(NodeKey sender)
     {
         long newest = 0;
         foreach (var region in _ordered)
         {
             foreach (var stream in region.Streams)
             {
-                if (stream.Sender == sender && stream.IsReliable == reliable)
+                if (stream.Sender == sender && stream.IsReliable)
                 {
                     newest = Math.Max(newest, region.View.Configuration);
-                    bool isEnding = !reliable || stream.IsSenderGone;
-                    if (isEnding && stream.Contiguous < stream.Highest)
+                    if (stream.IsSenderGone && stream.Contiguous < stream.Highest)
                     {
                         return true;
                     }
@@ -152,7 +151,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
         foreach (var region in _ordered)
         {
-            if (reliable && region.SupersededAt != 0 && region.View.Configuration < newest && region.MayHearMoreOf(sender))
+            if (region.SupersededAt != 0 && region.View.Configuration < newest && region.MayHearMoreOf(sender))
             {
                 return true;
             }
@@ -370,10 +369,11 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
                 _lastRegion = region;
                 _lastStream = region.FindOrAdd(sender, IsReliable(header));
                 return OnData(region, _lastStream, header, lease, offset);
-            case PacketKind.Announce:
-                region.OnAnnounce(
-                    sender, header.Sequence, IsReliable(header), (header.Flags & PacketFlags.Final) != 0);
+            case PacketKind.Announce when IsReliable(header):
+                region.OnAnnounce(sender, header.Sequence, (header.Flags & PacketFlags.Final) != 0);
                 return DropReason.None;
+            case PacketKind.Announce:
+                return DropReason.Malformed;
             case PacketKind.Token:
                 return region.Rings.OnToken(sender, header.Body);
             case PacketKind.Probe:

@@ -12,6 +12,7 @@ internal sealed class Assembly
     private int _have;
     private int _total;
     private ReassemblyBudget? _budget;
+    private ReassemblyShare _share;
 
     public ulong TopicId { get; private set; }
     public long Sequence { get; private set; }
@@ -29,10 +30,11 @@ internal sealed class Assembly
     /// <summary>Set by who keeps the message beyond the call; then Release is its duty.</summary>
     public bool IsKept { get; set; }
 
-    public void Begin(ReassemblyBudget budget, ulong topicId, long sequence, long packet, int total, ReadOnlySpan<byte> table)
+    /// <summary>Its bytes were taken out of this share of the budget.</summary>
+    public void Begin(ReassemblyBudget budget, ReassemblyShare share, ulong topicId, long sequence, int total)
     {
         _budget = budget;
-        budget.Bytes += total;
+        _share = share;
         if (_buffer.Length < total)
         {
             Fit(total);
@@ -42,8 +44,15 @@ internal sealed class Assembly
         _total = total;
         TopicId = topicId;
         Sequence = sequence;
-        StartPacket = packet;
-        NextPacket = packet;
+        StartPacket = NextPacket = 0;
+        _tableBytes = 0;
+        IsKept = false;
+    }
+
+    /// <summary>Where it begins, with which start table.</summary>
+    public void BeginIn(long packet, ReadOnlySpan<byte> table)
+    {
+        StartPacket = NextPacket = packet;
         _tableBytes = table.Length;
         if (_table.Length < table.Length)
         {
@@ -51,7 +60,6 @@ internal sealed class Assembly
         }
 
         table.CopyTo(_table);
-        IsKept = false;
     }
 
     /// <summary>False when the piece is larger than what is missing: the packets contradict each other.</summary>
@@ -65,6 +73,7 @@ internal sealed class Assembly
         piece.CopyTo(_buffer.AsSpan(_have));
         _have += piece.Length;
         NextPacket++;
+        _budget!.NotePiece();
         return true;
     }
 
@@ -72,7 +81,7 @@ internal sealed class Assembly
     {
         var budget = _budget!;
         _budget = null;
-        budget.Bytes -= _total;
+        budget.GiveBack(_share, _total);
         budget.Return(this);
     }
 
@@ -96,54 +105,14 @@ internal sealed class Assembly
     }
 }
 
-// What unfinished and held large messages may take together.
-internal sealed class ReassemblyBudget(long limitBytes)
-{
-    // A buffer up to this size stays with its assembly, as long as those that wait in the pool have no more than this together.
-    public const int MaxKeptBytes = 16 << 10;
-    private const long MaxPooledBytes = 16 << 20;
-    // What is held back when a packet of a full window is lost: that is not to cost an allocation a message.
-    private const int MaxPooled = 1 << 14;
-
-    private readonly Stack<Assembly> _pool = new();
-    private long _pooledBytes;
-
-    public long Bytes;
-
-    public bool Allows(int bytes) => Bytes + bytes <= limitBytes;
-
-    public Assembly Rent()
-    {
-        if (!_pool.TryPop(out var assembly))
-        {
-            return new Assembly();
-        }
-
-        _pooledBytes -= assembly.Buffer.Length;
-        return assembly;
-    }
-
-    public void Return(Assembly assembly)
-    {
-        if (assembly.Buffer.Length > MaxKeptBytes || _pooledBytes + assembly.Buffer.Length > MaxPooledBytes)
-        {
-            assembly.LetBufferGo();
-        }
-
-        if (_pool.Count < MaxPooled)
-        {
-            _pooledBytes += assembly.Buffer.Length;
-            _pool.Push(assembly);
-        }
-    }
-}
-
 // The messages of one stream that wait for their next packet, by the packet they began in. While packets come in order there
 // is one at most, and it needs no table.
 internal sealed class OpenAssemblies
 {
     private readonly Dictionary<long, Assembly> _others = [];
     private Assembly? _newest;
+
+    public int Count => _others.Count + (_newest is null ? 0 : 1);
 
     public Assembly? Find(long start) =>
         _newest is { } newest && newest.StartPacket == start ? newest : _others.Count == 0 ? null : _others.GetValueOrDefault(start);

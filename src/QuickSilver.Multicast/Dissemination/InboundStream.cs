@@ -26,8 +26,7 @@ internal sealed class InboundStream
     private readonly IStreamConsumer _consumer;
     private readonly ReceiveMemory _memory;
     private readonly PacketWindow _window;
-    private readonly OpenAssemblies _assemblies = new();
-    private readonly List<long> _deferred = [];
+    private readonly StreamAssembler _assembler;
     private bool _delivering;
     // All packets up to here are parsed.
     private long _parsed;
@@ -50,6 +49,7 @@ internal sealed class InboundStream
         _consumer = consumer;
         _memory = context.Memory;
         _window = new PacketWindow(context.Options.WindowPackets, _memory);
+        _assembler = new StreamAssembler(context, this, _window, consumer);
         View = view;
         Sender = sender;
         IsReliable = reliable;
@@ -92,7 +92,10 @@ internal sealed class InboundStream
     // All that came, up to the first that is missing, was parsed: nothing is held up.
     public bool IsRead => _parsed == Contiguous;
     // Nothing is open: all that is known was received, handed up and accepted.
-    public bool IsDrained => Consumed == Highest;
+    // One that does not repair waits for no number that is only told of.
+    public bool IsDrained => Consumed == (IsReliable ? Highest : _arrived);
+    // A message has begun of which packets have not come.
+    public bool IsAnyOpen => _assembler.IsAnyOpen;
 
     /// <summary>Takes a packet of this stream; None, or why it was refused.</summary>
     public DropReason Accept(long sequence, Lease lease, int offset, int length)
@@ -108,7 +111,7 @@ internal sealed class InboundStream
             return DropReason.Duplicate;
         }
 
-        if (!_window.Takes(sequence))
+        if (!_window.Takes(sequence) && !TrySkipTo(sequence))
         {
             return DropReason.OutOfWindow;
         }
@@ -217,10 +220,17 @@ internal sealed class InboundStream
         }
 
         Missing.Remove(first, last);
-        DropAssemblies(_assemblies.WaitingFor(packet => _window.Contains(packet) && !_window.Holds(packet)));
+        _assembler.DropBroken();
         Advance(mayRead: true);
-        TellLoss();
+        if (IsReliable)
+        {
+            // Of the others the numbers in their topics tell.
+            TellLoss();
+        }
     }
+
+    /// <summary>Nothing more will come of the messages that have begun.</summary>
+    public void GiveUpOpen() => _assembler.DropOpen();
 
     /// <summary>What came is not all read: those above are told again that something is lost when more of it is.</summary>
     public bool AwaitRead()
@@ -286,7 +296,7 @@ internal sealed class InboundStream
     {
         _isClosed = true;
         _window.Clear(_arrived);
-        DropAssemblies(_assemblies.WaitingFor(static _ => true));
+        _assembler.Close();
         Missing.Clear();
     }
 
@@ -343,6 +353,21 @@ internal sealed class InboundStream
         Advance(mayRead: true);
     }
 
+    // More was lost in a row than the window holds. Nothing repairs it, so the stream goes on here; the numbers in the topics tell.
+    private bool TrySkipTo(long sequence)
+    {
+        if (IsReliable || sequence > MessageHeader.MaxNumber)
+        {
+            return false;
+        }
+
+        _assembler.DropOpen();
+        Missing.Clear();
+        _window.SkipTo(sequence);
+        _parsed = Consumed = _arrived = sequence - 1;
+        return true;
+    }
+
     private void Miss(long through)
     {
         if (through > _arrived)
@@ -397,9 +422,11 @@ internal sealed class InboundStream
 
     private void Advance(bool mayRead)
     {
-        if (_deferred.Count > 0)
+        if (_assembler.IsWaiting && !_delivering)
         {
-            RetryDeferred();
+            _delivering = true;
+            _assembler.BeginDeferred();
+            _delivering = false;
         }
 
         long contiguous = Contiguous;
@@ -449,13 +476,9 @@ internal sealed class InboundStream
     {
         var packet = lease.Span.Slice(offset, length);
         var header = new PacketHeader(packet);
-        if (header.HeadBytes > 0 && _assemblies.Find(sequence - header.HeadDistance) is { } assembly)
-        {
-            _delivering = true;
-            Extend(assembly);
-            _delivering = false;
-        }
-
+        _delivering = true;
+        _assembler.Continue(sequence, header);
+        _delivering = false;
         int at = PacketHeader.Bytes + header.HeadBytes;
         while (at < length && MessageHeader.TryRead(packet[at..], out int bytes, out bool start, out _, out _))
         {
@@ -476,20 +499,15 @@ internal sealed class InboundStream
         int from = lease.Start + offset;
         var packet = new ReadOnlySpan<byte>(slab, from, length);
         var header = new PacketHeader(packet);
-        int headBytes = header.HeadBytes;
         _delivering = true;
-        if (headBytes > 0 && _assemblies.Find(sequence - header.HeadDistance) is { } assembly)
-        {
-            Extend(assembly);
-        }
-
+        _assembler.Continue(sequence, header);
         var message = new StreamMessage(Sender) { EndPacket = sequence };
-        int at = PacketHeader.Bytes + headBytes;
+        int at = PacketHeader.Bytes + header.HeadBytes;
         while (MessageHeader.TryRead(packet[at..], out int bytes, out bool start, out ulong topicId, out long number))
         {
             at += MessageHeader.Bytes;
             int tableBytes = start ? StartTable.Measure(packet[at..]) : 0;
-            if (tableBytes < 0 || bytes > MulticastOptions.MaxMessageBytes || number <= 0)
+            if (tableBytes < 0 || bytes > MulticastOptions.MaxMessageBytes || number is <= 0 or > MessageHeader.MaxNumber)
             {
                 _context.Counters.Drop(DropReason.Malformed);
                 break;
@@ -500,7 +518,8 @@ internal sealed class InboundStream
             int here = Math.Min(bytes, packet.Length - at);
             if (here < bytes)
             {
-                BeginAssembly(sequence, topicId, number, bytes, table, packet.Slice(at, here));
+                message.Delivered.Set(topicId, number, [], 0, 0);
+                _assembler.Begin(sequence, message.Delivered, bytes, table, packet.Slice(at, here));
                 break;
             }
 
@@ -511,112 +530,5 @@ internal sealed class InboundStream
         }
 
         _delivering = false;
-    }
-
-    private void BeginAssembly(long packet, ulong topicId, long number, int total, ReadOnlySpan<byte> table, ReadOnlySpan<byte> piece)
-    {
-        if (!_context.Reassembly.Allows(total))
-        {
-            // Kept in its packet, unconsumed, until others are done: the sender feels it as a full window.
-            _window[packet].Pending++;
-            _deferred.Add(packet);
-            return;
-        }
-
-        var assembly = _context.Reassembly.Rent();
-        assembly.Begin(_context.Reassembly, topicId, number, packet, total, table);
-        assembly.Append(piece);
-        _assemblies.Add(assembly);
-        if (packet < Highest)
-        {
-            Extend(assembly);
-        }
-    }
-
-    // Adds to the message all pieces that are here.
-    private void Extend(Assembly assembly)
-    {
-        while (!assembly.IsComplete)
-        {
-            long next = assembly.NextPacket;
-            if (!_window.Holds(next))
-            {
-                if (_window.Contains(next))
-                {
-                    // It was lost before this packet was read.
-                    _assemblies.Remove(assembly);
-                    assembly.Release();
-                }
-
-                return;
-            }
-
-            var packet = _window[next].Packet;
-            var header = new PacketHeader(packet);
-            int headBytes = header.HeadBytes;
-            if (headBytes == 0 || next - header.HeadDistance != assembly.StartPacket
-                || !assembly.Append(packet.Slice(PacketHeader.Bytes, headBytes)))
-            {
-                _context.Counters.Drop(DropReason.Malformed);
-                _assemblies.Remove(assembly);
-                assembly.Release();
-                return;
-            }
-        }
-
-        _assemblies.Remove(assembly);
-        var message = new StreamMessage(Sender)
-        {
-            StartTable = assembly.StartTable,
-            EndPacket = assembly.NextPacket - 1,
-            Assembly = assembly,
-        };
-        message.Delivered.Set(assembly.TopicId, assembly.Sequence, assembly.Buffer, 0, assembly.TotalBytes);
-        _consumer.OnMessage(this, message);
-        if (!assembly.IsKept)
-        {
-            assembly.Release();
-        }
-    }
-
-    private void RetryDeferred()
-    {
-        for (int i = 0; i < _deferred.Count; i++)
-        {
-            long packet = _deferred[i];
-            var bytes = _window[packet].Packet;
-            int at = PacketHeader.Bytes + new PacketHeader(bytes).HeadBytes;
-            while (MessageHeader.TryRead(bytes[at..], out int length, out bool start, out ulong topicId, out long number))
-            {
-                at += MessageHeader.Bytes;
-                int tableBytes = start ? StartTable.Measure(bytes[at..]) : 0;
-                var table = bytes.Slice(at, tableBytes);
-                at += tableBytes;
-                if (at + length <= bytes.Length)
-                {
-                    at += length;
-                    continue;
-                }
-
-                if (!_context.Reassembly.Allows(length))
-                {
-                    return;
-                }
-
-                _deferred.RemoveAt(i--);
-                _window[packet].Pending--;
-                BeginAssembly(packet, topicId, number, length, table, bytes[at..]);
-                break;
-            }
-        }
-    }
-
-    private void DropAssemblies(List<Assembly> assemblies)
-    {
-        foreach (var assembly in assemblies)
-        {
-            _assemblies.Remove(assembly);
-            assembly.Release();
-        }
     }
 }

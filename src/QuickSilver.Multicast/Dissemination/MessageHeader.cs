@@ -13,6 +13,10 @@ namespace QuickSilver.Multicast.Dissemination;
 internal static class MessageHeader
 {
     public const int Bytes = 20;
+    // No user's topic has this id: its messages are the sender's own (TopicMark).
+    public const ulong MarkTopic = 0;
+    // No number of a message or packet comes near it: numbers beyond are refused, so that sums of them are safe.
+    public const long MaxNumber = long.MaxValue / 2;
     private const uint Present = 1u << 31;
     private const uint StartMark = 1u << 30;
     private const uint LengthMask = (1u << 25) - 1;

@@ -46,7 +46,7 @@ internal sealed class PacketWindow(int maxPackets, ReceiveMemory memory)
     /// <summary>Packets that are held in places of their own, as memory was short.</summary>
     public int Placed { get; private set; }
 
-    public bool Takes(long sequence) => sequence >= Base && sequence < Base + maxPackets;
+    public bool Takes(long sequence) => sequence >= Base && sequence - Base < maxPackets;
 
     public bool Contains(long sequence) => sequence >= Base && sequence < Base + _ring.Length && this[sequence].State != SlotState.Empty;
 
@@ -100,6 +100,18 @@ internal sealed class PacketWindow(int maxPackets, ReceiveMemory memory)
             slot = default;
             Base++;
         }
+    }
+
+    /// <summary>Lets go of all that is held, and goes on with this number.</summary>
+    public void SkipTo(long sequence)
+    {
+        foreach (ref var slot in _ring.AsSpan())
+        {
+            Release(slot);
+            slot = default;
+        }
+
+        Base = sequence;
     }
 
     public void Clear(long highest)

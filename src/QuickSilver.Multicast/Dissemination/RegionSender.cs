@@ -17,9 +17,6 @@ internal sealed class RegionSender
     // As many windows are sent before a repair has come.
     public const int RepairWindows = 4;
 
-    // Nobody answers these; a tail that was lost is told as a gap by one that arrives.
-    private const int BestEffortAnnouncements = 3;
-
     private readonly MulticastContext _context;
     private readonly IRegionPath _path;
     private readonly PacketFlags _flags;
@@ -43,7 +40,9 @@ internal sealed class RegionSender
     private bool _isFlushDue;
     private readonly TimeSpan _opensAt;
     private bool _isOpen;
-    private int _announcements;
+    // By best-effort topic, the packet that first told where it begins in this view. Null before the first.
+    private Dictionary<ulong, long>? _marked;
+    private TimeSpan _supersededSince;
 
     public RegionSender(MulticastContext context, RegionView view, bool reliable, IRegionPath path)
     {
@@ -93,7 +92,8 @@ internal sealed class RegionSender
 
     public long Last => _packets.Last + (_packer.HasOpenPacket ? 1 : 0);
 
-    public bool IsSettled => !IsReliable || Acknowledged >= Last;
+    /// <summary>Nothing is left to do: all is held by all, or of a best-effort stream, all was sent.</summary>
+    public bool IsSettled => Acknowledged >= Last;
 
     /// <summary>Packets on the way at most; for diagnostics.</summary>
     public int WindowPackets => _pace.WindowPackets;
@@ -127,7 +127,8 @@ internal sealed class RegionSender
     public bool HasStarted(ulong topicId) => _started.ContainsKey(topicId);
 
     /// <summary>Whether all members know where the topic begins for them, if anything of it was sent into this view.</summary>
-    public bool HasBegun(ulong topicId) => !_started.TryGetValue(topicId, out long end) || Acknowledged >= end;
+    public bool HasBegun(ulong topicId) => (!_started.TryGetValue(topicId, out long end) || Acknowledged >= end)
+        && (_marked is null || !_marked.TryGetValue(topicId, out end) || Acknowledged >= end);
 
     /// <summary>Packs one message; with a topic's first in this view come its starts, with all others none.</summary>
     public void Append(ulong topicId, long sequence, StartTable? starts, ReadOnlySpan<byte> payload, StabilityClaim? claim)
@@ -152,6 +153,36 @@ internal sealed class RegionSender
             }
         }
 
+        SendFull(end);
+    }
+
+    /// <summary>
+    /// Packs the mark of a best-effort topic. False: there is no room. The first one in a view says where the topic begins there, and
+    /// does not wait for a backlog.
+    /// </summary>
+    public bool TryMark(ulong topicId, StartTable starts, ReadOnlySpan<byte> mark)
+    {
+        int bytes = mark.Length + starts.EncodedBytes;
+        bool isFirst = _marked is null || !_marked.ContainsKey(topicId);
+        if ((!isFirst && !CanTake(bytes)) || (BlocksFor(bytes) > 0 && FreeBlocks <= BlocksFor(bytes)))
+        {
+            return false;
+        }
+
+        _isFlushDue = false;
+        long end = _packer.Append(MessageHeader.MarkTopic, 1, starts, mark);
+        if (isFirst)
+        {
+            (_marked ??= []).Add(topicId, end);
+        }
+
+        SendFull(end);
+        return true;
+    }
+
+    // Whole runs of what is packed.
+    private void SendFull(long end)
+    {
         // Often enough that the window does not close while all is well, and no more often: a round of the ring costs each member
         // a packet's work.
         if (end - _lastAckWanted >= _pace.WindowPackets / 4 && IsReliable)
@@ -192,9 +223,10 @@ internal sealed class RegionSender
         }
 
         SupersededAt = configuration;
+        _supersededSince = _context.Environment.Now;
         _packer.Flush();
         SendWaiting(_packets.Last);
-        if (!IsSettled)
+        if (IsReliable && !IsSettled)
         {
             _announcePace.First();
             Announce();
@@ -321,7 +353,8 @@ internal sealed class RegionSender
 
     // Something that was sent is not known to be held, or not to be taken, by all. Both must be asked for: the ring rests when all
     // is well, and the acknowledgement that said so may have been lost; the window would stay closed on what was held long ago.
-    private bool AwaitsNews => IsReliable ? Acknowledged < _sent || _consumed < _sent : _announcements < BestEffortAnnouncements;
+    // Nobody answers for a best-effort stream, and its topics' marks tell what was sent last.
+    private bool AwaitsNews => IsReliable && (Acknowledged < _sent || _consumed < _sent);
 
     // What goes out in one call, and what a block of packet memory holds.
     private int RunPackets => Math.Min(_path.MaxRunSegments, _mostInRun);
@@ -413,7 +446,6 @@ internal sealed class RegionSender
         }
 
         _sent += count;
-        _announcements = 0;
         _announcePace.OnSent(_sent, _context.Environment.Now);
         _context.Counters.PacketsSent += count;
         _context.Counters.BytesSent += bytes;
@@ -437,6 +469,12 @@ internal sealed class RegionSender
     private void Resume()
     {
         Flush();
+        if (!IsReliable && SupersededAt != 0 && _context.Environment.Now - _supersededSince >= _context.Options.ClosingPause)
+        {
+            // The system has had no room for it for so long: what is left counts as lost.
+            Abandon();
+        }
+
         _context.OnSenderProgress();
     }
 
@@ -447,7 +485,6 @@ internal sealed class RegionSender
             return;
         }
 
-        _announcements++;
         Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
         var flags = _flags | (SupersededAt != 0 && _sent == _packets.Last ? PacketFlags.Final : PacketFlags.None);
         _template.Write(packet, PacketKind.Announce, flags, _sent, 0, 0);

@@ -3,7 +3,8 @@ using QuickSilver.Multicast.Dissemination;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// A message that waits for an earlier one, or for room above; its bytes stay in the packet that its stream keeps.
+// A message that waits for an earlier one, or for room above; its bytes stay in the packet that its stream keeps, but those of a
+// best-effort topic, for which no packet waits, in memory of its own.
 internal readonly struct HeldMessage(InboundStream stream, long packet, in DeliveredMessage message, Assembly? assembly)
 {
     public InboundStream Stream { get; } = stream;
@@ -13,7 +14,10 @@ internal readonly struct HeldMessage(InboundStream stream, long packet, in Deliv
     public void Release()
     {
         assembly?.Release();
-        Stream.Unhold(Packet);
+        if (Stream.IsReliable)
+        {
+            Stream.Unhold(Packet);
+        }
     }
 }
 
@@ -61,6 +65,19 @@ internal sealed class SenderOrder(NodeKey sender, ITopicSink sink)
         get => _waiting.Torn;
         set => _waiting.Torn = value;
     }
+
+    /// <summary>In a best-effort topic, the highest number that is known to have been sent.</summary>
+    public long SentThrough => _waiting.Loss?.SentThrough ?? 0;
+
+    /// <summary>A time is set at which what is missing by then is told.</summary>
+    public bool IsLossNoted
+    {
+        get => _waiting.Loss is { IsNoted: true };
+        set => (_waiting.Loss ??= new Loss()).IsNoted = value;
+    }
+
+    /// <summary>Something that was sent is neither handed up nor told.</summary>
+    public bool IsAwaiting => HeldCount > 0 || SentThrough >= Next;
 
     /// <summary>The common case: the message is the next, and nothing waits before it. False: the long way.</summary>
     public bool TryTake(in DeliveredMessage message, MulticastCounters counters)
@@ -150,6 +167,59 @@ internal sealed class SenderOrder(NodeKey sender, ITopicSink sink)
         return true;
     }
 
+    public bool Holds(long sequence) => HeldCount > 0 && _waiting.Held!.ContainsKey(sequence);
+
+    /// <summary>Of a best-effort topic; it is not held yet. False: there is no memory for it.</summary>
+    public bool TryHoldCopy(InboundStream stream, in StreamMessage message, ReassemblyBudget budget)
+    {
+        var copy = message.Delivered;
+        var assembly = message.Assembly;
+        if (assembly is null)
+        {
+            if (!budget.TryTakeForCopy(copy.Length))
+            {
+                return false;
+            }
+
+            assembly = budget.Rent();
+            assembly.Begin(budget, ReassemblyShare.Copies, copy.TopicId, copy.Sequence, copy.Length);
+            assembly.Append(copy.Span);
+            copy.Set(copy.TopicId, copy.Sequence, assembly.Buffer, 0, copy.Length);
+        }
+
+        assembly.IsKept = true;
+        (_waiting.Held ??= []).Add(copy.Sequence, new HeldMessage(stream, message.EndPacket, copy, assembly));
+        HeldCount++;
+        return true;
+    }
+
+    /// <summary>In a best-effort topic: all up to this number was sent.</summary>
+    public void NoteSent(long number)
+    {
+        var loss = _waiting.Loss ??= new Loss();
+        loss.SentThrough = Math.Max(loss.SentThrough, number);
+    }
+
+    /// <summary>The held ones up to a number, in order.</summary>
+    public void CopyHeld(long through, List<long> into)
+    {
+        into.Clear();
+        if (HeldCount == 0)
+        {
+            return;
+        }
+
+        foreach (long sequence in _waiting.Held!.Keys)
+        {
+            if (sequence <= through)
+            {
+                into.Add(sequence);
+            }
+        }
+
+        into.Sort();
+    }
+
     public bool TryPeekHeld(long sequence, out HeldMessage held)
     {
         held = default;
@@ -220,6 +290,15 @@ internal sealed class SenderOrder(NodeKey sender, ITopicSink sink)
 
         // From the first message on that waits.
         public Dictionary<long, HeldMessage>? Held;
+
+        // In a best-effort topic, from the first loss on.
+        public Loss? Loss;
+    }
+
+    private sealed class Loss
+    {
+        public long SentThrough;
+        public bool IsNoted;
     }
 }
 

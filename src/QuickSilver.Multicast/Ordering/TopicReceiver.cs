@@ -48,7 +48,7 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
         StreamOrders.Note(stream, TopicId, order);
         if (!message.StartTable.IsEmpty)
         {
-            Begin(order, stream, message);
+            Begin(order, stream, message.StartTable);
         }
 
         long sequence = message.Delivered.Sequence;
@@ -69,7 +69,11 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
             return;
         }
 
-        if (!order.Hold(stream, message))
+        if (!IsReliable)
+        {
+            node.Losses.Hold(this, order, stream, message);
+        }
+        else if (!order.Hold(stream, message))
         {
             node.Context.Counters.DuplicateMessages++;
         }
@@ -79,8 +83,8 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
         }
     }
 
-    // Up, or aside while there is no room above; false: it stays in its packet.
-    private bool TryPass(SenderOrder order, in DeliveredMessage message)
+    /// <summary>Up, or aside while there is no room above; false: there is no place for it aside either.</summary>
+    public bool TryPass(SenderOrder order, in DeliveredMessage message)
     {
         if (!order.IsBlocked && order.TryHandUp(message, node.Context.Counters))
         {
@@ -97,7 +101,26 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
         return isParked;
     }
 
-    private void Begin(SenderOrder order, InboundStream stream, in StreamMessage message)
+    /// <summary>In a best-effort topic: the sender has sent all up to a number, as it says in its reliable stream.</summary>
+    public void OnMark(InboundStream stream, ReadOnlySpan<byte> starts, long number)
+    {
+        if (_isClosed || ActiveFrom == 0 || stream.View.Configuration < ActiveFrom || IsReliable)
+        {
+            return;
+        }
+
+        var order = Find(stream.Sender);
+        Begin(order, stream, starts);
+        order.NoteSent(number);
+        if (order.Next != 0)
+        {
+            Drain(order);
+        }
+
+        node.Losses.Note(this, order);
+    }
+
+    private void Begin(SenderOrder order, InboundStream stream, ReadOnlySpan<byte> starts)
     {
         // A sender that came into this cluster after the subscription was elsewhere before, under other configurations.
         long since = node.Context.Directory.TogetherSince(stream.Sender);
@@ -106,7 +129,7 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
             return;
         }
 
-        long first = StartTable.FirstFor(message.StartTable, Math.Max(ActiveFrom, since));
+        long first = StartTable.FirstFor(starts, Math.Max(ActiveFrom, since));
         if (order.Next == 0)
         {
             order.Next = first;
@@ -117,7 +140,7 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
         {
             order.BegunAt = since;
             order.RunStart = first;
-            if (first > order.Next)
+            if (first > order.Next && IsReliable)
             {
                 // It was away and is back: what it sent elsewhere meanwhile never comes.
                 node.OnLoss(stream);
@@ -163,7 +186,7 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
 
             if (order.Next != 0 && first > order.Next)
             {
-                ReportGap(stream.Sender, order.Next, first - 1, Reason(senderGone));
+                GiveUp(order, first - 1, senderGone ? "the sender is gone" : "the sender was in another cluster");
             }
 
             order.Next = first;
@@ -177,7 +200,7 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
         for (int i = 0; i < _senders?.Count; i++)
         {
             var order = _senders[i];
-            if (order.HeldCount == 0 && !order.IsBlocked && isOver(order.Sender))
+            if (!order.IsAwaiting && !order.IsBlocked && isOver(order.Sender))
             {
                 _bySender?.Remove(order.Sender);
                 _senders.RemoveAt(i--);
@@ -207,6 +230,11 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
                     order.Torn = null;
                     node.OnLoss(stream);
                 }
+
+                if (!IsReliable)
+                {
+                    node.Losses.Note(this, order);
+                }
             }
         }
     }
@@ -234,8 +262,26 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
         node.Forget(this);
     }
 
-    private string Reason(bool senderGone) => senderGone ? "the sender is gone"
-        : IsReliable ? "the sender was in another cluster" : "lost, and the topic does not repair";
+    /// <summary>Tells a range that will not come, and goes on behind it.</summary>
+    public void GiveUp(SenderOrder order, long last, string reason)
+    {
+        ReportGap(order.Sender, order.Next, last, reason);
+        order.Next = last + 1;
+    }
+
+    public void Drain(SenderOrder order)
+    {
+        while (order.TryPeekHeld(order.Next, out var held))
+        {
+            if (!TryPass(order, held.Message))
+            {
+                return;
+            }
+
+            order.RemoveHeld(order.Next);
+            order.Next++;
+        }
+    }
 
     private SenderOrder Find(NodeKey sender)
     {
@@ -280,20 +326,6 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
         }
 
         return null;
-    }
-
-    private void Drain(SenderOrder order)
-    {
-        while (order.TryPeekHeld(order.Next, out var held))
-        {
-            if (!TryPass(order, held.Message))
-            {
-                return;
-            }
-
-            order.RemoveHeld(order.Next);
-            order.Next++;
-        }
     }
 
     private void ReportGap(NodeKey sender, long first, long last, string reason)

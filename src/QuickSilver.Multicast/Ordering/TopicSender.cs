@@ -13,6 +13,9 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     private bool _isStartTableFull = numbers.IsFull;
     // The topic's next message is its first in the view of a route, or may be.
     private bool _isStarting;
+    // Of a best-effort topic: the last number that was told in all views, and whether it was told where the topic begins in them.
+    private long _marked;
+    private bool _isBeginUnmarked;
 
     public ulong TopicId { get; } = topicId;
     public bool IsReliable { get; } = reliable;
@@ -23,6 +26,20 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
 
     /// <summary>TrySend said no, and RoomObserver was not told since.</summary>
     public bool IsWaiting { get; private set; }
+
+    /// <summary>The last number taken, by whichever sender of the topic.</summary>
+    public long Sent => numbers.Next - 1;
+
+    public bool IsClosed => _isClosed;
+
+    /// <summary>BestEffortMarks has it in its list.</summary>
+    public bool IsMarkNoted { get; set; }
+
+    /// <summary>How many messages were sent was told.</summary>
+    public bool IsMarked => !_isBeginUnmarked && _marked == Sent;
+
+    /// <summary>Where the topic begins was told in all views that it was sent into.</summary>
+    public bool HasBegun => !_isBeginUnmarked;
 
     public bool HasRoom => CanTake(0);
 
@@ -72,6 +89,10 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
         foreach (var route in _routes)
         {
             route.RoutedAt = configuration;
+            if (!IsReliable && node.FindSender(route.View.RegionId, route.View.Number, reliable: true) is { } marks)
+            {
+                marks.RoutedAt = configuration;
+            }
         }
     }
 
@@ -110,7 +131,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     /// </summary>
     public void Prune()
     {
-        if (numbers.IsLong && node.HasBegunEverywhere(TopicId))
+        if (numbers.IsLong && !_isBeginUnmarked && node.HasBegunEverywhere(TopicId))
         {
             numbers.ForgetOlder();
         }
@@ -140,15 +161,23 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
             }
         }
 
+        bool begins = false;
         foreach (var route in _routes)
         {
             var starts = _isStarting && !route.HasStarted(TopicId) ? numbers : null;
+            begins |= starts is not null;
             route.Append(TopicId, sequence, starts, payload, claim);
             node.FlushSoon(route);
         }
 
         _isStarting = false;
         node.NoteSent();
+        if (!IsReliable && _routes.Length > 0)
+        {
+            _isBeginUnmarked |= begins;
+            node.Marks.OnSent(this, begins);
+        }
+
         return sequence;
     }
 
@@ -163,6 +192,39 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
         return false;
     }
 
+    /// <summary>
+    /// Of a best-effort topic: tells in the reliable streams into its views how many messages were sent. False when one has no room.
+    /// </summary>
+    public bool TryMark()
+    {
+        if (_view is null && !_isClosed)
+        {
+            return false;
+        }
+
+        Span<byte> mark = stackalloc byte[TopicMark.Bytes];
+        new TopicMark(TopicId, Sent).Write(mark);
+        foreach (var route in _routes)
+        {
+            if (route.SupersededAt != 0 || node.SenderFor(route.View.RegionId, reliable: true) is not { } stream)
+            {
+                continue;
+            }
+
+            if (!stream.TryMark(TopicId, numbers, mark))
+            {
+                return false;
+            }
+
+            node.FlushSoon(stream);
+        }
+
+        node.PostFlush();
+        _marked = Sent;
+        _isBeginUnmarked = false;
+        return true;
+    }
+
     public void WhenStable(Action callback) => node.WhenStable(callback);
 
     public void SignalRoom()
@@ -175,6 +237,11 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     {
         _isClosed = true;
         IsWaiting = false;
+        if (IsMarkNoted)
+        {
+            TryMark();
+        }
+
         node.Forget(this);
     }
 

@@ -12,11 +12,12 @@ namespace QuickSilver.Multicast.Recovery;
 // partition that keeps it, then of another, then of the sender, at waits that follow how long answers take and double, with jitter.
 // What is due at one time goes into one request per partition, the oldest first. What goes wrong: a sender that is gone cannot be
 // asked, so then anyone is, as others may still hold what those who were to keep it have lost; and a best-effort stream asks
-// nobody: its gaps are given up after a longer wait.
+// nobody: its gaps are given up after a longer wait, and a message whose last packets were lost when nothing comes any more.
 internal sealed class GapPull
 {
     private const int PeerAttempts = 2;
-    private const int BestEffortPatience = 10;
+    // Looks at a best-effort stream between which nothing came.
+    private const int QuietLooks = 10;
     private const int OfSender = -1;
     private const int OfAnyone = -2;
 
@@ -27,6 +28,7 @@ internal sealed class GapPull
     private TimeSpan _due;
     // Gaps up to here have their times; of a best-effort stream, those up to here are given up next.
     private long _through;
+    private int _quietLooks;
 
     public GapPull(MulticastContext context, RegionReceiver region, InboundStream stream)
     {
@@ -39,8 +41,7 @@ internal sealed class GapPull
     /// <summary>The pull has failed often enough that the ring's neighbours should push.</summary>
     public bool IsStubborn { get; private set; }
 
-    private TimeSpan ReorderWindow =>
-        _stream.IsReliable ? _context.Options.ReorderWindow : _context.Options.ReorderWindow * BestEffortPatience;
+    private TimeSpan ReorderWindow => _stream.IsReliable ? _context.Options.ReorderWindow : _context.Options.BestEffortPatience;
 
     /// <summary>Something is missing; perhaps no more than before.</summary>
     public void OnGap()
@@ -84,20 +85,15 @@ internal sealed class GapPull
 
     private void OnDue()
     {
-        if (_stream.Missing.Count == 0)
+        if (!_stream.IsReliable)
         {
-            IsStubborn = false;
+            GiveUp();
             return;
         }
 
-        if (!_stream.IsReliable)
+        if (_stream.Missing.Count == 0)
         {
-            _stream.GiveUp(1, _through);
-            if (_stream.Missing.Count > 0)
-            {
-                OnGap();
-            }
-
+            IsStubborn = false;
             return;
         }
 
@@ -111,6 +107,23 @@ internal sealed class GapPull
         }
 
         WakeIn(next + TimeSpan.FromTicks(_context.RandomBelow((int)(next.Ticks / 4) + 1)));
+    }
+
+    private void GiveUp()
+    {
+        if (_stream.Missing.Count > 0)
+        {
+            _stream.GiveUp(1, _through);
+        }
+
+        _quietLooks = _stream.Highest > _through ? 0 : _quietLooks + 1;
+        if (_quietLooks >= QuietLooks)
+        {
+            _stream.GiveUpOpen();
+            _quietLooks = 0;
+        }
+
+        _region.NoteGap(_stream);
     }
 
     // Gives how long the next is not due. What is due within a short while goes at once: a request costs more than a packet in it.

@@ -85,28 +85,21 @@ internal sealed class RegionReceiver : IGapObserver
             return refused;
         }
 
-        if (stream.Missing.Count > 0)
+        if (stream.Missing.Count > 0 && sequence > highest + 1)
         {
-            if (sequence > highest + 1)
-            {
-                _context.Counters.GapsSeen++;
-            }
-
-            _pulls[stream].OnGap();
+            _context.Counters.GapsSeen++;
         }
 
+        NoteGap(stream);
         return DropReason.None;
     }
 
-    public void OnAnnounce(NodeKey sender, long highest, bool reliable, bool final)
+    public void OnAnnounce(NodeKey sender, long highest, bool final)
     {
-        var stream = FindOrAdd(sender, reliable);
+        var stream = FindOrAdd(sender, reliable: true);
         stream.OnAnnounced(highest, final);
         NoteGap(stream);
-        if (reliable)
-        {
-            Rings.OnAnnounce(sender);
-        }
+        Rings.OnAnnounce(sender);
     }
 
     public void OnMissed(InboundStream stream, long first, long last) => _context.RepairWatch?.OnMissed(stream, first, last);
@@ -124,7 +117,7 @@ internal sealed class RegionReceiver : IGapObserver
 
     public void NoteGap(InboundStream stream)
     {
-        if (stream.Missing.Count > 0)
+        if (stream.Missing.Count > 0 || (!stream.IsReliable && stream.IsAnyOpen))
         {
             _pulls[stream].OnGap();
         }

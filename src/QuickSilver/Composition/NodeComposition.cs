@@ -69,10 +69,12 @@ internal static class NodeComposition
             }
             catch (OutOfMemoryException exception)
             {
+                long limit = GC.GetGCMemoryInfo().TotalAvailableMemoryBytes;
                 throw new QuickSilverOptionsException(
                     string.Create(
                         CultureInfo.InvariantCulture,
-                        $"The option BufferBytes is {machine.BufferBytes:N0}, which the process could not reserve: the garbage collector may use {GC.GetGCMemoryInfo().TotalAvailableMemoryBytes:N0} bytes. Lower the option, or raise the process's memory limit."),
+                        $"The option BufferBytes is {machine.BufferBytes:N0}, which the process could not reserve: its garbage collector may ")
+                    + string.Create(CultureInfo.InvariantCulture, $"use {limit:N0} bytes. Lower the option, or raise the process's memory limit."),
                     exception);
             }
         }

@@ -298,10 +298,11 @@ public sealed class DeliveryTests
             MulticastCluster.AssertRun(host, cluster[0], Topic);
             Assert.NotEmpty(host.Gaps);
             long told = host.Gaps.Sum(gap => gap.Last - gap.First + 1);
-            Assert.InRange(host.Log.Count + told, 4900, 5000);
+            Assert.Equal(5000, host.Log.Count + told);
         }
 
-        Assert.Equal(0, cluster.Hosts.Sum(host => host.Multicast.Counters.RepairsSent));
+        // Of the topic's own packets none; of those that say where it begins and ends, perhaps.
+        Assert.InRange(cluster.Hosts.Sum(host => host.Multicast.Counters.RepairsSent), 0, 4);
     }
 
     [Fact]

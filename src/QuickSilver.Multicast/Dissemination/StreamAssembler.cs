@@ -1,0 +1,184 @@
+using QuickSilver.Core.Wire;
+
+namespace QuickSilver.Multicast.Dissemination;
+
+// Puts the messages of one stream together that span packets, from packets in any order. One for which there is no memory stays in
+// its packets, and so do those behind it: they go on in the order in which they began, so that none that began waits for one that
+// could not. A stream that does not repair waits for no memory: such a message is lost.
+internal sealed class StreamAssembler(MulticastContext context, InboundStream stream, PacketWindow window, IStreamConsumer consumer)
+{
+    private readonly OpenAssemblies _open = new();
+    // The packets in which those begin that wait for memory.
+    private readonly Queue<long> _deferred = new();
+    private bool _isClosed;
+
+    /// <summary>It stands in a line of the budget.</summary>
+    public bool IsInLine { get; set; }
+
+    /// <summary>A message waits for memory.</summary>
+    public bool IsWaiting => _deferred.Count > 0 && !_isClosed;
+
+    /// <summary>A message has begun and is not complete.</summary>
+    public bool IsAnyOpen => _open.Count > 0;
+
+    private ReassemblyBudget Budget => context.Reassembly;
+
+    /// <summary>There may be memory for what waits.</summary>
+    public void Retry() => stream.ReadOn();
+
+    /// <summary>A packet has come that may continue a message.</summary>
+    public void Continue(long packet, in PacketHeader header)
+    {
+        if (header.HeadBytes > 0 && _open.Find(packet - header.HeadDistance) is { } assembly)
+        {
+            Extend(assembly);
+        }
+    }
+
+    /// <summary>A message begins in this packet, at its end.</summary>
+    public void Begin(long packet, in DeliveredMessage message, int total, ReadOnlySpan<byte> table, ReadOnlySpan<byte> piece)
+    {
+        ReassemblyShare share;
+        if (!stream.IsReliable)
+        {
+            if (!Budget.TryTakeNow(total, out share))
+            {
+                return;
+            }
+        }
+        else if (_deferred.Count > 0 || !Budget.TryTake(total, this, out share))
+        {
+            // Kept in its packet, unconsumed, until others are done: the sender feels it as a full window.
+            window[packet].Pending++;
+            _deferred.Enqueue(packet);
+            return;
+        }
+
+        Begin(share, packet, message, total, table, piece);
+    }
+
+    /// <summary>Begins what waited for memory, as far as there is some.</summary>
+    public void BeginDeferred()
+    {
+        while (_deferred.TryPeek(out long packet))
+        {
+            var bytes = window[packet].Packet;
+            var message = new DeliveredMessage(stream.Sender);
+            int at = LastMessage(bytes, ref message, out int total, out int tableBytes);
+            if (!Budget.TryTake(total, this, out var share))
+            {
+                return;
+            }
+
+            _deferred.Dequeue();
+            window[packet].Pending--;
+            Begin(share, packet, message, total, bytes.Slice(at - tableBytes, tableBytes), bytes[at..]);
+        }
+    }
+
+    /// <summary>Drops those of which a packet is lost.</summary>
+    public void DropBroken() => Drop(_open.WaitingFor(packet => window.Contains(packet) && !window.Holds(packet)));
+
+    /// <summary>Drops those that are not complete.</summary>
+    public void DropOpen() => Drop(_open.WaitingFor(static _ => true));
+
+    public void Close()
+    {
+        _isClosed = true;
+        _deferred.Clear();
+        DropOpen();
+    }
+
+    // Of a packet that was looked into: the one that goes on in the next packet. Gives where its payload begins.
+    private static int LastMessage(ReadOnlySpan<byte> packet, ref DeliveredMessage message, out int total, out int tableBytes)
+    {
+        int at = PacketHeader.Bytes + new PacketHeader(packet).HeadBytes;
+        while (MessageHeader.TryRead(packet[at..], out total, out bool start, out ulong topicId, out long number))
+        {
+            at += MessageHeader.Bytes;
+            tableBytes = start ? StartTable.Measure(packet[at..]) : 0;
+            at += tableBytes;
+            if (at + total > packet.Length)
+            {
+                message.Set(topicId, number, [], 0, 0);
+                return at;
+            }
+
+            at += total;
+        }
+
+        throw new InvalidOperationException("A message was put off in a packet in which none goes on in the next.");
+    }
+
+    private void Begin(
+        ReassemblyShare share, long packet, in DeliveredMessage message, int total, ReadOnlySpan<byte> table, ReadOnlySpan<byte> piece)
+    {
+        var assembly = Budget.Rent();
+        assembly.Begin(Budget, share, message.TopicId, message.Sequence, total);
+        assembly.BeginIn(packet, table);
+        assembly.Append(piece);
+        _open.Add(assembly);
+        if (packet < stream.Highest)
+        {
+            Extend(assembly);
+        }
+    }
+
+    // Adds to the message all pieces that are here.
+    private void Extend(Assembly assembly)
+    {
+        while (!assembly.IsComplete)
+        {
+            long next = assembly.NextPacket;
+            if (!window.Holds(next))
+            {
+                if (window.Contains(next))
+                {
+                    // It was lost before this packet was read.
+                    Drop(assembly);
+                }
+
+                return;
+            }
+
+            var packet = window[next].Packet;
+            var header = new PacketHeader(packet);
+            int headBytes = header.HeadBytes;
+            if (headBytes == 0 || next - header.HeadDistance != assembly.StartPacket
+                || !assembly.Append(packet.Slice(PacketHeader.Bytes, headBytes)))
+            {
+                context.Counters.Drop(DropReason.Malformed);
+                Drop(assembly);
+                return;
+            }
+        }
+
+        _open.Remove(assembly);
+        var message = new StreamMessage(stream.Sender)
+        {
+            StartTable = assembly.StartTable,
+            EndPacket = assembly.NextPacket - 1,
+            Assembly = assembly,
+        };
+        message.Delivered.Set(assembly.TopicId, assembly.Sequence, assembly.Buffer, 0, assembly.TotalBytes);
+        consumer.OnMessage(stream, message);
+        if (!assembly.IsKept)
+        {
+            assembly.Release();
+        }
+    }
+
+    private void Drop(Assembly assembly)
+    {
+        _open.Remove(assembly);
+        assembly.Release();
+    }
+
+    private void Drop(List<Assembly> assemblies)
+    {
+        foreach (var assembly in assemblies)
+        {
+            Drop(assembly);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+using System.Buffers.Binary;
+
+namespace QuickSilver.Multicast.Ordering;
+
+// What a sender says of its best-effort topics in its reliable stream into the same view: how many messages it has sent, and in the
+// start table before it where they begin. A message of the topic MessageHeader.MarkTopic, with payload u64 topic and i64 number.
+internal readonly record struct TopicMark(ulong TopicId, long Number)
+{
+    public const int Bytes = 16;
+
+    public void Write(Span<byte> at)
+    {
+        BinaryPrimitives.WriteUInt64LittleEndian(at, TopicId);
+        BinaryPrimitives.WriteInt64LittleEndian(at[8..], Number);
+    }
+
+    public static bool TryRead(ReadOnlySpan<byte> at, out TopicMark mark)
+    {
+        mark = default;
+        if (at.Length != Bytes)
+        {
+            return false;
+        }
+
+        mark = new TopicMark(BinaryPrimitives.ReadUInt64LittleEndian(at), BinaryPrimitives.ReadInt64LittleEndian(at[8..]));
+        return mark.Number is > 0 and <= Dissemination.MessageHeader.MaxNumber;
+    }
+}
