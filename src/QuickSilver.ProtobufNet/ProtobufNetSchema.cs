@@ -43,36 +43,48 @@ internal sealed class ProtobufNetSchema
         [typeof(TimeSpan)] = "bcl.TimeSpan",
     };
 
-    private readonly ImmutableArray<PayloadField>.Builder _fields = ImmutableArray.CreateBuilder<PayloadField>();
-    private readonly HashSet<Type> _path = [];
+    // Each message type once, numbered in the order of its first occurrence.
+    private readonly List<Type> _messages = [];
 
     public static PayloadSchema Of(Type type)
     {
         var schema = new ProtobufNetSchema();
-        schema.Add(type, "");
-        string name = GivenName(type) ?? type.FullName?.Replace('+', '.') ?? type.Name;
-        return new PayloadSchema(name, PayloadSchema.MessageKind, schema._fields.ToImmutable());
-    }
-
-    private void Add(Type type, string prefix)
-    {
-        _path.Add(type);
-        foreach (var (number, name, memberType) in MembersOf(type))
+        schema.NumberOf(type);
+        var fields = schema.FieldsOf(type);
+        var nested = ImmutableArray.CreateBuilder<PayloadMessage>();
+        // The list grows as its messages are found to hold others.
+        for (int message = 1; message < schema._messages.Count; message++)
         {
-            if (_fields.Count == PayloadSchema.MaxFields)
-            {
-                break;
-            }
-
-            var (word, held) = WordOf(memberType);
-            _fields.Add(new PayloadField(number, prefix + name, word));
-            if (held is not null && !_path.Contains(held))
-            {
-                Add(held, prefix + name + ".");
-            }
+            var held = schema._messages[message];
+            nested.Add(new PayloadMessage(GivenName(held) ?? held.Name, schema.FieldsOf(held)));
         }
 
-        _path.Remove(type);
+        string name = GivenName(type) ?? type.FullName?.Replace('+', '.') ?? type.Name;
+        return new PayloadSchema(name, PayloadSchema.MessageKind, fields) { Nested = nested.DrainToImmutable() };
+    }
+
+    private int NumberOf(Type message)
+    {
+        int number = _messages.IndexOf(message);
+        if (number >= 0)
+        {
+            return number;
+        }
+
+        _messages.Add(message);
+        return _messages.Count - 1;
+    }
+
+    private ImmutableArray<PayloadField> FieldsOf(Type type)
+    {
+        var fields = ImmutableArray.CreateBuilder<PayloadField>();
+        foreach (var (number, name, memberType) in MembersOf(type))
+        {
+            var (word, held) = WordOf(memberType);
+            fields.Add(new PayloadField(number, name, word) { Message = held is null ? null : NumberOf(held) });
+        }
+
+        return fields.DrainToImmutable();
     }
 
     private static IEnumerable<(int Number, string Name, Type Type)> MembersOf(Type type)
@@ -116,7 +128,7 @@ internal sealed class ProtobufNetSchema
         return null;
     }
 
-    // The word of a member's type, and the message type that it holds, if it does.
+    // The word of a member's type, and the message type that it holds, if that tells its members.
     private static (string Word, Type? Held) WordOf(Type type)
     {
         type = Nullable.GetUnderlyingType(type) ?? type;
@@ -132,7 +144,7 @@ internal sealed class ProtobufNetSchema
 
         if (ElementOf(type) is not { } element)
         {
-            return (GivenName(type) ?? type.Name, type);
+            return IsContract(type) ? ("message", type) : (type.Name, null);
         }
 
         if (element.IsGenericType && element.GetGenericTypeDefinition() == typeof(KeyValuePair<,>))
@@ -157,6 +169,9 @@ internal sealed class ProtobufNetSchema
             .FirstOrDefault(face => face.IsGenericType && face.GetGenericTypeDefinition() == typeof(IEnumerable<>))
             ?.GetGenericArguments()[0];
     }
+
+    private static bool IsContract(Type type) =>
+        type.CustomAttributes.Any(attribute => attribute.AttributeType.FullName is DataContract or ProtoContract);
 
     private static string? GivenName(Type type) =>
         type.CustomAttributes

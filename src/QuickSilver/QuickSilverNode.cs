@@ -64,7 +64,9 @@ public sealed class QuickSilverNode : IAsyncDisposable
     /// <summary>Opens a topic whose payload type has a codec: bytes, string, or a <c>[DataContract]</c> type of this project.</summary>
     /// <exception cref="ArgumentException">The name is not 1 to 255 characters without control characters.</exception>
     /// <exception cref="QuickSilverOptionsException">An option is wrong.</exception>
-    /// <exception cref="NotSupportedException">The type has no codec.</exception>
+    /// <exception cref="NotSupportedException">
+    /// The type has no codec, or its schema is no sound or too large a description: see <see cref="PayloadSchema.MaxFields"/>.
+    /// </exception>
     /// <exception cref="ContractMismatchException">The topic is open elsewhere under another contract.</exception>
     /// <remarks>
     /// Completes when the membership service has granted the access and, for a subscriber, when it is in a view of the
@@ -187,7 +189,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
     private async Task<ITopic<T>> OpenAsync<T>(
         string name, IPayloadCodec<T> codec, TopicOptions options, CancellationToken cancellationToken)
     {
-        var contract = TopicContract.Describe(codec.Schema, options);
+        var contract = TopicContract.Describe(name, codec.Schema, options);
         var created = new TaskCompletionSource<(TopicOpening Opening, TopicEndpoint<T> Endpoint)>(_core.Completions);
         _core.Run(() =>
         {

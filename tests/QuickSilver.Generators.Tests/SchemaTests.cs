@@ -7,7 +7,7 @@ namespace QuickSilver.Generators.Tests;
 public sealed class SchemaTests
 {
     [Fact]
-    public void A_schema_lists_fields_by_number_with_nested_ones_after_their_holder()
+    public void A_schema_lists_fields_by_number_and_messages_within_it_once()
     {
         var schema = Codecs.Of<VersionTwo>().Schema;
         Assert.Equal(("QuickSilver.Generators.Tests.Contracts.VersionTwo", "message"), (schema.TypeName, schema.Kind));
@@ -15,11 +15,12 @@ public sealed class SchemaTests
             [
                 new PayloadField(1, "Flight", "string"),
                 new PayloadField(2, "Gate", "int32"),
-                new PayloadField(3, "Route", "repeated Point"),
-                new PayloadField(1, "Route.X", "int32"),
-                new PayloadField(2, "Route.Y", "int32"),
+                new PayloadField(3, "Route", "repeated message") { Message = 1 },
             ],
             schema.Fields.ToArray());
+        var point = Assert.Single(schema.Nested);
+        Assert.Equal("Point", point.Name);
+        Assert.Equal([new PayloadField(1, "X", "int32"), new PayloadField(2, "Y", "int32")], point.Fields.ToArray());
     }
 
     [Fact]
@@ -27,13 +28,23 @@ public sealed class SchemaTests
     {
         Assert.Equal("Renamed", Codecs.Of<Mutable>().Schema.TypeName);
         Assert.Equal("count", Codecs.Of<Mutable>().Schema.Fields[0].Name);
-        Assert.Equal(new PayloadField(2, "Held", "Renamed"), Codecs.Of<Outer.Inner>().Schema.Fields[1]);
+        var inner = Codecs.Of<Outer.Inner>().Schema;
+        Assert.Equal(new PayloadField(2, "Held", "message") { Message = 1 }, inner.Fields[1]);
+        Assert.Equal("Renamed", inner.Nested[0].Name);
     }
 
     [Fact]
-    public void A_type_that_holds_itself_is_described_once_per_path() => Assert.Equal(
-        [new PayloadField(1, "Name", "string"), new PayloadField(2, "Children", "repeated Tree"), new PayloadField(3, "Twin", "Tree")],
-        Codecs.Of<Tree>().Schema.Fields.ToArray());
+    public void A_type_that_holds_itself_refers_to_itself()
+    {
+        Assert.Equal(
+            [
+                new PayloadField(1, "Name", "string"),
+                new PayloadField(2, "Children", "repeated message") { Message = 0 },
+                new PayloadField(3, "Twin", "message") { Message = 0 },
+            ],
+            Codecs.Of<Tree>().Schema.Fields.ToArray());
+        Assert.Empty(Codecs.Of<Tree>().Schema.Nested);
+    }
 
     [Fact]
     public void Types_are_said_in_protobufs_words()

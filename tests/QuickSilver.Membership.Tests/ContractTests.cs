@@ -1,6 +1,8 @@
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Tests.Infrastructure;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests;
 
@@ -12,16 +14,20 @@ public sealed class ContractTests
 
     private static TopicRequest Topic(ContractDescription contract) => Requests.Topic("flights/ORD", TopicRole.Publish, contract);
 
-    private string? Open(ContractDescription contract)
+    private string? Open(ContractDescription contract, ulong node = 1)
     {
-        string? refusal = _registry.Check(Topic(contract));
+        string? refusal = _registry.Check(Node(node), Topic(contract), replaces: false);
         if (refusal is null)
         {
-            _registry.Add(Topic(contract));
+            _registry.Add(Node(node), Topic(contract));
         }
 
         return refusal;
     }
+
+    private void Close(ulong node) => _registry.Remove(Node(node), Topic(Departure).TopicId);
+
+    private static NodeKey Node(ulong id) => new(id, 1);
 
     [Fact]
     public void The_same_contract_is_granted()
@@ -65,27 +71,73 @@ public sealed class ContractTests
     [Fact]
     public void Fields_that_one_side_lacks_are_compatible_and_hold_for_a_third()
     {
-        Open(Departure);
-        Assert.Null(Open(Requests.Departure(new(1, "Flight", "string"), new(4, "Gate", "string"))));
+        Open(Departure, node: 1);
+        Assert.Null(Open(Requests.Departure(new(1, "Flight", "string"), new(4, "Gate", "string")), node: 2));
         Assert.Equal(
             "Topic 'flights/ORD' carries Departure(message) with field 4 'Gate' of type string; this endpoint has type int32.",
-            Open(Requests.Departure(new ContractField(4, "Gate", "int32"))));
+            Open(Requests.Departure(new ContractField(4, "Gate", "int32")), node: 3));
+    }
+
+    [Fact]
+    public void A_contract_that_nobody_has_open_any_more_holds_nobody()
+    {
+        Open(Departure, node: 1);
+        Open(Requests.Departure(new ContractField(4, "Gate", "string")), node: 2);
+        Open(Requests.Departure(new ContractField(5, "Row", "string")), node: 3);
+        var gateIsANumber = Requests.Departure(new ContractField(4, "Gate", "int32"));
+        Assert.NotNull(Open(gateIsANumber, node: 4));
+        Close(node: 2);
+        Assert.Null(Open(gateIsANumber, node: 4));
+        // The first contract's last endpoint: another becomes the first, and those that remain still count.
+        Close(node: 1);
+        Assert.Null(Open(Requests.Departure(new(3, "Delay", "string"), new(5, "Row", "string")), node: 5));
+        Assert.NotNull(Open(Requests.Departure(new ContractField(5, "Row", "int32")), node: 6));
+        Close(node: 3);
+        Close(node: 4);
+        Close(node: 5);
+        Assert.Equal((0, 0), (_registry.Count, _registry.ContractCount));
+    }
+
+    [Fact]
+    public void A_node_that_opens_a_topic_afresh_is_held_to_others_contracts_and_not_to_its_own()
+    {
+        Open(Departure, node: 1);
+        Assert.Null(_registry.Check(Node(1), Topic(Requests.Bytes), replaces: true));
+        _registry.Update(Node(1), Topic(Requests.Bytes));
+        Assert.NotNull(Open(Departure, node: 2));
+        Assert.Null(Open(Requests.Bytes, node: 2));
+        Assert.NotNull(_registry.Check(Node(1), Topic(Departure), replaces: true));
+        Assert.Equal((1, 1), (_registry.Count, _registry.ContractCount));
+    }
+
+    [Fact]
+    public void A_topic_has_so_many_versions_of_its_contract_and_no_more()
+    {
+        for (int number = 1; number <= 32; number++)
+        {
+            Assert.Null(Open(Requests.Departure(new ContractField(number, $"Field{number}", "string")), node: (ulong)number));
+        }
+
+        Assert.Equal(
+            "Topic 'flights/ORD' is open with 32 versions of its contract; one of them must be closed everywhere first.",
+            Open(Requests.Departure(new ContractField(33, "Field33", "string")), node: 33));
+        Assert.Null(Open(Requests.Departure(new ContractField(7, "Field7", "string")), node: 33));
     }
 
     [Fact]
     public void A_field_number_that_comes_twice_is_refused() =>
         Assert.Equal(
-            "Topic 'flights/ORD': the contract has two fields numbered 1.",
+            "Topic 'flights/ORD': the contract of Departure has two fields numbered 1.",
             Open(Requests.Departure(new(1, "Flight", "string"), new(1, "Gate", "string"))));
 
     [Fact]
     public void The_last_endpoint_takes_the_contract_along()
     {
-        Open(Departure);
-        Open(Departure);
-        _registry.Remove(Topic(Departure).TopicId);
+        Open(Departure, node: 1);
+        Open(Departure, node: 2);
+        Close(node: 1);
         Assert.NotNull(Open(Requests.Bytes));
-        _registry.Remove(Topic(Departure).TopicId);
+        Close(node: 2);
         Assert.Null(Open(Requests.Bytes));
     }
 
@@ -95,7 +147,44 @@ public sealed class ContractTests
         Open(Departure);
         Assert.Equal(
             "Topic 'trains' has the same number as topic 'flights/ORD', which is open: one of them needs another name.",
-            _registry.Check(Topic(Departure) with { Name = "trains" }));
+            _registry.Check(Node(2), Topic(Departure) with { Name = "trains" }, replaces: false));
+    }
+
+    [Fact]
+    public void Nested_contracts_open_at_several_nodes_and_one_that_differs_within_is_refused()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(3);
+        nodes[0].Open("flights/ORD", contract: Requests.Nested("string"));
+        nodes[1].Open("flights/ORD", contract: Requests.Nested("string"));
+        cluster.Run(0.5);
+        nodes[2].Open("flights/ORD", contract: Requests.Nested("int32"));
+        cluster.Run(0.5);
+        Assert.Equal(["granted"], nodes[0].Outcomes);
+        Assert.Equal(["granted"], nodes[1].Outcomes);
+        Assert.Equal(
+            ["Topic 'flights/ORD' carries Departure(message) with field 2.1 'Legs.From' of type string; this endpoint has type int32."],
+            nodes[2].Outcomes);
+        Assert.Equal(2, nodes[0].View("flights/ORD").Subscribers);
+    }
+
+    [Fact]
+    public void An_absurd_contract_is_refused_by_name_and_its_session_goes_on()
+    {
+        var cluster = new FakeCluster();
+        var node = cluster.AddNodes(1)[0];
+        node.Open("wide", contract: Requests.Departure([.. Enumerable.Range(1, 5000).Select(n => new ContractField(n, "F", "int32"))]));
+        node.Open("named", contract: Requests.Departure(new ContractField(1, new string('x', 2000), "int32")));
+        node.Open("trains", contract: Requests.Departure(new ContractField(1, "Flight", "string")));
+        cluster.Run(0.5);
+        Assert.Equal(3, node.Outcomes.Count);
+        Assert.Equal(
+            "Topic 'wide': the contract of Departure has more than 4096 fields, counting those of the messages that it holds."
+            + " Divide the payload's type.",
+            node.Outcomes[0]);
+        Assert.StartsWith("Topic 'named': the contract has a name of 2000 bytes, 'xxx", node.Outcomes[1]);
+        Assert.Equal("granted", node.Outcomes[2]);
+        Assert.Equal(0, cluster.Counters.GarbageFrames);
     }
 
     [Fact]

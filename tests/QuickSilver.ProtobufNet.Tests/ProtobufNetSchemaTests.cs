@@ -13,18 +13,24 @@ namespace QuickSilver.ProtobufNet.Tests
             Assert.Equal(generated!.Schema.TypeName, schema.TypeName);
             Assert.Equal(generated.Schema.Kind, schema.Kind);
             Assert.Equal(generated.Schema.Fields.ToArray(), schema.Fields.ToArray());
-            Assert.Contains(new PayloadField(2, "Legs.Miles", "double"), schema.Fields);
+            Assert.Equal(generated.Schema.Nested.Select(message => message.Name), schema.Nested.Select(message => message.Name));
+            Assert.Equal(
+                generated.Schema.Nested.SelectMany(message => message.Fields), schema.Nested.SelectMany(message => message.Fields));
+            Assert.Contains(new PayloadField(2, "Miles", "double"), Assert.Single(schema.Nested).Fields);
+            Assert.Contains(new PayloadField(13, "Next", "message") { Message = 0 }, schema.Fields);
         }
 
         [Fact]
-        public void ProtobufNets_own_attributes_tell_it_too() => Assert.Equal(
-            [
-                new PayloadField(3, "Name", "string"),
-                new PayloadField(7, "leg", "Stage"),
-                new PayloadField(1, "leg.From", "string"),
-                new PayloadField(2, "leg.Miles", "double"),
-            ],
-            new ProtobufNetCodec<Annotated>().Schema.Fields.ToArray());
+        public void ProtobufNets_own_attributes_tell_it_too()
+        {
+            var schema = new ProtobufNetCodec<Annotated>().Schema;
+            Assert.Equal(
+                [new PayloadField(3, "Name", "string"), new PayloadField(7, "leg", "message") { Message = 1 }],
+                schema.Fields.ToArray());
+            Assert.Equal("Stage", Assert.Single(schema.Nested).Name);
+            PayloadField[] fields = [new(1, "From", "string"), new(2, "Miles", "double")];
+            Assert.Equal(fields, schema.Nested[0].Fields.ToArray());
+        }
 
         [Fact]
         public void A_schema_can_be_given()

@@ -2,19 +2,34 @@ using System.Collections.Immutable;
 
 namespace QuickSilver.Core.Serialization;
 
-/// <summary>One field of a payload.</summary>
-/// <param name="Number">Its number on the wire.</param>
-/// <param name="Name">Its name; a nested message's fields have dotted names ("Legs.From").</param>
-/// <param name="Type">Its type as a word: "int32", "string", "repeated Leg", "map&lt;string, int32&gt;".</param>
-public sealed record PayloadField(int Number, string Name, string Type);
-
-/// <summary>What endpoints of one topic must agree on about its payload.</summary>
-/// <param name="TypeName">The payload's type.</param>
-/// <param name="Kind">Its family: <see cref="BytesKind"/>, <see cref="StringKind"/> or <see cref="MessageKind"/>.</param>
-/// <param name="Fields">
-/// A message's fields in the order of their numbers, each nested message's after the field that holds it. A type that holds
-/// itself is described once per path, and no more than <see cref="MaxFields"/> fields are listed.
+/// <summary>One field of a message.</summary>
+/// <param name="Number">Its number on the wire, 1 to 536,870,911; no two fields of one message have the same.</param>
+/// <param name="Name">Its name.</param>
+/// <param name="Type">
+/// Its type in protobuf's words: "int32", "repeated string", "map&lt;string, int32&gt;"; a nested message is "message", whatever
+/// its name: "message", "repeated message", "map&lt;string, message&gt;".
 /// </param>
+public sealed record PayloadField(int Number, string Name, string Type)
+{
+    /// <summary>
+    /// The nested message that it holds: 0 is the payload itself, n is the n-th of <see cref="PayloadSchema.Nested"/>. Null, the
+    /// default, where it holds none or one that is not described; such a field is compared by <see cref="Type"/> alone.
+    /// </summary>
+    public int? Message { get; init; }
+}
+
+/// <summary>A message type that a payload holds.</summary>
+/// <param name="Name">Its name, for people: types of two names match where their fields do.</param>
+/// <param name="Fields">Its fields in the order of their numbers.</param>
+public sealed record PayloadMessage(string Name, ImmutableArray<PayloadField> Fields);
+
+/// <summary>
+/// What endpoints of one topic must agree on about its payload. A field is found by the numbers of the fields around it and by its
+/// own. Endpoints match where the fields that both have are of one type; either may lack fields of the other, and names may differ.
+/// </summary>
+/// <param name="TypeName">The payload's type, for people.</param>
+/// <param name="Kind">Its family: <see cref="BytesKind"/>, <see cref="StringKind"/> or <see cref="MessageKind"/>.</param>
+/// <param name="Fields">A message's own fields in the order of their numbers.</param>
 public sealed record PayloadSchema(string TypeName, string Kind, ImmutableArray<PayloadField> Fields)
 {
     /// <summary>Plain bytes, whose meaning is the application's.</summary>
@@ -26,6 +41,14 @@ public sealed record PayloadSchema(string TypeName, string Kind, ImmutableArray<
     /// <summary>A protobuf message.</summary>
     public const string MessageKind = "message";
 
-    /// <summary>The most fields that a schema lists: it travels in a control message, which must stay small.</summary>
-    public const int MaxFields = 1024;
+    /// <summary>The most fields of a payload and all messages in it. A topic with more cannot be opened.</summary>
+    public const int MaxFields = 4096;
+
+    /// <summary>The most message types within a payload. A topic with more cannot be opened.</summary>
+    public const int MaxNested = 512;
+
+    /// <summary>
+    /// The message types within the payload, each once, however often it occurs; one that holds itself refers to itself.
+    /// </summary>
+    public ImmutableArray<PayloadMessage> Nested { get; init; } = [];
 }

@@ -31,10 +31,10 @@ internal sealed class CodeText
         return this;
     }
 
-    public CodeText Close()
+    public CodeText Close(string after = "")
     {
         _depth--;
-        return Line("}");
+        return Line("}" + after);
     }
 
     public CodeText CloseStatement()

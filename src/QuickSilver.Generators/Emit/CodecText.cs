@@ -27,7 +27,7 @@ internal static class CodecText
         Measure(code, contract, names);
         WriteTo(code, contract, names);
         ReadFrom(code, contract, names);
-        DescribeSchema(code, contract, names);
+        new SchemaText(code, names).Describe(contract);
         return code.Close().Close().ToString();
     }
 
@@ -142,21 +142,5 @@ internal static class CodecText
 
         text.AnyOrder(contract);
         code.Close().Line();
-    }
-
-    private static void DescribeSchema(CodeText code, ContractModel contract, CodecNames names)
-    {
-        code.Open($"private static {ValueCode.Runtime}PayloadSchema DescribeSchema()");
-        code.Open($"{ValueCode.Runtime}PayloadField[] fields = new {ValueCode.Runtime}PayloadField[]");
-        foreach (string field in new SchemaText(names).Fields(contract))
-        {
-            code.Line(field);
-        }
-
-        code.CloseStatement();
-        code.Line($"return new {ValueCode.Runtime}PayloadSchema(").Line($"    {SchemaText.Literal(contract.SchemaName)},");
-        code.Line($"    {ValueCode.Runtime}PayloadSchema.MessageKind,");
-        code.Line("    global::System.Runtime.InteropServices.ImmutableCollectionsMarshal.AsImmutableArray(fields));");
-        code.Close();
     }
 }

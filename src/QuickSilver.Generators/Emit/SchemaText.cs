@@ -2,40 +2,73 @@ using QuickSilver.Generators.Model;
 
 namespace QuickSilver.Generators.Emit;
 
-// The flattened schema. A type on the path above itself is not entered again, and the list is cut where PayloadSchema says.
-internal sealed class SchemaText(CodecNames names)
+// The schema: the contract's own fields, and each message type within it once, numbered in the order of its first occurrence.
+internal sealed class SchemaText(CodeText code, CodecNames names)
 {
-    private const int MaxFields = 1024;
+    private const string AsImmutable = "global::System.Runtime.InteropServices.ImmutableCollectionsMarshal.AsImmutableArray";
 
-    private readonly List<string> _fields = [];
-    private readonly HashSet<string> _path = [];
-
-    public IReadOnlyList<string> Fields(ContractModel contract)
-    {
-        Add(contract, "");
-        return _fields;
-    }
+    private readonly List<ContractModel> _messages = [];
+    private readonly Dictionary<string, int> _numbers = [];
 
     public static string Literal(string text) => Microsoft.CodeAnalysis.CSharp.SymbolDisplay.FormatLiteral(text, quote: true);
 
-    private void Add(ContractModel contract, string prefix)
+    public void Describe(ContractModel contract)
     {
-        _path.Add(contract.TypeName);
-        foreach (var member in contract.Members)
+        code.Open($"private static {ValueCode.Runtime}PayloadSchema DescribeSchema()");
+        NumberOf(contract);
+        Fields(0);
+        // The list grows as its messages are found to hold others.
+        for (int message = 1; message < _messages.Count; message++)
         {
-            if (_fields.Count == MaxFields)
-            {
-                break;
-            }
-
-            string name = prefix + member.WireName;
-            _fields.Add($"new {ValueCode.Runtime}PayloadField({member.Number}, {Literal(name)}, {Literal(member.TypeWord)}),");
-            if (member.Value.IsMessage && !_path.Contains(member.Value.TypeName))
-            {
-                Add(names.Contract(member.Value), name + ".");
-            }
+            Fields(message);
         }
 
-        _path.Remove(contract.TypeName);
+        code.Line($"return new {ValueCode.Runtime}PayloadSchema(").Line($"    {Literal(contract.SchemaName)},");
+        code.Line($"    {ValueCode.Runtime}PayloadSchema.MessageKind,");
+        bool isFlat = _messages.Count == 1;
+        code.Line($"    {AsImmutable}(fields0)){(isFlat ? ";" : "")}");
+        if (!isFlat)
+        {
+            Nested();
+        }
+
+        code.Close();
+    }
+
+    private int NumberOf(ContractModel contract)
+    {
+        if (!_numbers.TryGetValue(contract.TypeName, out int number))
+        {
+            number = _messages.Count;
+            _numbers.Add(contract.TypeName, number);
+            _messages.Add(contract);
+        }
+
+        return number;
+    }
+
+    private void Fields(int message)
+    {
+        code.Open($"{ValueCode.Runtime}PayloadField[] fields{message} = new {ValueCode.Runtime}PayloadField[]");
+        foreach (var member in _messages[message].Members)
+        {
+            string field = $"new {ValueCode.Runtime}PayloadField({member.Number}, {Literal(member.WireName)}, {Literal(member.TypeWord)})";
+            string held = member.Value.IsMessage ? $" {{ Message = {NumberOf(names.Contract(member.Value))} }}" : "";
+            code.Line($"{field}{held},");
+        }
+
+        code.CloseStatement();
+    }
+
+    private void Nested()
+    {
+        code.Open("");
+        code.Line($"Nested = {AsImmutable}(new {ValueCode.Runtime}PayloadMessage[]").Open("");
+        for (int message = 1; message < _messages.Count; message++)
+        {
+            code.Line($"new {ValueCode.Runtime}PayloadMessage({Literal(_messages[message].Word)}, {AsImmutable}(fields{message})),");
+        }
+
+        code.Close(")").CloseStatement();
     }
 }

@@ -41,10 +41,6 @@ internal sealed class ContractReader
         return (new ContractClosure(model, new(ordered)), reader._problems);
     }
 
-    // The name in the schemas of those that hold it.
-    public static string WordOf(INamedTypeSymbol type) =>
-        type.Attribute(KnownTypes.DataContract)?.Argument("Name") as string ?? type.Name;
-
     private ContractModel? Read()
     {
         if (!_compilation.IsSymbolAccessibleWithin(_type, _compilation.Assembly) || IsFileLocal(_type))
@@ -62,11 +58,11 @@ internal sealed class ContractReader
             return null;
         }
 
-        string schemaName = _type.Attribute(KnownTypes.DataContract)?.Argument("Name") as string ?? _type.ToDisplayString();
+        string? givenName = _type.Attribute(KnownTypes.DataContract)?.Argument("Name") as string;
         return new ContractModel(
             _type.Qualified(),
-            schemaName,
-            WordOf(_type),
+            givenName ?? _type.ToDisplayString(),
+            givenName ?? _type.Name,
             _type.IsReferenceType,
             new(members.Select(member => member.Model).ToImmutableArray()),
             new(plan.Arguments),

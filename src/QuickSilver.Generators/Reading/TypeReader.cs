@@ -112,7 +112,7 @@ internal static class TypeReader
         {
             return named.IsGenericType
                 ? null
-                : new ValueModel(ValueKind.Message, named.Qualified(), ContractReader.WordOf(named), named.IsReferenceType, IsEnum: false);
+                : new ValueModel(ValueKind.Message, named.Qualified(), "message", named.IsReferenceType, IsEnum: false);
         }
 
         return named.OriginalDefinition.ToDisplayString() switch

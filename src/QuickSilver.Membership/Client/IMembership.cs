@@ -1,4 +1,4 @@
-using System.Collections.Immutable;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Client;
@@ -9,40 +9,6 @@ internal enum TopicRole
     None = 0,
     Publish = 1,
     Subscribe = 2,
-}
-
-// One field of a payload's schema: its number and its wire type as a word ("int32", "string", "repeated Leg", …).
-internal sealed record ContractField(int Number, string Name, string Type);
-
-// What endpoints of one topic must agree on. Kind is the payload's family: "bytes", "string", or "message" with Fields
-// (flattened: a nested message's fields have dotted names). Guarantee is the guarantee's name, Security likewise.
-internal sealed record ContractDescription
-{
-    public required string TypeName { get; init; }
-    public required string Kind { get; init; }
-    public required string Guarantee { get; init; }
-    public string Security { get; init; } = "None";
-    public ImmutableArray<ContractField> Fields { get; init; } = [];
-
-    // By what they say: topics by the thousand have one contract among them.
-    public bool Equals(ContractDescription? other) => ReferenceEquals(this, other) || (other is not null
-        && TypeName == other.TypeName && Kind == other.Kind && Guarantee == other.Guarantee && Security == other.Security
-        && Fields.AsSpan().SequenceEqual(other.Fields.AsSpan()));
-
-    public override int GetHashCode()
-    {
-        var hash = new HashCode();
-        hash.Add(TypeName);
-        hash.Add(Kind);
-        hash.Add(Guarantee);
-        hash.Add(Security);
-        foreach (var field in Fields)
-        {
-            hash.Add(field);
-        }
-
-        return hash.ToHashCode();
-    }
 }
 
 internal sealed record TopicRequest

@@ -1,13 +1,17 @@
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service;
 
-// What each open topic carries and promises. The first endpoint registers its contract; later ones must agree in kind,
-// guarantee, security and the type of every field number that both have. Fields that one side lacks are compatible, as in
-// protobuf, and are remembered, so that a third endpoint is held to them too. The last endpoint to close takes the
-// contract along.
+// What each open topic carries and promises. An endpoint may join a topic when its contract matches those of all who have it open:
+// any two of them, as fields that one side lacks are compatible, and two that both match a third need not match each other. With its
+// last endpoint a contract is forgotten.
 internal sealed class ContractRegistry
 {
+    // Of one topic at a time: an upgrade has two, and who joins is matched with each.
+    private const int MaxVersions = 32;
+
     private readonly Dictionary<ulong, Entry> _entries = [];
     // Each once, however many topics have it.
     private readonly Dictionary<ContractDescription, SharedContract> _contracts = [];
@@ -15,78 +19,177 @@ internal sealed class ContractRegistry
     private sealed class SharedContract(ContractDescription contract)
     {
         public readonly ContractDescription Contract = contract;
-        public readonly Dictionary<int, ContractField> Fields = contract.Fields.ToDictionary(field => field.Number);
-        public int Topics;
+        public int Versions;
     }
 
-    private sealed class Entry(string name, SharedContract shared)
+    private sealed class Entry(string name, SharedContract first)
     {
         public readonly string Name = name;
-        public readonly SharedContract Shared = shared;
-        // The contract's, until an endpoint knows of one that the contract lacks.
-        public Dictionary<int, ContractField> Fields = shared.Fields;
-        public int Endpoints;
+        // Of all endpoints but those that Others names.
+        public SharedContract First = first;
+        public int FirstEndpoints;
+        // Null while all have one contract, as they mostly do.
+        public OtherVersions? Others;
+    }
 
-        public ContractDescription Contract => Shared.Contract;
+    private sealed class Version(SharedContract shared)
+    {
+        public readonly SharedContract Shared = shared;
+        public int Endpoints;
+    }
+
+    private sealed class OtherVersions
+    {
+        // In the order of their coming.
+        public readonly List<Version> All = [];
+        public readonly Dictionary<NodeKey, Version> ByNode = [];
     }
 
     public int Count => _entries.Count;
 
-    /// <summary>Null when the topic may be opened under this contract; otherwise a sentence that names what differs.</summary>
-    public string? Check(TopicRequest topic)
+    /// <summary>How many different contracts are known.</summary>
+    public int ContractCount => _contracts.Count;
+
+    /// <summary>
+    /// Null when the node may open the topic under this contract; otherwise a sentence that names what differs or is wrong.
+    /// A node that <paramref name="replaces"/> what it has open is not held to the contract that it had.
+    /// </summary>
+    public string? Check(NodeKey node, TopicRequest topic, bool replaces)
     {
-        var numbers = new HashSet<int>();
-        foreach (var field in topic.Contract.Fields)
+        // What is known was found sound when it came.
+        if (!_contracts.ContainsKey(topic.Contract) && ContractLimits.Problem(topic.Name, topic.Contract) is { } problem)
         {
-            if (!numbers.Add(field.Number))
-            {
-                return $"Topic '{topic.Name}': the contract has two fields numbered {field.Number}.";
-            }
+            return problem;
         }
 
-        return _entries.TryGetValue(topic.TopicId, out var entry) ? Compare(entry, topic) : null;
+        if (!_entries.TryGetValue(topic.TopicId, out var entry))
+        {
+            return null;
+        }
+
+        if (entry.Name != topic.Name)
+        {
+            return $"Topic '{topic.Name}' has the same number as topic '{entry.Name}', which is open: one of them needs another name.";
+        }
+
+        var own = replaces ? entry.Others?.ByNode.GetValueOrDefault(node) : null;
+        bool isFirst = replaces && own is null;
+        return Compare(entry, topic, own, firstIsOwn: isFirst && entry.FirstEndpoints == 1);
     }
 
     /// <summary>Counts one more endpoint of a topic that <see cref="Check"/> let pass.</summary>
-    public void Add(TopicRequest topic)
-    {
-        Learn(topic).Endpoints++;
-    }
-
-    /// <summary>Remembers the fields of an endpoint that is counted already.</summary>
-    public void Update(TopicRequest topic) => Learn(topic);
-
-    public void Remove(ulong topicId)
-    {
-        if (_entries.TryGetValue(topicId, out var entry) && --entry.Endpoints == 0)
-        {
-            _entries.Remove(topicId);
-            if (--entry.Shared.Topics == 0)
-            {
-                _contracts.Remove(entry.Contract);
-            }
-        }
-    }
-
-    private Entry Learn(TopicRequest topic)
+    public void Add(NodeKey node, TopicRequest topic)
     {
         if (!_entries.TryGetValue(topic.TopicId, out var entry))
         {
             entry = new Entry(topic.Name, Share(topic.Contract));
             _entries.Add(topic.TopicId, entry);
-            return entry;
         }
 
-        foreach (var field in topic.Contract.Fields)
+        if (entry.First.Contract.Equals(topic.Contract))
         {
-            if (!entry.Fields.ContainsKey(field.Number))
+            entry.FirstEndpoints++;
+            return;
+        }
+
+        var others = entry.Others ??= new OtherVersions();
+        var version = others.All.Find(other => other.Shared.Contract.Equals(topic.Contract));
+        if (version is null)
+        {
+            version = new Version(Share(topic.Contract));
+            others.All.Add(version);
+        }
+
+        version.Endpoints++;
+        others.ByNode.Add(node, version);
+    }
+
+    /// <summary>The contract of an endpoint that is counted already.</summary>
+    public void Update(NodeKey node, TopicRequest topic)
+    {
+        var entry = _entries[topic.TopicId];
+        var known = entry.Others?.ByNode.GetValueOrDefault(node)?.Shared ?? entry.First;
+        if (!known.Contract.Equals(topic.Contract))
+        {
+            Remove(node, topic.TopicId);
+            Add(node, topic);
+        }
+    }
+
+    public void Remove(NodeKey node, ulong topicId)
+    {
+        if (!_entries.TryGetValue(topicId, out var entry))
+        {
+            return;
+        }
+
+        if (entry.Others is { } others && others.ByNode.Remove(node, out var version))
+        {
+            if (--version.Endpoints == 0)
             {
-                entry.Fields = entry.Fields == entry.Shared.Fields ? new(entry.Fields) : entry.Fields;
-                entry.Fields.Add(field.Number, field);
+                Release(version.Shared);
+                others.All.Remove(version);
+                entry.Others = others.All.Count == 0 ? null : others;
+            }
+        }
+        else if (--entry.FirstEndpoints == 0)
+        {
+            Release(entry.First);
+            RemoveFirst(topicId, entry);
+        }
+    }
+
+    private void RemoveFirst(ulong topicId, Entry entry)
+    {
+        if (entry.Others is not { } others)
+        {
+            _entries.Remove(topicId);
+            return;
+        }
+
+        var next = others.All[0];
+        entry.First = next.Shared;
+        entry.FirstEndpoints = next.Endpoints;
+        others.All.RemoveAt(0);
+        foreach (var (node, version) in others.ByNode)
+        {
+            if (version == next)
+            {
+                others.ByNode.Remove(node);
             }
         }
 
-        return entry;
+        entry.Others = others.All.Count == 0 ? null : others;
+    }
+
+    private static string? Compare(Entry entry, TopicRequest topic, Version? own, bool firstIsOwn)
+    {
+        var versions = entry.Others?.All;
+        bool isOpen = entry.First.Contract.Equals(topic.Contract)
+            || versions?.Exists(version => version.Shared.Contract.Equals(topic.Contract)) == true;
+        if (isOpen)
+        {
+            // It was compared with all the others when it came.
+            return null;
+        }
+
+        if (!firstIsOwn && ContractMatch.Difference(topic.Name, entry.First.Contract, topic.Contract) is { } difference)
+        {
+            return difference;
+        }
+
+        foreach (var version in versions ?? [])
+        {
+            bool isOwn = version == own && version.Endpoints == 1;
+            if (!isOwn && ContractMatch.Difference(topic.Name, version.Shared.Contract, topic.Contract) is { } other)
+            {
+                return other;
+            }
+        }
+
+        return 1 + (versions?.Count ?? 0) < MaxVersions
+            ? null
+            : $"Topic '{topic.Name}' is open with {MaxVersions} versions of its contract; one of them must be closed everywhere first.";
     }
 
     private SharedContract Share(ContractDescription contract)
@@ -97,45 +200,15 @@ internal sealed class ContractRegistry
             _contracts.Add(contract, shared);
         }
 
-        shared.Topics++;
+        shared.Versions++;
         return shared;
     }
 
-    private static string? Compare(Entry entry, TopicRequest topic)
+    private void Release(SharedContract shared)
     {
-        var offered = entry.Contract;
-        var asked = topic.Contract;
-        if (entry.Name != topic.Name)
+        if (--shared.Versions == 0)
         {
-            return $"Topic '{topic.Name}' has the same number as topic '{entry.Name}', which is open: one of them needs another name.";
+            _contracts.Remove(shared.Contract);
         }
-
-        if (offered.Kind != asked.Kind)
-        {
-            return $"Topic '{topic.Name}' carries {Describe(offered)}; this endpoint has {Describe(asked)}.";
-        }
-
-        if (offered.Guarantee != asked.Guarantee)
-        {
-            return $"Topic '{topic.Name}' has guarantee {offered.Guarantee}; this endpoint asks for {asked.Guarantee}.";
-        }
-
-        if (offered.Security != asked.Security)
-        {
-            return $"Topic '{topic.Name}' has security {offered.Security}; this endpoint asks for {asked.Security}.";
-        }
-
-        foreach (var field in asked.Fields)
-        {
-            if (entry.Fields.TryGetValue(field.Number, out var known) && known.Type != field.Type)
-            {
-                return $"Topic '{topic.Name}' carries {Describe(offered)} with field {known.Number} '{known.Name}' of type {known.Type};"
-                    + $" this endpoint has type {field.Type}.";
-            }
-        }
-
-        return null;
     }
-
-    private static string Describe(ContractDescription contract) => $"{contract.TypeName}({contract.Kind})";
 }

@@ -20,7 +20,9 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
         context.Counters.TopicRequests++;
         member.LastRequest = Math.Max(member.LastRequest, request.RequestId);
         var topic = request.Topic;
-        string? refusal = Refuse(member, topic) ?? _contracts.Check(topic);
+        bool opensAfresh = isRegistration && !request.Held;
+        bool replaces = opensAfresh && map.IsOpen(member.Key, topic.TopicId);
+        string? refusal = Refuse(member, topic) ?? _contracts.Check(member.Key, topic, replaces);
         if (refusal is not null)
         {
             context.Counters.TopicsRefused++;
@@ -29,7 +31,7 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
             return false;
         }
 
-        Grant(member, topic, opensAfresh: isRegistration && !request.Held);
+        Grant(member, topic, opensAfresh);
         member.Session?.Send(new TopicOutcomeMessage(request.RequestId, ""));
         return true;
     }
@@ -39,7 +41,7 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
         if (map.IsOpen(member.Key, topicId))
         {
             map.SetRole(member.Key, topicId, TopicRole.None);
-            _contracts.Remove(topicId);
+            _contracts.Remove(member.Key, topicId);
         }
     }
 
@@ -64,7 +66,7 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
     {
         foreach (ulong topicId in map.TopicsOf(member.Key))
         {
-            _contracts.Remove(topicId);
+            _contracts.Remove(member.Key, topicId);
         }
     }
 
@@ -72,11 +74,11 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
     {
         if (!map.IsOpen(member.Key, topic.TopicId))
         {
-            _contracts.Add(topic);
+            _contracts.Add(member.Key, topic);
         }
         else
         {
-            _contracts.Update(topic);
+            _contracts.Update(member.Key, topic);
             if (opensAfresh)
             {
                 map.SetRole(member.Key, topic.TopicId, TopicRole.None);

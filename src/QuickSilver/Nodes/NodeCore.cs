@@ -6,6 +6,7 @@ using QuickSilver.Core.Requests;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Publishing;

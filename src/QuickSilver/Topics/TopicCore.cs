@@ -1,6 +1,7 @@
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Nodes;
@@ -58,7 +59,7 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
 
     public void Join(TopicOpening opening)
     {
-        if (TopicContract.Difference(Name, _contract, opening.Contract) is { } difference)
+        if (ContractMatch.Difference(Name, _contract, opening.Contract) is { } difference)
         {
             opening.Fail(new ContractMismatchException(difference));
             return;

@@ -2,6 +2,7 @@ using System.Net;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Views;
 

@@ -1,4 +1,5 @@
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Infrastructure;
@@ -22,4 +23,11 @@ internal static class Requests
         Guarantee = "Reliable",
         Fields = [.. fields],
     };
+
+    // A departure with legs, each with other legs within it: a type that holds itself.
+    public static ContractDescription Nested(string typeOfFrom) =>
+        Departure(new ContractField(1, "Flight", "string"), new ContractField(2, "Legs", "repeated message") { Message = 1 }) with
+        {
+            Nested = [new("Leg", [new(1, "From", typeOfFrom), new(2, "Parts", "repeated message") { Message = 1 }])],
+        };
 }

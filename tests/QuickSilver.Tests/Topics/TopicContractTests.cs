@@ -1,5 +1,6 @@
 using QuickSilver.Core.Serialization;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 using QuickSilver.Tests.Infrastructure;
 using QuickSilver.Topics;
@@ -22,6 +23,7 @@ public sealed class TopicContractTests
         Assert.Equal(("FakeType", "message", "BestEffort"), (request.Contract.TypeName, request.Contract.Kind, request.Contract.Guarantee));
         ContractField[] fields = [new(1, "Gate", "int32"), new(2, "Flight", "string")];
         Assert.Equal(fields, request.Contract.Fields.ToArray());
+        Assert.Empty(request.Contract.Nested);
         Assert.False(parts.SenderOf(Name).IsReliable);
         Assert.False(parts.ReceiverOf(Name).IsReliable);
     }
@@ -48,32 +50,41 @@ public sealed class TopicContractTests
         var node = await parts.StartAsync();
         await node.OpenTopicAsync<string>(Name).OrFail();
         var kind = await Assert.ThrowsAsync<ContractMismatchException>(() => node.OpenTopicAsync<byte[]>(Name)).OrFail();
-        Assert.Contains("carries string", kind.Message);
-        Assert.Contains("bytes", kind.Message);
+        Assert.Equal("Topic 'flights' carries string(string); this endpoint has bytes(bytes).", kind.Message);
         var guarantee = await Assert.ThrowsAsync<ContractMismatchException>(
             () => node.OpenTopicAsync<string>(Name, new TopicOptions { Guarantee = Guarantee.BestEffort })).OrFail();
-        Assert.Contains("guarantee Reliable; BestEffort was asked for", guarantee.Message);
+        Assert.Contains("guarantee Reliable; this endpoint asks for BestEffort", guarantee.Message);
         Assert.Single(parts.Service.Requests);
         Assert.Equal(1, node.Status.OpenTopics);
     }
 
     [Fact]
-    public void Fields_that_differ_are_named_with_number_name_and_both_types()
+    public async Task A_second_endpoint_may_have_another_version_of_a_nested_type_and_one_that_differs_within_is_refused()
     {
-        string? difference = Difference(
-            [new(1, "Flight", "string"), new(2, "Gate", "int32")],
-            [new(1, "Flight", "string"), new(2, "Door", "string")]);
-        Assert.Contains("field 2 is int32 Gate there and string Door here", difference);
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        await node.OpenTopicAsync(Name, Holding(("string", "From"))).OrFail();
+        await node.OpenTopicAsync(Name, Holding(("string", "Origin"), ("string", "To"))).OrFail();
+        var refusal = await Assert.ThrowsAsync<ContractMismatchException>(
+            () => node.OpenTopicAsync(Name, Holding(("int32", "From")))).OrFail();
+        Assert.Equal(
+            "Topic 'flights' carries FakeType(message) with field 1.1 'Leg.From' of type string; this endpoint has type int32.",
+            refusal.Message);
+        var asked = Assert.Single(parts.Service.Requests).Contract;
+        Assert.Equal([new ContractField(1, "Leg", "message") { Message = 1 }], asked.Fields.ToArray());
+        Assert.Equal(new ContractMessage("Held", [new ContractField(1, "From", "string")]), Assert.Single(asked.Nested));
     }
 
     [Fact]
-    public void Added_and_renamed_fields_are_compatible_and_nested_ones_are_told_apart()
+    public async Task A_schema_that_the_service_would_refuse_is_refused_before_it_is_asked()
     {
-        Assert.Null(Difference([new(1, "A", "string")], [new(1, "B", "string"), new(2, "C", "int32")]));
-        Assert.Null(Difference([new(1, "Leg", "Leg"), new(1, "Leg.From", "string")], [new(1, "Leg", "Leg"), new(2, "Leg.To", "string")]));
-        Assert.NotNull(Difference(
-            [new(1, "Leg", "Leg"), new(1, "Leg.From", "string")],
-            [new(1, "Leg", "Leg"), new(1, "Leg.From", "int32")]));
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var wide = new FakeCodec([.. Enumerable.Range(0, PayloadSchema.MaxFields + 1).Select(at => ("int32", $"F{at}"))]);
+        var refusal = await Assert.ThrowsAsync<NotSupportedException>(() => node.OpenTopicAsync(Name, wide)).OrFail();
+        Assert.Contains("Topic 'flights': the contract of FakeType has more than 4096 fields", refusal.Message);
+        Assert.Empty(parts.Service.Requests);
+        Assert.Equal(0, node.Status.OpenTopics);
     }
 
     [Fact]
@@ -108,15 +119,18 @@ public sealed class TopicContractTests
         Assert.Contains("position 0", Assert.Throws<ArgumentException>(() => TopicName.Check("\ude42a")).Message);
     }
 
-    private static string? Difference(ContractField[] open, ContractField[] asked) =>
-        TopicContract.Difference(Name, Contract(open), Contract(asked));
-
-    private static ContractDescription Contract(ContractField[] fields) =>
-        new() { TypeName = "T", Kind = "message", Guarantee = "Reliable", Fields = [.. fields] };
+    private static FakeCodec Holding(params (string Type, string Name)[] within)
+    {
+        var held = new PayloadMessage("Held", [.. within.Select((field, i) => new PayloadField(i + 1, field.Name, field.Type))]);
+        return new FakeCodec(("message", "Leg"))
+        {
+            Schema = new("FakeType", "message", [new PayloadField(1, "Leg", "message") { Message = 1 }]) { Nested = [held] },
+        };
+    }
 
     private sealed class FakeCodec(params (string Type, string Name)[] fields) : IPayloadCodec<int>
     {
-        public PayloadSchema Schema { get; } =
+        public PayloadSchema Schema { get; init; } =
             new("FakeType", "message", [.. fields.Select((field, i) => new PayloadField(i + 1, field.Name, field.Type))]);
 
         public int GetSize(in int value) => 0;

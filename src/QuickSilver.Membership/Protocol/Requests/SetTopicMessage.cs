@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
 
 namespace QuickSilver.Membership.Protocol.Requests;
 
@@ -8,8 +9,6 @@ namespace QuickSilver.Membership.Protocol.Requests;
 internal sealed record SetTopicMessage : IControlMessage
 {
     public const int MaxNameBytes = 1024;
-    private const int MaxWordBytes = 1024;
-    private const int MaxFields = 4096;
 
     public static int Kind => ControlMessageKind.SetTopic;
 
@@ -65,33 +64,55 @@ internal sealed record SetTopicMessage : IControlMessage
         writer.Text(2, contract.Kind);
         writer.Text(3, contract.Guarantee);
         writer.Text(4, contract.Security);
-        foreach (var member in contract.Fields)
+        WriteFields(writer, 5, contract.Fields);
+        foreach (var message in contract.Nested)
         {
-            int at = writer.Begin(5);
-            writer.UInt64(1, (ulong)member.Number);
-            writer.Text(2, member.Name);
-            writer.Text(3, member.Type);
+            int at = writer.Begin(6);
+            writer.Text(1, message.Name);
+            WriteFields(writer, 2, message.Fields);
             writer.End(at);
         }
 
         writer.End(start);
     }
 
+    private static void WriteFields(ProtoWriter writer, int field, ImmutableArray<ContractField> fields)
+    {
+        foreach (var member in fields)
+        {
+            int at = writer.Begin(field);
+            writer.UInt64(1, (ulong)member.Number);
+            writer.Text(2, member.Name);
+            writer.Text(3, member.Type);
+            if (member.Message is { } message)
+            {
+                // Left out where there is none, so that 0, the payload, must be written as something else.
+                writer.UInt64(4, (ulong)message + 1);
+            }
+
+            writer.End(at);
+        }
+    }
+
+    // What the frame has room for is read; ContractLimits judges it, so that a refusal can say what is wrong. Of what comes in numbers,
+    // one more than is allowed is kept.
     private static ContractDescription ReadContract(ref ProtoReader outer)
     {
         var reader = outer.Message();
         string typeName = "", kind = "", guarantee = "", security = "";
         var fields = ImmutableArray.CreateBuilder<ContractField>();
+        var nested = ImmutableArray.CreateBuilder<ContractMessage>();
+        int fieldsLeft = ContractLimits.MaxFields + 1;
         while (reader.Next())
         {
             switch (reader.Field)
             {
-                case 1: typeName = reader.Text(MaxWordBytes); break;
-                case 2: kind = reader.Text(MaxWordBytes); break;
-                case 3: guarantee = reader.Text(MaxWordBytes); break;
-                case 4: security = reader.Text(MaxWordBytes); break;
-                case 5 when fields.Count < MaxFields: fields.Add(ReadField(ref reader)); break;
-                case 5: reader.Fail(); break;
+                case 1: typeName = reader.Text(int.MaxValue); break;
+                case 2: kind = reader.Text(int.MaxValue); break;
+                case 3: guarantee = reader.Text(int.MaxValue); break;
+                case 4: security = reader.Text(int.MaxValue); break;
+                case 5 when fieldsLeft > 0: fields.Add(ReadField(ref reader, ref fieldsLeft)); break;
+                case 6 when nested.Count <= ContractLimits.MaxNested: nested.Add(ReadNested(ref reader, ref fieldsLeft)); break;
                 default: reader.Skip(); break;
             }
         }
@@ -104,26 +125,49 @@ internal sealed record SetTopicMessage : IControlMessage
             Guarantee = guarantee,
             Security = security,
             Fields = fields.DrainToImmutable(),
+            Nested = nested.DrainToImmutable(),
         };
     }
 
-    private static ContractField ReadField(ref ProtoReader outer)
+    private static ContractMessage ReadNested(ref ProtoReader outer, ref int fieldsLeft)
     {
         var reader = outer.Message();
+        string name = "";
+        var fields = ImmutableArray.CreateBuilder<ContractField>();
+        while (reader.Next())
+        {
+            switch (reader.Field)
+            {
+                case 1: name = reader.Text(int.MaxValue); break;
+                case 2 when fieldsLeft > 0: fields.Add(ReadField(ref reader, ref fieldsLeft)); break;
+                default: reader.Skip(); break;
+            }
+        }
+
+        outer.FailIf(reader.Failed);
+        return new ContractMessage(name, fields.DrainToImmutable());
+    }
+
+    private static ContractField ReadField(ref ProtoReader outer, ref int fieldsLeft)
+    {
+        fieldsLeft--;
+        var reader = outer.Message();
         int number = 0;
+        int? message = null;
         string name = "", type = "";
         while (reader.Next())
         {
             switch (reader.Field)
             {
                 case 1: number = reader.Int32(int.MaxValue); break;
-                case 2: name = reader.Text(MaxWordBytes); break;
-                case 3: type = reader.Text(MaxWordBytes); break;
+                case 2: name = reader.Text(int.MaxValue); break;
+                case 3: type = reader.Text(int.MaxValue); break;
+                case 4: message = reader.Int32(int.MaxValue) - 1; break;
                 default: reader.Skip(); break;
             }
         }
 
         outer.FailIf(reader.Failed);
-        return new ContractField(number, name, type);
+        return new ContractField(number, name, type) { Message = message };
     }
 }

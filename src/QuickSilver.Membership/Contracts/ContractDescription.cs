@@ -1,0 +1,71 @@
+using System.Collections.Immutable;
+
+namespace QuickSilver.Membership.Contracts;
+
+// One field of a message: its number, its name, and its wire type as a word ("int32", "string", "repeated message", …). Message says
+// which message it holds: 0 is the payload itself, n the n-th nested one; null: none.
+internal sealed record ContractField(int Number, string Name, string Type)
+{
+    public int? Message { get; init; }
+}
+
+// A message type within the payload. Its name is for people only.
+internal sealed record ContractMessage(string Name, ImmutableArray<ContractField> Fields)
+{
+    public bool Equals(ContractMessage? other) =>
+        ReferenceEquals(this, other) || (other is not null && Name == other.Name && Fields.AsSpan().SequenceEqual(other.Fields.AsSpan()));
+
+    public override int GetHashCode()
+    {
+        var hash = new HashCode();
+        hash.Add(Name);
+        foreach (var field in Fields)
+        {
+            hash.Add(field);
+        }
+
+        return hash.ToHashCode();
+    }
+}
+
+// What endpoints of one topic must agree on. Kind is the payload's family: "bytes", "string", or "message" with Fields, of which
+// those that hold messages refer to Nested. Each message type stands there once, so that the description of a type that
+// holds itself ends, and one of types that hold each other many times stays small. Guarantee is the guarantee's name, Security likewise.
+internal sealed record ContractDescription
+{
+    public required string TypeName { get; init; }
+    public required string Kind { get; init; }
+    public required string Guarantee { get; init; }
+    public string Security { get; init; } = "None";
+    public ImmutableArray<ContractField> Fields { get; init; } = [];
+    public ImmutableArray<ContractMessage> Nested { get; init; } = [];
+
+    public ImmutableArray<ContractField> FieldsOf(int message) => message == 0 ? Fields : Nested[message - 1].Fields;
+
+    public string NameOf(int message) => message == 0 ? TypeName : Nested[message - 1].Name;
+
+    // By what they say: topics by the thousand have one contract among them.
+    public bool Equals(ContractDescription? other) => ReferenceEquals(this, other) || (other is not null
+        && TypeName == other.TypeName && Kind == other.Kind && Guarantee == other.Guarantee && Security == other.Security
+        && Fields.AsSpan().SequenceEqual(other.Fields.AsSpan()) && Nested.AsSpan().SequenceEqual(other.Nested.AsSpan()));
+
+    public override int GetHashCode()
+    {
+        var hash = new HashCode();
+        hash.Add(TypeName);
+        hash.Add(Kind);
+        hash.Add(Guarantee);
+        hash.Add(Security);
+        foreach (var field in Fields)
+        {
+            hash.Add(field);
+        }
+
+        foreach (var message in Nested)
+        {
+            hash.Add(message);
+        }
+
+        return hash.ToHashCode();
+    }
+}

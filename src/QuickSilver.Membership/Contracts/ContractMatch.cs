@@ -1,0 +1,163 @@
+using System.Collections.Immutable;
+
+namespace QuickSilver.Membership.Contracts;
+
+// Whether endpoints of two contracts can share a topic. The membership service asks it, and a node whose second endpoint of a topic
+// joins the first without asking the service.
+//
+// A field is known by its path, the numbers of the fields around it, and its own number. One that both have must be of one type.
+// One that a side lacks is optional and compatible, as in protobuf, and so is another name. A name that has another number on
+// each side, with the same type, is taken for a number that was changed: each side would read the other's field as absent.
+//
+// Both descriptions are graphs, as types hold themselves and each other. They are walked together; a pair of messages that was seen is
+// not entered again, so the walk ends after as many pairs as there can be, which ContractLimits bounds.
+internal sealed class ContractMatch
+{
+    // A sentence names no more of a path than its end, and no more of a name than its beginning: it must fit into a reply.
+    private const int MaxPathNamed = 16;
+    private const int MaxNameChars = 96;
+
+    private readonly ContractDescription _open;
+    private readonly ContractDescription _asked;
+    private readonly HashSet<(int Open, int Asked)> _seen = [];
+    // Breadth first: the difference that is told is one of those nearest to the payload, and deep types need no deep stack.
+    private readonly List<Pair> _pairs = [];
+
+    // Two messages that stand in one place, and how it was come to: from which pair and by which field.
+    private readonly record struct Pair(int Open, int Asked, int From, ContractField? By);
+
+    private ContractMatch(ContractDescription open, ContractDescription asked)
+    {
+        _open = open;
+        _asked = asked;
+    }
+
+    /// <summary>Null when they can; otherwise a sentence that names the topic and what differs.</summary>
+    public static string? Difference(string topic, ContractDescription open, ContractDescription asked)
+    {
+        if (ReferenceEquals(open, asked))
+        {
+            return null;
+        }
+
+        if (open.Kind != asked.Kind)
+        {
+            return $"Topic '{topic}' carries {Describe(open)}; this endpoint has {Describe(asked)}.";
+        }
+
+        if (open.Guarantee != asked.Guarantee)
+        {
+            return $"Topic '{topic}' has guarantee {open.Guarantee}; this endpoint asks for {asked.Guarantee}.";
+        }
+
+        if (open.Security != asked.Security)
+        {
+            return $"Topic '{topic}' has security {open.Security}; this endpoint asks for {asked.Security}.";
+        }
+
+        return new ContractMatch(open, asked).FieldDifference() is { } difference
+            ? $"Topic '{topic}' carries {Describe(open)} with {difference}"
+            : null;
+    }
+
+    private string? FieldDifference()
+    {
+        Enter(0, 0, from: -1, by: null);
+        for (int at = 0; at < _pairs.Count; at++)
+        {
+            if (Compare(at, _open.FieldsOf(_pairs[at].Open), _asked.FieldsOf(_pairs[at].Asked)) is { } difference)
+            {
+                return difference;
+            }
+        }
+
+        return null;
+    }
+
+    private void Enter(int open, int asked, int from, ContractField? by)
+    {
+        if (_seen.Add((open, asked)))
+        {
+            _pairs.Add(new Pair(open, asked, from, by));
+        }
+    }
+
+    // Both are in the order of their numbers.
+    private string? Compare(int at, ImmutableArray<ContractField> open, ImmutableArray<ContractField> asked)
+    {
+        Dictionary<string, ContractField>? openByName = null;
+        int next = 0;
+        foreach (var field in asked)
+        {
+            while (next < open.Length && open[next].Number < field.Number)
+            {
+                next++;
+            }
+
+            var known = next < open.Length && open[next].Number == field.Number ? open[next] : null;
+            if (known is not null && known.Type != field.Type)
+            {
+                string renamed = known.Name == field.Name ? "" : $"it as '{Clip(field.Name)}' of ";
+                return $"{Field(at, known)}; this endpoint has {renamed}type {TypeOf(_asked, field)}.";
+            }
+
+            if (known?.Name != field.Name)
+            {
+                openByName ??= ByName(open);
+                if (openByName.TryGetValue(field.Name, out var other) && other.Type == field.Type)
+                {
+                    return $"{Field(at, other)}; this endpoint has it as field {Path(at, field, static step => $"{step.Number}")} of type"
+                        + $" {TypeOf(_asked, field)}. A field keeps its number; one that is new needs a name of its own.";
+                }
+            }
+
+            if (known?.Message is { } openMessage && field.Message is { } askedMessage)
+            {
+                Enter(openMessage, askedMessage, at, known);
+            }
+        }
+
+        return null;
+    }
+
+    private static Dictionary<string, ContractField> ByName(ImmutableArray<ContractField> fields)
+    {
+        var byName = new Dictionary<string, ContractField>(fields.Length);
+        foreach (var field in fields)
+        {
+            byName.TryAdd(field.Name, field);
+        }
+
+        return byName;
+    }
+
+    private string Field(int at, ContractField field) =>
+        $"field {Path(at, field, static step => $"{step.Number}")} '{Path(at, field, static step => Clip(step.Name))}'"
+        + $" of type {TypeOf(_open, field)}";
+
+    private string Path(int at, ContractField field, Func<ContractField, string> part)
+    {
+        var parts = new List<string> { part(field) };
+        while (_pairs[at].By is { } by)
+        {
+            if (parts.Count == MaxPathNamed)
+            {
+                parts.Add("…");
+                break;
+            }
+
+            parts.Add(part(by));
+            at = _pairs[at].From;
+        }
+
+        parts.Reverse();
+        return string.Join('.', parts);
+    }
+
+    private static string TypeOf(ContractDescription contract, ContractField field) => Clip(
+        field.Message is { } message ? field.Type.Replace("message", contract.NameOf(message), StringComparison.Ordinal) : field.Type);
+
+    private static string Describe(ContractDescription contract) => $"{Clip(contract.TypeName)}({contract.Kind})";
+
+    private static string Clip(string name) => name.Length <= MaxNameChars ? name : name[..MaxNameChars] + "…";
+}

@@ -1,0 +1,118 @@
+using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Tests.Infrastructure;
+
+namespace QuickSilver.Membership.Tests.Contracts;
+
+public sealed class ContractMatchTests
+{
+    private static string? Difference(ContractDescription open, ContractDescription asked)
+    {
+        Assert.Null(ContractLimits.Problem("T", open));
+        Assert.Null(ContractLimits.Problem("T", asked));
+        return ContractMatch.Difference("T", open, asked);
+    }
+
+    private static ContractDescription Flat(params ContractField[] fields) => Requests.Departure(fields);
+
+    private static ContractField Held(int number, string name, int message, string type = "message") =>
+        new(number, name, type) { Message = message };
+
+    [Fact]
+    public void Added_removed_and_renamed_fields_are_compatible()
+    {
+        Assert.Null(Difference(Flat(new ContractField(1, "A", "string")), Flat(new(1, "B", "string"), new(2, "C", "int32"))));
+        Assert.Null(Difference(Flat(new(1, "B", "string"), new(2, "C", "int32")), Flat(new ContractField(2, "C", "int32"))));
+        Assert.Null(Difference(Flat(), Flat(new ContractField(2, "C", "int32"))));
+    }
+
+    [Fact]
+    public void Fields_of_nested_messages_repeat_numbers_and_are_told_apart()
+    {
+        Assert.Null(Difference(Requests.Nested("string"), Requests.Nested("string")));
+        Assert.Null(Difference(Requests.Nested("string"), Requests.Nested("string") with { TypeName = "Other" }));
+    }
+
+    [Fact]
+    public void A_type_that_differs_within_is_named_by_path_number_and_both_types() => Assert.Equal(
+        "Topic 'T' carries Departure(message) with field 2.1 'Legs.From' of type string; this endpoint has type int32.",
+        Difference(Requests.Nested("string"), Requests.Nested("int32")));
+
+    [Fact]
+    public void A_field_that_was_renamed_and_has_another_type_is_named_with_both_names() => Assert.Equal(
+        "Topic 'T' carries Departure(message) with field 2 'Gate' of type int32; this endpoint has it as 'Door' of type string.",
+        Difference(Flat(new ContractField(2, "Gate", "int32")), Flat(new ContractField(2, "Door", "string"))));
+
+    [Fact]
+    public void A_message_type_may_be_renamed_and_one_in_place_of_a_number_is_named()
+    {
+        var open = Flat(Held(1, "Leg", 1)) with { Nested = [new("Leg", [new(1, "From", "string")])] };
+        var renamed = Flat(Held(1, "Leg", 1)) with { Nested = [new("Stage", [new(1, "From", "string"), new(2, "To", "string")])] };
+        Assert.Null(Difference(open, renamed));
+        Assert.Equal(
+            "Topic 'T' carries Departure(message) with field 1 'Leg' of type Leg; this endpoint has type string.",
+            Difference(open, Flat(new ContractField(1, "Leg", "string"))));
+        Assert.Equal(
+            "Topic 'T' carries Departure(message) with field 1 'Leg' of type Leg; this endpoint has type repeated Stage.",
+            Difference(open, Flat(Held(1, "Leg", 1, "repeated message")) with { Nested = renamed.Nested }));
+    }
+
+    [Fact]
+    public void A_field_that_has_another_number_is_named_with_both()
+    {
+        Assert.Equal(
+            "Topic 'T' carries Departure(message) with field 2 'Gate' of type string; this endpoint has it as field 3 of type string."
+            + " A field keeps its number; one that is new needs a name of its own.",
+            Difference(
+                Flat(new(1, "Flight", "string"), new(2, "Gate", "string")),
+                Flat(new(1, "Flight", "string"), new(3, "Gate", "string"))));
+        Assert.Contains(
+            "field 2.1 'Legs.From' of type string; this endpoint has it as field 2.3 of type string",
+            Difference(
+                Requests.Nested("string"),
+                Requests.Nested("string") with { Nested = [new("Leg", [new(3, "From", "string")])] }));
+    }
+
+    [Fact]
+    public void Two_fields_that_changed_places_are_a_mismatch() => Assert.NotNull(Difference(
+        Flat(new(1, "Flight", "string"), new(2, "Gate", "string")),
+        Flat(new(1, "Gate", "string"), new(2, "Flight", "string"))));
+
+    [Fact]
+    public void A_name_may_come_again_with_another_number_and_another_type() => Assert.Null(Difference(
+        Flat(new(1, "Flight", "string"), new(2, "Gate", "int32")),
+        Flat(new(1, "Flight", "string"), new(3, "Gate", "string"))));
+
+    [Fact]
+    public void A_type_that_holds_itself_matches_one_that_is_written_out()
+    {
+        // A tree, and a tree whose children are another type of the same fields, which holds trees again.
+        var tree = Flat(new(1, "Name", "string"), Held(2, "Children", 0));
+        var twoTypes = tree with
+        {
+            Fields = [new(1, "Name", "string"), Held(2, "Children", 1)],
+            Nested = [new("Branch", [new(1, "Name", "string"), Held(2, "Children", 0)])],
+        };
+        Assert.Null(Difference(tree, twoTypes));
+        Assert.Null(Difference(twoTypes, tree));
+        var differs = twoTypes with { Nested = [new("Branch", [new(1, "Name", "int32"), Held(2, "Children", 0)])] };
+        Assert.Contains("field 2.1 'Children.Name' of type string; this endpoint has type int32", Difference(tree, differs));
+        Assert.Contains("field 2.1 'Children.Name' of type int32; this endpoint has type string", Difference(differs, tree));
+    }
+
+    [Fact]
+    public void What_differs_far_below_is_named_by_the_end_of_its_path_in_a_sentence_that_fits_into_a_reply()
+    {
+        string name = new('n', 1000);
+        ContractDescription Chain(string type) => Flat(Held(1, "Next", 1)) with
+        {
+            TypeName = name,
+            Nested = [.. Enumerable.Range(1, 100).Select(at => new ContractMessage(
+                "Link", at < 100 ? [Held(at, name, at + 1)] : [new ContractField(7, "End", type)]))],
+        };
+        string difference = Difference(Chain("string"), Chain("int32"))!;
+        Assert.Contains("….", difference);
+        Assert.Contains(".98.99.7 '", difference);
+        Assert.Contains(".End' of type string; this endpoint has type int32.", difference);
+        Assert.InRange(difference.Length, 1, 4096);
+    }
+}
