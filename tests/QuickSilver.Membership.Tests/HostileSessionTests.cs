@@ -293,21 +293,33 @@ public sealed class HostileSessionTests
         Assert.Same(both, one.Content.With(next.Content));
         Assert.Equal(one.Content.Joined.Concat(next.Content.Joined), both.Joined);
         Assert.NotEqual(both.Joined, one.Content.With(one.Content).Joined);
+    }
 
-        static byte[] Part(long number, ulong firstId)
+    // All nodes read all parts, one after the other: a part that pushed another one out would be read again by each node.
+    [Fact]
+    public void Parts_that_nodes_read_by_turns_are_read_once()
+    {
+        byte[][] bodies = [.. Enumerable.Range(1, 100).Select(number => Part(number, firstId: 1))];
+        ConfigurationMessage[] first = [.. bodies.Select(body => ConfigurationMessage.Read(body)!)];
+        for (int node = 0; node < 3; node++)
         {
-            var frames = new ProtoWriter();
-            var writer = new ConfigurationWriter(frames);
-            writer.Begin(new ConfigurationHeader(number, 0, IsSnapshot: true, LastRequest: 0));
-            for (ulong id = firstId; id < firstId + 20; id++)
-            {
-                writer.Add(new NodeInfo(new NodeKey(id, 1), new IPEndPoint(IPAddress.Loopback, 5), (long)id, number));
-            }
-
-            writer.End(isLast: false);
-            Assert.Equal(FrameOutcome.Complete, ControlFrame.TryCut(frames.Written, 4096, out _, out var body, out _));
-            return body.ToArray();
+            Assert.All(bodies.Zip(first), part => Assert.Same(part.Second, ConfigurationMessage.Read(part.First)));
         }
+    }
+
+    private static byte[] Part(long number, ulong firstId)
+    {
+        var frames = new ProtoWriter();
+        var writer = new ConfigurationWriter(frames);
+        writer.Begin(new ConfigurationHeader(number, 0, IsSnapshot: true, LastRequest: 0));
+        for (ulong id = firstId; id < firstId + 20; id++)
+        {
+            writer.Add(new NodeInfo(new NodeKey(id, 1), new IPEndPoint(IPAddress.Loopback, 5), (long)id, number));
+        }
+
+        writer.End(isLast: false);
+        Assert.Equal(FrameOutcome.Complete, ControlFrame.TryCut(frames.Written, 4096, out _, out var body, out _));
+        return body.ToArray();
     }
 
     // A frame around any bytes: the envelope's one field holds them.

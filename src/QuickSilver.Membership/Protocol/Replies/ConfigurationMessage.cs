@@ -15,7 +15,7 @@ internal sealed class ConfigurationMessage
     // A node's own part is shorter, and nobody else's.
     private const int LeastSharedBytes = 128;
 
-    private static readonly WeakReference<ConfigurationMessage>?[] Recent = new WeakReference<ConfigurationMessage>?[256];
+    private static readonly RecentParts Recent = new();
 
     private byte[] _body = [];
 
@@ -40,8 +40,8 @@ internal sealed class ConfigurationMessage
         var hash = new HashCode();
         hash.AddBytes(body[..LeastSharedBytes]);
         hash.Add(body.Length);
-        ref var slot = ref Recent[(uint)hash.ToHashCode() % (uint)Recent.Length];
-        if (Volatile.Read(ref slot) is { } recent && recent.TryGetTarget(out var known) && body.SequenceEqual(known._body))
+        int key = hash.ToHashCode();
+        if (Recent.Find(key, body) is { } known)
         {
             return known;
         }
@@ -52,9 +52,11 @@ internal sealed class ConfigurationMessage
         }
 
         read._body = body.ToArray();
-        Volatile.Write(ref slot, new WeakReference<ConfigurationMessage>(read));
+        Recent.Add(key, read);
         return read;
     }
+
+    public bool WasReadFrom(ReadOnlySpan<byte> body) => body.SequenceEqual(_body);
 
     private static ConfigurationMessage? Decode(ReadOnlySpan<byte> body)
     {
