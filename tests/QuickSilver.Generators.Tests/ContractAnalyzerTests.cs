@@ -81,10 +81,13 @@ public sealed class ContractAnalyzerTests
     public async Task QS0006_says_why_it_cannot_be_constructed(string declaration, string reason) =>
         Assert.Equal([$"QS0006: 'C' cannot be constructed: {reason}"], await ReportsAsync("[DataContract] " + declaration));
 
-    [Fact]
-    public async Task QS0007_refuses_generic_contracts() => Assert.Equal(
+    [Theory]
+    [InlineData("int")]
+    [InlineData("T?")]
+    [InlineData("List<T>")]
+    public async Task QS0007_refuses_generic_contracts_and_says_nothing_else_of_them(string type) => Assert.Equal(
         ["QS0007: 'C' is generic and has no one schema: write a [DataContract] type for each kind of 'C' that you send"],
-        await ReportsAsync("[DataContract] sealed class C<T> { [DataMember(Order = 1)] public int X { get; set; } }"));
+        await ReportsAsync($"[DataContract] sealed class C<T> {{ [DataMember(Order = 1)] public {type} X {{ get; set; }} = default!; }}"));
 
     [Fact]
     public async Task QS0008_names_the_base() => Assert.Equal(

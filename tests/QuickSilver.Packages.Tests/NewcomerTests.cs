@@ -20,20 +20,7 @@ public sealed class NewcomerTests(Feed feed)
     {
         string folder = feed.NewcomersFolder("first");
         File.WriteAllText(Path.Combine(folder, "Program.cs"), FirstProgram.Source);
-        // What `dotnet new console` and `dotnet add package` write.
-        File.WriteAllText(Path.Combine(folder, "First.csproj"), $"""
-            <Project Sdk="Microsoft.NET.Sdk">
-              <PropertyGroup>
-                <OutputType>Exe</OutputType>
-                <TargetFramework>net10.0</TargetFramework>
-                <ImplicitUsings>enable</ImplicitUsings>
-                <Nullable>enable</Nullable>
-              </PropertyGroup>
-              <ItemGroup>
-                <PackageReference Include="QuickSilver" Version="{Feed.Version}" />
-              </ItemGroup>
-            </Project>
-            """);
+        NewcomersProject.Write(folder, "First", NewcomersProject.Kind.Program, ("QuickSilver", Feed.Version));
         DotnetCommand.Dotnet(
             folder,
             "build", "-warnaserror", "-o", "bin", "-p:EmitCompilerGeneratedFiles=true", "-p:CompilerGeneratedFilesOutputPath=generated");
@@ -50,23 +37,14 @@ public sealed class NewcomerTests(Feed feed)
     {
         string folder = feed.NewcomersFolder("tested");
         File.WriteAllText(Path.Combine(folder, "PriceTests.cs"), FirstProgram.Test);
-        // What `dotnet new xunit` and `dotnet add package` write.
-        File.WriteAllText(Path.Combine(folder, "Tested.csproj"), $"""
-            <Project Sdk="Microsoft.NET.Sdk">
-              <PropertyGroup>
-                <TargetFramework>net10.0</TargetFramework>
-                <ImplicitUsings>enable</ImplicitUsings>
-                <Nullable>enable</Nullable>
-                <IsPackable>false</IsPackable>
-              </PropertyGroup>
-              <ItemGroup>
-                <PackageReference Include="QuickSilver.Simulation" Version="{Feed.Version}" />
-                <PackageReference Include="Microsoft.NET.Test.Sdk" Version="{Feed.Known("TestSdk")}" />
-                <PackageReference Include="xunit" Version="{Feed.Known("Xunit")}" />
-                <PackageReference Include="xunit.runner.visualstudio" Version="{Feed.Known("XunitRunner")}" />
-              </ItemGroup>
-            </Project>
-            """);
+        NewcomersProject.Write(
+            folder,
+            "Tested",
+            NewcomersProject.Kind.Library,
+            ("QuickSilver.Simulation", Feed.Version),
+            ("Microsoft.NET.Test.Sdk", Feed.Known("TestSdk")),
+            ("xunit", Feed.Known("Xunit")),
+            ("xunit.runner.visualstudio", Feed.Known("XunitRunner")));
         Assert.Contains("Passed:     1", DotnetCommand.Dotnet(folder, "test", "-warnaserror"));
     }
 

@@ -1,11 +1,10 @@
-using System.Reflection;
 using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Core.Serialization;
 
 namespace QuickSilver.ProtobufNet.Tests;
 
-// The same bytes from both libraries, and each reads the other's. Needs protobuf-net.Core at run time.
+// The same bytes from both libraries, and each reads the other's.
 public sealed class ProtobufNetCodecTests
 {
     private static readonly Arbitrary<Departure> Departures = (
@@ -36,10 +35,9 @@ public sealed class ProtobufNetCodecTests
             Next = new Departure { Passengers = passengers },
         }).ToArbitrary();
 
-    [SkippableFact]
+    [Fact]
     public void Both_libraries_write_the_same_bytes_and_read_each_others()
     {
-        SkipWithoutProtobufNet();
         Assert.True(GeneratedCodecs.TryGet<Departure>(out var generated));
         var adapter = new ProtobufNetCodec<Departure>();
         Prop.ForAll(Departures, value =>
@@ -52,40 +50,11 @@ public sealed class ProtobufNetCodecTests
         }).QuickCheckThrowOnFailure();
     }
 
-    [SkippableFact]
+    [Fact]
     public void Malformed_bytes_are_a_format_error()
     {
-        SkipWithoutProtobufNet();
         Assert.Throws<PayloadFormatException>(() => new ProtobufNetCodec<Departure>().Read([10, 200, 1, 2]));
     }
-
-    [SkippableFact]
-    public void Without_its_other_half_protobuf_net_says_so_and_not_that_the_bytes_are_wrong()
-    {
-        Skip.If(IsInstalled, "protobuf-net.Core is here.");
-        Assert.Throws<FileNotFoundException>(() => new ProtobufNetCodec<Departure>().Read([]));
-        Assert.Throws<FileNotFoundException>(() => new ProtobufNetCodec<Departure>().GetSize(new Departure()));
-    }
-
-    private static bool IsInstalled
-    {
-        get
-        {
-            try
-            {
-                Assembly.Load("protobuf-net.Core");
-                return true;
-            }
-            catch (FileNotFoundException)
-            {
-                return false;
-            }
-        }
-    }
-
-    private static void SkipWithoutProtobufNet() => Skip.IfNot(
-        IsInstalled,
-        "protobuf-net.Core is pruned because the package feed may lack it. Where it is there: dotnet test -p:ProtobufNetCorePruned=false");
 
     private static byte[] Encode<T>(IPayloadCodec<T> codec, T value)
     {

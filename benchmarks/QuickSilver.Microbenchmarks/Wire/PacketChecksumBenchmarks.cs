@@ -35,7 +35,6 @@ public class PacketChecksumBenchmarks
     [Benchmark]
     public uint Folded() => OtherChecksums.CanFold ? OtherChecksums.Fold(_packet) : throw new PlatformNotSupportedException();
 
-#if HAS_HASHING
     [Benchmark]
     public ulong XxHash3() => System.IO.Hashing.XxHash3.HashToUInt64(_packet);
 
@@ -44,5 +43,4 @@ public class PacketChecksumBenchmarks
 
     [Benchmark]
     public ulong Crc64() => System.IO.Hashing.Crc64.HashToUInt64(_packet);
-#endif
 }

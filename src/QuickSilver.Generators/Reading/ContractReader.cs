@@ -50,6 +50,13 @@ internal sealed class ContractReader
             return null;
         }
 
+        if (_type.IsGenericType)
+        {
+            // Nothing can be said of members whose types are open.
+            _problems.Add(new Problem(Rules.OpenGenericContract, _type, _type.Name));
+            return null;
+        }
+
         CheckType();
         var members = ReadMembers();
         var plan = _problems.Count == 0 ? ConstructionPlan.Find(_compilation, _type, members, _problems) : null;
@@ -71,11 +78,6 @@ internal sealed class ContractReader
 
     private void CheckType()
     {
-        if (_type.IsGenericType)
-        {
-            _problems.Add(new Problem(Rules.OpenGenericContract, _type, _type.Name));
-        }
-
         if (_type is { TypeKind: TypeKind.Class, BaseType: { SpecialType: not SpecialType.System_Object } parent })
         {
             _problems.Add(new Problem(Rules.ContractInheritance, _type, _type.Name, parent.ToDisplayString()));

@@ -10,6 +10,23 @@ internal static class DotnetCommand
     /// <summary>Runs a program that must end with 0 and returns what it wrote; what it wrote is the message where it does not.</summary>
     public static string Run(string folder, string program, params string[] arguments)
     {
+        var (code, written) = RunToEnd(folder, program, arguments);
+        Assert.True(code == 0, $"{program} {string.Join(' ', arguments)} ended with {code}:\n{written}");
+        return written;
+    }
+
+    /// <summary>The same of a program that must end with anything but 0.</summary>
+    public static string Fail(string folder, string program, params string[] arguments)
+    {
+        var (code, written) = RunToEnd(folder, program, arguments);
+        Assert.True(code != 0, $"{program} {string.Join(' ', arguments)} ended with 0:\n{written}");
+        return written;
+    }
+
+    public static string Dotnet(string folder, params string[] arguments) => Run(folder, "dotnet", arguments);
+
+    private static (int Code, string Written) RunToEnd(string folder, string program, string[] arguments)
+    {
         var start = new ProcessStartInfo(program, arguments)
         {
             WorkingDirectory = folder,
@@ -32,12 +49,8 @@ internal static class DotnetCommand
             Assert.Fail($"{program} {string.Join(' ', arguments)} had not ended after {Limit}.");
         }
 
-        string written = output.Result + errors.Result;
-        Assert.True(process.ExitCode == 0, $"{program} {string.Join(' ', arguments)} ended with {process.ExitCode}:\n{written}");
-        return written;
+        return (process.ExitCode, output.Result + errors.Result);
     }
-
-    public static string Dotnet(string folder, params string[] arguments) => Run(folder, "dotnet", arguments);
 
     private static void Separate(IDictionary<string, string?> environment)
     {

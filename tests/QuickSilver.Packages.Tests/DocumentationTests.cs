@@ -1,0 +1,79 @@
+using System.Text.RegularExpressions;
+using QuickSilver.Packages.Tests.Infrastructure;
+
+namespace QuickSilver.Packages.Tests;
+
+// What the pages show compiles as it stands there, against the packages, and runs where it is a program that ends.
+[Collection(nameof(Feed))]
+public sealed partial class DocumentationTests(Feed feed)
+{
+    // Beside the package whose page it is: what the page says to add.
+    private static readonly Dictionary<string, string> Companions = new() { ["QuickSilver.Hosting"] = "Microsoft.Extensions.Hosting" };
+
+    // NewcomerTests builds and runs these two.
+    private static readonly string[] Elsewhere = [FirstProgram.Source, FirstProgram.Test];
+
+    public static TheoryData<string> Programs =>
+        new(CodeBlock.All.Where(block => !block.IsOfARule && !Elsewhere.Contains(block.Text)).Select(block => block.Name));
+
+    [Theory]
+    [MemberData(nameof(Programs))]
+    public void A_program_on_a_page_builds_against_its_package_alone_and_runs(string name)
+    {
+        var block = CodeBlock.All.Single(one => one.Name == name);
+        string folder = feed.NewcomersFolder("page-" + name.Replace('/', '-').Replace('#', '-'));
+        File.WriteAllText(Path.Combine(folder, "Program.cs"), block.Text);
+        string package = Package(block.Page);
+        (string, string)[] added = Companions.TryGetValue(package, out string? companion)
+            ? [(package, Feed.Version), (companion, Feed.Known(companion))]
+            : [(package, Feed.Version)];
+        NewcomersProject.Write(folder, "Page", NewcomersProject.Kind.Program, added);
+        DotnetCommand.Dotnet(folder, "build", "-warnaserror", "-o", "bin");
+        if (!block.Text.Contains("RunAsync()", StringComparison.Ordinal))
+        {
+            Assert.NotEqual("", DotnetCommand.Dotnet(folder, Path.Combine("bin", "Page.dll")));
+        }
+    }
+
+    [Fact]
+    public void What_the_pages_of_rules_show_is_flagged_where_they_say_and_nowhere_else()
+    {
+        string folder = feed.NewcomersFolder("rules");
+        var expected = new List<string>();
+        var blocks = CodeBlock.All.Where(block => block.IsOfARule).ToList();
+        foreach (var block in blocks)
+        {
+            // A later block of a page may use the types of an earlier one, and have another version of them.
+            string rule = Path.GetFileNameWithoutExtension(block.Page);
+            string space = string.Concat(Enumerable.Range(0, block.Number).Select(at => at == 0 ? rule : ".Then"));
+            string file = $"{rule}_{block.Number}.cs";
+            bool isOfMembers = block.Text.StartsWith("[DataMember", StringComparison.Ordinal);
+            string holder = isOfMembers ? "[DataContract] public sealed class Holder {" : "";
+            string[] lines = block.Text.Split('\n');
+            File.WriteAllText(
+                Path.Combine(folder, file),
+                $"namespace {space} {{ {holder}\n{block.Text}{(isOfMembers ? "} }" : "}")}");
+            for (int at = 0; at < lines.Length; at++)
+            {
+                // The text begins in the file's second line.
+                expected.AddRange(Flag().Matches(lines[at]).Select(flag => $"{file}({at + 2}): {flag.Groups[1].Value}"));
+            }
+        }
+
+        File.WriteAllText(Path.Combine(folder, "Usings.cs"), "global using System.Runtime.Serialization;");
+        NewcomersProject.Write(folder, "Rules", NewcomersProject.Kind.Library, ("QuickSilver", Feed.Version));
+        string written = DotnetCommand.Fail(folder, "dotnet", "build", "-o", "bin");
+        var found = Error().Matches(written).Select(error => $"{error.Groups[1]}({error.Groups[2]}): {error.Groups[3]}").Distinct();
+        Assert.Equal(expected.Order(StringComparer.Ordinal), found.Order(StringComparer.Ordinal));
+        string[] pages = Directory.GetFiles(Path.Combine(Feed.Root, "docs", "rules"));
+        Assert.Equal(pages.Length, blocks.Select(block => block.Page).Distinct().Count());
+    }
+
+    private static string Package(string page) => page.StartsWith("src/", StringComparison.Ordinal) ? page.Split('/')[1] : "QuickSilver";
+
+    [GeneratedRegex("// (QS[0-9]{4})")]
+    private static partial Regex Flag();
+
+    [GeneratedRegex(@"([^/\\\s]+\.cs)\(([0-9]+),[0-9]+\): error (\w+):")]
+    private static partial Regex Error();
+}

@@ -1,0 +1,29 @@
+namespace QuickSilver.Packages.Tests.Infrastructure;
+
+// What `dotnet new` and `dotnet add package` write.
+internal static class NewcomersProject
+{
+    public enum Kind
+    {
+        Program,
+        Library,
+    }
+
+    public static void Write(string folder, string name, Kind kind, params (string Id, string Version)[] packages)
+    {
+        var references = packages.Select(one => $"""    <PackageReference Include="{one.Id}" Version="{one.Version}" />""");
+        File.WriteAllText(Path.Combine(folder, name + ".csproj"), $"""
+            <Project Sdk="Microsoft.NET.Sdk">
+              <PropertyGroup>
+                <OutputType>{(kind == Kind.Program ? "Exe" : "Library")}</OutputType>
+                <TargetFramework>net10.0</TargetFramework>
+                <ImplicitUsings>enable</ImplicitUsings>
+                <Nullable>enable</Nullable>
+              </PropertyGroup>
+              <ItemGroup>
+            {string.Join('\n', references)}
+              </ItemGroup>
+            </Project>
+            """);
+    }
+}
