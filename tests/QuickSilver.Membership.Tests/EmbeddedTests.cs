@@ -1,5 +1,8 @@
+using FsCheck;
+using FsCheck.Fluent;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Tests.Infrastructure;
 
 namespace QuickSilver.Membership.Tests;
@@ -45,7 +48,7 @@ public sealed class EmbeddedTests
     }
 
     [Fact]
-    public void Of_two_hosts_the_younger_yields_and_its_nodes_go_over()
+    public void Of_two_hosts_that_meet_one_yields_and_its_nodes_go_over()
     {
         var left = Start(1);
         var right = Start(2);
@@ -128,9 +131,9 @@ public sealed class EmbeddedTests
         Assert.Equal(2, HostsAmong(nodes).Length);
         Assert.All(right, node => Assert.Equal(2, node.Nodes.Count));
         _world.IsBlocked = (_, _) => false;
-        // The older service has removed those of the other side, so they must start as new lives.
-        _world.RunUntil(() => right.All(node => node.Expelled is not null) || nodes.All(node => node.Nodes.Count == 4), limitSeconds: 20);
-        Assert.Single(HostsAmong([.. nodes.Where(node => node.Expelled is null)]));
+        _world.RunUntil(() => nodes.All(node => node.Nodes.Count == 4), limitSeconds: 20);
+        Assert.All(nodes, node => Assert.Null(node.Expelled));
+        Assert.Single(HostsAmong(nodes));
     }
 
     [Fact]
@@ -153,6 +156,75 @@ public sealed class EmbeddedTests
         Run(6);
         var second = Start(2);
         _world.RunUntil(() => second.Nodes.Count == 2, limitSeconds: 0.2);
+    }
+
+    // However they stand while they meet, of each two only one yields.
+    [Fact]
+    public void Hosts_that_begin_in_the_same_moment_never_yield_all()
+    {
+        for (ulong seed = 0; seed < 20; seed++)
+        {
+            var test = new EmbeddedTests();
+            var nodes = Enumerable.Range(1, 12).Select(id => test.Start((ulong)id + (seed * 100))).ToArray();
+            test._world.RunUntil(() => nodes.All(node => node.Nodes.Count == 12), limitSeconds: 10);
+            test.Run(6);
+            long hosted = nodes.Sum(node => node.Client.Counters.ServicesHosted);
+            Assert.Equal(1, hosted - nodes.Sum(node => node.Client.Counters.HostsYielded));
+            Assert.Equal(1, nodes.Count(node => node.Client.Counters.ServicesHosted > node.Client.Counters.HostsYielded));
+            Assert.All(nodes, node => Assert.InRange(node.Client.Counters.ServicesHosted, 0, 1));
+        }
+    }
+
+    [Fact]
+    public void Of_any_two_standings_exactly_one_goes_on_and_the_order_has_no_circle() =>
+        Prop.ForAll(Standings.ListOf(3).ToArbitrary(), list =>
+        {
+            var (a, b, c) = (list[0] with { Id = 1 }, list[1] with { Id = 2 }, list[2] with { Id = 3 });
+            Assert.NotEqual(a.GoesOnBefore(b), b.GoesOnBefore(a));
+            Assert.True(!c.GoesOnBefore(b) || !b.GoesOnBefore(a) || c.GoesOnBefore(a));
+            Assert.True(!a.GoesOnBefore(b) || !b.GoesOnBefore(c) || a.GoesOnBefore(c));
+            Assert.True(a.Members <= b.Members || a.GoesOnBefore(b), "more members go on");
+            Assert.True(a.Members != b.Members || a.Configuration <= b.Configuration || a.GoesOnBefore(b), "then the newer configuration");
+        }).QuickCheckThrowOnFailure();
+
+    private static Gen<HostStanding> Standings => Gen.Choose(0, 2).SelectMany(members =>
+        Gen.Choose(0, 2).Select(configuration => new HostStanding(0, members, configuration)));
+
+    [Fact]
+    public void What_claims_to_go_on_without_having_been_answered_is_not_yielded_to()
+    {
+        var first = Start(1);
+        _world.RunUntil(() => first.Nodes.Count == 1);
+        var stranger = new Stranger(_world);
+        // An id below and one above all others.
+        foreach (ulong id in new[] { 1UL, ulong.MaxValue })
+        {
+            var standing = new HostStanding(id, 1_000_000, long.MaxValue);
+            stranger.Send(kind => new DiscoveryDatagram(kind, DiscoveryDatagram.HashOf("default"), 5, standing, new(stranger.Address, 9)));
+            Run(1);
+        }
+
+        Assert.Equal(0, first.Client.Counters.HostsYielded);
+        Assert.NotNull(first.Client.HostedService);
+        Assert.True(stranger.Heard.Count > 0);
+    }
+
+    [Fact]
+    public void A_host_of_another_version_is_not_followed_and_counted()
+    {
+        var stranger = new Stranger(_world);
+        stranger.WhenAsked = question => question with
+        {
+            Kind = DiscoveryKind.Answer,
+            Version = ControlFrame.ProtocolVersion + 1,
+            Host = new HostStanding(ulong.MaxValue, 1_000_000, long.MaxValue),
+        };
+        var first = Start(1);
+        _world.RunUntil(() => first.Nodes.Count == 1, limitSeconds: 1);
+        Assert.NotNull(first.Client.HostedService);
+        Run(10);
+        Assert.Equal(0, first.Client.Counters.HostsYielded);
+        Assert.True(first.Client.Counters.OtherVersions > 3);
     }
 
     [Fact]
@@ -188,6 +260,59 @@ public sealed class EmbeddedTests
         }
 
         Assert.Equal(Play(), Play());
+    }
+
+    // Says whatever it is told to, to all that discover and to who asks.
+    private sealed class Stranger : IDatagramReceiver
+    {
+        private static readonly DatagramAddress Group = new(new(new DiscoveryOptions().Group, new DiscoveryOptions().Port));
+        private readonly IDatagramPort _port;
+
+        public Stranger(FakeWorld world)
+        {
+            var environment = world.AddNode(77);
+            Address = environment.LocalAddress;
+            _port = environment.OpenPort(new DatagramPortOptions { Group = Group.EndPoint.Address, Port = Group.EndPoint.Port }, this);
+        }
+
+        public System.Net.IPAddress Address { get; }
+
+        public List<DiscoveryDatagram> Heard { get; } = [];
+
+        public Func<DiscoveryDatagram, DiscoveryDatagram>? WhenAsked { get; set; }
+
+        public void Send(Func<DiscoveryKind, DiscoveryDatagram> say)
+        {
+            foreach (var kind in Enum.GetValues<DiscoveryKind>())
+            {
+                Send(say(kind), Group);
+            }
+        }
+
+        public bool IsControl(ReadOnlySpan<byte> firstBytes) => true;
+
+        public void OnRun(in ReceivedRun run)
+        {
+            if (DiscoveryDatagram.TryRead(run.Span, out var datagram))
+            {
+                Heard.Add(datagram);
+                if (WhenAsked is not null && datagram.Kind == DiscoveryKind.Question)
+                {
+                    Send(WhenAsked(datagram), new DatagramAddress(datagram.EndPoint));
+                }
+            }
+        }
+
+        public void OnBatchEnd()
+        {
+        }
+
+        private void Send(DiscoveryDatagram datagram, DatagramAddress to)
+        {
+            byte[] bytes = new byte[DiscoveryDatagram.Bytes];
+            datagram.Write(bytes);
+            _port.Send(bytes, bytes.Length, to);
+        }
     }
 
     private sealed class Deaf : IDatagramReceiver

@@ -259,17 +259,24 @@ public sealed class FailureTests
         Assert.Contains("newer incarnation", nodes[1].Expelled);
     }
 
+    // Incarnations come from a clock, and a machine's may be behind when it starts again.
     [Fact]
-    public void An_older_incarnation_is_not_let_in()
+    public void The_life_that_joins_last_is_the_newer_one_whatever_its_incarnation_says()
     {
         var cluster = new FakeCluster();
-        cluster.AddNode(1, incarnation: 5);
+        var old = cluster.AddNode(1, incarnation: 5);
         cluster.Run(1);
-        var stale = cluster.AddNode(1, incarnation: 4);
+        var reborn = cluster.AddNode(1, incarnation: 4);
         cluster.Run(1);
-        Assert.Contains("newer incarnation", stale.Expelled);
-        Assert.Empty(stale.Changes);
+        Assert.Null(reborn.Expelled);
+        Assert.Equal([reborn.Key], reborn.Nodes.Keys);
+        Assert.Contains("newer incarnation", old.Expelled);
         Assert.Equal(1, cluster.Service.MemberCount);
+
+        var ghost = cluster.AddNode(1, incarnation: 5);
+        cluster.Run(1);
+        Assert.Contains("another incarnation", ghost.Expelled);
+        Assert.Null(reborn.Expelled);
     }
 
     [Fact]
@@ -292,5 +299,29 @@ public sealed class FailureTests
         cluster.Run(1);
         Assert.Equal(2, nodes[0].Nodes.Count);
         Assert.Single(nodes[0].Changes, change => change.Removed.Contains(nodes[2].Key));
+    }
+
+    // I23: with a service on a machine of its own, the side with the majority may be the one without it.
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public void A_service_that_was_cut_off_from_most_of_its_nodes_takes_them_back_as_they_are(int nodesWithIt)
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(5);
+        Array.ForEach(nodes, node => node.Subscribe("A"));
+        cluster.Run(1);
+        var away = nodes[nodesWithIt..];
+        bool IsAway(FakeEnvironment environment) => Array.Exists(away, node => node.Environment == environment);
+        cluster.World.IsBlocked = (from, to) => IsAway(from) != IsAway(to);
+        cluster.Run(15);
+        Assert.Equal(nodesWithIt, cluster.Service.MemberCount);
+        cluster.World.IsBlocked = (_, _) => false;
+        cluster.Run(6);
+        Assert.All(nodes, node => Assert.Null(node.Expelled));
+        Assert.All(nodes, node => Assert.Equal([[1, 2, 3, 4, 5]], node.MembersOf("A")));
+        Assert.All(nodes, node => Assert.Equal(node.Changes[^1].Number, node.Settled));
+        // They were together all the time, and go on with each other.
+        Assert.Single(away.Select(node => (node.Nodes[node.Key].AdmittedAt, node.Nodes[node.Key].Origin)).Distinct());
     }
 }

@@ -211,6 +211,63 @@ public sealed class HostileSessionTests
     }
 
     [Fact]
+    public void A_claim_of_more_than_this_service_has_made_is_refused()
+    {
+        var cluster = new FakeCluster();
+        var node = cluster.AddNodes(1)[0];
+        var own = RawClient.Join(7) with { Service = node.Changes[^1].Service };
+        var made = Connect(cluster);
+        made.Send(own with { Known = cluster.Service.Configuration }).Send(default(JoinCompleteMessage));
+        var ahead = Connect(cluster);
+        ahead.Send(own with { Known = cluster.Service.Configuration + 1 }).Send(default(JoinCompleteMessage));
+        cluster.Run(0.1);
+        Assert.Equal([ControlMessageKind.Refused], ahead.Received);
+        Assert.Equal(ControlMessageKind.Welcome, made.Received[0]);
+    }
+
+    [Fact]
+    public void A_claim_of_the_last_place_in_the_order_of_joining_leaves_room_behind_it()
+    {
+        var cluster = new FakeCluster();
+        foreach (long order in new[] { long.MaxValue, long.MaxValue - 1, 1L << 48 })
+        {
+            Connect(cluster).Send(RawClient.Join((ulong)order, known: 1) with { JoinOrder = order }).Send(default(JoinCompleteMessage));
+        }
+
+        cluster.Run(3);
+        var nodes = new[] { cluster.AddNode(1), cluster.AddNode(2) };
+        cluster.World.RunUntil(() => nodes.All(node => node.Nodes.Count == 5));
+        long[] orders = [.. nodes[0].Nodes.Values.Select(info => info.JoinOrder)];
+        Assert.Equal(5, orders.Distinct().Count());
+        Assert.All(orders, order => Assert.InRange(order, 1, (1L << 48) + 5));
+    }
+
+    // Each claim of another line let no views be made for two seconds, so that its nodes come together.
+    [Fact]
+    public void Clients_that_come_from_ever_newer_lines_hold_views_up_for_a_tenth_of_the_time_at_most()
+    {
+        var cluster = new FakeCluster();
+        var node = cluster.AddNodes(1)[0];
+        int late = 0;
+        for (int second = 0; second < 120; second++)
+        {
+            long known = (cluster.Service.Configuration >> 32) + 1L + second << 32;
+            var join = RawClient.Join((ulong)second + 100, known: known) with { Service = (ulong)second + 5, KnownNodes = 1000 };
+            Connect(cluster).Send(join).Send(default(JoinCompleteMessage));
+            cluster.Run(0.3);
+            string topic = $"topic {second}";
+            node.Subscribe(topic);
+            cluster.Run(0.7);
+            late += node.Has(topic) ? 0 : 1;
+        }
+
+        // Six seconds at once, and then a tenth.
+        Assert.InRange(late, 3, 18);
+        cluster.Run(3);
+        Assert.All(Enumerable.Range(0, 120), second => Assert.True(node.Has($"topic {second}")));
+    }
+
+    [Fact]
     public void A_newer_clients_message_is_skipped()
     {
         var cluster = new FakeCluster();

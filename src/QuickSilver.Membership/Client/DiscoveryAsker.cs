@@ -1,8 +1,5 @@
 using System.Net;
-using Microsoft.Extensions.Logging;
-using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
-using QuickSilver.Membership.Diagnostics;
 
 namespace QuickSilver.Membership.Client;
 
@@ -11,26 +8,33 @@ namespace QuickSilver.Membership.Client;
 internal sealed class DiscoveryAsker(DiscoveryContext context, Action<DiscoveryDatagram> onAnswer) : IDatagramReceiver, IDisposable
 {
     private readonly DatagramAddress _group = new(new IPEndPoint(context.Options.Group, context.Options.Port));
-    private readonly ulong _nonce = context.Environment.NextRandom();
+    private ulong _nonce = context.Environment.NextRandom();
     private IDatagramPort? _port;
 
-    /// <summary>Sends one question, as a host or as none.</summary>
-    public void Ask(HostIdentity asker)
+    /// <summary>
+    /// Sends one question, as a host or as none. A host is answered with regard to how it stood when it asked, so only the
+    /// answers to its last question count; for a node that looks for a service any answer is good.
+    /// </summary>
+    public void Ask(HostStanding asker)
     {
-        try
+        if (asker.IsHost)
         {
-            _port ??= context.Environment.OpenPort(DiscoveryContext.SmallPort, this);
-        }
-        catch (TransportException refused)
-        {
-            context.ReportFailure(refused.Message);
-            return;
+            _nonce = context.Environment.NextRandom();
         }
 
+        if (Open() is { } port)
+        {
+            context.Counters.QueriesSent++;
+            Send(new DiscoveryDatagram(DiscoveryKind.Question, context.ClusterHash, _nonce, asker, port.LocalEndPoint));
+        }
+    }
+
+    /// <summary>Sends what belongs to the last question and its answer.</summary>
+    public void Send(in DiscoveryDatagram datagram)
+    {
         Span<byte> bytes = stackalloc byte[DiscoveryDatagram.Bytes];
-        new DiscoveryDatagram(false, context.ClusterHash, _nonce, asker, _port.LocalEndPoint).Write(bytes);
-        context.Counters.QueriesSent++;
-        if (_port.Send(bytes, bytes.Length, _group) == SendOutcome.Refused)
+        datagram.Write(bytes);
+        if (Open()?.Send(bytes, bytes.Length, _group) == SendOutcome.Refused)
         {
             context.ReportFailure($"a question to {_group} was refused");
         }
@@ -48,16 +52,16 @@ internal sealed class DiscoveryAsker(DiscoveryContext context, Action<DiscoveryD
     {
         for (int at = 0; at < run.Length && _port is not null; at += DiscoveryDatagram.Bytes)
         {
-            if (DiscoveryDatagram.TryRead(run.Span[at..], out var answer)
-                && answer.IsAnswer
-                && answer.Nonce == _nonce
-                && answer.ClusterHash == context.ClusterHash)
+            if (context.TryRead(run.Span[at..], out var answer))
             {
-                onAnswer(answer);
-            }
-            else
-            {
-                context.Counters.ForeignDatagrams++;
+                if (answer.Kind == DiscoveryKind.Answer && answer.Nonce == _nonce)
+                {
+                    onAnswer(answer);
+                }
+                else
+                {
+                    context.Counters.ForeignDatagrams++;
+                }
             }
         }
     }
@@ -65,42 +69,17 @@ internal sealed class DiscoveryAsker(DiscoveryContext context, Action<DiscoveryD
     void IDatagramReceiver.OnBatchEnd()
     {
     }
-}
 
-// What asking, answering and hosting share.
-internal sealed class DiscoveryContext(
-    INodeEnvironment environment,
-    DiscoveryOptions options,
-    string cluster,
-    ClientCounters counters,
-    ILogger logger)
-{
-    // Discovery is a few small datagrams: no offload, no large buffers.
-    public static readonly DatagramPortOptions SmallPort = new()
+    private IDatagramPort? Open()
     {
-        ReceiveBufferBytes = 256 << 10,
-        SendBufferBytes = 64 << 10,
-        SegmentationOffload = false,
-    };
-
-    private string? _lastFailure;
-
-    public INodeEnvironment Environment { get; } = environment;
-    public DiscoveryOptions Options { get; } = options;
-    public ulong ClusterHash { get; } = DiscoveryDatagram.HashOf(cluster);
-    public ClientCounters Counters { get; } = counters;
-    public ILogger Logger { get; } = logger;
-
-    /// <summary>Logs a failure of the network, once until it changes.</summary>
-    public void ReportFailure(string reason)
-    {
-        if (reason != _lastFailure)
+        try
         {
-            _lastFailure = reason;
-            Logger.DiscoveryFailed(reason);
+            return _port ??= context.Environment.OpenPort(DiscoveryContext.SmallPort, this);
+        }
+        catch (TransportException refused)
+        {
+            context.ReportFailure(refused.Message);
+            return null;
         }
     }
-
-    /// <summary>A random time from 0 up to <paramref name="limit"/>.</summary>
-    public TimeSpan Jitter(TimeSpan limit) => limit * ((Environment.NextRandom() >> 11) * (1.0 / (1UL << 53)));
 }

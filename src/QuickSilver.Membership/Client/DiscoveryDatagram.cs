@@ -1,31 +1,48 @@
 using System.Buffers.Binary;
 using System.Net;
+using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Client;
 
-// When and by whom a service was begun: of two that meet, the one that began later yields.
-internal readonly record struct HostIdentity(long StartedTicks, ulong Id) : IComparable<HostIdentity>
+// How a host stands when it meets another: the members that its service hears, and the last configuration that it made. All
+// zero: not a host.
+internal readonly record struct HostStanding(ulong Id, int Members, long Configuration)
 {
     public bool IsHost => Id != 0;
 
-    public int CompareTo(HostIdentity other)
+    /// <summary>Of two hosts the one with more members goes on, then the one with the newer configuration, then the smaller id.</summary>
+    public bool GoesOnBefore(in HostStanding other)
     {
-        int byStart = StartedTicks.CompareTo(other.StartedTicks);
-        return byStart != 0 ? byStart : Id.CompareTo(other.Id);
+        int byLine = (Members, Configuration).CompareTo((other.Members, other.Configuration));
+        return byLine != 0 ? byLine > 0 : Id < other.Id;
     }
 }
 
-// A question for, or an answer about, the membership service of a cluster: 64 bytes, little-endian. A question and its
-// answer are of the same size, so that nobody can be made to amplify traffic.
-//   0  magic "QSD1"      4  kind (1 question, 2 answer)    8  hash of the cluster's name    16  nonce
-//  24  host: start       32 host: id (0: not a host)      40  IPv4 address and port: where to answer, or the service
-internal readonly record struct DiscoveryDatagram(bool IsAnswer, ulong ClusterHash, ulong Nonce, HostIdentity Host, IPEndPoint EndPoint)
+internal enum DiscoveryKind : byte
+{
+    None = 0,
+    Question = 1,
+    Answer = 2,
+    // A host tells another, which answered its question, that it goes on and the other yields.
+    Claim = 3,
+}
+
+// A question for the membership service of a cluster, an answer about it, or a host's claim: 64 bytes, little-endian. All are of
+// the same size, so that nobody can be made to amplify traffic.
+//   0  magic "QSD2"            4  kind         5  version of the membership protocol      8  hash of the cluster's name
+//  16  nonce of the question  24  configuration of the host   32  id of the host (0: not a host)
+//  40  IPv4 address and port: where to answer, or the service 48  members of the host     56  token: what a claim repeats
+// The first 16 bytes are the same in all versions; of another version nothing else is read.
+internal readonly record struct DiscoveryDatagram(
+    DiscoveryKind Kind, ulong ClusterHash, ulong Nonce, HostStanding Host, IPEndPoint EndPoint, ulong Token = 0)
 {
     public const int Bytes = 64;
-    private const uint Magic = 0x31445351;
-    private const byte Question = 1;
-    private const byte Answer = 2;
+    private const uint Magic = 0x32445351;
+
+    private static readonly IPEndPoint Nowhere = new(IPAddress.Any, 0);
+
+    public byte Version { get; init; } = ControlFrame.ProtocolVersion;
 
     public static ulong HashOf(string cluster) => TopicId.Of(cluster);
 
@@ -33,35 +50,51 @@ internal readonly record struct DiscoveryDatagram(bool IsAnswer, ulong ClusterHa
     {
         bytes[..Bytes].Clear();
         BinaryPrimitives.WriteUInt32LittleEndian(bytes, Magic);
-        bytes[4] = IsAnswer ? Answer : Question;
+        bytes[4] = (byte)Kind;
+        bytes[5] = Version;
         BinaryPrimitives.WriteUInt64LittleEndian(bytes[8..], ClusterHash);
         BinaryPrimitives.WriteUInt64LittleEndian(bytes[16..], Nonce);
-        BinaryPrimitives.WriteInt64LittleEndian(bytes[24..], Host.StartedTicks);
+        BinaryPrimitives.WriteInt64LittleEndian(bytes[24..], Host.Configuration);
         BinaryPrimitives.WriteUInt64LittleEndian(bytes[32..], Host.Id);
         EndPoint.Address.TryWriteBytes(bytes.Slice(40, 4), out _);
         BinaryPrimitives.WriteUInt16LittleEndian(bytes[44..], (ushort)EndPoint.Port);
+        BinaryPrimitives.WriteInt32LittleEndian(bytes[48..], Host.Members);
+        BinaryPrimitives.WriteUInt64LittleEndian(bytes[56..], Token);
     }
 
+    /// <summary>False when it is no discovery. Of another version only that and the cluster are told.</summary>
     public static bool TryRead(ReadOnlySpan<byte> bytes, out DiscoveryDatagram datagram)
     {
         datagram = default;
-        if (bytes.Length < Bytes || BinaryPrimitives.ReadUInt32LittleEndian(bytes) != Magic || bytes[4] is not (Question or Answer))
+        if (bytes.Length < Bytes || BinaryPrimitives.ReadUInt32LittleEndian(bytes) != Magic)
         {
             return false;
         }
 
+        byte version = bytes[5];
+        ulong cluster = BinaryPrimitives.ReadUInt64LittleEndian(bytes[8..]);
+        if (version != ControlFrame.ProtocolVersion)
+        {
+            datagram = new DiscoveryDatagram(DiscoveryKind.None, cluster, 0, default, Nowhere) { Version = version };
+            return true;
+        }
+
+        var kind = (DiscoveryKind)bytes[4];
         int port = BinaryPrimitives.ReadUInt16LittleEndian(bytes[44..]);
-        if (port == 0)
+        int members = BinaryPrimitives.ReadInt32LittleEndian(bytes[48..]);
+        if (kind is not (DiscoveryKind.Question or DiscoveryKind.Answer or DiscoveryKind.Claim) || port == 0 || members < 0)
         {
             return false;
         }
 
         datagram = new DiscoveryDatagram(
-            bytes[4] == Answer,
-            BinaryPrimitives.ReadUInt64LittleEndian(bytes[8..]),
+            kind,
+            cluster,
             BinaryPrimitives.ReadUInt64LittleEndian(bytes[16..]),
-            new HostIdentity(BinaryPrimitives.ReadInt64LittleEndian(bytes[24..]), BinaryPrimitives.ReadUInt64LittleEndian(bytes[32..])),
-            new IPEndPoint(new IPAddress(bytes.Slice(40, 4)), port));
+            new HostStanding(
+                BinaryPrimitives.ReadUInt64LittleEndian(bytes[32..]), members, BinaryPrimitives.ReadInt64LittleEndian(bytes[24..])),
+            new IPEndPoint(new IPAddress(bytes.Slice(40, 4)), port),
+            BinaryPrimitives.ReadUInt64LittleEndian(bytes[56..]));
         return true;
     }
 }

@@ -7,32 +7,49 @@ using QuickSilver.Membership.Service;
 namespace QuickSilver.Membership.Client;
 
 // A membership service inside a node, and the answers by which others find it. Two nodes may begin to host in the same
-// moment, or on two sides of a network that was torn: so a host looks for others, often at first and then now and again,
-// and the one that began later sends its clients over to the older and ends.
+// moment, or on two sides of a network that was torn: so a host looks for others, often at first and then now and again, and
+// of two that meet the one whose line does not go on sends its clients over to the other and ends.
+//
+// What goes wrong: how hosts stand changes while they talk, and each of two could yield to the other. So of each two the one
+// with the smaller id decides, from how it stood when it asked and how the other stood when it answered: it yields, or it
+// claims, and then the other yields. The token of the answer comes back with the claim: a claim that is late, or that answers
+// an older question, is none.
 internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
 {
     private static readonly TimeSpan FirstContest = TimeSpan.FromMilliseconds(100);
+    // The least time between two questions, whoever asks for them.
+    private static readonly TimeSpan AskSpacing = TimeSpan.FromMilliseconds(50);
 
     private readonly DiscoveryContext _context;
     private readonly MembershipService _service;
-    private readonly HostIdentity _identity;
+    private readonly ulong _id;
     private readonly DiscoveryAsker _asker;
     private readonly Alarm _contestAlarm;
     private readonly Action _onYielded;
     private TimeSpan _contestDelay = FirstContest;
+    private TimeSpan? _askedAt;
+    // As it was told in the last question.
+    private HostStanding _asked;
+    // How this host stood when it last answered one that decides, and what a claim must repeat.
+    private (ulong Asker, ulong Token, HostStanding Own) _offer;
     private IDatagramPort? _answers;
     private bool _isOver;
 
-    public EmbeddedHost(DiscoveryContext context, MembershipServiceOptions options, Action onYielded)
+    /// <param name="context">What it shares with the node's search for a service.</param>
+    /// <param name="options">Of the service.</param>
+    /// <param name="known">The last configuration that this node has; 0 when it has none.</param>
+    /// <param name="onYielded">Called when another host goes on.</param>
+    public EmbeddedHost(DiscoveryContext context, MembershipServiceOptions options, long known, Action onYielded)
     {
         _context = context;
         _onYielded = onYielded;
         var environment = context.Environment;
-        _identity = new HostIdentity(environment.UtcNow.UtcTicks, environment.NextRandom() | 1);
+        _id = environment.NextRandom() | 1;
         _asker = new DiscoveryAsker(context, OnAnswer);
         _contestAlarm = new Alarm(Contest);
-        _service = new MembershipService(environment, options, new MemoryMembershipStore(), new ServiceCounters(), context.Logger);
-        EndPoint = _service.Start(new IPEndPoint(environment.LocalAddress, 0));
+        var hosted = options with { TakesBackTheSilent = true };
+        _service = new MembershipService(environment, hosted, new MemoryMembershipStore(), new ServiceCounters(), context.Logger);
+        EndPoint = _service.Start(new IPEndPoint(environment.LocalAddress, 0), known);
         context.Counters.ServicesHosted++;
         context.Logger.Hosting(EndPoint);
         Contest();
@@ -41,6 +58,8 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
     public IPEndPoint EndPoint { get; }
 
     public MembershipService Service => _service;
+
+    private HostStanding Standing => new(_id, _service.HeardCount, _service.Configuration);
 
     /// <summary>Ends the service; its clients are told to go to <paramref name="successor"/>, or to look for one.</summary>
     public void End(IPEndPoint? successor)
@@ -64,15 +83,22 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
     {
         for (int at = 0; at < run.Length && !_isOver; at += DiscoveryDatagram.Bytes)
         {
-            if (DiscoveryDatagram.TryRead(run.Span[at..], out var question)
-                && !question.IsAnswer
-                && question.ClusterHash == _context.ClusterHash)
+            if (!_context.TryRead(run.Span[at..], out var datagram) || datagram.Host.Id == _id)
             {
-                Answer(question);
+                continue;
             }
-            else
+
+            switch (datagram.Kind)
             {
-                _context.Counters.ForeignDatagrams++;
+                case DiscoveryKind.Question:
+                    OnQuestion(datagram);
+                    break;
+                case DiscoveryKind.Claim:
+                    OnClaim(datagram);
+                    break;
+                default:
+                    _context.Counters.ForeignDatagrams++;
+                    break;
             }
         }
     }
@@ -81,31 +107,81 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
     {
     }
 
-    private void Answer(in DiscoveryDatagram question)
+    private void OnQuestion(in DiscoveryDatagram question)
     {
-        if (question.Host.Id == _identity.Id)
+        ulong token = 0;
+        if (question.Host.Id > _id)
+        {
+            // It is for this host to decide, and not before the next contest.
+            Ask();
+            return;
+        }
+
+        var own = Standing;
+        if (question.Host.IsHost)
+        {
+            token = _context.Environment.NextRandom();
+            _offer = (question.Host.Id, token, own);
+        }
+
+        Span<byte> bytes = stackalloc byte[DiscoveryDatagram.Bytes];
+        new DiscoveryDatagram(DiscoveryKind.Answer, _context.ClusterHash, question.Nonce, own, EndPoint, token).Write(bytes);
+        _context.Counters.QueriesAnswered++;
+        _answers!.Send(bytes, bytes.Length, new DatagramAddress(question.EndPoint));
+    }
+
+    private void OnAnswer(DiscoveryDatagram answer)
+    {
+        if (_isOver || answer.Host.Id <= _id)
         {
             return;
         }
 
-        Span<byte> bytes = stackalloc byte[DiscoveryDatagram.Bytes];
-        new DiscoveryDatagram(true, _context.ClusterHash, question.Nonce, _identity, EndPoint).Write(bytes);
-        _context.Counters.QueriesAnswered++;
-        _answers!.Send(bytes, bytes.Length, new DatagramAddress(question.EndPoint));
-        if (question.Host.IsHost && question.Host.CompareTo(_identity) < 0)
+        if (answer.Host.GoesOnBefore(_asked))
         {
-            // An older host is about: do not wait for the next contest to ask it where its service is.
-            _asker.Ask(_identity);
+            Yield(answer.EndPoint);
+            return;
         }
+
+        _asker.Send(answer with { Kind = DiscoveryKind.Claim, Host = _asked, EndPoint = EndPoint });
+    }
+
+    private void OnClaim(in DiscoveryDatagram claim)
+    {
+        if (claim.Host.Id == _offer.Asker && claim.Token == _offer.Token && claim.Host.GoesOnBefore(_offer.Own))
+        {
+            Yield(claim.EndPoint);
+        }
+    }
+
+    private void Yield(IPEndPoint successor)
+    {
+        _context.Counters.HostsYielded++;
+        _context.Logger.Yielding(successor);
+        End(successor);
+        _onYielded();
     }
 
     private void Contest()
     {
         OpenAnswers();
-        _asker.Ask(_identity);
+        Ask();
         var options = _context.Options;
         _context.Environment.Schedule(_contestAlarm, _contestDelay + _context.Jitter(_contestDelay / 4));
         _contestDelay = _contestDelay * 2 < options.ContestInterval ? _contestDelay * 2 : options.ContestInterval;
+    }
+
+    private void Ask()
+    {
+        var now = _context.Environment.Now;
+        if (_askedAt is { } last && now - last < AskSpacing)
+        {
+            return;
+        }
+
+        _askedAt = now;
+        _asked = Standing;
+        _asker.Ask(_asked);
     }
 
     // Again with each contest while the system refuses: a host that nobody finds helps nobody.
@@ -125,19 +201,6 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
         {
             _context.ReportFailure(refused.Message);
         }
-    }
-
-    private void OnAnswer(DiscoveryDatagram answer)
-    {
-        if (_isOver || answer.Host.Id == _identity.Id || answer.Host.CompareTo(_identity) >= 0)
-        {
-            return;
-        }
-
-        _context.Counters.HostsYielded++;
-        _context.Logger.Yielding(answer.EndPoint);
-        End(answer.EndPoint);
-        _onYielded();
     }
 
     private void StopAnswering()

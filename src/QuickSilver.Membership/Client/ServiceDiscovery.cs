@@ -17,6 +17,7 @@ internal sealed class ServiceDiscovery : IDisposable
     private readonly Alarm _askAlarm;
     private DiscoveryAsker? _asker;
     private TimeSpan _hostAt;
+    private long _known;
     private EmbeddedHost? _host;
     // Services that ended and whose last words are on their way.
     private readonly List<EmbeddedHost> _ended = [];
@@ -34,9 +35,13 @@ internal sealed class ServiceDiscovery : IDisposable
 
     public IPEndPoint? HostedAt => _host?.EndPoint;
 
-    /// <summary>Begins to look; ends with one call of the callback. <paramref name="rank"/>: how many nodes have stood longer.</summary>
-    public void Find(int rank)
+    /// <summary>
+    /// Begins to look; ends with one call of the callback. <paramref name="rank"/>: how many nodes have stood longer;
+    /// <paramref name="known"/>: the node's last configuration, which a service that it comes to host continues from.
+    /// </summary>
+    public void Find(int rank, long known)
     {
+        _known = known;
         if (_host is not null)
         {
             _onFound(_host.EndPoint);
@@ -62,8 +67,7 @@ internal sealed class ServiceDiscovery : IDisposable
     {
         if (_host is { } host)
         {
-            _host = null;
-            _ended.Add(host);
+            KeepEnded(host);
             host.End(successor: null);
         }
     }
@@ -94,7 +98,7 @@ internal sealed class ServiceDiscovery : IDisposable
     {
         try
         {
-            _host = new EmbeddedHost(_context, _hosted, OnYielded);
+            _host = new EmbeddedHost(_context, _hosted, _known, OnYielded);
         }
         catch (TransportException refused)
         {
@@ -117,8 +121,19 @@ internal sealed class ServiceDiscovery : IDisposable
     {
         if (_host is { } host)
         {
-            _host = null;
-            _ended.Add(host);
+            KeepEnded(host);
         }
+    }
+
+    private void KeepEnded(EmbeddedHost host)
+    {
+        _host = null;
+        foreach (var silent in _ended.FindAll(ended => ended.Service.SessionCount == 0))
+        {
+            silent.Dispose();
+            _ended.Remove(silent);
+        }
+
+        _ended.Add(host);
     }
 }

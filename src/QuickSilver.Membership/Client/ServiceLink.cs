@@ -14,6 +14,9 @@ internal interface IServiceLinkOwner
     /// <summary>How many nodes have stood longer: decides who hosts first.</summary>
     int Rank { get; }
 
+    /// <summary>The last configuration that the node has; 0 before the first.</summary>
+    long Configuration { get; }
+
     /// <summary>A stream to a service is there: say who you are.</summary>
     void OnLinkUp();
 
@@ -176,7 +179,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         }
         else
         {
-            _discovery!.Find(_owner.Rank);
+            _discovery!.Find(_owner.Rank, _owner.Configuration);
         }
     }
 

@@ -13,6 +13,7 @@ internal sealed class ClientCounters
     public long QueriesSent { get; set; }
     public long QueriesAnswered { get; set; }
     public long ForeignDatagrams { get; set; }
+    public long OtherVersions { get; set; }
     public long ServicesHosted { get; set; }
     public long HostsYielded { get; set; }
 }

@@ -40,7 +40,7 @@ internal static partial class MembershipLog
     [LoggerMessage(1210, LogLevel.Debug, "Configuration {Configuration}: {Nodes} nodes, {Topics} topics, {Regions} regions.")]
     public static partial void ConfigurationMade(this ILogger logger, long configuration, int nodes, int topics, int regions);
 
-    [LoggerMessage(1211, LogLevel.Warning, "The epoch could not be {Action} ({Reason}); the clock keeps it growing meanwhile.")]
+    [LoggerMessage(1211, LogLevel.Warning, "The epoch could not be {Action} ({Reason}); it grows by what the nodes that return know.")]
     public static partial void StoreFailed(this ILogger logger, string action, string reason);
 
     [LoggerMessage(1212, LogLevel.Warning, "The multicast range is used up: {Shared} regions share an address. Give a larger range.")]
@@ -73,9 +73,13 @@ internal static partial class MembershipLog
     [LoggerMessage(1306, LogLevel.Information, "No membership service answers; this node hosts one at {EndPoint}.")]
     public static partial void Hosting(this ILogger logger, IPEndPoint endPoint);
 
-    [LoggerMessage(1307, LogLevel.Information, "An older membership service was found at {EndPoint}; the one hosted here yields to it.")]
+    [LoggerMessage(1307, LogLevel.Information, "The membership service at {EndPoint} goes on; the one hosted here yields to it.")]
     public static partial void Yielding(this ILogger logger, IPEndPoint endPoint);
 
     [LoggerMessage(1308, LogLevel.Warning, "Discovery cannot use the network: {Reason}. Other nodes may not find this one.")]
     public static partial void DiscoveryFailed(this ILogger logger, string reason);
+
+    [LoggerMessage(1309, LogLevel.Warning, "Nodes of this cluster speak version {Version} of the membership protocol. "
+        + "This node speaks version {Own} and does not join them.")]
+    public static partial void OtherVersion(this ILogger logger, int version, int own);
 }

@@ -1,12 +1,15 @@
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Service.Lines;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service;
 
 // Who may join, and which lives are over. A life that ended is told so when it comes back, instead of being taken for new
-// (I10); the oldest of these are forgotten.
-internal sealed class Admission(string cluster, ConfigurationNumbers numbers, Dictionary<ulong, Member> membersById)
+// (I10); the oldest of these are forgotten. One that has meanwhile lived on under another service is not over: it was on
+// the other side of a torn network. Which of two lives of a node is the newer is not read off their incarnations, which come
+// from a clock: the one that joins last is.
+internal sealed class Admission(string cluster, ConfigurationNumbers numbers, Dictionary<ulong, Member> membersById, ulong life)
 {
     private const int MaxBarred = 16_384;
 
@@ -27,22 +30,25 @@ internal sealed class Admission(string cluster, ConfigurationNumbers numbers, Di
             return $"This is the membership service of cluster '{cluster}'; the node belongs to '{join.Cluster}'.";
         }
 
-        return numbers.IsPlausible(join.Known)
+        return (join.Service == life ? join.Known <= numbers.Current : numbers.IsPlausible(join.Known))
             ? null
             : $"The node claims configuration {join.Known}, which no service can have made yet.";
     }
 
     /// <summary>Why this life is over; null when it is not.</summary>
-    public string? EndOfLife(NodeKey node)
+    public string? EndOfLife(JoinMessage join)
     {
-        if (_barred.Contains(node))
+        if (!_barred.Contains(join.Node))
         {
-            return "it was removed from the views";
+            return null;
         }
 
-        return membersById.TryGetValue(node.Id, out var member) && member.Key.Incarnation > node.Incarnation
-            ? $"a newer incarnation of it ({member.Key}) is a member"
-            : null;
+        if (membersById.TryGetValue(join.Node.Id, out var member) && member.Key != join.Node)
+        {
+            return $"another incarnation of it ({member.Key}) is a member";
+        }
+
+        return join.WasMember && join.Service != life ? null : "it was removed from the views";
     }
 
     /// <summary>This life is over.</summary>

@@ -15,7 +15,7 @@ internal sealed class FileMembershipStore(string path) : IMembershipStore
         string text = File.ReadAllText(path).Trim();
         return long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long epoch)
             ? epoch
-            : throw new InvalidDataException($"'{path}' holds no epoch; delete it to start from the clock.");
+            : throw new InvalidDataException($"'{path}' holds no epoch; delete it to start from what the nodes know.");
     }
 
     public void SaveEpoch(long epoch)

@@ -20,6 +20,8 @@ internal sealed class Member(NodeInfo info, JoinMessage join, long maxBacklogByt
 
     public long Confirmed { get; set; }
 
+    public TimeSpan LastHeard { get; set; }
+
     /// <summary>The newest topic request that was handled.</summary>
     public ulong LastRequest { get; set; }
 

@@ -7,6 +7,7 @@ using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Service.Lines;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service;
@@ -15,6 +16,11 @@ namespace QuickSilver.Membership.Service;
 // follows. A state machine on its node's core thread; all that it does follows from requests and alarms.
 internal sealed class MembershipService : IControlAcceptor, IControlRequests, IDisposable
 {
+    // A member that has spoken within so many heartbeats is heard.
+    private const int HeartbeatsFresh = 3;
+    // What a node may claim of its place in the order of joining leaves room for all that join after it.
+    private const long MostClaimedOrder = 1L << 48;
+
     private readonly INodeEnvironment _environment;
     private readonly MembershipServiceOptions _options;
     private readonly SessionContext _sessionContext;
@@ -28,6 +34,8 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
     private readonly Gathering _gathering;
     private readonly FailureDetector _failures;
     private readonly Admission _admission;
+    private readonly Returns _returns;
+    private readonly Audience _audience;
     private readonly Alarm _batchAlarm;
     private readonly Alarm _failureAlarm;
 
@@ -37,8 +45,6 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
     private readonly List<ControlSession> _sessions = [];
     // What the next configuration announces.
     private readonly List<NodeKey> _removed = [];
-    // Who was a member here, went to another service, and is about to be admitted again.
-    private readonly HashSet<NodeKey> _returning = [];
     private readonly ulong _life;
     private long _nextJoinOrder = 1;
     private IControlListener? _listener;
@@ -58,18 +64,23 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         _addresses = new AddressPlan(options.Cluster, options.MulticastBase, options.MulticastPrefix);
         _map = new RegionMap(_addresses, (uint)environment.NextRandom(), options.TopicSets, repair: options.Repair);
         _topics = new MemberTopics(_map, _sessionContext);
-        _numbers = new ConfigurationNumbers(environment, store, logger);
+        _numbers = new ConfigurationNumbers(store, logger, _life);
         _publisher = new ConfigurationPublisher(_map, counters);
         _settlement = new Settlement(environment, options.SettleInterval, _members, _addresses);
         _batch = new SubscriptionBatch(options.BatchInterval, options.QuietDelay);
         _gathering = new Gathering(options.GatherGrace);
         _failures = new FailureDetector(options.Failures);
-        _admission = new Admission(options.Cluster, _numbers, _membersById);
+        _admission = new Admission(options.Cluster, _numbers, _membersById, _life);
+        _returns = new Returns(_life, _numbers, _gathering, options.GatherGrace);
+        _audience = new Audience(_members, options.Failures.HeartbeatInterval * HeartbeatsFresh);
         _batchAlarm = new Alarm(MakeConfiguration);
         _failureAlarm = new Alarm(CheckFailures);
     }
 
     public int MemberCount => _members.Count;
+
+    /// <summary>Members that it hears now.</summary>
+    public int HeardCount => _audience.Count(_environment.Now);
 
     public int RegionCount => _map.RegionCount;
 
@@ -86,11 +97,13 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
     private ServiceCounters Counters => _sessionContext.Counters;
 
     /// <summary>Listens on <paramref name="local"/> and says where. Throws <see cref="TransportException"/> when it cannot.</summary>
-    public IPEndPoint Start(IPEndPoint local)
+    /// <param name="local">Where to listen.</param>
+    /// <param name="known">The last configuration of the node that hosts it; 0 when there is none.</param>
+    public IPEndPoint Start(IPEndPoint local, long known = 0)
     {
         _listener = _environment.Listen(local, this);
-        _numbers.Load();
-        if (_numbers.StoredEpoch > 0 && _gathering.Begin(_numbers.StoredEpoch, _environment.Now))
+        _numbers.Load(known);
+        if (_numbers.StoredEpoch > 0 && _gathering.Begin(_environment.Now))
         {
             Log.Gathering(_options.GatherGrace);
         }
@@ -164,7 +177,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
             session.Send(new RefusedMessage(refusal));
             session.CloseAfterLastWord();
         }
-        else if (_admission.EndOfLife(join.Node) is { } reason)
+        else if (_admission.EndOfLife(join) is { } reason)
         {
             session.Send(new ExpelledMessage(reason));
             session.CloseAfterLastWord();
@@ -174,7 +187,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
     void IControlRequests.OnJoinComplete(ControlSession session, JoinMessage join, List<SetTopicMessage> topics)
     {
         // Said again: this life may have been replaced since Join.
-        if (_admission.EndOfLife(join.Node) is { } reason)
+        if (_admission.EndOfLife(join) is { } reason)
         {
             session.Send(new ExpelledMessage(reason));
             session.CloseAfterLastWord();
@@ -191,11 +204,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
             }
 
             bool isSameLife = known.Key == join.Node;
-            Remove(known, isSameLife ? "it returns from another service" : "a newer incarnation joined", remember: !isSameLife);
-            if (isSameLife)
-            {
-                _returning.Add(join.Node);
-            }
+            Remove(known, isSameLife ? "it returns from another service" : "a newer incarnation joined", isOver: !isSameLife);
         }
 
         if (_removed.Contains(join.Node))
@@ -252,7 +261,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         member.Session?.CloseAfterLastWord();
         Counters.NodesLeft++;
         Log.NodeLeft(member.Key);
-        Forget(member, remember: true);
+        Forget(member, isOver: true);
     }
 
     void IControlRequests.OnResync(Member member)
@@ -266,18 +275,20 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
 
     private void Admit(ControlSession session, JoinMessage join, List<SetTopicMessage> topics)
     {
-        bool keepsOrder = join.JoinOrder > 0 && !_members.Exists(other => other.Info.JoinOrder == join.JoinOrder);
+        bool keepsOrder = join.JoinOrder is > 0 and <= MostClaimedOrder
+            && !_members.Exists(other => other.Info.JoinOrder == join.JoinOrder);
         long order = keepsOrder ? join.JoinOrder : _nextJoinOrder;
         _nextJoinOrder = Math.Max(_nextJoinOrder, order + 1);
-        var member = new Member(new NodeInfo(join.Node, join.EndPoint, order, Origin: join.Origin), join, _options.Limits.MaxBacklogBytes);
+        var info = new NodeInfo(join.Node, join.EndPoint, order, Origin: join.Origin);
+        var member = new Member(info, join, _options.Limits.MaxBacklogBytes);
         if (join.WasMember)
         {
-            Welcome(join);
+            Expect(join);
         }
 
         _members.Add(member);
         _membersById.Add(join.Node.Id, member);
-        _map.AddNode(join.Node, hasReturned: _returning.Remove(join.Node));
+        _map.AddNode(join.Node, hasReturned: join.WasMember);
         _failures.Track(join.Node, _environment.Now);
         Attach(member, session, isResumed: false);
         Register(member, topics);
@@ -286,15 +297,13 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         MarkChanged();
     }
 
-    private void Welcome(JoinMessage returning)
+    private void Expect(JoinMessage returning)
     {
-        _numbers.MustExceed(returning.Known);
-        if (_gathering.Begin(ConfigurationNumbers.EpochOf(returning.Known), _environment.Now))
+        if (_returns.OnAdmitted(returning, _environment.Now))
         {
             Log.Gathering(_options.GatherGrace);
         }
 
-        _gathering.OnReturned(returning.KnownNodes);
         if (_batch.Due is not null)
         {
             // Perhaps this was the last one that was waited for.
@@ -345,7 +354,11 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         }
     }
 
-    private void Hear(Member member) => _failures.Heard(member.Key, _environment.Now);
+    private void Hear(Member member)
+    {
+        member.LastHeard = _environment.Now;
+        _failures.Heard(member.Key, member.LastHeard);
+    }
 
     private void MarkChanged()
     {
@@ -417,30 +430,39 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
 
     private void CheckFailures()
     {
+        var now = _environment.Now;
         var dead = new List<(NodeKey Node, string Reason)>();
-        _failures.Collect(_environment.Now, _map.RegionSizeOf, dead);
+        bool isCutOff = _audience.IsCutOff(now);
+        _failures.Collect(now, _map.RegionSizeOf, dead);
         foreach (var (node, reason) in dead)
         {
-            Remove(_membersById[node.Id], reason, remember: true);
+            var member = _membersById[node.Id];
+            bool isSilent = member.Session is null || now - member.LastHeard >= _options.Failures.Silence;
+            bool mayReturn = isSilent && (isCutOff || _options.TakesBackTheSilent);
+            Remove(member, reason, isOver: !mayReturn);
+            if (mayReturn)
+            {
+                _returns.OnLost(node, now);
+            }
         }
 
         _environment.Schedule(_failureAlarm, _failures.CheckInterval);
     }
 
-    private void Remove(Member member, string reason, bool remember)
+    private void Remove(Member member, string reason, bool isOver)
     {
         Counters.NodesRemoved++;
         Log.NodeRemoved(member.Key, reason);
-        if (remember)
+        if (isOver)
         {
             member.Session?.Send(new ExpelledMessage(reason));
         }
 
         member.Session?.CloseAfterLastWord();
-        Forget(member, remember);
+        Forget(member, isOver);
     }
 
-    private void Forget(Member member, bool remember)
+    private void Forget(Member member, bool isOver)
     {
         member.Session = null;
         _members.Remove(member);
@@ -448,7 +470,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         _failures.Forget(member.Key);
         _topics.Release(member);
         _map.RemoveNode(member.Key);
-        if (remember)
+        if (isOver)
         {
             _admission.Bar(member.Key);
         }

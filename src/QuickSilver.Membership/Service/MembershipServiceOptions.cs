@@ -25,6 +25,10 @@ internal sealed record MembershipServiceOptions
     // to reconnect at least once a second, so less than about two seconds would leave some out of the first view.
     public TimeSpan GatherGrace { get; init; } = TimeSpan.FromSeconds(2);
 
+    // Whether a node that was removed because it was silent may come back as it is. So where nodes host the service themselves:
+    // the silent one may have been on the other side of a torn network, without a host there yet.
+    public bool TakesBackTheSilent { get; init; }
+
     public IPAddress MulticastBase { get; init; } = DefaultBase;
     public int MulticastPrefix { get; init; } = 14;
 

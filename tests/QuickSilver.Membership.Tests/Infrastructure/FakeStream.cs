@@ -6,6 +6,8 @@ namespace QuickSilver.Membership.Tests.Infrastructure;
 // One end of an in-memory stream. Bytes travel for the world's latency, in order, and wait while the path is blocked.
 internal sealed class FakeStream(FakeEnvironment owner, IPEndPoint? remote) : IControlStream
 {
+    private static readonly TimeSpan KnockAgain = TimeSpan.FromSeconds(1);
+
     private readonly Queue<byte[]> _sent = new();
     private byte[] _unread = [];
     private FakeStream? _peer;
@@ -32,7 +34,8 @@ internal sealed class FakeStream(FakeEnvironment owner, IPEndPoint? remote) : IC
         var found = owner.World.Listeners.GetValueOrDefault(target);
         if (found is not null && owner.World.IsBlocked(owner, found.Owner))
         {
-            // Neither refused nor accepted: the handler gives up by itself.
+            // Neither refused nor accepted: the system knocks again, until the handler gives up.
+            owner.World.After(KnockAgain, () => owner.Do(() => Establish(target)));
             return;
         }
 

@@ -5,6 +5,9 @@ namespace QuickSilver.Seeds.Tests.Infrastructure;
 // What a run under faults consists of: which cluster, which topics, and what may go wrong.
 internal sealed record Scene
 {
+    // No partition of a campaign lasts as long.
+    private static readonly TimeSpan LongestPartition = TimeSpan.FromSeconds(3);
+
     public required ClusterSetup Cluster { get; init; }
 
     public required FaultKinds Kinds { get; init; }
@@ -23,8 +26,12 @@ internal sealed record Scene
     /// <summary>Of the partitions, those in which one node reaches both sides.</summary>
     public double BridgeShare { get; init; }
 
-    /// <summary>Whether nodes may lose each other and stay up, as when the service changes.</summary>
-    public bool MayPart => Cluster.IsEmbedded || Kinds.HasFlag(FaultKinds.Membership);
+    /// <summary>
+    /// Whether nodes may lose each other and stay up: when the service changes, or when it takes back those from which it was cut off.
+    /// </summary>
+    public bool MayPart => Cluster.IsEmbedded
+        || Kinds.HasFlag(FaultKinds.Membership)
+        || (Kinds.HasFlag(FaultKinds.Partition) && Cluster.Options.HeartbeatInterval * Cluster.Options.HeartbeatsMissed < LongestPartition);
 
     public string Topic(int number) => $"topic/{number % Topics}";
 

@@ -1,0 +1,73 @@
+using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Protocol;
+
+namespace QuickSilver.Membership.Client;
+
+// What asking, answering and hosting share.
+internal sealed class DiscoveryContext(
+    INodeEnvironment environment,
+    DiscoveryOptions options,
+    string cluster,
+    ClientCounters counters,
+    ILogger logger)
+{
+    // Discovery is a few small datagrams: no offload, no large buffers.
+    public static readonly DatagramPortOptions SmallPort = new()
+    {
+        ReceiveBufferBytes = 256 << 10,
+        SendBufferBytes = 64 << 10,
+        SegmentationOffload = false,
+    };
+
+    private string? _lastFailure;
+    private byte _lastVersion;
+
+    public INodeEnvironment Environment { get; } = environment;
+    public DiscoveryOptions Options { get; } = options;
+    public ulong ClusterHash { get; } = DiscoveryDatagram.HashOf(cluster);
+    public ClientCounters Counters { get; } = counters;
+    public ILogger Logger { get; } = logger;
+
+    /// <summary>
+    /// Reads a datagram of this cluster and this version; anything else is counted. Nodes of two versions cannot be in one
+    /// cluster, so they do not answer each other either: one would follow the other and be refused by it, for ever.
+    /// </summary>
+    public bool TryRead(ReadOnlySpan<byte> bytes, out DiscoveryDatagram datagram)
+    {
+        if (!DiscoveryDatagram.TryRead(bytes, out datagram) || datagram.ClusterHash != ClusterHash)
+        {
+            Counters.ForeignDatagrams++;
+            return false;
+        }
+
+        if (datagram.Version == ControlFrame.ProtocolVersion)
+        {
+            return true;
+        }
+
+        Counters.OtherVersions++;
+        if (datagram.Version != _lastVersion)
+        {
+            _lastVersion = datagram.Version;
+            Logger.OtherVersion(datagram.Version, ControlFrame.ProtocolVersion);
+        }
+
+        return false;
+    }
+
+    /// <summary>Logs a failure of the network, once until it changes.</summary>
+    public void ReportFailure(string reason)
+    {
+        if (reason != _lastFailure)
+        {
+            _lastFailure = reason;
+            Logger.DiscoveryFailed(reason);
+        }
+    }
+
+    /// <summary>A random time from 0 up to <paramref name="limit"/>.</summary>
+    public TimeSpan Jitter(TimeSpan limit) => limit * ((Environment.NextRandom() >> 11) * (1.0 / (1UL << 53)));
+}
