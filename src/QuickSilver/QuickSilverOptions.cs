@@ -70,8 +70,8 @@ public sealed record QuickSilverOptions
     public int ReceiveBufferBytes { get; set; } = 8 << 20;
 
     /// <summary>
-    /// How often a node tells the service that it lives: 50 ms to 1 min; default 1 s. <see cref="HeartbeatsMissed"/> of them
-    /// missed mean removal.
+    /// How often members tell a service that this node hosts that they live: 50 ms to 1 min; default 1 s.
+    /// <see cref="HeartbeatsMissed"/> of them missed mean removal. Where another service took the node in, that one says how often.
     /// </summary>
     public TimeSpan HeartbeatInterval { get; set; } = TimeSpan.FromSeconds(1);
 

@@ -156,6 +156,93 @@ public sealed class HostileSessionTests
     }
 
     [Fact]
+    public void One_address_cannot_take_the_places_of_all_others()
+    {
+        var limits = new SessionLimits { MaxSessions = 10, MaxSessionsPerAddress = 4 };
+        var cluster = new FakeCluster(new MembershipServiceOptions { Limits = limits });
+        var crowd = Enumerable.Range(0, 20).Select(_ => new RawClient(cluster, cluster.World.Nodes[0])).ToArray();
+        cluster.Run(0.1);
+        Assert.Equal(16, crowd.Count(raw => raw.IsClosed));
+        Assert.Equal(16, cluster.Counters.SessionsRefused);
+        Assert.Equal(2, cluster.AddNodes(2).Length);
+
+        // Places that are free again may be taken again.
+        cluster.Run(6);
+        var next = new RawClient(cluster, cluster.World.Nodes[0]);
+        cluster.Run(0.1);
+        Assert.False(next.IsClosed);
+    }
+
+    [Fact]
+    public void What_all_clients_register_at_once_is_bounded_and_who_finds_no_room_comes_again()
+    {
+        var limits = new SessionLimits { MaxRegistrationBytesInAll = 4_000 };
+        var cluster = new FakeCluster(new MembershipServiceOptions { Limits = limits });
+        int Register(ulong id)
+        {
+            var raw = Connect(cluster);
+            raw.Send(RawClient.Join(id));
+            int named = 0;
+            for (; named < 100 && !raw.IsClosed; named++)
+            {
+                raw.Send(new SetTopicMessage { RequestId = 1, Topic = Requests.Topic($"{id} {named}", TopicRole.Publish) });
+                cluster.Run(0.001);
+            }
+
+            return named;
+        }
+
+        var half = Connect(cluster);
+        half.Send(RawClient.Join(7));
+        for (int i = 0; i < 20; i++)
+        {
+            half.Send(new SetTopicMessage { RequestId = 1, Topic = Requests.Topic($"topic {i}", TopicRole.Publish) });
+        }
+
+        cluster.Run(0.01);
+        int beside = Register(8);
+        Assert.InRange(beside, 1, 99);
+        Assert.Equal(1, cluster.Counters.RegistrationsPutOff);
+        Assert.False(half.IsClosed);
+        half.Stream.Close();
+        cluster.Run(0.01);
+        Assert.True(Register(9) > beside);
+    }
+
+    // What is remembered of fields never shrinks while the topic is open.
+    [Fact]
+    public void Ever_new_contracts_of_one_client_are_refused_and_the_same_ones_never()
+    {
+        const int Most = 20_000;
+        var cluster = new FakeCluster(new MembershipServiceOptions { Limits = new SessionLimits { MaxContractBytes = Most } });
+        var node = cluster.AddNodes(1)[0];
+        for (int i = 1; i <= 400; i++)
+        {
+            node.Open("A", TopicRole.Publish, Requests.Departure(new ContractField(i, $"field number {i} of a long row", "int32")));
+        }
+
+        cluster.Run(1);
+        int granted = node.Outcomes.Count(outcome => outcome == "granted");
+        Assert.InRange(granted, 100, 399);
+        Assert.Contains("20,000 bytes of different contracts", node.Outcomes[^1]);
+
+        // Known ones are as good as before, however often.
+        node.Outcomes.Clear();
+        for (int i = 1; i <= 400; i++)
+        {
+            int known = (i % granted) + 1;
+            node.Open("A", TopicRole.Publish, Requests.Departure(new ContractField(known, $"field number {known} of a long row", "int32")));
+        }
+
+        cluster.Run(1);
+        Assert.All(node.Outcomes, outcome => Assert.Equal("granted", outcome));
+        var other = cluster.AddNode(2);
+        other.Open("B", TopicRole.Publish, Requests.Departure(new ContractField(1000, "another", "int32")));
+        cluster.Run(1);
+        Assert.Equal(["granted"], other.Outcomes);
+    }
+
+    [Fact]
     public void A_client_that_does_not_read_is_closed_and_removed()
     {
         var cluster = new FakeCluster(new MembershipServiceOptions { Limits = new SessionLimits { MaxPendingBytes = 20_000 } });

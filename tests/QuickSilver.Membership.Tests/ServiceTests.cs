@@ -1,4 +1,5 @@
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
 
@@ -269,4 +270,30 @@ public sealed class ServiceTests
 
     private static bool RegionEquality(RegionView a, RegionView b) =>
         a with { Members = [] } == b with { Members = [] } && a.Members.SequenceEqual(b.Members);
+
+    // F23: a node that is set to speak less often than the service listens was removed, again and again.
+    [Theory]
+    [InlineData(60_000)]
+    [InlineData(50)]
+    public void Nodes_speak_as_often_as_the_service_says_whatever_they_are_set_to(int ownMilliseconds)
+    {
+        var cluster = new FakeCluster();
+        var own = new MembershipServiceOptions
+        {
+            Failures = new FailureDetectorOptions { HeartbeatInterval = TimeSpan.FromMilliseconds(ownMilliseconds), HeartbeatsMissed = 2 },
+        };
+        var odd = FakeNode.Start(cluster.World, 1, FakeCluster.EndPoint, own);
+        var usual = cluster.AddNode(2);
+        cluster.World.RunUntil(() => usual.Nodes.Count == 2);
+        cluster.Run(60);
+        Assert.Null(odd.Expelled);
+        Assert.Equal(2, usual.Nodes.Count);
+        Assert.Equal(0, odd.Client.Counters.ServiceLosses);
+
+        // It also gives a silent service up no later than the others do.
+        cluster.World.IsBlocked = (_, _) => true;
+        cluster.Run(6.5);
+        Assert.Equal(1, odd.Client.Counters.ServiceLosses);
+        Assert.Equal(1, usual.Client.Counters.ServiceLosses);
+    }
 }

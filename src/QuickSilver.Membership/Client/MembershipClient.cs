@@ -230,7 +230,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     {
         _welcomedBy = welcome.Service;
         LastRefusal = null;
-        _link.OnWelcome();
+        _link.OnWelcome(welcome.HeartbeatInterval, welcome.HeartbeatsMissed);
         foreach (var send in _afterWelcome ?? [])
         {
             send();

@@ -23,12 +23,6 @@ internal sealed record MembershipClientOptions
     public TimeSpan LastRetry { get; init; } = TimeSpan.FromSeconds(1);
     // How long Leave waits for the service.
     public TimeSpan LeaveTimeout { get; init; } = TimeSpan.FromMilliseconds(500);
-
-    public TimeSpan HeartbeatInterval => Hosted.Failures.HeartbeatInterval;
-
-    // A service that is silent for half the time after which it would remove this node is given up and sought anew, so
-    // that there is time left to be heard by it, or by another.
-    public TimeSpan ServiceSilence => HeartbeatInterval * Math.Max(2, Hosted.Failures.HeartbeatsMissed / 2);
 }
 
 internal sealed record DiscoveryOptions

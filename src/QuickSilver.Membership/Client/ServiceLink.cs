@@ -48,6 +48,9 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     private TimeSpan _retryDelay;
     private TimeSpan _lastHeard;
     private TimeSpan _watchDue;
+    // As the service said when it took the node in.
+    private TimeSpan _heartbeatInterval;
+    private TimeSpan _serviceSilence;
     private bool _isConnected;
     private bool _isStopped;
 
@@ -87,14 +90,18 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         _writer.Rest();
     }
 
-    /// <summary>The service took the node in: heartbeats begin.</summary>
-    public void OnWelcome()
+    /// <summary>The service took the node in: heartbeats begin, as often as it says.</summary>
+    public void OnWelcome(TimeSpan heartbeatInterval, int heartbeatsMissed)
     {
         IsWelcome = true;
+        _heartbeatInterval = heartbeatInterval;
+        // A service that is silent for half the time after which it would remove this node is given up and sought anew, so that
+        // there is time left to be heard by it, or by another.
+        _serviceSilence = heartbeatInterval * Math.Max(2, heartbeatsMissed / 2);
         _retryDelay = _options.FirstRetry;
         _context.Logger.ServiceFound(_stream?.RemoteEndPoint);
         _context.Counters.ServiceConnections++;
-        ScheduleWatch(_options.HeartbeatInterval);
+        ScheduleWatch(_heartbeatInterval);
     }
 
     /// <summary>The service ends and may have said who follows it.</summary>
@@ -234,19 +241,19 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         }
 
         var now = _environment.Now;
-        if (now - _watchDue > _options.HeartbeatInterval)
+        if (now - _watchDue > _heartbeatInterval)
         {
             // This node stood still, and what the service said meanwhile may lie unread: that is not its silence.
             _lastHeard = now;
         }
 
-        if (now - _lastHeard > _options.ServiceSilence)
+        if (now - _lastHeard > _serviceSilence)
         {
             Drop("it is silent");
             return;
         }
 
         _owner.OnHeartbeatDue();
-        ScheduleWatch(_options.HeartbeatInterval);
+        ScheduleWatch(_heartbeatInterval);
     }
 }

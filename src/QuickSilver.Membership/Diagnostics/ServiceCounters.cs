@@ -7,6 +7,7 @@ internal sealed class ServiceCounters
     public long SessionsAccepted { get; set; }
     public long SessionsRefused { get; set; }
     public long SessionsNeverJoined { get; set; }
+    public long RegistrationsPutOff { get; set; }
     public long SlowSessionsClosed { get; set; }
     public long GarbageFrames { get; set; }
     public long UnknownMessages { get; set; }

@@ -172,13 +172,20 @@ internal sealed class ControlSession : IControlStreamHandler
         {
             var join = _join!;
             var registered = _registered ?? [];
-            _join = null;
-            _registered = null;
+            EndRegistration();
             _requests.OnJoinComplete(this, join, registered);
             return true;
         }
 
         _registeredBytes += body.Length;
+        _context.RegisteringBytes += body.Length;
+        if (_context.RegisteringBytes > _context.Limits.MaxRegistrationBytesInAll)
+        {
+            _context.Counters.RegistrationsPutOff++;
+            Close("too many nodes register at once");
+            return true;
+        }
+
         if (kind != ControlMessageKind.SetTopic
             || _registered?.Count >= _context.Limits.MaxTopics
             || _registeredBytes > _context.Limits.MaxRegistrationBytes
@@ -189,6 +196,14 @@ internal sealed class ControlSession : IControlStreamHandler
 
         (_registered ??= []).Add(topic);
         return true;
+    }
+
+    private void EndRegistration()
+    {
+        _join = null;
+        _registered = null;
+        _context.RegisteringBytes -= _registeredBytes;
+        _registeredBytes = 0;
     }
 
     private bool HandleRequest(Member member, int kind, ReadOnlySpan<byte> body)
@@ -248,7 +263,7 @@ internal sealed class ControlSession : IControlStreamHandler
         if (_stage != Stage.Closed)
         {
             _stage = Stage.Closed;
-            _registered = null;
+            EndRegistration();
             CancelDeadline();
             _requests.OnSessionClosed(this);
         }
@@ -263,4 +278,7 @@ internal sealed record SessionContext(
     ILogger Logger)
 {
     public ProtoWriter Writer { get; } = new();
+
+    // Of topics that are named by nodes whose registration is not complete.
+    public long RegisteringBytes { get; set; }
 }

@@ -25,5 +25,7 @@ internal sealed class Member(NodeInfo info, JoinMessage join, long maxBacklogByt
     /// <summary>The newest topic request that was handled.</summary>
     public ulong LastRequest { get; set; }
 
+    public NamedContracts Contracts { get; } = new();
+
     public ConfigurationBacklog Backlog { get; } = new(maxBacklogBytes);
 }

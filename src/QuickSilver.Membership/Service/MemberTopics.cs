@@ -22,7 +22,7 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
         var topic = request.Topic;
         bool opensAfresh = isRegistration && !request.Held;
         bool replaces = opensAfresh && map.IsOpen(member.Key, topic.TopicId);
-        string? refusal = Refuse(member, topic) ?? _contracts.Check(member.Key, topic, replaces);
+        string? refusal = Refuse(member, topic) ?? _contracts.Check(member.Key, topic, replaces) ?? RefuseContract(member, request);
         if (refusal is not null)
         {
             context.Counters.TopicsRefused++;
@@ -104,5 +104,13 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
         return open >= context.Limits.MaxTopics && !map.IsOpen(member.Key, topic.TopicId)
             ? $"Topic '{topic.Name}': this node has {open} topics open, and may have no more."
             : null;
+    }
+
+    private string? RefuseContract(Member member, SetTopicMessage request)
+    {
+        long most = context.Limits.MaxContractBytes;
+        return member.Contracts.TryName(request.Topic.Contract, request.Bytes, most)
+            ? null
+            : $"Topic '{request.Topic.Name}': this node has named {most:N0} bytes of different contracts, and may name no more.";
     }
 }

@@ -42,7 +42,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
     // In the order of joining.
     private readonly List<Member> _members = [];
     private readonly Dictionary<ulong, Member> _membersById = [];
-    private readonly List<ControlSession> _sessions = [];
+    private readonly SessionTable _sessions;
     // What the next configuration announces.
     private readonly List<NodeKey> _removed = [];
     private readonly ulong _life;
@@ -60,6 +60,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         _environment = environment;
         _options = options;
         _sessionContext = new SessionContext(environment, options.Limits, counters, logger);
+        _sessions = new SessionTable(options.Limits);
         _life = environment.NextRandom() | 1;
         _addresses = new AddressPlan(options.Cluster, options.MulticastBase, options.MulticastPrefix);
         _map = new RegionMap(_addresses, (uint)environment.NextRandom(), options.TopicSets, repair: options.Repair);
@@ -146,7 +147,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
 
     IControlStreamHandler? IControlAcceptor.OnAccept(IControlStream stream)
     {
-        if (_isRetired || _sessions.Count >= _options.Limits.MaxSessions)
+        if (_isRetired || !_sessions.HasRoomFor(stream.RemoteEndPoint))
         {
             Counters.SessionsRefused++;
             return null;
@@ -333,7 +334,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         member.Session = session;
         session.Attach(member);
         Hear(member);
-        session.Send(new WelcomeMessage(_life, isResumed));
+        session.Send(new WelcomeMessage(_life, isResumed, _options.Failures.HeartbeatInterval, _options.Failures.HeartbeatsMissed));
     }
 
     private void Register(Member member, List<SetTopicMessage> topics)

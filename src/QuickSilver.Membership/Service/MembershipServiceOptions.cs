@@ -43,6 +43,8 @@ internal sealed record MembershipServiceOptions
 internal sealed record SessionLimits
 {
     public int MaxSessions { get; init; } = 16_384;
+    // Of them from one address: as many nodes as one machine may run, and a fourth of all.
+    public int MaxSessionsPerAddress { get; init; } = 4_096;
     // Who connects must have joined after this long.
     public TimeSpan JoinTimeout { get; init; } = TimeSpan.FromSeconds(5);
     // Bytes that a client leaves unread; a snapshot of as many topics as a node may have is some 6 MB.
@@ -51,6 +53,10 @@ internal sealed record SessionLimits
     public int MaxTopics { get; init; } = 131_072;
     // Bytes of topics registered between Join and JoinComplete.
     public long MaxRegistrationBytes { get; init; } = 32L << 20;
+    // The same of all clients together; who finds no room comes again.
+    public long MaxRegistrationBytesInAll { get; init; } = 256L << 20;
+    // Bytes of the different contracts that one node names in its life.
+    public long MaxContractBytes { get; init; } = 8L << 20;
     // Bytes of recent configurations kept for a member that may come back.
     public long MaxBacklogBytes { get; init; } = 4L << 20;
     // After the last word to a client, so that it is read before the stream closes.

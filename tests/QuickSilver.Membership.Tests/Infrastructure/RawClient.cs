@@ -16,6 +16,11 @@ internal sealed class RawClient : IControlStreamHandler
         Stream = (FakeStream)cluster.World.AddNode(seed).Connect(FakeCluster.EndPoint, this);
     }
 
+    public RawClient(FakeCluster cluster, FakeEnvironment at)
+    {
+        Stream = (FakeStream)at.Connect(FakeCluster.EndPoint, this);
+    }
+
     public FakeStream Stream { get; }
 
     public bool IsConnected { get; private set; }

@@ -15,6 +15,8 @@ internal sealed record SetTopicMessage : IControlMessage
     public required ulong RequestId { get; init; }
     public required TopicRequest Topic { get; init; }
     public bool Held { get; init; }
+    // How long it was where it was read.
+    public int Bytes { get; init; }
 
     public void Write(ProtoWriter writer)
     {
@@ -54,7 +56,7 @@ internal sealed record SetTopicMessage : IControlMessage
         }
 
         var topic = new TopicRequest { Name = name, TopicId = topicId, Role = (TopicRole)role, Contract = contract };
-        return new SetTopicMessage { RequestId = requestId, Topic = topic, Held = held };
+        return new SetTopicMessage { RequestId = requestId, Topic = topic, Held = held, Bytes = body.Length };
     }
 
     private static void WriteContract(ProtoWriter writer, int field, ContractDescription contract)
