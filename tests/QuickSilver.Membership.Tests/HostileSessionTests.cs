@@ -3,6 +3,7 @@ using System.Net;
 using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
