@@ -1,3 +1,5 @@
+using QuickSilver.Simulation.Machines;
+
 namespace QuickSilver.Simulation;
 
 /// <summary>
@@ -83,9 +85,13 @@ public sealed class NodeModel
     /// <summary>How many of the datagrams that go to it have a twin of another version, or of no known kind, behind them.</summary>
     internal double ForeignProbability { get; set; }
 
+    /// <summary>Calls that its system refuses.</summary>
+    internal SystemRefusals Refusals => field ??= new();
+
     // Undoes what faults changed.
     internal void Heal()
     {
+        Refusals.End();
         Slowness = TimeSpan.Zero;
         OutboundHold = TimeSpan.Zero;
         IsOutOfGroups = false;

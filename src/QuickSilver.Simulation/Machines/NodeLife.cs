@@ -63,7 +63,7 @@ internal sealed class NodeLife
         {
             node = await QuickSilverNode.StartAsync(Parts, _options, _cluster.Logs, _start!.Token);
         }
-        catch (Exception exception) when (exception is MembershipUnreachableException || IsEnd(exception))
+        catch (Exception exception) when (exception is MembershipUnreachableException or IOException || IsEnd(exception))
         {
             RestartSoon();
             return;

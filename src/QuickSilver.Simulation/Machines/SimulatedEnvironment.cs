@@ -20,6 +20,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
     private readonly SimulatedMachines _cluster;
     private readonly VirtualTime _time;
     private readonly SeededRandom _random;
+    private readonly SeededRandom _refusals;
     // What waits for a busy or paused node, and what ends the wait; null before the first.
     private Queue<NodeEvent>? _held;
     private WakeEvent? _wake;
@@ -33,6 +34,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
         _time = cluster.Time;
         Node = node;
         _random = SeededRandom.Derive(cluster.Options.Seed, purpose: 1, ((ulong)(uint)node.Number << 32) | (uint)node.Lives);
+        _refusals = SeededRandom.Derive(cluster.Options.Seed, purpose: 13, ((ulong)(uint)node.Number << 32) | (uint)node.Lives);
         Leases = cluster.Options.TrackLeases ? new LeaseTracker() : null;
         Buffers = new SlabPool(cluster.Options.PoolBytes) { Tracker = Leases };
         Intake = new SimulatedIntake(Buffers);
@@ -186,6 +188,9 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
 
         return true;
     }
+
+    /// <summary>Why the system refuses this call of the core thread; null: it does not.</summary>
+    internal string? Refusal(SystemCalls call) => Node.Model.Refusals.Of(call, _refusals);
 
     internal void Wake() => ScheduleWake();
 

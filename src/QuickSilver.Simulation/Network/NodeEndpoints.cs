@@ -40,6 +40,12 @@ internal sealed class NodeEndpoints(SimulatedEnvironment life)
             throw new TransportException($"Port {options.Port} cannot be opened{(isGroup ? " for a group" : "")}.");
         }
 
+        bool joins = isGroup && options.Receives;
+        if (life.Refusal(joins ? SystemCalls.OpenGroup : SystemCalls.OpenPort) is { } refusal)
+        {
+            throw new TransportException($"No datagram port at {address}:{options.Port} of node {life.Node.Number}: {refusal}.");
+        }
+
         int number = options.Port == 0 ? FreePort(IsPortFree) : options.Port;
         if (!isGroup && !IsPortFree(number))
         {
@@ -61,6 +67,11 @@ internal sealed class NodeEndpoints(SimulatedEnvironment life)
         if (!local.Address.Equals(IPAddress.Any) && !local.Address.Equals(life.LocalAddress) && !IPAddress.IsLoopback(local.Address))
         {
             throw new TransportException($"{local.Address} is not an address of node {life.Node.Number}.");
+        }
+
+        if (life.Refusal(SystemCalls.Listen) is { } refusal)
+        {
+            throw new TransportException($"Cannot listen at {local} of node {life.Node.Number}: {refusal}.");
         }
 
         var listeners = _listeners ??= [];

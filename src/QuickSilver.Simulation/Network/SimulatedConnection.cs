@@ -81,6 +81,13 @@ internal sealed class SimulatedConnection
     private void Start()
     {
         var from = Client.Life.Node;
+        if (Client.Life.Refusal(SystemCalls.Connect) is { } refusal)
+        {
+            Client.Outgoing = new StreamPipe(_network, _network.Link(from.Number, from.Number));
+            _network.Time.At(_network.Now, new ActionEvent(() => Client.Fail(refusal)));
+            return;
+        }
+
         _serverNode = _network.Find(Destination.Of(_remote.Address, _remote.Port).AddressBits, from);
         if (_serverNode is null)
         {
@@ -129,6 +136,12 @@ internal sealed class SimulatedConnection
         if (FindListener(life) is not { } listener)
         {
             Refuse();
+            return;
+        }
+
+        if (life.Refusal(SystemCalls.Accept) is not null)
+        {
+            _network.Time.After(KnockAgain, new ActionEvent(Knock));
             return;
         }
 

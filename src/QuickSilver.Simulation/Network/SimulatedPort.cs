@@ -71,6 +71,13 @@ internal sealed class SimulatedPort : NodeEvent, IDatagramPort
             return SendOutcome.Busy;
         }
 
+        if (Life.Refusal(SystemCalls.Send) is not null)
+        {
+            RefusedSends++;
+            network.Disturbed += segments;
+            return SendOutcome.Refused;
+        }
+
         network.Send(Life.Node, run, segmentBytes, Destination.Of(destination.EndPoint.Address, destination.EndPoint.Port), leaves);
         return SendOutcome.Sent;
     }
