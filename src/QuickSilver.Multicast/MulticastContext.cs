@@ -1,3 +1,5 @@
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Flow;
 using QuickSilver.Core.Transport;
@@ -33,6 +35,8 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     public ParkingBudget Parking { get; } = new(options.ParkedBytesOfTopic, options.ParkedBytes);
     public ReassemblyBudget Reassembly => _reassembly ??= new ReassemblyBudget(Environment, Options.ReassemblyBytes);
     public NodeKey Self => Membership.Self;
+    public Troubles Troubles => field ??= new();
+    public ILogger Log { get; set; } = NullLogger.Instance;
 
     /// <summary>The token under the hand, of whichever ring, and the packet to write it into: each used within one call.</summary>
     public Token Token => _token ??= new Token();
@@ -44,6 +48,9 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
 
     /// <summary>An acknowledgement freed room or settled a stream.</summary>
     public required Action OnSenderProgress { get; init; }
+
+    /// <summary>This node cannot go on: it leaves the cluster, so that the others do, and says why to those above.</summary>
+    public void GiveUp(string reason) => Membership.GiveUp(reason);
 
     /// <summary>Members of the view that were removed before this node came to know of it.</summary>
     public List<NodeKey> AbsentFrom(RegionView view)

@@ -31,6 +31,8 @@ internal sealed class MulticastCounters
     public long SinkExceptions;
     public long BusySends;
     public long RefusedSends;
+    // Times that the system refused the port of a group.
+    public long RefusedGroups;
     public long UnackedBytes;
     // Datagrams the kernel dropped at this node's full receive buffers.
     public long KernelDrops;

@@ -1,3 +1,4 @@
+using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
@@ -84,6 +85,14 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         set => _context.RepairWatch = value;
     }
 
+    public ILogger Log
+    {
+        set => _context.Log = value;
+    }
+
+    /// <summary>What ails this node though it goes on, in a sentence; null when all is well. From any thread.</summary>
+    public string? Trouble => _context.Troubles.First;
+
     public Stack<StabilityClaim> ClaimPool => field ??= new();
 
     /// <summary>Every live region of which this node is a member, old views included.</summary>
@@ -134,6 +143,21 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
         _marks?.MarkClosed();
         _configuration = change.Number;
+        try
+        {
+            Apply(change);
+        }
+        catch (Exception exception)
+        {
+            // Half a configuration is none: others would wait for what this node will never send or hold.
+            MulticastLog.ConfigurationFailed(_context.Log, exception, change.Number);
+            _context.GiveUp($"it could not apply configuration {change.Number}: {exception.Message}");
+            throw;
+        }
+    }
+
+    private void Apply(ConfigurationChange change)
+    {
         // Messages taken before the change belong to the views before it.
         FlushAll();
         // Who is gone is so from the old views, and may be in the new ones.
@@ -172,6 +196,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     }
 
     public void OnExpelled(string reason) => Observer?.OnExpelled(reason);
+
+    public void OnGaveUp(string reason) => Observer?.OnGaveUp(reason);
 
     public void OnServiceReachable(bool reachable) => Observer?.OnServiceReachable(reachable);
 

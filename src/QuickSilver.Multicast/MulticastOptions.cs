@@ -98,6 +98,11 @@ internal sealed record MulticastOptions
     // the longest wait between two tokens.
     public TimeSpan ClosingPause { get; init; } = TimeSpan.FromSeconds(3);
 
+    // How long the system may refuse a group's port before the node leaves. While it does, each packet costs a repair, and a view of
+    // which this is the only member gets nothing: longer than a shortage or a restart of the network lasts, and short enough for
+    // those who wait for this node.
+    public TimeSpan GroupRefusalLimit { get; init; } = TimeSpan.FromSeconds(30);
+
     // Messages of more than 64 KiB at a receiver that span packets, until they are accepted above, in bytes over all senders. Smaller
     // ones have an eighth as much beside it, and copies of what waits in best-effort topics a sixteenth. As much again is for
     // those that would else wait for each other.

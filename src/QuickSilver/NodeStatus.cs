@@ -9,7 +9,10 @@ public enum NodeState
     /// <summary>Has joined; whether the service is reachable now, <see cref="NodeStatus.IsReady"/> says.</summary>
     Running = 1,
 
-    /// <summary>The membership service removed this life of the node; start another.</summary>
+    /// <summary>
+    /// The membership service removed this life of the node, or the node left by itself, as its system refused what it needs for too
+    /// long: <see cref="NodeStatus.Reason"/> says which. Start another.
+    /// </summary>
     Expelled = 2,
 
     /// <summary>Disposed.</summary>
@@ -21,5 +24,5 @@ public enum NodeState
 /// <param name="IsLive">Its core thread turns: nothing blocks it.</param>
 /// <param name="IsReady">It is live, has joined and is connected to the membership service.</param>
 /// <param name="OpenTopics">How many topics it has open.</param>
-/// <param name="Reason">Why it is not ready, in a sentence; null when it is.</param>
+/// <param name="Reason">Why it is not ready, or what ails it though it is, in a sentence; null when all is well.</param>
 public sealed record NodeStatus(NodeState State, bool IsLive, bool IsReady, int OpenTopics, string? Reason);

@@ -91,6 +91,10 @@ internal sealed class BareParts : INodeParts, IMembership
     {
     }
 
+    public void GiveUp(string reason)
+    {
+    }
+
     public void Leave(Action completed) => completed();
 
     public TopicView? ViewOf(ulong topicId) => _multicast?.ViewOf(topicId);

@@ -1,4 +1,5 @@
 using System.Net;
+using System.Net.Sockets;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Requests;
 
@@ -26,7 +27,17 @@ internal sealed class ControlStreams(Action<Request> post, ILogger logger)
         return listener;
     }
 
-    public IControlStream Connect(IPEndPoint remote, IControlStreamHandler handler) => TcpControlStream.Connect(remote, handler, this);
+    public IControlStream Connect(IPEndPoint remote, IControlStreamHandler handler)
+    {
+        try
+        {
+            return TcpControlStream.Connect(remote, handler, this);
+        }
+        catch (SocketException refusal)
+        {
+            return new RefusedStream(remote, handler, $"no socket for {remote}: {refusal.Message}", Post);
+        }
+    }
 
     /// <summary>Closes everything. The task ends when what was queued is sent or given up, within a second.</summary>
     public Task CloseAll()

@@ -70,6 +70,8 @@ internal sealed class DatagramSocket : IDatagramPort
         // One call takes the whole run as a rule. What is longer than one call takes, and every run once the system has
         // refused one, goes in pieces.
         bool isAnySent = false;
+        // More than one: a run of so many was refused, and it is not known yet whether one datagram goes.
+        int refusedSegments = 1;
         while (!run.IsEmpty)
         {
             var piece = run[..Math.Min(run.Length, SegmentationOffload.RunBytes(segmentBytes, MaxRunSegments))];
@@ -79,17 +81,31 @@ internal sealed class DatagramSocket : IDatagramPort
                     _counters.DatagramsSent += Datagrams(piece.Length, segmentBytes);
                     _counters.BytesSent += piece.Length;
                     isAnySent = true;
+                    if (refusedSegments > 1)
+                    {
+                        refusedSegments = 1;
+                        CoreLog.RunRefused(_logger, LocalEndPoint, destination, segmentBytes);
+                    }
+
                     break;
                 case CallOutcome.Busy when !isAnySent:
+                    MaxRunSegments = Math.Max(MaxRunSegments, refusedSegments);
                     _counters.BusySends++;
                     return SendOutcome.Busy;
                 case CallOutcome.Busy:
+                    MaxRunSegments = Math.Max(MaxRunSegments, refusedSegments);
                     // Part of the run is out, so "nothing was sent" would be a lie: the rest is lost like any other loss.
                     Refuse(run.Length, segmentBytes);
                     return SendOutcome.Sent;
                 case CallOutcome.Unfit when piece.Length > segmentBytes:
-                    FallBackToSingles(segmentBytes, destination);
+                    refusedSegments = MaxRunSegments;
+                    MaxRunSegments = 1;
                     continue;
+                case not CallOutcome.Done when refusedSegments > 1:
+                    // Not the run's shape is refused but the send, as while the interface is gone: runs are for later.
+                    MaxRunSegments = refusedSegments;
+                    Refuse(run.Length, segmentBytes);
+                    return isAnySent ? SendOutcome.Sent : SendOutcome.Refused;
                 default:
                     Refuse(piece.Length, segmentBytes);
                     break;
@@ -156,12 +172,6 @@ internal sealed class DatagramSocket : IDatagramPort
         }
 
         return _calls.Send(piece, destination);
-    }
-
-    private void FallBackToSingles(int segmentBytes, DatagramAddress destination)
-    {
-        MaxRunSegments = 1;
-        CoreLog.RunRefused(_logger, LocalEndPoint, destination, segmentBytes);
     }
 
     private SendOutcome Refuse(int bytes, int segmentBytes)

@@ -18,14 +18,15 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
 
     public DatagramSocket Open(DatagramPortOptions options)
     {
-        var socket = new Socket(AddressFamily.InterNetwork, SocketType.Dgram, ProtocolType.Udp);
+        Socket? socket = null;
         try
         {
+            socket = new Socket(AddressFamily.InterNetwork, SocketType.Dgram, ProtocolType.Udp);
             return Set(socket, options);
         }
         catch (SocketException refusal)
         {
-            socket.Dispose();
+            socket?.Dispose();
             string place = options.Group is null
                 ? $"{interfaceAddress}:{options.Port}"
                 : $"{options.Group}:{options.Port} on {interfaceAddress}";
@@ -33,7 +34,7 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
         }
         catch
         {
-            socket.Dispose();
+            socket?.Dispose();
             throw;
         }
     }

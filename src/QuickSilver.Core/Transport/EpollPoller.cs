@@ -49,7 +49,16 @@ internal sealed unsafe class EpollPoller : IPoller
             _sources.Add(null);
         }
 
-        Control(Add, (int)socket.Handle, (ulong)index);
+        try
+        {
+            Control(Add, (int)socket.Handle, (ulong)index);
+        }
+        catch
+        {
+            _freeIndexes.Push(index);
+            throw;
+        }
+
         _indexes.Add(socket, index);
         _sources[index] = source;
     }

@@ -11,7 +11,9 @@ internal sealed class TcpControlListener : IControlListener
     private const int Backlog = 512;
     // Accepted and not yet seen by the core thread; the others wait in the kernel.
     private const int LongestQueue = 64;
-    private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(100);
+    // Doubled while the system goes on refusing: who waits in the backlog is not lost.
+    private static readonly TimeSpan FirstRetry = TimeSpan.FromMilliseconds(50);
+    private static readonly TimeSpan LastRetry = TimeSpan.FromSeconds(1);
 
     private readonly Socket _socket;
     private readonly IControlAcceptor _acceptor;
@@ -31,15 +33,16 @@ internal sealed class TcpControlListener : IControlListener
 
     public static TcpControlListener Open(IPEndPoint local, IControlAcceptor acceptor, ControlStreams streams)
     {
-        var socket = new Socket(local.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
+        Socket? socket = null;
         try
         {
+            socket = new Socket(local.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
             socket.Bind(local);
             socket.Listen(Backlog);
         }
         catch (SocketException refusal)
         {
-            socket.Dispose();
+            socket?.Dispose();
             throw new TransportException($"Cannot listen at {local}: {refusal.Message}.", refusal);
         }
 
@@ -62,12 +65,15 @@ internal sealed class TcpControlListener : IControlListener
     {
         // First off the caller's thread, which is the core thread.
         await Task.Yield();
+        long failures = 0;
+        var pause = FirstRetry;
         while (!_isClosed)
         {
             try
             {
                 await _room.WaitAsync();
                 var accepted = await _socket.AcceptAsync();
+                (failures, pause) = (0, FirstRetry);
                 _streams.Post(new ActionRequest(() => OnAccepted(accepted)));
             }
             catch (Exception failure) when (failure is SocketException or ObjectDisposedException)
@@ -76,8 +82,13 @@ internal sealed class TcpControlListener : IControlListener
                 if (!_isClosed)
                 {
                     // Out of descriptors, or the peer was gone already: neither ends the listener.
-                    CoreLog.AcceptFailed(_streams.Logger, LocalEndPoint, failure.Message);
-                    await Task.Delay(RetryDelay);
+                    if (long.IsPow2(++failures))
+                    {
+                        CoreLog.AcceptFailed(_streams.Logger, LocalEndPoint, failure.Message);
+                    }
+
+                    await Task.Delay(pause);
+                    pause = pause * 2 < LastRetry ? pause * 2 : LastRetry;
                 }
             }
         }
@@ -92,7 +103,13 @@ internal sealed class TcpControlListener : IControlListener
             return;
         }
 
-        var stream = TcpControlStream.Accepted(accepted, _streams);
+        // Its peer may be gone already, and then it has no address any more.
+        if (TcpControlStream.TryAccept(accepted, _streams) is not { } stream)
+        {
+            accepted.Dispose();
+            return;
+        }
+
         IControlStreamHandler? handler = null;
         try
         {

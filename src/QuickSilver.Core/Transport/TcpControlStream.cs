@@ -62,8 +62,19 @@ internal sealed class TcpControlStream : IControlStream
         return stream;
     }
 
-    internal static TcpControlStream Accepted(Socket socket, ControlStreams streams) =>
-        new(socket, (IPEndPoint)socket.RemoteEndPoint!, streams);
+    /// <summary>Null when the peer is gone already; then the socket stays the caller's.</summary>
+    internal static TcpControlStream? TryAccept(Socket socket, ControlStreams streams)
+    {
+        try
+        {
+            socket.NoDelay = true;
+            return new TcpControlStream(socket, (IPEndPoint)socket.RemoteEndPoint!, streams);
+        }
+        catch (SocketException)
+        {
+            return null;
+        }
+    }
 
     /// <summary>Starts an accepted stream, unless the acceptor has closed it already.</summary>
     internal void Begin(IControlStreamHandler handler)
@@ -71,7 +82,6 @@ internal sealed class TcpControlStream : IControlStream
         _handler = handler;
         if (!_isClosed)
         {
-            _socket.NoDelay = true;
             _receiving = ReceiveAsync();
             _sending = SendAsync();
         }
@@ -113,6 +123,7 @@ internal sealed class TcpControlStream : IControlStream
         try
         {
             await _socket.ConnectAsync(RemoteEndPoint!);
+            _socket.NoDelay = true;
             _streams.Post(new ActionRequest(OnConnected));
         }
         catch (Exception failure) when (IsExpected(failure))

@@ -45,6 +45,12 @@ internal interface IMembership
     /// <summary>Reports a ring neighbour that does not answer; the service decides.</summary>
     void ReportSuspect(NodeKey node, string reason);
 
+    /// <summary>
+    /// This node cannot go on, for this reason: it leaves for good, so that others need not wait for it, and the observer is told
+    /// within the call.
+    /// </summary>
+    void GiveUp(string reason);
+
     /// <summary>Leaves for good; the callback comes when the service has confirmed, or at once when it is unreachable.</summary>
     void Leave(Action completed);
 }

@@ -141,6 +141,19 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         _environment.Schedule(_leaveAlarm ??= new Alarm(FinishLeaving), _options.LeaveTimeout);
     }
 
+    public void GiveUp(string reason)
+    {
+        if (_isOver)
+        {
+            return;
+        }
+
+        _logger.GaveUp(reason);
+        Leave(static () => { });
+        _isOver = true;
+        _observer.OnGaveUp(reason);
+    }
+
     public void Dispose()
     {
         _isOver = true;
@@ -266,6 +279,12 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
 
     private bool OnConfigurationPart(ConfigurationMessage part)
     {
+        if (_isOver)
+        {
+            // The service has not read yet that this node has given up.
+            return true;
+        }
+
         if (!_assembler.TryAdd(part, out var whole))
         {
             return false;

@@ -82,4 +82,7 @@ internal static partial class MembershipLog
     [LoggerMessage(1309, LogLevel.Warning, "Nodes of this cluster speak version {Version} of the membership protocol. "
         + "This node speaks version {Own} and does not join them.")]
     public static partial void OtherVersion(this ILogger logger, int version, int own);
+
+    [LoggerMessage(1320, LogLevel.Error, "This node leaves the cluster: {Reason}.")]
+    public static partial void GaveUp(this ILogger logger, string reason);
 }

@@ -36,6 +36,9 @@ internal interface IMembershipObserver
     /// <summary>The service removed this node (it was thought dead): it must start again as a new incarnation.</summary>
     void OnExpelled(string reason);
 
+    /// <summary>This node has given up and leaves: what is above it must start again, as when it is expelled.</summary>
+    void OnGaveUp(string reason);
+
     /// <summary>The connection to the service was lost (false) or made (true). Data flows on meanwhile.</summary>
     void OnServiceReachable(bool reachable);
 }

@@ -1,42 +1,66 @@
 using System.Net;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Multicast.Dissemination;
 
 // The receiving port of one region's group, shared by that region's views, old and new; closed with the last of them.
-internal sealed class RegionPort(MulticastContext context, IPEndPoint group, IDatagramReceiver receiver, Action<RegionPort> closed)
+//
+// A port that the system refuses (in use, no descriptors, no memory, the interface gone) stops nobody: the node takes part in its
+// views as a deaf member, whose port for control packets carries tokens, pulls and repairs, while the group's port is tried again.
+// What goes wrong: a system that refuses for good. Each packet then costs a repair, so after a limit the node leaves the cluster.
+internal sealed class RegionPort
 {
     private static readonly TimeSpan DropSampleInterval = TimeSpan.FromMilliseconds(20);
+    // Doubled up to LastRetry: a descriptor may be free in a moment, a port of another process seldom is.
+    private static readonly TimeSpan FirstRetry = TimeSpan.FromMilliseconds(20);
+    private static readonly TimeSpan LastRetry = TimeSpan.FromSeconds(2);
 
-    private readonly IDatagramPort _port = context.Environment.OpenPort(
-        new DatagramPortOptions
-        {
-            Group = group.Address,
-            Port = group.Port,
-            ReceiveBufferBytes = context.Options.ReceiveBufferBytes,
-            SegmentationOffload = context.Options.SegmentationOffload,
-        },
-        receiver);
-
+    private readonly MulticastContext _context;
+    private readonly IDatagramReceiver _receiver;
+    private readonly Action<RegionPort> _closed;
+    private readonly TimeSpan _askedAt;
+    private IDatagramPort? _port;
+    // Null until the system refuses.
+    private Alarm? _retry;
+    private TimeSpan _pause = FirstRetry;
     private int _users;
     private long _drops;
     private TimeSpan _sampledAt = TimeSpan.MinValue;
 
-    public IPEndPoint Group { get; } = group;
+    public RegionPort(MulticastContext context, IPEndPoint group, IDatagramReceiver receiver, Action<RegionPort> closed)
+    {
+        _context = context;
+        _receiver = receiver;
+        _closed = closed;
+        _askedAt = context.Environment.Now;
+        Group = group;
+        TryOpen();
+    }
 
-    public int ReceiveBufferBytes => _port.ReceiveBufferBytes;
+    public IPEndPoint Group { get; }
+
+    /// <summary>Nothing that is sent to the group arrives here, as the system refuses the port.</summary>
+    public bool IsDeaf => _port is null;
+
+    /// <summary>Why the system refused it last; null while it is open.</summary>
+    public string? Refusal { get; private set; }
+
+    /// <summary>0: not known, as the port is not open.</summary>
+    public int ReceiveBufferBytes => _port?.ReceiveBufferBytes ?? 0;
 
     // Reading the kernel's counter may cost a system call: sampled, not read at every token.
     public long KernelDrops
     {
         get
         {
-            var now = context.Environment.Now;
-            if (_sampledAt == TimeSpan.MinValue || now - _sampledAt >= DropSampleInterval)
+            var now = _context.Environment.Now;
+            if (_port is not null && (_sampledAt == TimeSpan.MinValue || now - _sampledAt >= DropSampleInterval))
             {
                 _sampledAt = now;
                 long drops = _port.KernelDrops;
-                context.Counters.KernelDrops += drops - _drops;
+                _context.Counters.KernelDrops += drops - _drops;
                 _drops = drops;
             }
 
@@ -50,8 +74,67 @@ internal sealed class RegionPort(MulticastContext context, IPEndPoint group, IDa
     {
         if (--_users == 0)
         {
-            _port.Dispose();
-            closed(this);
+            Close();
+            _closed(this);
         }
+    }
+
+    /// <summary>At once, whoever uses it.</summary>
+    public void Close()
+    {
+        _context.Environment.CancelIfMade(_retry);
+        _context.Troubles.End(this);
+        _port?.Dispose();
+    }
+
+    private void TryOpen()
+    {
+        var options = new DatagramPortOptions
+        {
+            Group = Group.Address,
+            Port = Group.Port,
+            ReceiveBufferBytes = _context.Options.ReceiveBufferBytes,
+            SegmentationOffload = _context.Options.SegmentationOffload,
+        };
+        try
+        {
+            _port = _context.Environment.OpenPort(options, _receiver);
+        }
+        catch (TransportException refused)
+        {
+            OnRefused(refused.Message);
+            return;
+        }
+
+        if (Refusal is not null)
+        {
+            Refusal = null;
+            _context.Troubles.End(this);
+            MulticastLog.GroupOpened(_context.Log, Group, _context.Environment.Now - _askedAt);
+        }
+    }
+
+    private void OnRefused(string reason)
+    {
+        _context.Counters.RefusedGroups++;
+        if (Refusal is null)
+        {
+            MulticastLog.GroupRefused(_context.Log, Group, reason, _context.Options.GroupRefusalLimit);
+        }
+
+        Refusal = reason;
+        var refusedFor = _context.Environment.Now - _askedAt;
+        if (refusedFor >= _context.Options.GroupRefusalLimit)
+        {
+            _context.GiveUp(
+                $"the system has refused the group {Group} for {refusedFor.TotalSeconds:0} s ({reason}); "
+                + "look for another program at this port, the limit of open files, and the interface");
+            return;
+        }
+
+        _context.Troubles.Begin(
+            this, $"The system refuses the group {Group} ({reason}); what is sent to it comes by repair, and the node tries again.");
+        _context.Environment.Schedule(_retry ??= new Alarm(TryOpen), _pause);
+        _pause = _pause * 2 < LastRetry ? _pause * 2 : LastRetry;
     }
 }

@@ -23,13 +23,26 @@ internal sealed class SendingPorts(INodeEnvironment environment, MulticastOption
 
         return view.Group is { } group
             ? new MulticastPath(_port, group)
-            : new UnicastFanOut(_copies ??= Open(environment, options, receiver, tellsFullQueue: false), view, directory);
+            : new UnicastFanOut(_copies ??= TryOpenCopies() ?? _port, view, directory);
     }
 
     public void Dispose()
     {
         _port.Dispose();
         _copies?.Dispose();
+    }
+
+    // Where the system refuses another port, the one that there is will do.
+    private IDatagramPort? TryOpenCopies()
+    {
+        try
+        {
+            return Open(environment, options, receiver, tellsFullQueue: false);
+        }
+        catch (TransportException)
+        {
+            return null;
+        }
     }
 
     private static IDatagramPort Open(

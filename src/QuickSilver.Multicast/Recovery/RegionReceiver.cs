@@ -47,6 +47,8 @@ internal sealed class RegionReceiver : IGapObserver
 
     public RegionView View { get; }
     public RegionPort? Port { get; }
+    // This member hears nothing that is sent to the view's group, and lives by what others send to it alone.
+    public bool IsDeaf => Port is { IsDeaf: true };
     public PacketKeepers Keepers { get; }
     public RingShape Shape { get; }
     public PullClock PullClock { get; }

@@ -50,6 +50,9 @@ internal interface INodeParts
     /// <summary>Why the membership service refused this node last, if it did; from any thread.</summary>
     string? LastRefusal { get; }
 
+    /// <summary>What ails the layers below though they go on, in a sentence; null: nothing does. From any thread.</summary>
+    string? Trouble => null;
+
     /// <summary>The counters of the layers below, from any thread.</summary>
     PartsCounters ReadCounters();
 

@@ -43,10 +43,13 @@ internal abstract class ProtocolParts(ProtocolOptions options, IPEndPoint? servi
             return _membership = new MembershipClient(Environment, membership, below, logs.CreateLogger("QuickSilver.Membership"));
         });
         _multicast.Observer = observer;
+        _multicast.Log = logs.CreateLogger("QuickSilver.Multicast");
         _membership!.Start();
     }
 
     public string? LastRefusal => _membership?.LastRefusal;
+
+    public string? Trouble => _multicast?.Trouble;
 
     public TopicView? ViewOf(ulong topicId) => _multicast?.ViewOf(topicId);
 

@@ -19,6 +19,9 @@ internal static partial class FaceLog
     [LoggerMessage(1603, LogLevel.Error, "The membership service removed this node: {Reason}. Its topics have ended; start a new node.")]
     public static partial void Expelled(ILogger logger, string reason);
 
+    [LoggerMessage(1607, LogLevel.Error, "This node has left the cluster: {Reason}. Its topics have ended; start a new node.")]
+    public static partial void GaveUp(ILogger logger, string reason);
+
     [LoggerMessage(1604, LogLevel.Error, "No membership service within {Timeout}: {Where}.")]
     public static partial void StartFailed(ILogger logger, TimeSpan timeout, string where);
 

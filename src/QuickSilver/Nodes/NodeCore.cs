@@ -45,8 +45,11 @@ internal sealed class NodeCore : IMembershipObserver
     private bool _isOver;
     private bool _hasBegun;
     private volatile bool _isReachable;
-    private volatile string? _expulsion;
+    private volatile LifeEnd? _end;
     private int _openTopics;
+
+    // Why this life of the node is over: for those who call, and for those who look.
+    private sealed record LifeEnd(NodeExpelledException Failure, string InWords);
 
     public NodeCore(INodeParts parts, QuickSilverOptions options, ILoggerFactory logs)
     {
@@ -125,9 +128,9 @@ internal sealed class NodeCore : IMembershipObserver
     /// <summary>The open topic of this name, or a new one with this contract.</summary>
     public TopicCore GetOrAdd(string name, ContractDescription contract)
     {
-        if (_expulsion is { } reason)
+        if (_end is { } end)
         {
-            throw new NodeExpelledException(reason);
+            throw end.Failure;
         }
 
         ObjectDisposedException.ThrowIf(State == NodeState.Stopped, typeof(QuickSilverNode));
@@ -196,15 +199,26 @@ internal sealed class NodeCore : IMembershipObserver
 
     public void OnExpelled(string reason)
     {
-        if (!TryAdvance(NodeState.Expelled))
+        if (TryAdvance(NodeState.Expelled))
         {
-            return;
+            FaceLog.Expelled(Log, reason);
+            EndLife(new NodeExpelledException(reason), $"The membership service removed this node: {reason}.");
         }
+    }
 
-        _expulsion = reason;
+    public void OnGaveUp(string reason)
+    {
+        if (TryAdvance(NodeState.Expelled))
+        {
+            FaceLog.GaveUp(Log, reason);
+            EndLife(NodeExpelledException.ByItself(reason), $"This node has left the cluster: {reason}.");
+        }
+    }
+
+    private void EndLife(NodeExpelledException failure, string inWords)
+    {
+        _end = new LifeEnd(failure, inWords);
         _isReachable = false;
-        FaceLog.Expelled(Log, reason);
-        var failure = new NodeExpelledException(reason);
         _joined.TrySetException(failure);
         foreach (var topic in _topics.ToArray())
         {
@@ -324,13 +338,13 @@ internal sealed class NodeCore : IMembershipObserver
         string? reason = state switch
         {
             NodeState.Stopped => "The node was disposed.",
-            NodeState.Expelled => $"The membership service removed this node: {_expulsion}.",
+            NodeState.Expelled => _end?.InWords,
             _ when !isLive => $"The core thread has not turned for {PulseLimit.TotalSeconds:0} s: a handler or a feed blocks it.",
             NodeState.Starting => "The node has not joined yet: it looks for a membership service.",
             _ when !_isReachable => "The membership service is out of reach; data flows on in the last views.",
             _ => null,
         };
-        return new NodeStatus(state, isLive, reason is null, Volatile.Read(ref _openTopics), reason);
+        return new NodeStatus(state, isLive, reason is null, Volatile.Read(ref _openTopics), reason ?? _parts.Trouble);
     }
 
     public NodeCounters ReadCounters()

@@ -40,6 +40,35 @@ public sealed class DatagramFallbackTests : IDisposable
     }
 
     [Fact]
+    public void Runs_stay_when_single_datagrams_are_refused_as_well()
+    {
+        bool isGone = true;
+        var port = NewPort(new ScriptedCalls { Answer = (_, _) => isGone ? CallOutcome.Unfit : CallOutcome.Done });
+
+        Assert.Equal(SendOutcome.Refused, port.Send(new byte[3000], 1000, To));
+        Assert.Equal(64, port.MaxRunSegments);
+        Assert.Equal(3, _counters.RefusedSends);
+        Assert.False(_log.Has(1002));
+
+        isGone = false;
+        Assert.Equal(SendOutcome.Sent, port.Send(new byte[3000], 1000, To));
+        Assert.Equal(3, _counters.DatagramsSent);
+        Assert.Equal(64, port.MaxRunSegments);
+    }
+
+    [Fact]
+    public void Runs_stay_when_the_system_gets_busy_before_a_single_datagram_went()
+    {
+        var calls = new ScriptedCalls();
+        calls.Outcomes.Enqueue(CallOutcome.Unfit);
+        calls.Outcomes.Enqueue(CallOutcome.Busy);
+        var port = NewPort(calls);
+        Assert.Equal(SendOutcome.Busy, port.Send(new byte[3000], 1000, To));
+        Assert.Equal(64, port.MaxRunSegments);
+        Assert.Empty(calls.Sent);
+    }
+
+    [Fact]
     public void A_busy_system_has_sent_nothing()
     {
         var calls = new ScriptedCalls();

@@ -143,6 +143,10 @@ internal sealed class FakeNode : IMembershipObserver
         WhenExpelled?.Invoke();
     }
 
+    public string? GaveUp { get; private set; }
+
+    public void OnGaveUp(string reason) => GaveUp = reason;
+
     public void OnServiceReachable(bool reachable)
     {
         Assert.NotEqual(reachable, Reachable ?? false);

@@ -240,6 +240,15 @@ internal sealed class ScriptedMembership(
     void IMembership.Open(TopicRequest request, Action<TopicOutcome> completed) =>
         throw new NotSupportedException("The script opens topics.");
 
+    public string? GaveUp { get; private set; }
+
+    // As from a node that has left.
+    public void GiveUp(string reason)
+    {
+        GaveUp = reason;
+        cluster.After(TimeSpan.FromMilliseconds(1), () => service.Remove(Self));
+    }
+
     public void Leave(Action completed) => completed();
 
     // News wait while a node is paused, and die with it.

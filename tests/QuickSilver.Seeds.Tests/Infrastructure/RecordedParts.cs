@@ -149,6 +149,12 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
             observer.OnExpelled(reason);
         }
 
+        public void OnGaveUp(string reason)
+        {
+            owner.OnExpelled?.Invoke();
+            observer.OnGaveUp(reason);
+        }
+
         public void OnServiceReachable(bool reachable) => observer.OnServiceReachable(reachable);
     }
 

@@ -52,6 +52,8 @@ internal sealed class FakeMembership : IMembership
     {
     }
 
+    public void GiveUp(string reason) => Observer?.OnGaveUp(reason);
+
     public void Leave(Action completed)
     {
         HasLeft = true;

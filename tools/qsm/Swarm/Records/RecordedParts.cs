@@ -69,6 +69,12 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
             observer.OnExpelled(reason);
         }
 
+        public void OnGaveUp(string reason)
+        {
+            owner.TellStopped();
+            observer.OnGaveUp(reason);
+        }
+
         public void OnServiceReachable(bool reachable) => observer.OnServiceReachable(reachable);
     }
 

@@ -1,0 +1,19 @@
+using System.Net;
+using Microsoft.Extensions.Logging;
+
+namespace QuickSilver.Multicast;
+
+// Event ids 1400 to 1499. An id is never given to another event.
+internal static partial class MulticastLog
+{
+    [LoggerMessage(1400, LogLevel.Warning,
+        "The system refuses the group {Group}: {Reason}. What is sent to it comes by repair; the node tries again, and leaves the cluster "
+        + "after {Limit}.")]
+    public static partial void GroupRefused(ILogger logger, IPEndPoint group, string reason, TimeSpan limit);
+
+    [LoggerMessage(1401, LogLevel.Information, "The group {Group} is open, after {Time}.")]
+    public static partial void GroupOpened(ILogger logger, IPEndPoint group, TimeSpan time);
+
+    [LoggerMessage(1402, LogLevel.Error, "Configuration {Number} could not be applied; the node leaves the cluster.")]
+    public static partial void ConfigurationFailed(ILogger logger, Exception exception, long number);
+}
