@@ -128,6 +128,12 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     private OpenTopics Topics => _topics ??= new OpenTopics(this);
 
+    /// <summary>Views that were closed here and are remembered; for diagnostics.</summary>
+    public int RememberedViews => _reader.RememberedViews;
+
+    /// <summary>Topics that are published here, and of which only the next number is kept; for diagnostics.</summary>
+    public (int Open, int Resting) NumberedTopics => (_topics?.Numbered ?? 0, _topics?.Resting ?? 0);
+
     public TopicView? ViewOf(ulong topicId) => _topics?.ViewOf(topicId);
 
     public ITopicSender OpenSender(ulong topicId, bool reliable) => Topics.OpenSender(topicId, reliable);
@@ -191,6 +197,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     public void OnSettled(long configuration)
     {
         _settled = Math.Max(_settled, configuration);
+        _topics?.Rest(_settled);
         _reader.CloseSettled(_settled);
         Observer?.OnSettled(configuration);
     }

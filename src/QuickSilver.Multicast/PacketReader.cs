@@ -21,8 +21,8 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     private readonly List<RegionReceiver> _ordered = [];
     // By group; null before the first.
     private Dictionary<IPEndPoint, RegionPort>? _ports;
-    // Per region the highest view number that was closed here: what is older is stale, what is newer is early. Null: none was.
-    private Dictionary<ulong, uint>? _closed;
+    // What is of these, or older, is stale; what is newer is early. Null: none was closed.
+    private ClosedViews? _closed;
     // Null until such a packet comes.
     private UnknownViewBuffer? _unknown;
     private readonly LookAhead _lookAhead = new();
@@ -39,6 +39,9 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     private RegionReceiver? _roused;
 
     public IReadOnlyCollection<RegionReceiver> Regions => _ordered;
+
+    /// <summary>Views that are remembered as closed.</summary>
+    public int RememberedViews => _closed?.Count ?? 0;
 
     public void Attach(MulticastContext context, MulticastNode node)
     {
@@ -223,8 +226,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
             _ordered.RemoveAt(i--);
             _regions.Remove((region.View.RegionId, region.View.Number));
-            _closed ??= [];
-            _closed[region.View.RegionId] = Math.Max(_closed.GetValueOrDefault(region.View.RegionId), region.View.Number);
+            (_closed ??= new ClosedViews(_context!.Environment)).Add(region.View.RegionId, region.View.Number);
             region.Close();
         }
 
@@ -268,6 +270,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         _regions.Clear();
         _context?.Environment.CancelIfMade(_expiry);
         _context?.Environment.CancelIfMade(_retry);
+        _closed?.Close();
         _unknown?.Expire(TimeSpan.MaxValue);
     }
 
@@ -344,7 +347,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
         if (!_regions.TryGetValue((header.Region, header.View), out var region))
         {
-            if (_closed is not null && _closed.TryGetValue(header.Region, out uint closed) && header.View <= closed)
+            if (_closed is not null && _closed.Contains(header.Region, header.View))
             {
                 if (header.Kind is PacketKind.Token or PacketKind.Probe)
                 {

@@ -77,6 +77,9 @@ internal class StartTable
     /// <summary>No message may be sent: the configuration after it could not be entered.</summary>
     public bool IsFull => _count == MaxEntries;
 
+    /// <summary>Whether nobody can ask for more than the last entry says.</summary>
+    public bool IsSettled(long settled) => _count == 0 || Entry(_count - 1).Configuration <= settled;
+
     public void Add(long configuration, long first)
     {
         if (_count > 0 && Entry(_count - 1).Configuration >= configuration)

@@ -6,14 +6,28 @@ namespace QuickSilver.Multicast.Ordering;
 // The topics that are open at this node: their views, who sends in them and who receives.
 //
 // Invariants: a view is kept while somebody here has its topic open, and is of the service that told of the last snapshot; a
-// topic's numbers outlive its senders.
+// topic's numbers outlive its senders. A node numbers MostNumbered topics in its life at most.
 internal sealed class OpenTopics(MulticastNode node)
 {
     private readonly Dictionary<ulong, TopicView> _views = [];
     // The newest of each topic; the others hang on it.
     private readonly Dictionary<ulong, TopicSender> _senders = [];
     private readonly Dictionary<(ulong Topic, bool Reliable), TopicNumbers> _numbers = [];
+    // Of those that nobody publishes here now, and that no view in use has anything of, the next number alone. It stays for as long as
+    // the node lives, since subscribers take note of the last one. Null until there is one.
+    private Dictionary<(ulong Topic, bool Reliable), long>? _resting;
+    // Numbered, closed, and not resting yet.
+    private readonly List<(ulong Topic, bool Reliable)> _closing = [];
     private readonly Dictionary<(ulong Topic, bool Reliable), TopicReceiver> _receivers = [];
+
+    /// <summary>Topics, reliable and not, that a node may have published in its life: 40 bytes of each stay.</summary>
+    public const int MostNumbered = 1 << 20;
+
+    /// <summary>Topics that were published here and are not now, of which the next number is kept.</summary>
+    public int Resting => _resting?.Count ?? 0;
+
+    /// <summary>Topics that are published here, or were until a moment ago.</summary>
+    public int Numbered => _numbers.Count;
 
     public Dictionary<(ulong Topic, bool Reliable), TopicReceiver>.ValueCollection Receivers => _receivers.Values;
 
@@ -37,11 +51,7 @@ internal sealed class OpenTopics(MulticastNode node)
 
     public TopicSender OpenSender(ulong topicId, bool reliable)
     {
-        if (!_numbers.TryGetValue((topicId, reliable), out var numbers))
-        {
-            _numbers.Add((topicId, reliable), numbers = new TopicNumbers());
-        }
-
+        var numbers = NumbersOf((topicId, reliable));
         var sender = new TopicSender(topicId, reliable, numbers, node) { NextOfTopic = _senders.GetValueOrDefault(topicId) };
         _senders[topicId] = sender;
         if (ViewOf(topicId) is { } view)
@@ -116,6 +126,18 @@ internal sealed class OpenTopics(MulticastNode node)
         }
     }
 
+    /// <summary>Of the topics that were closed before this configuration, nothing stays but their next number.</summary>
+    public void Rest(long settled)
+    {
+        for (int i = 0; i < _closing.Count; i++)
+        {
+            if (TryRest(_closing[i], settled))
+            {
+                _closing.RemoveAt(i--);
+            }
+        }
+    }
+
     /// <summary>What is missing of the stream's sender will not come any more.</summary>
     public void OnLoss(InboundStream stream)
     {
@@ -150,6 +172,10 @@ internal sealed class OpenTopics(MulticastNode node)
         }
 
         ForgetView(sender.TopicId);
+        if (!IsPublished((sender.TopicId, sender.IsReliable)))
+        {
+            _closing.Add((sender.TopicId, sender.IsReliable));
+        }
     }
 
     // The next subscription to the topic begins with a view of its own, never with the one this subscription had.
@@ -162,6 +188,65 @@ internal sealed class OpenTopics(MulticastNode node)
         }
 
         ForgetView(receiver.TopicId);
+    }
+
+    private TopicNumbers NumbersOf((ulong Topic, bool Reliable) topic)
+    {
+        _closing.Remove(topic);
+        if (_numbers.TryGetValue(topic, out var numbers))
+        {
+            return numbers;
+        }
+
+        numbers = new TopicNumbers();
+        if (_resting is not null && _resting.Remove(topic, out long next))
+        {
+            numbers.Next = next;
+        }
+        else if (_numbers.Count + Resting >= MostNumbered)
+        {
+            throw new InvalidOperationException(
+                $"This node has published {MostNumbered:N0} topics, and must know the last number of each: it can open no more to publish. "
+                + "Use fewer topics, or start a new node.");
+        }
+
+        _numbers.Add(topic, numbers);
+        return numbers;
+    }
+
+    // True when it is done with, whatever came of it.
+    private bool TryRest((ulong Topic, bool Reliable) topic, long settled)
+    {
+        if (!_numbers.TryGetValue(topic, out var numbers))
+        {
+            return true;
+        }
+
+        if (numbers.Next > 1 && (!numbers.IsSettled(settled) || !node.HasBegunEverywhere(topic.Topic)))
+        {
+            return false;
+        }
+
+        _numbers.Remove(topic);
+        if (numbers.Next > 1)
+        {
+            (_resting ??= []).Add(topic, numbers.Next);
+        }
+
+        return true;
+    }
+
+    private bool IsPublished((ulong Topic, bool Reliable) topic)
+    {
+        for (var sender = _senders.GetValueOrDefault(topic.Topic); sender is not null; sender = sender.NextOfTopic)
+        {
+            if (sender.IsReliable == topic.Reliable)
+            {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     private void Apply(TopicView view)

@@ -51,6 +51,13 @@ internal sealed class Host
         Membership.Close(topic);
     }
 
+    public void StopsPublishing(ulong topic)
+    {
+        _senders.Remove(topic, out var sender);
+        sender!.Close();
+        Membership.Close(topic);
+    }
+
     public bool IsSubscribed(ulong topic) => _receivers.ContainsKey(topic);
 
     public void Resume(ulong topic) => OnCore(() => _receivers[topic].Receiver.Resume());
