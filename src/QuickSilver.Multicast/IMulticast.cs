@@ -17,6 +17,12 @@ internal interface ITopicSender
     /// </summary>
     long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer);
 
+    /// <summary>
+    /// The largest payload for which this node's packet memory can ever have room in the topic's present view, which takes blocks for
+    /// each of its regions; below 0: there is none for any. TrySend never takes a larger one.
+    /// </summary>
+    long MostBytes => long.MaxValue;
+
     /// <summary>Reads what <see cref="TrySend"/> will, so that it is in the cache then; gives something of it.</summary>
     int Touch() => 0;
 

@@ -34,6 +34,15 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags
     /// <summary>How many blocks more a message of so many bytes may take, in whatever state the stream is.</summary>
     public int MostBlocks(int payloadBytes) => MostBlocks(payloadBytes, packetBytes);
 
+    /// <summary>
+    /// The most that a message to so many regions may have, so that all of senders' memory together has room for it; below 0: for none.
+    /// </summary>
+    public long MostPayload(int regions)
+    {
+        long blocks = (pool.Shares.MostToSend - 1) / regions;
+        return (blocks * PacketsInBlock * (packetBytes - PacketHeader.Bytes)) - WithStart(0);
+    }
+
     /// <summary>How many it may take with what is left of the stream's own.</summary>
     public int BlocksFor(int payloadBytes)
     {

@@ -105,6 +105,9 @@ internal sealed class RegionSender
             && (_context.Retention.Allows(payloadBytes) || IsSettled);
     }
 
+    /// <summary>The most that a message to so many regions may have, or packet memory has never room for it; below 0: for none.</summary>
+    public long MostPayload(int regions) => _packer.MostPayload(regions);
+
     /// <summary>Blocks of packet memory that senders may still take.</summary>
     public long FreeBlocks => _packer.FreeBlocks;
 

@@ -41,6 +41,8 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     /// <summary>Where the topic begins was told in all views that it was sent into.</summary>
     public bool HasBegun => !_isBeginUnmarked;
 
+    public long MostBytes { get; private set; } = long.MaxValue;
+
     public bool HasRoom => CanTake(0);
 
     public int Touch() => (int)numbers.Next + _routes.Length + (_view is null || _isClosed ? 1 : 0);
@@ -100,6 +102,13 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     public void Route()
     {
         _isStarting = true;
+        FindRoutes();
+        // To one region the largest message always goes: packet memory is no less.
+        MostBytes = _routes.Length > 1 ? _routes[0].MostPayload(_routes.Length) : long.MaxValue;
+    }
+
+    private void FindRoutes()
+    {
         if (_view is null)
         {
             _routes = [];
@@ -143,7 +152,11 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     {
         if (!CanTake(payload.Length))
         {
-            Wait();
+            if (payload.Length <= MostBytes)
+            {
+                Wait();
+            }
+
             return -1;
         }
 
@@ -183,7 +196,8 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
 
     public bool AwaitRoom()
     {
-        if (HasRoom)
+        // What can never be taken is to be tried, and refused.
+        if (HasRoom || MostBytes < 0)
         {
             return true;
         }

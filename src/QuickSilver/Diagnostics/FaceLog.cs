@@ -51,6 +51,9 @@ internal static partial class FaceLog
     public static partial void PayloadUndecodable(
         ILogger logger, Exception exception, string topic, SenderId sender, long sequence, long count);
 
+    [LoggerMessage(1616, LogLevel.Error, "A message to the topic \"{Topic}\" cannot be sent: {Reason} {Count} so far.")]
+    public static partial void PublishImpossible(ILogger logger, string topic, string reason, long count);
+
     [LoggerMessage(1615, LogLevel.Error, "A configuration could not be applied by the topics of this node.")]
     public static partial void ConfigurationFailed(ILogger logger, Exception exception);
 }

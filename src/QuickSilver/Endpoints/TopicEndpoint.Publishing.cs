@@ -161,7 +161,7 @@ internal sealed partial class TopicEndpoint<T>
             size = _codec.GetSize(value);
         }
 
-        if (size > _lane.MaxPayloadBytes || !_lane.TryClaim(size, out var claim))
+        if (size > _lane.MaxPayloadBytes || size > Topic.MostBytes || !_lane.TryClaim(size, out var claim))
         {
             return false;
         }
@@ -209,6 +209,11 @@ internal sealed partial class TopicEndpoint<T>
         if (size > MulticastOptions.MaxMessageBytes)
         {
             throw new MessageTooLargeException(size, MulticastOptions.MaxMessageBytes);
+        }
+
+        if (size > Topic.MostBytes)
+        {
+            throw MessageTooLargeException.ForNow(size, Topic.MostBytes);
         }
 
         var request = Topic.Node.Requests.Rent();

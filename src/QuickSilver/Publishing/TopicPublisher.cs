@@ -45,6 +45,12 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
 
     public PublishGate Gate { get; }
 
+    /// <summary>Told of a message that packet memory can never take: its bytes, and how many it could have.</summary>
+    public Action<int, long>? Refused { get; init; }
+
+    /// <summary>What a message may have at most, as the topic's view is now.</summary>
+    public long MostBytes => _sender?.MostBytes ?? long.MaxValue;
+
     public bool HasSender => _sender is not null;
 
     /// <summary>The intake's note.</summary>
@@ -369,7 +375,13 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
             if (sender.TrySend(request.Payload, stable) < 0)
             {
                 request.Origin.Unstable.Remove(stable);
-                return false;
+                if (!IsImpossible(sender, request.Payload.Length))
+                {
+                    return false;
+                }
+
+                stable.Fail(MessageTooLargeException.ForNow(request.Payload.Length, sender.MostBytes));
+                return true;
             }
         }
         else
@@ -396,8 +408,26 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
             _probe!.GiveUp();
         }
 
+        if (IsImpossible(sender, payload.Length))
+        {
+            // It was accepted before the topic came to lie in so many regions: it is lost, and that is told.
+            return true;
+        }
+
         Block();
         return false;
+    }
+
+    // No room: whether there never will be.
+    private bool IsImpossible(ITopicSender sender, int bytes)
+    {
+        if (bytes <= sender.MostBytes)
+        {
+            return false;
+        }
+
+        Refused?.Invoke(bytes, sender.MostBytes);
+        return true;
     }
 
     private void PumpFeeds(ITopicSender sender, ref int left)
@@ -421,6 +451,11 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
             left--;
             if (sender.TrySend(message, null) < 0)
             {
+                if (IsImpossible(sender, message.Length))
+                {
+                    continue;
+                }
+
                 feed.Keep(message);
                 Block();
                 _nextFeed--;

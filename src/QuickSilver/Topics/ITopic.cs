@@ -100,7 +100,9 @@ public interface ITopic<T> : IAsyncDisposable
     /// <exception cref="InvalidOperationException">The endpoint does not publish, drains, or was cancelled.</exception>
     /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
-    /// <exception cref="MessageTooLargeException">The encoded message is larger than 16 MiB.</exception>
+    /// <exception cref="MessageTooLargeException">
+    /// The encoded message is larger than 16 MiB, or than the node's packet memory can hold for all regions of the topic together.
+    /// </exception>
     /// <exception cref="OperationCanceledException">
     /// The token, or <see cref="Cancel"/>, ended it while it waited. Cancelled by the token, it was not published, unless it
     /// waited only to be stable.

@@ -27,6 +27,8 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
     private bool _isClosed;
     private bool _isSubscribedInView;
     private int _subscriberCount;
+    private long _mostBytes = long.MaxValue;
+    private long _tooLarge;
     // Receivers opened so far, and the one that the service was asked to subscribe; 0 when the last request does not.
     private int _subscription;
     private int _askedSubscription;
@@ -48,7 +50,13 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
 
     /// <summary>Made on the core thread, when the first endpoint comes that publishes.</summary>
     public TopicPublisher Publisher =>
-        _publisher ??= new TopicPublisher(Node.Environment, Node.Tally, Node.PublishBudget, Node.Intake, Node.Latency);
+        _publisher ??= new TopicPublisher(Node.Environment, Node.Tally, Node.PublishBudget, Node.Intake, Node.Latency)
+        {
+            Refused = OnTooLarge,
+        };
+
+    /// <summary>From any thread: what a message may have at most, as the topic's last view was.</summary>
+    public long MostBytes => Volatile.Read(ref _mostBytes);
 
     public IReadOnlyList<TopicEndpoint> Endpoints => _endpoints;
 
@@ -97,6 +105,7 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
     {
         _isSubscribedInView = view.Subscribed;
         Volatile.Write(ref _subscriberCount, view.Subscribers);
+        Volatile.Write(ref _mostBytes, _publisher?.MostBytes ?? long.MaxValue);
         CompleteOpenings();
         _waits?.OnSubscribers(view.Subscribers);
         _waits = _waits is { Count: 0 } ? null : _waits;
@@ -207,6 +216,14 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
         if (Notable(++Node.Tally.FeedFaults))
         {
             FaceLog.FeedThrew(Node.Log, exception, Name, Node.Tally.FeedFaults);
+        }
+    }
+
+    private void OnTooLarge(int bytes, long limit)
+    {
+        if (Notable(++_tooLarge))
+        {
+            FaceLog.PublishImpossible(Node.Log, Name, MessageTooLargeException.InWords(bytes, limit), _tooLarge);
         }
     }
 

@@ -21,13 +21,35 @@ public sealed record TopicOptions
     public SlowReaderPolicy SlowReader { get; init; } = SlowReaderPolicy.Wait;
 }
 
-/// <summary>The encoded message is larger than a message may be (16 MiB).</summary>
-public sealed class MessageTooLargeException(long bytes, long limit)
-    : ArgumentException(
-        $"The encoded message has {bytes:N0} bytes; a message may have {limit:N0} at most. Split it, or publish a reference to it.")
+/// <summary>
+/// The encoded message is larger than a message may be: 16 MiB, or less where the topic lies in many regions and the node's packet
+/// memory cannot hold it once for each of them.
+/// </summary>
+public sealed class MessageTooLargeException : ArgumentException
 {
+    /// <summary>The message is larger than any may be.</summary>
+    /// <param name="bytes">The encoded size in bytes.</param>
+    /// <param name="limit">What a message may have at most, in bytes.</param>
+    public MessageTooLargeException(long bytes, long limit)
+        : this(
+            $"The encoded message has {bytes:N0} bytes; a message may have {limit:N0} at most. Split it, or publish a reference to it.",
+            bytes)
+    {
+    }
+
+    private MessageTooLargeException(string message, long bytes)
+        : base(message) => Bytes = bytes;
+
     /// <summary>The encoded size in bytes.</summary>
-    public long Bytes { get; } = bytes;
+    public long Bytes { get; }
+
+    internal static MessageTooLargeException ForNow(long bytes, long limit) => new(InWords(bytes, limit), bytes);
+
+    /// <summary>Why packet memory can never take the message while the topic lies in as many regions as it does.</summary>
+    internal static string InWords(long bytes, long limit) =>
+        $"The encoded message has {bytes:N0} bytes. It takes packet memory for each region that its topic lies in now, so it may have "
+        + (limit < 0 ? "none at all" : $"{limit:N0} at most")
+        + $". Raise {nameof(QuickSilverOptions.BufferBytes)}, or split the message.";
 }
 
 /// <summary>The topic is open elsewhere under another contract; the message names what differs.</summary>

@@ -46,10 +46,18 @@ internal sealed class FakeSender : ITopicSender
 
     public IRoomObserver? RoomObserver { get; set; }
 
+    /// <summary>Larger ones are never taken.</summary>
+    public long MostBytes { get; set; } = long.MaxValue;
+
     public bool IsStable => _unstable.Count == 0;
 
     public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer)
     {
+        if (payload.Length > MostBytes)
+        {
+            return -1;
+        }
+
         if (IsClosed || Room == 0)
         {
             _saidNo = true;

@@ -1,0 +1,54 @@
+using QuickSilver.Membership.Views;
+using QuickSilver.Tests.Infrastructure;
+
+namespace QuickSilver.Tests.Publishing;
+
+// Messages that packet memory can never take, as the topic lies in so many regions.
+public sealed class ImpossibleMessageTests
+{
+    private const string Name = "orders";
+    private static readonly TopicOptions PublishOnly = new() { Access = TopicAccess.Publish };
+
+    [Theory]
+    [InlineData(1000, "may have 1,000 at most")]
+    [InlineData(-1, "may have none at all")]
+    public async Task A_message_that_can_never_be_sent_is_refused_with_the_figures_and_what_to_do(long most, string expected)
+    {
+        await using var parts = new FakeParts(threaded: false);
+        var node = await parts.StartAsync();
+        var topic = await parts.OpenAsync<byte[]>(node, Name, PublishOnly);
+        parts.SenderOf(Name).MostBytes = most;
+        parts.Service.PublishView(TopicId.Of(Name), subscribers: 100, subscribed: false);
+
+        foreach (int size in (int[])[1001, 1 << 20])
+        {
+            var refusal = await Assert.ThrowsAsync<MessageTooLargeException>(() => topic.PublishAsync(new byte[size]).AsTask());
+            Assert.Equal(size, refusal.Bytes);
+            Assert.Contains(expected, refusal.Message, StringComparison.Ordinal);
+            Assert.Contains("BufferBytes", refusal.Message, StringComparison.Ordinal);
+        }
+
+        await Assert.ThrowsAsync<MessageTooLargeException>(() => topic.PublishAsync(new byte[2000], PublishCompletion.Stable).AsTask());
+    }
+
+    [Fact]
+    public async Task What_was_accepted_before_the_topic_had_so_many_regions_is_told_as_lost_and_what_follows_goes()
+    {
+        var logs = new RecordingLogs();
+        await using var parts = new FakeParts(threaded: false);
+        var node = await parts.StartAsync(logs: logs);
+        var topic = await parts.OpenAsync<byte[]>(node, Name, PublishOnly);
+        var sender = parts.SenderOf(Name);
+        Assert.True(topic.PublishAsync(new byte[500]).IsCompletedSuccessfully);
+        var stable = topic.PublishAsync(new byte[2_000], PublishCompletion.Stable).AsTask();
+        Assert.True(topic.PublishAsync(new byte[100_000]).IsCompletedSuccessfully);
+        Assert.True(topic.PublishAsync(new byte[50]).IsCompletedSuccessfully);
+        sender.MostBytes = 100;
+        parts.Core.Pump();
+
+        Assert.Equal([50], sender.Sent.Select(message => message.Length));
+        await Assert.ThrowsAsync<MessageTooLargeException>(() => stable);
+        Assert.Contains(logs.Entries, entry => entry.Id == 1616 && entry.Text.Contains("may have 100 at most", StringComparison.Ordinal));
+        Assert.Equal(0, node.GetCounters().PublishQueueBytes);
+    }
+}
