@@ -36,6 +36,8 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     public ReassemblyBudget Reassembly => _reassembly ??= new ReassemblyBudget(Environment, Options.ReassemblyBytes);
     public NodeKey Self => Membership.Self;
     public Troubles Troubles => field ??= new();
+    // Said once: each group would say the same.
+    public bool HasToldOfPorts { get; set; }
     public ILogger Log { get; set; } = NullLogger.Instance;
 
     /// <summary>The token under the hand, of whichever ring, and the packet to write it into: each used within one call.</summary>

@@ -1,5 +1,6 @@
 using System.Net;
 using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Environment;
 
 namespace QuickSilver.Multicast;
 
@@ -13,6 +14,11 @@ internal static partial class MulticastLog
 
     [LoggerMessage(1401, LogLevel.Information, "The group {Group} is open, after {Time}.")]
     public static partial void GroupOpened(ILogger logger, IPEndPoint group, TimeSpan time);
+
+    [LoggerMessage(1403, LogLevel.Warning,
+        "The group {Group} has one of the ports {Ports} that this system gives to sockets which ask for any: another program may have it. "
+        + "Give the membership service other ports, or reserve its ports here (Linux: net.ipv4.ip_local_reserved_ports).")]
+    public static partial void GroupPortEphemeral(ILogger logger, IPEndPoint group, EphemeralPorts ports);
 
     [LoggerMessage(1402, LogLevel.Error, "Configuration {Number} could not be applied; the node leaves the cluster.")]
     public static partial void ConfigurationFailed(ILogger logger, Exception exception, long number);

@@ -1,4 +1,5 @@
 using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Environment;
 using QuickSilver.Multicast.Dissemination;
 
 namespace QuickSilver.Multicast;
@@ -102,6 +103,9 @@ internal sealed record MulticastOptions
     // which this is the only member gets nothing: longer than a shortage or a restart of the network lasts, and short enough for
     // those who wait for this node.
     public TimeSpan GroupRefusalLimit { get; init; } = TimeSpan.FromSeconds(30);
+
+    // The ports that the system gives to sockets which ask for any; null: not known.
+    public EphemeralPorts? EphemeralPorts { get; init; }
 
     // Messages of more than 64 KiB at a receiver that span packets, until they are accepted above, in bytes over all senders. Smaller
     // ones have an eighth as much beside it, and copies of what waits in best-effort topics a sixteenth. As much again is for

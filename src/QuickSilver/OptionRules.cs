@@ -11,6 +11,8 @@ internal static class OptionRules
 {
     public const int LeastPacketBytes = 576;
     public const int MostPacketBytes = 65_507;
+    // Those below are for who may bind them.
+    public const int LeastGroupPort = 1024;
 
     private const long KiB = 1L << 10;
     private const long MiB = 1L << 20;
@@ -55,6 +57,10 @@ internal static class OptionRules
         }
 
         CheckRange(options, failures);
+        Within(failures, nameof(options.FirstGroupPort), options.FirstGroupPort, LeastGroupPort, IPEndPoint.MaxPort);
+        int least = Math.Clamp(options.FirstGroupPort, LeastGroupPort, IPEndPoint.MaxPort);
+        Within(failures, nameof(options.LastGroupPort), options.LastGroupPort, least, IPEndPoint.MaxPort);
+        Within(failures, nameof(options.MulticastTimeToLive), options.MulticastTimeToLive, 0, 255);
         Within(failures, nameof(options.PacketBytes), options.PacketBytes, LeastPacketBytes, MostPacketBytes);
         Within(failures, nameof(options.RetentionBytes), options.RetentionBytes, MiB, 4 * GiB);
         Within(failures, nameof(options.PublishQueueBytes), options.PublishQueueBytes, 64 * KiB, GiB);

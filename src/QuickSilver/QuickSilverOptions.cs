@@ -40,6 +40,25 @@ public sealed record QuickSilverOptions
     /// <summary>The prefix length of that range, 8 to 30. Default 14.</summary>
     public int MulticastPrefix { get; set; } = 14;
 
+    /// <summary>
+    /// The first of the UDP ports that regions take for their groups, where this node hosts the service: 1,024 to 65,535; default
+    /// 10,000. Ports that this system gives to sockets which ask for any (Linux: <c>ip_local_port_range</c> without
+    /// <c>ip_local_reserved_ports</c>) are left out, unless nothing else is left.
+    /// </summary>
+    public int FirstGroupPort { get; set; } = 10_000;
+
+    /// <summary>
+    /// The last of them: <see cref="FirstGroupPort"/> to 65,535; default 32,767, below what systems use for sockets that ask for any
+    /// port. Danger: where such ports are among them at any member, another program may have a group's port; that member then gets each
+    /// packet by repair, and leaves the cluster after 30 s.
+    /// </summary>
+    public int LastGroupPort { get; set; } = 32_767;
+
+    /// <summary>
+    /// How many routers a multicast packet may pass, plus one: 0 (this machine only) to 255; default 1 (this network only).
+    /// </summary>
+    public int MulticastTimeToLive { get; set; } = 1;
+
     /// <summary>Bytes of one datagram at most, header included: 576 to 65,507; default 1,472 (an MTU of 1,500).</summary>
     public int PacketBytes { get; set; } = 1472;
 

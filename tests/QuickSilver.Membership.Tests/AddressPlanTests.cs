@@ -1,4 +1,5 @@
 using System.Net;
+using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Regions;
 
 namespace QuickSilver.Membership.Tests;
@@ -14,7 +15,7 @@ public sealed class AddressPlanTests
         var groups = Enumerable.Range(1, 256).Select(id => plan.Take((ulong)id)).ToArray();
         Assert.Equal(256, groups.Select(group => group.Address).Distinct().Count());
         Assert.All(groups, group => Assert.StartsWith("239.192.0.", group.Address.ToString()));
-        Assert.All(groups, group => Assert.InRange(group.Port, 10_000, 60_000));
+        Assert.All(groups, group => Assert.InRange(group.Port, GroupPorts.DefaultFirst, GroupPorts.DefaultLast));
         Assert.Equal(0, plan.Shared);
     }
 
@@ -25,6 +26,42 @@ public sealed class AddressPlanTests
         var groups = Enumerable.Range(1, 1000).Select(id => plan.Take((ulong)id)).ToArray();
         Assert.Equal(1000, groups.Distinct().Count());
         Assert.Equal(996, plan.Shared);
+    }
+
+    [Fact]
+    public void Groups_have_no_port_that_the_system_gives_to_any_program()
+    {
+        var ephemeral = EphemeralPorts.Parse("20000 60999", "30000,30010-30019");
+        var ports = new GroupPorts(19_990, 40_000, ephemeral);
+        Assert.Equal(10 + 1 + 10, ports.Count);
+        Assert.Equal([19_990, 19_999, 30_000, 30_010, 30_019], ((int[])[0, 9, 10, 11, 20]).Select(index => ports[index]));
+        Assert.False(ports.IsAllEphemeral);
+        var plan = new AddressPlan("test", IPAddress.Parse("239.192.0.0"), 24, ports);
+        Assert.All(Enumerable.Range(1, 256), id => Assert.False(ephemeral.Contains(plan.Take((ulong)id).Port)));
+    }
+
+    [Fact]
+    public void A_range_of_which_the_system_leaves_nothing_is_used_as_it_is()
+    {
+        var ports = new GroupPorts(10_000, 20_000, EphemeralPorts.Parse("1024\t65535\n", "\n"));
+        Assert.True(ports.IsAllEphemeral);
+        Assert.Equal((10_001, 10_000, 20_000), (ports.Count, ports[0], ports[10_000]));
+    }
+
+    [Fact]
+    public void When_all_ports_of_all_addresses_are_used_up_they_are_shared_and_each_is_free_again_with_its_last_region()
+    {
+        var plan = new AddressPlan("test", IPAddress.Parse("239.192.0.0"), 30, new GroupPorts(5000, 5001));
+        var groups = Enumerable.Range(1, 20).Select(id => plan.Take((ulong)id)).ToArray();
+        Assert.InRange(groups.Distinct().Count(), 5, 8);
+        Assert.Equal(groups.Distinct().Count(), plan.Claimed);
+        foreach (var group in groups)
+        {
+            plan.Release(group, configuration: 1);
+        }
+
+        plan.Settle(1);
+        Assert.Equal(0, plan.Claimed);
     }
 
     [Fact]

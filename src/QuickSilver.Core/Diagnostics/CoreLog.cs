@@ -26,6 +26,10 @@ internal static partial class CoreLog
     [LoggerMessage(1004, LogLevel.Warning, "Accepting on {Listener} failed ({Reason}); trying again.")]
     public static partial void AcceptFailed(ILogger logger, IPEndPoint listener, string reason);
 
+    [LoggerMessage(1006, LogLevel.Warning,
+        "The port {Port} was in its group no more, as the interface was made anew; it has joined again.")]
+    public static partial void MembershipRenewed(ILogger logger, IPEndPoint port);
+
     [LoggerMessage(1010, LogLevel.Information, "The core thread {Name} runs on {Poller}.")]
     public static partial void CoreThreadStarted(ILogger logger, string name, string poller);
 

@@ -15,11 +15,15 @@ namespace QuickSilver.Core.Environment;
 // thread, closes every port and stream that is still open, and may be called from any thread, the core thread included.
 internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
 {
+    private static readonly TimeSpan RenewalInterval = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan LingerLimit = TimeSpan.FromSeconds(1);
 
     private readonly CoreThread _core;
     private readonly DatagramSocketFactory _ports;
     private readonly ControlStreams _streams;
+    private readonly Alarm _renewal;
+    // Those that are open, and some that were closed since the last renewal.
+    private readonly List<DatagramSocket> _open = [];
     private readonly RandomStream _random = NewRandomStream();
     private Task _lingering = Task.CompletedTask;
 
@@ -36,7 +40,11 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
             Spin = options.Spin,
         };
         _core = new CoreThread(coreOptions, Buffers, Counters, logger, CloseStreams);
-        _ports = new DatagramSocketFactory(options.LocalAddress, options.SegmentationOffload, Counters, logger);
+        _ports = new DatagramSocketFactory(options.LocalAddress, options.SegmentationOffload, Counters, logger)
+        {
+            TimeToLive = options.MulticastTimeToLive,
+        };
+        _renewal = new Alarm(Renew);
         _streams = new ControlStreams(_core.Post, logger);
     }
 
@@ -82,6 +90,12 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
             throw;
         }
 
+        _open.Add(port);
+        if (!_renewal.IsPending)
+        {
+            Schedule(_renewal, RenewalInterval);
+        }
+
         return port;
     }
 
@@ -104,6 +118,21 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
         {
             // The thread has ended, so this is its last word. What is queued goes out, but nobody is waited for longer.
             _lingering.Wait(LingerLimit);
+        }
+    }
+
+    // An interface that went and came back under the same address has forgotten its groups, and tells nobody.
+    private void Renew()
+    {
+        _open.RemoveAll(static port => port.IsClosed);
+        foreach (var port in _open)
+        {
+            port.Renew();
+        }
+
+        if (_open.Count > 0)
+        {
+            Schedule(_renewal, RenewalInterval);
         }
     }
 

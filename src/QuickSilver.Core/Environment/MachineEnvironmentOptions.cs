@@ -17,6 +17,9 @@ internal sealed record MachineEnvironmentOptions
 
     public bool SegmentationOffload { get; init; } = true;
 
+    /// <summary>How many routers what is sent to groups may pass, plus one: 0 to 255.</summary>
+    public int MulticastTimeToLive { get; init; } = 1;
+
     /// <summary>Whether the core thread polls instead of sleeping.</summary>
     public bool Spin { get; init; }
 

@@ -42,6 +42,9 @@ internal sealed class DatagramSocket : IDatagramPort
 
     public int ReceiveBufferBytes { get; internal set; }
 
+    /// <summary>Null where the system does not need to be told again.</summary>
+    internal InterfacePlace? Place { get; init; }
+
     public bool IsClosed { get; private set; }
 
     public long KernelDrops
@@ -153,6 +156,15 @@ internal sealed class DatagramSocket : IDatagramPort
         Closing?.Invoke(this);
         IsClosed = true;
         Socket.Dispose();
+    }
+
+    /// <summary>Binds the port to its interface again, in case that is another one of the same address now.</summary>
+    public void Renew()
+    {
+        if (!IsClosed && Place is { } place && OperatingSystem.IsLinux() && place.Renew())
+        {
+            CoreLog.MembershipRenewed(_logger, LocalEndPoint);
+        }
     }
 
     public override string ToString() => $"port {LocalEndPoint}";

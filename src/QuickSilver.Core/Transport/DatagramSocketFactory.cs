@@ -16,6 +16,9 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
     // A port that only sends still has a receive queue; the kernel rounds this up to its least.
     private const int UnusedBufferBytes = 1;
 
+    /// <summary>How many routers what is sent to groups may pass, plus one.</summary>
+    public int TimeToLive { get; init; } = 1;
+
     public DatagramSocket Open(DatagramPortOptions options)
     {
         Socket? socket = null;
@@ -49,6 +52,7 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
         // Sends leave by this interface, and what this host sends reaches the members on this host too.
         socket.SetSocketOption(SocketOptionLevel.IP, SocketOptionName.MulticastInterface, interfaceAddress.GetAddressBytes());
         socket.SetSocketOption(SocketOptionLevel.IP, SocketOptionName.MulticastLoopback, true);
+        socket.SetSocketOption(SocketOptionLevel.IP, SocketOptionName.MulticastTimeToLive, TimeToLive);
         if (options.TellsFullQueue && OperatingSystem.IsLinux())
         {
             socket.SetRawSocketOption(IpLevel, ReceiveErrors, [1, 0, 0, 0]);
@@ -60,6 +64,7 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
         {
             ReceiveBufferBytes = receiveBufferBytes,
             MaxRunSegments = mayOffload && SegmentationOffload.CanSendRuns(socket) ? SegmentationOffload.MaxSegments : 1,
+            Place = OperatingSystem.IsLinux() ? new InterfacePlace(socket, options.Receives ? options.Group : null, interfaceAddress) : null,
             ReceivesRuns = mayOffload && options.Receives && SegmentationOffload.TryReceiveRuns(socket),
         };
         Report(port, options);

@@ -30,6 +30,9 @@ internal static unsafe partial class LinuxCalls
     public static partial nint recv(int socket, byte* bytes, nint length, int flags);
 
     [LibraryImport("libc", SetLastError = true)]
+    public static partial int setsockopt(int socket, int level, int option, byte* value, int length);
+
+    [LibraryImport("libc", SetLastError = true)]
     public static partial SafeFileHandle epoll_create1(int flags);
 
     [LibraryImport("libc", SetLastError = true)]

@@ -52,6 +52,11 @@ internal static partial class MembershipLog
     [LoggerMessage(1214, LogLevel.Information, "The membership service ends.")]
     public static partial void ServiceEnds(this ILogger logger);
 
+    [LoggerMessage(1230, LogLevel.Warning,
+        "This system gives each of the ports {Ports} to sockets which ask for any: other programs may have those of groups. Choose others "
+        + "(FirstGroupPort and LastGroupPort, or --group-ports), or reserve them (Linux: net.ipv4.ip_local_reserved_ports).")]
+    public static partial void GroupPortsEphemeral(this ILogger logger, Regions.GroupPorts ports);
+
     [LoggerMessage(1300, LogLevel.Information, "Connected to the membership service at {EndPoint}.")]
     public static partial void ServiceFound(this ILogger logger, IPEndPoint? endPoint);
 

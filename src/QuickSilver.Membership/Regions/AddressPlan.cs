@@ -8,23 +8,24 @@ namespace QuickSilver.Membership.Regions;
 // Gives every live region a multicast address and port of its own from a range. Where a region's search begins is drawn
 // from the cluster's name and the region's id, so two clusters on one network seldom meet, nor do two services one after
 // the other. An address given back rests until every node has settled past the region's end: until then somebody may
-// still send to it. When the range is used up, an address is shared, with another port, which keeps streams apart still.
+// still send to it. When the range is used up, an address is shared, with another port, which keeps streams apart still; and when all
+// its ports are used up too, both are: each member then hears, and refuses, what is not for it.
 internal sealed class AddressPlan
 {
-    public const int FirstPort = 10_000;
-    private const int Ports = 50_001;
     // A node that never settles must not make the table grow for ever: beyond this the oldest is free again.
     private const int MaxResting = 65_536;
 
     private readonly uint _base;
     private readonly uint _size;
     private readonly ulong _clusterHash;
+    private readonly GroupPorts _ports;
     private readonly Dictionary<uint, int> _claims = [];
-    private readonly HashSet<(uint Slot, int Port)> _endPoints = [];
+    private readonly Dictionary<(uint Slot, int Port), int> _endPoints = [];
     private readonly Queue<(IPEndPoint Group, long Configuration)> _resting = new();
 
-    public AddressPlan(string cluster, IPAddress rangeBase, int prefixLength)
+    public AddressPlan(string cluster, IPAddress rangeBase, int prefixLength, GroupPorts? ports = null)
     {
+        _ports = ports ?? GroupPorts.Default;
         if (rangeBase.AddressFamily != AddressFamily.InterNetwork || prefixLength is < 8 or > 30)
         {
             throw new ArgumentException($"The multicast range {rangeBase}/{prefixLength} must be IPv4 with a prefix of 8 to 30.");
@@ -49,7 +50,7 @@ internal sealed class AddressPlan
     {
         ulong hash = TopicSetKey.OfTopic(_clusterHash ^ regionId).High;
         uint slot = (uint)hash & (_size - 1);
-        int port = (int)((hash >> 32) % Ports);
+        int index = (int)((hash >> 32) % (ulong)_ports.Count);
         if (_claims.Count < _size)
         {
             while (_claims.ContainsKey(slot))
@@ -60,15 +61,16 @@ internal sealed class AddressPlan
         else
         {
             Shared++;
-            while (_endPoints.Contains((slot, port)))
+            for (int tries = 1; tries < _ports.Count && _endPoints.ContainsKey((slot, _ports[index])); tries++)
             {
-                port = (port + 1) % Ports;
+                index = (index + 1) % _ports.Count;
             }
         }
 
+        int port = _ports[index];
         _claims[slot] = _claims.GetValueOrDefault(slot) + 1;
-        _endPoints.Add((slot, port));
-        return new IPEndPoint(ToAddress(_base + slot), FirstPort + port);
+        _endPoints[(slot, port)] = _endPoints.GetValueOrDefault((slot, port)) + 1;
+        return new IPEndPoint(ToAddress(_base + slot), port);
     }
 
     /// <summary>The region has no members from this configuration on.</summary>
@@ -94,7 +96,11 @@ internal sealed class AddressPlan
     {
         var group = _resting.Dequeue().Group;
         uint slot = ToNumber(group.Address) - _base;
-        _endPoints.Remove((slot, group.Port - FirstPort));
+        if (--_endPoints[(slot, group.Port)] == 0)
+        {
+            _endPoints.Remove((slot, group.Port));
+        }
+
         if (--_claims[slot] == 0)
         {
             _claims.Remove(slot);

@@ -62,7 +62,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         _sessionContext = new SessionContext(environment, options.Limits, counters, logger);
         _sessions = new SessionTable(options.Limits);
         _life = environment.NextRandom() | 1;
-        _addresses = new AddressPlan(options.Cluster, options.MulticastBase, options.MulticastPrefix);
+        _addresses = new AddressPlan(options.Cluster, options.MulticastBase, options.MulticastPrefix, options.GroupPorts);
         _map = new RegionMap(_addresses, (uint)environment.NextRandom(), options.TopicSets, repair: options.Repair);
         _topics = new MemberTopics(_map, _sessionContext);
         _numbers = new ConfigurationNumbers(store, logger, _life);
@@ -110,6 +110,11 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         }
 
         CheckFailures();
+        if (_options.GroupPorts.IsAllEphemeral)
+        {
+            Log.GroupPortsEphemeral(_options.GroupPorts);
+        }
+
         Log.ServiceListens(_options.Cluster, _listener.LocalEndPoint);
         return _listener.LocalEndPoint;
     }

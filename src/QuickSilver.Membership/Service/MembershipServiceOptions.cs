@@ -31,6 +31,7 @@ internal sealed record MembershipServiceOptions
 
     public IPAddress MulticastBase { get; init; } = DefaultBase;
     public int MulticastPrefix { get; init; } = 14;
+    public GroupPorts GroupPorts { get; init; } = GroupPorts.Default;
 
     public TopicSetRules TopicSets { get; init; } = DefaultSets;
 

@@ -36,6 +36,7 @@ internal sealed class RegionPort
         _closed = closed;
         _askedAt = context.Environment.Now;
         Group = group;
+        CheckPort();
         TryOpen();
     }
 
@@ -85,6 +86,15 @@ internal sealed class RegionPort
         _context.Environment.CancelIfMade(_retry);
         _context.Troubles.End(this);
         _port?.Dispose();
+    }
+
+    private void CheckPort()
+    {
+        if (_context.Options.EphemeralPorts is { } ports && ports.Contains(Group.Port) && !_context.HasToldOfPorts)
+        {
+            _context.HasToldOfPorts = true;
+            MulticastLog.GroupPortEphemeral(_context.Log, Group, ports);
+        }
     }
 
     private void TryOpen()

@@ -48,7 +48,7 @@ internal static class NodeComposition
         private readonly MachineEnvironment _environment;
 
         public MachineParts(QuickSilverOptions options, IPEndPoint? service, ILoggerFactory logs)
-            : base(new ProtocolOptions(options), service, logs)
+            : base(new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()), service, logs)
         {
             var machine = new MachineEnvironmentOptions
             {
@@ -57,6 +57,7 @@ internal static class NodeComposition
                 BufferBytes = options.BufferBytes,
                 SegmentationOffload = options.SegmentationOffload,
                 Spin = options.Spin,
+                MulticastTimeToLive = options.MulticastTimeToLive,
             };
             _environment = Start(machine, logs);
         }

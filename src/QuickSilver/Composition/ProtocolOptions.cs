@@ -1,3 +1,4 @@
+using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Service;
@@ -14,8 +15,13 @@ internal sealed class ProtocolOptions
     /// <param name="tokenInterval">Null: tokens go when there is something to tell. For experiments.</param>
     /// <param name="feedbackRanges">1: acknowledgements say one number. For experiments.</param>
     /// <param name="topicSets">How a service that this node hosts parts topics into sets; null: as usual.</param>
+    /// <param name="ephemeral">What ports the system gives to sockets that ask for any; null: not known.</param>
     public ProtocolOptions(
-        QuickSilverOptions node, TimeSpan? tokenInterval = null, int feedbackRanges = 1, TopicSetRules? topicSets = null)
+        QuickSilverOptions node,
+        TimeSpan? tokenInterval = null,
+        int feedbackRanges = 1,
+        TopicSetRules? topicSets = null,
+        EphemeralPorts? ephemeral = null)
     {
         Node = node;
         Multicast = new MulticastOptions
@@ -26,6 +32,7 @@ internal sealed class ProtocolOptions
             ReceiveBufferBytes = node.ReceiveBufferBytes,
             RepairBytesPerSecond = node.RepairBytesPerSecond,
             SegmentationOffload = node.SegmentationOffload,
+            EphemeralPorts = ephemeral,
             Unicast = node.Dissemination == Dissemination.Unicast,
             TokenIntervalFixed = tokenInterval,
             FeedbackRanges = feedbackRanges,
@@ -35,6 +42,7 @@ internal sealed class ProtocolOptions
             Cluster = node.Cluster,
             MulticastBase = node.MulticastBase,
             MulticastPrefix = node.MulticastPrefix,
+            GroupPorts = new GroupPorts(node.FirstGroupPort, node.LastGroupPort, ephemeral),
             Repair = new RepairRules(node.Replicas, node.RingSize),
             Failures = new FailureDetectorOptions
             {

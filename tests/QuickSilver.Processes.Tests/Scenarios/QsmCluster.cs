@@ -9,7 +9,11 @@ internal sealed class QsmCluster : IDisposable
     public const int ServicePort = 7411;
     private readonly List<NodeProcess> _processes = [];
 
-    public QsmCluster(int nodes, ulong seed = 1, Impairment? impairment = null)
+    /// <param name="nodes">How many namespaces there are.</param>
+    /// <param name="seed">What the switch draws from.</param>
+    /// <param name="impairment">What the network does to frames; null: nothing.</param>
+    /// <param name="service">What the membership service is told besides.</param>
+    public QsmCluster(int nodes, ulong seed = 1, Impairment? impairment = null, string[]? service = null)
     {
         Network = NetworkNamespaces.Create(nodes);
         try
@@ -17,7 +21,7 @@ internal sealed class QsmCluster : IDisposable
             Assert.True(File.Exists(Programs.Qsm), $"the tool is not built: {Programs.Qsm}");
             Switch = new ImpairedSwitch(Network, seed);
             Switch.SetAll(impairment ?? Impairment.None);
-            Start(1, "gms", "--listen", Service).WaitForErrors(
+            Start(1, ["gms", "--listen", Service, .. service ?? []]).WaitForErrors(
                 e => e.Text().Contains("listening", StringComparison.Ordinal), "it to listen");
         }
         catch

@@ -42,6 +42,13 @@ internal sealed class CommonOptions
         HelpName = "BYTES",
     }.Within(OptionRules.LeastPacketBytes, OptionRules.MostPacketBytes);
 
+    private readonly Option<int> _timeToLive = new Option<int>("--ttl")
+    {
+        Description = "How many routers a multicast packet may pass, plus one; 0: it stays on this machine.",
+        HelpName = "HOPS",
+        DefaultValueFactory = _ => 1,
+    }.Within(0, 255);
+
     private readonly Option<bool> _spin = new("--spin")
     {
         Description = "Poll instead of sleeping: the shortest round trips, for a whole processor.",
@@ -60,6 +67,7 @@ internal sealed class CommonOptions
         command.Add(_unicast);
         command.Add(_noOffload);
         command.Add(_packetBytes);
+        command.Add(_timeToLive);
         command.Add(_spin);
         command.Add(_verbose);
         return command;
@@ -85,6 +93,7 @@ internal sealed class CommonOptions
             Dissemination = parse.GetValue(_unicast) ? Dissemination.Unicast : Dissemination.Multicast,
             SegmentationOffload = !parse.GetValue(_noOffload),
             Spin = parse.GetValue(_spin),
+            MulticastTimeToLive = parse.GetValue(_timeToLive),
         };
         if (parse.GetValue(_packetBytes) is int packetBytes)
         {

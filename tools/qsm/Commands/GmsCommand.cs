@@ -27,6 +27,11 @@ internal static class GmsCommand
             Description = "Where the regions' addresses are taken from.",
             HelpName = "ADDRESS/PREFIX",
         };
+        var ports = new Option<string?>("--group-ports")
+        {
+            Description = "Which UDP ports the regions' groups have. Those that this system gives to any program are left out.",
+            HelpName = "FIRST-LAST",
+        };
         var state = new Option<string?>("--state")
         {
             Description = "A file that keeps the service's last epoch, so that it never goes back over a restart.",
@@ -40,10 +45,11 @@ internal static class GmsCommand
             DefaultValueFactory = _ => 1,
         }.Within(1, 60);
         const string Purpose = "Run the membership service alone; says 'listening HOST:PORT' on standard error.";
-        var command = common.AddToService(new Command("gms", Purpose) { listen, range, state, heartbeat });
+        var command = common.AddToService(new Command("gms", Purpose) { listen, range, ports, state, heartbeat });
         command.SetAction(parse => Session.RunAsync(parse, common, session =>
         {
             ReadRange(parse.GetValue(range), session.Options);
+            ReadPorts(parse.GetValue(ports), session.Options);
             session.Options.HeartbeatInterval = TimeSpan.FromSeconds(parse.GetValue(heartbeat));
             return RunAsync(session, parse.GetValue(listen)!, parse.GetValue(state));
         }));
@@ -95,6 +101,24 @@ internal static class GmsCommand
         }
 
         return new IPEndPoint(address, port);
+    }
+
+    private static void ReadPorts(string? text, QuickSilverOptions options)
+    {
+        if (text is null)
+        {
+            return;
+        }
+
+        if (text.Split('-') is not [var first, var last]
+            || !int.TryParse(first, NumberStyles.None, CultureInfo.InvariantCulture, out int from)
+            || !int.TryParse(last, NumberStyles.None, CultureInfo.InvariantCulture, out int to))
+        {
+            throw new ToolException(ExitCode.Usage, $"--group-ports: '{text}' is not a range, such as 10000-32767.");
+        }
+
+        options.FirstGroupPort = from;
+        options.LastGroupPort = to;
     }
 
     private static void ReadRange(string? text, QuickSilverOptions options)

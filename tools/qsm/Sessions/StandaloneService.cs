@@ -52,7 +52,7 @@ internal sealed class StandaloneService : IAsyncDisposable
             {
                 var service = new MembershipService(
                     environment,
-                    new ProtocolOptions(options).Service,
+                    new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()).Service,
                     store,
                     new ServiceCounters(),
                     logs.CreateLogger("QuickSilver.Membership"));
