@@ -8,6 +8,7 @@ using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Reassembly;
 using QuickSilver.Multicast.Recovery;
 
 namespace QuickSilver.Multicast;

@@ -21,7 +21,6 @@ namespace QuickSilver.Multicast;
 // that all nodes have confirmed, and all it holds was accepted above.
 internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamConsumer
 {
-    private static readonly TimeSpan LossCheckInterval = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan MemoryPause = TimeSpan.FromMilliseconds(2);
 
     private readonly MulticastContext _context;
@@ -45,10 +44,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private SlowReaders? _slowReaders;
     private readonly Request _flush;
     private readonly Request _progress;
-    private Alarm? _lossCheck;
-    private readonly List<InboundStream> _lossPending = [];
-    private Alarm? _readOn;
-    private readonly List<InboundStream> _unread = [];
+    private UncertainLosses? _uncertain;
+    private HeldUpStreams? _heldUp;
     private long _configuration;
     private long _confirmed;
     private long _settled;
@@ -231,14 +228,13 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     public void OnLoss(InboundStream stream)
     {
-        _lossPending.Add(stream);
-        _context.Environment.Schedule(_lossCheck ??= new Alarm(CheckLosses), TimeSpan.Zero);
+        _uncertain ??= new UncertainLosses(_context.Environment, one => _reader.IsAnyMissing(one.Sender), one => _topics?.OnLoss(one));
+        _uncertain.Add(stream);
     }
 
     public void OnUnread(InboundStream stream)
     {
-        _unread.Add(stream);
-        _context.Environment.Schedule(_readOn ??= new Alarm(ReadOn), TimeSpan.Zero);
+        (_heldUp ??= new HeldUpStreams(_context.Environment)).Add(stream);
     }
 
     public RegionSender? FindSender(ulong region, uint view, bool reliable)
@@ -383,8 +379,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         }
 
         _isClosed = true;
-        _context.Environment.CancelIfMade(_lossCheck);
-        _context.Environment.CancelIfMade(_readOn);
+        _uncertain?.Close();
+        _heldUp?.Close();
         _context.Environment.CancelIfMade(_memoryLook);
         _creditLimits?.Close();
         _slowReaders?.Close();
@@ -588,38 +584,6 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         {
             _confirmed = confirmable;
             _context.Membership.Confirm(confirmable);
-        }
-    }
-
-    private void ReadOn()
-    {
-        for (int i = 0; i < _unread.Count; i++)
-        {
-            _unread[i].ReadOn();
-        }
-
-        _unread.Clear();
-    }
-
-    // A gap is certain when no stream of the sender that is at its end still waits for anything: then it is told, in order
-    // with the rest.
-    private void CheckLosses()
-    {
-        for (int i = 0; i < _lossPending.Count; i++)
-        {
-            var stream = _lossPending[i];
-            if (_reader.IsAnyMissing(stream.Sender))
-            {
-                continue;
-            }
-
-            _lossPending.RemoveAt(i--);
-            _topics?.OnLoss(stream);
-        }
-
-        if (_lossPending.Count > 0)
-        {
-            _context.Environment.Schedule(_lossCheck!, LossCheckInterval);
         }
     }
 }

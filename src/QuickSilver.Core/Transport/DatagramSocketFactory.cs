@@ -64,7 +64,9 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
         {
             ReceiveBufferBytes = receiveBufferBytes,
             MaxRunSegments = mayOffload && SegmentationOffload.CanSendRuns(socket) ? SegmentationOffload.MaxSegments : 1,
-            Place = OperatingSystem.IsLinux() ? new InterfacePlace(socket, options.Receives ? options.Group : null, interfaceAddress) : null,
+            Place = OperatingSystem.IsLinux()
+                ? new InterfacePlace(socket, options.Receives ? options.Group : null, interfaceAddress)
+                : null,
             ReceivesRuns = mayOffload && options.Receives && SegmentationOffload.TryReceiveRuns(socket),
         };
         Report(port, options);

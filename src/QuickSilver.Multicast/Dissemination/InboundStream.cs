@@ -1,6 +1,7 @@
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Reassembly;
 
 namespace QuickSilver.Multicast.Dissemination;
 

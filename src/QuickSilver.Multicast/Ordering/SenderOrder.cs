@@ -1,5 +1,6 @@
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Reassembly;
 
 namespace QuickSilver.Multicast.Ordering;
 

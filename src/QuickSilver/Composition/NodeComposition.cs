@@ -71,11 +71,10 @@ internal static class NodeComposition
             catch (OutOfMemoryException exception)
             {
                 long limit = GC.GetGCMemoryInfo().TotalAvailableMemoryBytes;
+                string what = string.Create(CultureInfo.InvariantCulture, $"The option BufferBytes is {machine.BufferBytes:N0}, which");
+                string why = string.Create(CultureInfo.InvariantCulture, $"its garbage collector may use {limit:N0} bytes");
                 throw new QuickSilverOptionsException(
-                    string.Create(
-                        CultureInfo.InvariantCulture,
-                        $"The option BufferBytes is {machine.BufferBytes:N0}, which the process could not reserve: its garbage collector may ")
-                    + string.Create(CultureInfo.InvariantCulture, $"use {limit:N0} bytes. Lower the option, or raise the process's memory limit."),
+                    $"{what} the process could not reserve: {why}. Lower the option, or raise the process's memory limit.",
                     exception);
             }
         }

@@ -78,7 +78,7 @@ public sealed class ShortMemoryTests
         Assert.True(
             cluster.RunUntil(() => cluster.Hosts.Skip(senders).All(host => host.Log.Count == senders * messages), seconds: 60),
             string.Join("; ", cluster.Hosts.Skip(senders).Select(host =>
-                $"{host.Log.Count} of {senders * messages}, {host.Node.Environment.Buffers.LeasedBlocks} blocks leased, short {host.Node.Environment.Buffers.IsShort}")));
+                $"{host.Log.Count} of {senders * messages}, {host.Node.Environment.Buffers.LeasedBlocks} blocks leased")));
         for (int i = 0; i < senders; i++)
         {
             MulticastCluster.AssertRun(cluster[senders], cluster[i], Topic, 1, messages);

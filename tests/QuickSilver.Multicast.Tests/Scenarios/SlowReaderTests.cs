@@ -59,7 +59,8 @@ public sealed class SlowReaderTests
     public void A_reader_with_room_now_and_then_gets_all_in_order(ulong seed, double loss)
     {
         const int Messages = 3_000;
-        var cluster = Running(out var slow, seed, new Simulation.LinkModel { Loss = loss, Duplicate = loss, Jitter = TimeSpan.FromMilliseconds(2) });
+        var link = new Simulation.LinkModel { Loss = loss, Duplicate = loss, Jitter = TimeSpan.FromMilliseconds(2) };
+        var cluster = Running(out var slow, seed, link);
         int room = 10;
         slow.OnReceived = _ => slow.IsFull = --room == 0;
         cluster[0].PublishAll(Slow, Messages, 1_000);

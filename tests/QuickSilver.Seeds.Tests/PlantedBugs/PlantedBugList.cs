@@ -41,7 +41,7 @@ internal static class PlantedBugList
         new("what is held behind a gap is forgotten when the gap is filled", Ordering + "SenderOrder.cs",
             "Next != message.Sequence || HeldCount > 0",
             "Next != message.Sequence"),
-        new("a message whose end came before its beginning is never put together", Dissemination + "StreamAssembler.cs",
+        new("a message whose end came before its beginning is never put together", "src/QuickSilver.Multicast/Reassembly/StreamAssembler.cs",
             "if (packet < stream.Highest)",
             "if (packet < stream.Contiguous)"),
         new("who waits for memory is not woken", Dissemination + "ReassemblyBudget.cs",

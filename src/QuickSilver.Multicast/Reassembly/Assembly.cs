@@ -1,7 +1,7 @@
 using System.Buffers;
 using System.Numerics;
 
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Reassembly;
 
 // A message that spans packets, filled in order from the packet it began in. Pooled, with its buffer when that is small.
 internal sealed class Assembly

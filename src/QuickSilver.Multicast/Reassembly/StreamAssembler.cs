@@ -1,6 +1,7 @@
 using QuickSilver.Core.Wire;
+using QuickSilver.Multicast.Dissemination;
 
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Reassembly;
 
 // Puts the messages of one stream together that span packets, from packets in any order. One for which there is no memory stays in
 // its packets, and so do those behind it: they go on in the order in which they began, so that none that began waits for one that

@@ -1,7 +1,7 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Reassembly;
 
 // Out of what the bytes of a message are taken that does not lie in one packet.
 internal enum ReassemblyShare : byte

@@ -1,0 +1,85 @@
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Environment;
+using QuickSilver.Multicast.Dissemination;
+
+namespace QuickSilver.Multicast.Ordering;
+
+// Streams of which something was lost, or whose sender is gone. A gap is certain when no stream of the sender that is at its end still
+// waits for anything: then it is told, in order with the rest.
+internal sealed class UncertainLosses
+{
+    private static readonly TimeSpan Interval = TimeSpan.FromMilliseconds(100);
+
+    private readonly INodeEnvironment _environment;
+    private readonly Predicate<InboundStream> _mayMoreCome;
+    private readonly Action<InboundStream> _tell;
+    private readonly List<InboundStream> _streams = [];
+    private readonly Alarm _check;
+
+    public UncertainLosses(INodeEnvironment environment, Predicate<InboundStream> mayMoreCome, Action<InboundStream> tell)
+    {
+        _environment = environment;
+        _mayMoreCome = mayMoreCome;
+        _tell = tell;
+        _check = new Alarm(Check);
+    }
+
+    public void Add(InboundStream stream)
+    {
+        _streams.Add(stream);
+        _environment.Schedule(_check, TimeSpan.Zero);
+    }
+
+    public void Close() => _environment.Cancel(_check);
+
+    private void Check()
+    {
+        for (int i = 0; i < _streams.Count; i++)
+        {
+            var stream = _streams[i];
+            if (!_mayMoreCome(stream))
+            {
+                _streams.RemoveAt(i--);
+                _tell(stream);
+            }
+        }
+
+        if (_streams.Count > 0)
+        {
+            _environment.Schedule(_check, Interval);
+        }
+    }
+}
+
+// Streams that can go on, and are told so after the call in which that was found.
+internal sealed class HeldUpStreams
+{
+    private readonly INodeEnvironment _environment;
+    private readonly List<InboundStream> _streams = [];
+    private readonly Alarm _readOn;
+
+    public HeldUpStreams(INodeEnvironment environment)
+    {
+        _environment = environment;
+        _readOn = new Alarm(ReadOn);
+    }
+
+    public void Add(InboundStream stream)
+    {
+        _streams.Add(stream);
+        _environment.Schedule(_readOn, TimeSpan.Zero);
+    }
+
+    public void Close() => _environment.Cancel(_readOn);
+
+    private void ReadOn()
+    {
+        // By index: one that reads on may add another.
+        for (int i = 0; i < _streams.Count; i++)
+        {
+            _streams[i].ReadOn();
+        }
+
+        _streams.Clear();
+    }
+}
