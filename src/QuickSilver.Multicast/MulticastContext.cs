@@ -8,6 +8,7 @@ using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Reachability;
 using QuickSilver.Multicast.Reassembly;
 using QuickSilver.Multicast.Recovery;
 
@@ -25,6 +26,9 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     private PullDrafts? _pullDrafts;
     private ReassemblyBudget? _reassembly;
     private RateLimit? _repairs;
+    private SuspicionPace? _suspicions;
+    // Null until the service or another node asks for an echo.
+    private EchoDesk? _echoes;
 
     public INodeEnvironment Environment { get; } = environment;
     public MulticastOptions Options { get; } = options;
@@ -71,6 +75,15 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
 
     public void SendControl(ReadOnlySpan<byte> packet, DatagramAddress to) => ControlPort.Send(packet, packet.Length, to);
 
+    /// <summary>A member does not answer: the membership service finds out which of both is at fault.</summary>
+    public void ReportSuspect(NodeKey member, string reason)
+    {
+        if ((_suspicions ??= new SuspicionPace()).IsDue(member, Environment.Now))
+        {
+            Membership.ReportSuspect(member, reason);
+        }
+    }
+
     /// <summary>False when this node has sent as much again as it may for now: who asked will ask again, as a rule another.</summary>
     public bool MayRepair()
     {
@@ -98,7 +111,13 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
         }
     }
 
-    public void Close() => _reassembly?.Close();
+    public EchoDesk Echoes => _echoes ??= new EchoDesk(this);
+
+    public void Close()
+    {
+        _reassembly?.Close();
+        _echoes?.Close();
+    }
 
     /// <summary>Null but in experiments.</summary>
     public IRepairWatch? RepairWatch { get; set; }

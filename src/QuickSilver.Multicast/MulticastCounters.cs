@@ -26,6 +26,7 @@ internal sealed class MulticastCounters
     // Messages of best-effort topics for which a reader had no room, and which were not kept either.
     public long UnheldMessages;
     public long TokensSent;
+    public long EchoesAnswered { get; set; }
     public long TokenTimeouts;
     public long AcksReceived;
     public long SinkExceptions;

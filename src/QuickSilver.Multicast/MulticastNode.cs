@@ -1,3 +1,5 @@
+using System.Collections.Immutable;
+using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
@@ -198,6 +200,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _reader.CloseSettled(_settled);
         Observer?.OnSettled(configuration);
     }
+
+    public void OnInquiry(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<ulong> completed) =>
+        _context.Echoes.Ask(targets, wait, completed);
 
     public void OnExpelled(string reason) => Observer?.OnExpelled(reason);
 

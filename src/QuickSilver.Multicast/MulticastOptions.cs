@@ -84,6 +84,9 @@ internal sealed record MulticastOptions
 
     public TimeSpan TokenTimeoutMax { get; init; } = TimeSpan.FromSeconds(1);
 
+    // A sender that has had no acknowledgement for so long, though it announces what it has sent, reports who should have sent it.
+    public TimeSpan AckSilence { get; init; } = TimeSpan.FromSeconds(1.5);
+
     // Between two decisions about what a sender that is gone has left open: repairs come through meanwhile.
     public TimeSpan EpochSpacing { get; init; } = TimeSpan.FromMilliseconds(25);
 

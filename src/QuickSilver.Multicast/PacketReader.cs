@@ -345,6 +345,11 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
             return _node!.CreditLimits.OnPacket(sender, header.Sequence, header.Body);
         }
 
+        if (header.Kind is PacketKind.Echo or PacketKind.EchoReply)
+        {
+            return _context!.Echoes.OnPacket(header);
+        }
+
         if (!_regions.TryGetValue((header.Region, header.View), out var region))
         {
             if (_closed is not null && _closed.Contains(header.Region, header.View))
@@ -381,6 +386,11 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
                 return region.Rings.OnToken(sender, header.Body);
             case PacketKind.Probe:
                 Answer(header, sender, PacketFlags.None);
+                if ((header.Flags & PacketFlags.AckWanted) != 0)
+                {
+                    region.Rings.OnTokenMissed(sender);
+                }
+
                 return DropReason.None;
             default:
                 if ((header.Flags & PacketFlags.Final) != 0)

@@ -77,20 +77,15 @@ public sealed class FailureTests
     }
 
     [Fact]
-    public void Two_reporters_who_go_on_for_five_heartbeats_remove_who_speaks()
+    public void Reporters_who_go_on_do_not_remove_who_speaks_by_themselves()
     {
         TrackAll();
-        for (int second = 0; second < 5; second++)
+        for (int second = 0; second < 30; second++)
         {
             _detector.Suspect(A, B, _now);
             _detector.Suspect(A, C, _now);
             Assert.Empty(Pass(1, 3, A, B, C));
         }
-
-        _detector.Suspect(A, B, _now);
-        Assert.Empty(Check());
-        _detector.Suspect(A, C, _now);
-        Assert.Equal([A], Check());
     }
 
     [Fact]
@@ -279,27 +274,6 @@ public sealed class FailureTests
         Assert.Null(reborn.Expelled);
     }
 
-    [Fact]
-    public void Neighbours_reports_that_go_on_remove_a_node_that_still_talks_to_the_service()
-    {
-        var cluster = new FakeCluster();
-        var nodes = cluster.AddNodes(3);
-        Array.ForEach(nodes, node => node.Subscribe("A"));
-        cluster.Run(1);
-        for (int second = 0; second <= 5; second++)
-        {
-            Assert.Equal(3, nodes[0].Nodes.Count);
-            nodes[0].Client.ReportSuspect(nodes[2].Key, "three tokens unanswered");
-            nodes[1].Client.ReportSuspect(nodes[2].Key, "three tokens unanswered");
-            cluster.Run(second < 5 ? 1 : 0);
-        }
-
-        // The same node goes by another path in the same moment.
-        nodes[2].Client.Leave(() => { });
-        cluster.Run(1);
-        Assert.Equal(2, nodes[0].Nodes.Count);
-        Assert.Single(nodes[0].Changes, change => change.Removed.Contains(nodes[2].Key));
-    }
 
     // I23: with a service on a machine of its own, the side with the majority may be the one without it.
     [Theory]

@@ -27,6 +27,28 @@ public sealed class NodeTests
     }
 
     [Fact]
+    public async Task A_node_that_no_datagram_reaches_is_not_ready_and_says_why()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        parts.Isolation = "no datagram has come back; check the firewall";
+        Assert.Equal((true, false), (node.Status.IsLive, node.Status.IsReady));
+        Assert.Contains("check the firewall", node.Status.Reason);
+        parts.Isolation = null;
+        Assert.True(node.Status.IsReady);
+    }
+
+    [Fact]
+    public async Task A_service_elsewhere_is_refused_from_the_loopback_interface_with_both_addresses_named()
+    {
+        var options = new QuickSilverOptions { MembershipService = "198.51.100.7:7400" };
+        var failure = await Assert.ThrowsAsync<QuickSilverOptionsException>(() => QuickSilverNode.StartAsync(options));
+        Assert.Contains("127.0.0.1", failure.Message);
+        Assert.Contains("198.51.100.7:7400", failure.Message);
+        Assert.Contains("Interface", failure.Message);
+    }
+
+    [Fact]
     public async Task A_node_whose_parts_cannot_begin_fails_with_their_reason()
     {
         await using var parts = new FakeParts { BeginFault = new IOException("no port") };

@@ -108,7 +108,7 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
     public IControlStream Connect(IPEndPoint remote, IControlStreamHandler handler)
     {
         _core.ThrowUnlessCurrent();
-        return _streams.Connect(remote, handler);
+        return _streams.Connect(LocalAddress, remote, handler);
     }
 
     public void Dispose()

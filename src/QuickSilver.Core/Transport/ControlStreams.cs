@@ -27,11 +27,11 @@ internal sealed class ControlStreams(Action<Request> post, ILogger logger)
         return listener;
     }
 
-    public IControlStream Connect(IPEndPoint remote, IControlStreamHandler handler)
+    public IControlStream Connect(IPAddress local, IPEndPoint remote, IControlStreamHandler handler)
     {
         try
         {
-            return TcpControlStream.Connect(remote, handler, this);
+            return TcpControlStream.Connect(local, remote, handler, this);
         }
         catch (SocketException refusal)
         {

@@ -54,11 +54,12 @@ internal sealed class TcpControlStream : IControlStream
 
     public long PendingBytes => Volatile.Read(ref _pendingBytes);
 
-    internal static TcpControlStream Connect(IPEndPoint remote, IControlStreamHandler handler, ControlStreams streams)
+    /// <summary>Connects from this address: the stream goes the way that datagrams go, and tells whether there is one.</summary>
+    internal static TcpControlStream Connect(IPAddress local, IPEndPoint remote, IControlStreamHandler handler, ControlStreams streams)
     {
         var socket = new Socket(remote.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
         var stream = new TcpControlStream(socket, remote, streams) { _handler = handler };
-        _ = stream.ConnectAsync();
+        _ = stream.ConnectAsync(local);
         return stream;
     }
 
@@ -116,19 +117,25 @@ internal sealed class TcpControlStream : IControlStream
         }
     }
 
-    private async Task ConnectAsync()
+    private async Task ConnectAsync(IPAddress local)
     {
         // First off the core thread: some systems decide at once, and even that outcome comes as a request.
         await Task.Yield();
         try
         {
+            // A service on this machine may be named by its loopback address by a node that is on another interface.
+            if (!local.Equals(IPAddress.Any) && IPAddress.IsLoopback(local) == IPAddress.IsLoopback(RemoteEndPoint!.Address))
+            {
+                _socket.Bind(new IPEndPoint(local, 0));
+            }
+
             await _socket.ConnectAsync(RemoteEndPoint!);
             _socket.NoDelay = true;
             _streams.Post(new ActionRequest(OnConnected));
         }
         catch (Exception failure) when (IsExpected(failure))
         {
-            PostClosed($"{RemoteEndPoint} could not be reached: {failure.Message}");
+            PostClosed($"{RemoteEndPoint} could not be reached from {local}: {failure.Message}");
         }
     }
 

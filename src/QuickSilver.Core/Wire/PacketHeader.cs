@@ -83,7 +83,7 @@ internal readonly ref struct PacketHeader(ReadOnlySpan<byte> packet)
             return DropReason.ForeignCluster;
         }
 
-        if (header.Kind is PacketKind.None or > PacketKind.Credit)
+        if (header.Kind is PacketKind.None or > PacketKind.EchoReply)
         {
             return DropReason.UnknownKind;
         }

@@ -18,6 +18,9 @@ internal enum PacketKind : byte
     ProbeReply = 7,
     // To a sender: how much of which of its topics the node takes.
     Credit = 8,
+    // Asks whoever gets it to answer to the address that it names, member of anything or not, and the answer.
+    Echo = 9,
+    EchoReply = 10,
 }
 
 [Flags]

@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
@@ -6,6 +7,7 @@ using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Reachability;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Views;
 
@@ -20,6 +22,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     private readonly IMembershipObserver _observer;
     private readonly ILogger _logger;
     private readonly ServiceLink _link;
+    private readonly ReachWatch _reach;
     // Null until the first topic is opened.
     private TopicTable? _topics;
     private readonly ConfigurationAssembler _assembler = new();
@@ -47,6 +50,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         _logger = logger;
         var context = new DiscoveryContext(environment, options.Discovery, options.Hosted.Cluster, Counters, logger);
         _link = new ServiceLink(environment, options, this, context);
+        _reach = new ReachWatch(environment, options.EndPoint, logger);
     }
 
     public ClientCounters Counters { get; } = new();
@@ -64,10 +68,13 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     /// <summary>Why the service refused this node last, for a start that never succeeds to say so.</summary>
     public string? LastRefusal { get; private set; }
 
+    /// <summary>Why this node seems to be cut off from datagrams, while it does; from any thread.</summary>
+    public string? Isolation => _reach.Isolation;
+
     /// <summary>The service that this node hosts, if it does.</summary>
     public MembershipService? HostedService => _link.Discovery?.Hosted;
 
-    public System.Net.IPEndPoint? HostedAt => _link.Discovery?.HostedAt;
+    public IPEndPoint? HostedAt => _link.Discovery?.HostedAt;
 
     int IServiceLinkOwner.Rank
     {
@@ -230,12 +237,15 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
             case ControlMessageKind.Goodbye when GoodbyeMessage.TryRead(body, out var goodbye):
                 _link.GoTo(goodbye.Successor);
                 return true;
+            case ControlMessageKind.Inquiry when InquiryMessage.Read(body) is { } inquiry:
+                OnInquiry(inquiry);
+                return true;
             case ControlMessageKind.Left:
                 FinishLeaving();
                 return true;
             default:
                 // A newer service's message is skipped; a known one that does not decode ends the stream.
-                return kind is < ControlMessageKind.Welcome or > ControlMessageKind.Left;
+                return kind is < ControlMessageKind.Welcome or > ControlMessageKind.Inquiry;
         }
     }
 
@@ -251,6 +261,26 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
 
         _afterWelcome = null;
         TellReachable(true);
+    }
+
+    // The service's own echo is the last of the targets, at the address that its stream goes to. On this node's own machine it would
+    // tell nothing of the network.
+    private void OnInquiry(InquiryMessage inquiry)
+    {
+        var targets = inquiry.Targets;
+        int members = targets.Length;
+        var service = _link.RemoteEndPoint;
+        if (inquiry.ServicePort != 0 && service is not null && !service.Address.Equals(_options.EndPoint.Address))
+        {
+            targets = targets.Add(new IPEndPoint(service.Address, inquiry.ServicePort));
+        }
+
+        _observer.OnInquiry(targets, TimeSpan.FromMilliseconds(inquiry.WaitMilliseconds), reached =>
+        {
+            var found = new Findings(reached & ((1UL << members) - 1), (reached >> members) != 0);
+            _reach.OnFound(reached != 0, targets.Length, service);
+            _link.Send(new FindingsMessage(inquiry.Id, found.Reached, found.IsServiceReached));
+        });
     }
 
     // What the registration of a new session does not say: it is said when the session is taken in. Without a session, the
@@ -328,6 +358,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         _known = message.Number;
         _service = _welcomedBy;
         Counters.ConfigurationsApplied++;
+        _reach.Forget();
         _observer.OnConfiguration(ConfigurationAssembler.ToChange(message, _service, Accept(content.Topics, message.LastRequest)));
     }
 

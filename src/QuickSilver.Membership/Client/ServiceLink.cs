@@ -69,6 +69,9 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
 
     public ServiceDiscovery? Discovery => _discovery;
 
+    /// <summary>Where the service is that this node has, or begins to have, a stream to.</summary>
+    public IPEndPoint? RemoteEndPoint => _stream?.RemoteEndPoint;
+
     public void Start() => Locate();
 
     public void Send<T>(in T message)

@@ -81,6 +81,12 @@ internal static partial class MembershipLog
     [LoggerMessage(1307, LogLevel.Information, "The membership service at {EndPoint} goes on; the one hosted here yields to it.")]
     public static partial void Yielding(this ILogger logger, IPEndPoint endPoint);
 
+    [LoggerMessage(1322, LogLevel.Warning, "Datagrams do not pass at this node: {Isolation}.")]
+    public static partial void Isolated(this ILogger logger, string isolation);
+
+    [LoggerMessage(1321, LogLevel.Information, "Datagrams are no longer known to fail at this node.")]
+    public static partial void IsolationEnded(this ILogger logger);
+
     [LoggerMessage(1308, LogLevel.Warning, "Discovery cannot use the network: {Reason}. Other nodes may not find this one.")]
     public static partial void DiscoveryFailed(this ILogger logger, string reason);
 

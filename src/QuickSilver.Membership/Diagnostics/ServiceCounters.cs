@@ -19,6 +19,9 @@ internal sealed class ServiceCounters
     public long NodesLeft { get; set; }
     public long NodesRemoved { get; set; }
     public long Suspicions { get; set; }
+    public long Inquests { get; set; }
+    // Of those removed: because no datagrams passed.
+    public long NodesUnreachable { get; set; }
 
     // Topics and configurations.
     public long TopicRequests { get; set; }

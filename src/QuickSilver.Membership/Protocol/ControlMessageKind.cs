@@ -13,6 +13,7 @@ internal static class ControlMessageKind
     public const int Suspect = 7;
     public const int Leave = 8;
     public const int Resync = 9;
+    public const int Findings = 10;
 
     // From the service.
     public const int Welcome = 17;
@@ -24,4 +25,5 @@ internal static class ControlMessageKind
     public const int HeartbeatReply = 23;
     public const int Goodbye = 24;
     public const int Left = 25;
+    public const int Inquiry = 26;
 }

@@ -1,3 +1,4 @@
+using System.Net;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Service.Lines;
@@ -17,7 +18,7 @@ internal sealed class Admission(string cluster, ConfigurationNumbers numbers, Di
     private readonly Queue<NodeKey> _order = new();
 
     /// <summary>Null when the node fits this service; otherwise a sentence.</summary>
-    public string? Refuse(JoinMessage join)
+    public string? Refuse(JoinMessage join, IPAddress? from)
     {
         if (join.ProtocolVersion != ControlFrame.ProtocolVersion)
         {
@@ -30,9 +31,36 @@ internal sealed class Admission(string cluster, ConfigurationNumbers numbers, Di
             return $"This is the membership service of cluster '{cluster}'; the node belongs to '{join.Cluster}'.";
         }
 
-        return (join.Service == life ? join.Known <= numbers.Current : numbers.IsPlausible(join.Known))
+        return RefuseAddress(join.EndPoint.Address, from)
+            ?? ((join.Service == life ? join.Known <= numbers.Current : numbers.IsPlausible(join.Known))
             ? null
-            : $"The node claims configuration {join.Known}, which no service can have made yet.";
+            : $"The node claims configuration {join.Known}, which no service can have made yet.");
+    }
+
+    // Whoever is at a loopback address is reached by its own machine only.
+    private string? RefuseAddress(IPAddress address, IPAddress? from)
+    {
+        bool isLoopback = IPAddress.IsLoopback(address);
+        if (isLoopback && from is not null && !IPAddress.IsLoopback(from))
+        {
+            return $"The node is at {address}, of the loopback interface, and comes from {from}: no other machine could reach it."
+                + " Set its option Interface to an address by which the other members reach it.";
+        }
+
+        foreach (var member in membersById.Values)
+        {
+            var other = member.Info.EndPoint.Address;
+            if (IPAddress.IsLoopback(other) != isLoopback)
+            {
+                return $"The node is at {address} and a member is at {other}: {(isLoopback ? address : other)} is of the loopback"
+                    + " interface, and no other machine could reach it. Set the option Interface there.";
+            }
+
+            // All are alike.
+            break;
+        }
+
+        return null;
     }
 
     /// <summary>Why this life is over; null when it is not.</summary>

@@ -18,6 +18,8 @@ internal sealed class ControlSession : IControlStreamHandler
         Connected,
         // Join came; the topics that the node has open are being named.
         Registering,
+        // It is tried whether datagrams pass, and says only what it found.
+        Proving,
         Member,
         // The last word was said; what still comes is not read.
         Lingering,
@@ -46,6 +48,8 @@ internal sealed class ControlSession : IControlStreamHandler
 
     public Member? Member { get; private set; }
 
+    public bool IsProving => _stage == Stage.Proving;
+
     public System.Net.IPEndPoint? RemoteEndPoint => _stream.RemoteEndPoint;
 
     /// <summary>The node is a member from here on, and requests come with its name.</summary>
@@ -55,6 +59,9 @@ internal sealed class ControlSession : IControlStreamHandler
         _stage = Stage.Member;
         CancelDeadline();
     }
+
+    /// <summary>Before it is a member it shows that datagrams reach it; in the time that it has to join.</summary>
+    public void BeginProof() => _stage = Stage.Proving;
 
     public void Send<T>(in T message)
         where T : IControlMessage
@@ -150,6 +157,7 @@ internal sealed class ControlSession : IControlStreamHandler
     {
         Stage.Connected => kind == ControlMessageKind.Join && HandleJoin(body),
         Stage.Registering => HandleRegistration(kind, body),
+        Stage.Proving => kind == ControlMessageKind.Findings && HandleFindings(body),
         _ => HandleRequest(Member!, kind, body),
     };
 
@@ -225,19 +233,32 @@ internal sealed class ControlSession : IControlStreamHandler
             case ControlMessageKind.Suspect when SuspectMessage.TryRead(body, out var suspect):
                 _requests.OnSuspect(member, suspect.Node, suspect.Reason);
                 return true;
+            case ControlMessageKind.Findings:
+                return HandleFindings(body);
             case ControlMessageKind.Leave:
                 _requests.OnLeave(member);
                 return true;
             case ControlMessageKind.Resync:
                 _requests.OnResync(member);
                 return true;
-            case >= ControlMessageKind.Join and <= ControlMessageKind.Resync:
+            case >= ControlMessageKind.Join and <= ControlMessageKind.Findings:
                 return false;
             default:
                 // A newer client's message: this service does not know it and does not need it.
                 _context.Counters.UnknownMessages++;
                 return true;
         }
+    }
+
+    private bool HandleFindings(ReadOnlySpan<byte> body)
+    {
+        if (!FindingsMessage.TryRead(body, out var findings))
+        {
+            return false;
+        }
+
+        _requests.OnFindings(this, findings);
+        return true;
     }
 
     private void OnDeadline()

@@ -5,8 +5,8 @@ namespace QuickSilver.Membership.Service;
 // Decides who is dead.
 //
 // Intuition: a node that says nothing for many heartbeats is gone; one that its ring neighbours miss too is gone sooner,
-// since two independent paths agree. One that its neighbours miss while it speaks here lives, and may be busy: only when two
-// of them say so for several heartbeats is it no use to its rings. A stream that closed without a farewell means that the
+// since two independent paths agree. One that its neighbours miss while it speaks here is for others to judge: they find out
+// which of the two does not hear (Reachability). A stream that closed without a farewell means that the
 // process ended, or that the connection broke and the node is about to come back: it is given a short grace.
 //
 // Application: Heard for every message of a node, Suspect for a neighbour's report, Disconnected when its stream closes;
@@ -15,7 +15,7 @@ namespace QuickSilver.Membership.Service;
 // What goes wrong: when the service itself stands still (a pause of the collector, a stopped machine) everybody seems
 // silent. Collect knows when it should have been called, and takes its own lateness off everyone's silence. Two reports
 // from the same node are one; reports grow stale. Who hears nobody suspects everybody, and a machine that is short of time
-// makes many hear nobody for a while: that is why reports need the target's silence as a witness, or to be repeated.
+// makes many hear nobody for a while: that is why reports need the target's silence as a witness.
 internal sealed class FailureDetector(FailureDetectorOptions options)
 {
     private const int ReportersToRemove = 2;
@@ -23,9 +23,6 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
     private const int MissedWithOneReporter = 3;
     // In a region of two there is no second neighbour who could report.
     private const int MissedWithOnlyNeighbour = 2;
-    // A ring without tokens reports at least this often; a reporter that is silent for longer hears the node again.
-    private const int HeartbeatsToRepeat = 4;
-    private const int HeartbeatsStanding = 5;
 
     private readonly Dictionary<NodeKey, Watch> _watches = [];
     private readonly List<NodeKey> _order = [];
@@ -36,7 +33,7 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
         public TimeSpan LastHeard;
         public TimeSpan? DisconnectedAt;
         // Null before the first.
-        public List<(NodeKey Reporter, TimeSpan Since, TimeSpan At)>? Reports;
+        public List<(NodeKey Reporter, TimeSpan At)>? Reports;
     }
 
     public TimeSpan CheckInterval { get; } = options.HeartbeatInterval / 4;
@@ -85,12 +82,12 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
             int known = reports.FindIndex(report => report.Reporter == reporter);
             if (known < 0)
             {
-                reports.Add((reporter, now, now));
-                return;
+                reports.Add((reporter, now));
             }
-
-            var (_, since, at) = reports[known];
-            reports[known] = (reporter, now - at > options.HeartbeatInterval * HeartbeatsToRepeat ? now : since, now);
+            else
+            {
+                reports[known] = (reporter, now);
+            }
         }
     }
 
@@ -132,7 +129,7 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
     // Apart, since hardly any node is reported, and all are looked at four times a heartbeat.
     private string? VerdictOfReports(
         NodeKey node,
-        List<(NodeKey Reporter, TimeSpan Since, TimeSpan At)> reports,
+        List<(NodeKey Reporter, TimeSpan At)> reports,
         TimeSpan now,
         int missed,
         Func<NodeKey, int> regionSizeOf)
@@ -141,13 +138,6 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
         if (reports.Count >= ReportersToRemove && missed >= MissedWithReporters)
         {
             return $"{reports.Count} neighbours do not hear it and it missed {missed} heartbeats";
-        }
-
-        int standing = reports.Count(report => report.At - report.Since >= options.HeartbeatInterval * HeartbeatsStanding
-            && now - report.At <= options.HeartbeatInterval * HeartbeatsToRepeat);
-        if (standing >= ReportersToRemove)
-        {
-            return $"{standing} neighbours have not heard it for {HeartbeatsStanding} heartbeats and more";
         }
 
         int enough = regionSizeOf(node) == 2 ? MissedWithOnlyNeighbour : MissedWithOneReporter;

@@ -20,6 +20,9 @@ internal interface IControlRequests
 
     void OnSuspect(Member member, NodeKey node, string reason);
 
+    /// <summary>An inquiry's answer, of a member or of a node that is tried before it becomes one.</summary>
+    void OnFindings(ControlSession session, FindingsMessage findings);
+
     void OnLeave(Member member);
 
     void OnResync(Member member);

@@ -6,6 +6,7 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Reachability;
 using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Service.Lines;
 using QuickSilver.Membership.Views;
@@ -14,7 +15,7 @@ namespace QuickSilver.Membership.Service;
 
 // The membership service: who is alive, who has which topics open, and the one line of configurations that everybody
 // follows. A state machine on its node's core thread; all that it does follows from requests and alarms.
-internal sealed class MembershipService : IControlAcceptor, IControlRequests, IDisposable
+internal sealed class MembershipService : IControlAcceptor, IControlRequests, IMemberRoll, IDisposable
 {
     // A member that has spoken within so many heartbeats is heard.
     private const int HeartbeatsFresh = 3;
@@ -36,6 +37,9 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
     private readonly Admission _admission;
     private readonly Returns _returns;
     private readonly Audience _audience;
+    private readonly Inquiries _inquiries;
+    private readonly Inquests _inquests;
+    private readonly Entrance _entrance;
     private readonly Alarm _batchAlarm;
     private readonly Alarm _failureAlarm;
 
@@ -74,6 +78,10 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         _admission = new Admission(options.Cluster, _numbers, _membersById, _life);
         _returns = new Returns(_life, _numbers, _gathering, options.GatherGrace);
         _audience = new Audience(_members, options.Failures.HeartbeatInterval * HeartbeatsFresh);
+        _inquiries = new Inquiries(environment, options.Cluster);
+        var removed = new RemovedAddresses();
+        _inquests = new Inquests(_sessionContext, _inquiries, this, removed, options.Failures.HeartbeatInterval);
+        _entrance = new Entrance(_sessionContext, _inquiries, this, removed);
         _batchAlarm = new Alarm(MakeConfiguration);
         _failureAlarm = new Alarm(CheckFailures);
     }
@@ -93,6 +101,8 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
 
     public long Settled => _settlement.Settled;
 
+    IReadOnlyList<Member> IMemberRoll.Members => _members;
+
     private ILogger Log => _sessionContext.Logger;
 
     private ServiceCounters Counters => _sessionContext.Counters;
@@ -103,6 +113,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
     public IPEndPoint Start(IPEndPoint local, long known = 0)
     {
         _listener = _environment.Listen(local, this);
+        _inquiries.ServicePort = _listener.LocalEndPoint.Port;
         _numbers.Load(known);
         if (_numbers.StoredEpoch > 0 && _gathering.Begin(_environment.Now))
         {
@@ -176,7 +187,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
 
     void IControlRequests.OnJoin(ControlSession session, JoinMessage join)
     {
-        if (_admission.Refuse(join) is { } refusal)
+        if (_admission.Refuse(join, session.RemoteEndPoint?.Address) is { } refusal)
         {
             Counters.JoinsRefused++;
             Log.JoinRefused(session.RemoteEndPoint, refusal);
@@ -220,7 +231,10 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
             return;
         }
 
-        Admit(session, join, topics);
+        if (session.IsProving || _entrance.MayEnter(session, join, () => Enter(session, join, topics)))
+        {
+            Admit(session, join, topics);
+        }
     }
 
     void IControlRequests.OnSetTopic(Member member, SetTopicMessage request)
@@ -257,8 +271,21 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
     {
         Hear(member);
         Counters.Suspicions++;
-        Log.NodeSuspected(node, member.Key, reason);
         _failures.Suspect(node, member.Key, _environment.Now);
+        if (node != member.Key && Find(node) is { IsNew: false } suspect && _inquests.OnSuspect(member, suspect))
+        {
+            Log.NodeSuspected(node, member.Key, reason);
+        }
+    }
+
+    void IControlRequests.OnFindings(ControlSession session, FindingsMessage findings)
+    {
+        if (session.Member is { } member && member.Session == session)
+        {
+            Hear(member);
+        }
+
+        _inquiries.OnFindings(session, findings);
     }
 
     void IControlRequests.OnLeave(Member member)
@@ -278,6 +305,14 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
             _publisher.PublishSnapshot(member, _numbers.Current, _members);
         }
     }
+
+    void IMemberRoll.RemoveUnreachable(Member member, string reason) => Remove(member, reason, isOver: true);
+
+    public Member? Find(NodeKey node) => _membersById.TryGetValue(node.Id, out var member) && member.Key == node ? member : null;
+
+    // After it has shown that datagrams pass; all else may have changed meanwhile.
+    private void Enter(ControlSession session, JoinMessage join, List<SetTopicMessage> topics) =>
+        ((IControlRequests)this).OnJoinComplete(session, join, topics);
 
     private void Admit(ControlSession session, JoinMessage join, List<SetTopicMessage> topics)
     {
@@ -474,6 +509,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         _members.Remove(member);
         _membersById.Remove(member.Key.Id);
         _failures.Forget(member.Key);
+        _inquests.OnRemoved(member.Key);
         _topics.Release(member);
         _map.RemoveNode(member.Key);
         if (isOver)
@@ -498,5 +534,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, ID
         _environment.Cancel(_batchAlarm);
         _environment.Cancel(_failureAlarm);
         _settlement.Stop();
+        _inquests.Dispose();
+        _inquiries.Dispose();
     }
 }

@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using System.Net;
 
 namespace QuickSilver.Membership.Views;
 
@@ -38,6 +39,14 @@ internal interface IMembershipObserver
 
     /// <summary>This node has given up and leaves: what is above it must start again, as when it is expelled.</summary>
     void OnGaveUp(string reason);
+
+    /// <summary>
+    /// The service wants to know which of these answer this node's echoes: told once, within <paramref name="wait"/>, with a bit for
+    /// each. Who cannot send echoes says nothing.
+    /// </summary>
+    void OnInquiry(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<ulong> completed)
+    {
+    }
 
     /// <summary>The connection to the service was lost (false) or made (true). Data flows on meanwhile.</summary>
     void OnServiceReachable(bool reachable);

@@ -43,6 +43,8 @@ internal sealed class RegionSender
     // By best-effort topic, the packet that first told where it begins in this view. Null before the first.
     private Dictionary<ulong, long>? _marked;
     private TimeSpan _supersededSince;
+    // When an acknowledgement last came, or the first packet went that one is due for.
+    private TimeSpan _ackedAt;
 
     public RegionSender(MulticastContext context, RegionView view, bool reliable, IRegionPath path)
     {
@@ -241,16 +243,18 @@ internal sealed class RegionSender
 
     public void OnAck(long stable, long consumed, long read, long kernelDrops, long receiveBufferBytes)
     {
+        var now = _context.Environment.Now;
+        _ackedAt = now;
         stable = Math.Min(stable, _sent);
         bool wasFull = WindowRoom() <= 0 || _packets.Last > _sent;
         long before = _read;
         _consumed = Math.Max(_consumed, Math.Min(consumed, _sent));
         _read = Math.Max(Math.Max(_read, _consumed), Math.Min(read, _sent));
-        _pace.OnAck(_context.Environment.Now, _read - before, wasFull, kernelDrops, receiveBufferBytes);
+        _pace.OnAck(now, _read - before, wasFull, kernelDrops, receiveBufferBytes);
         if (stable > Acknowledged)
         {
             Acknowledged = stable;
-            _announcePace.OnAcknowledged(stable, _context.Environment.Now);
+            _announcePace.OnAcknowledged(stable, now);
             _packets.ReleaseThrough(stable);
             CompleteClaims();
         }
@@ -448,8 +452,10 @@ internal sealed class RegionSender
             _context.Counters.RefusedSends++;
         }
 
+        var now = _context.Environment.Now;
+        _ackedAt = Acknowledged == _sent ? now : _ackedAt;
         _sent += count;
-        _announcePace.OnSent(_sent, _context.Environment.Now);
+        _announcePace.OnSent(_sent, now);
         _context.Counters.PacketsSent += count;
         _context.Counters.BytesSent += bytes;
         if (!IsReliable)
@@ -488,12 +494,30 @@ internal sealed class RegionSender
             return;
         }
 
+        SuspectIfUnacknowledged();
         Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
         var flags = _flags | (SupersededAt != 0 && _sent == _packets.Last ? PacketFlags.Final : PacketFlags.None);
         _template.Write(packet, PacketKind.Announce, flags, _sent, 0, 0);
         PacketTemplate.Seal(packet);
         _path.Send(packet, packet.Length);
         _context.Environment.Schedule(_announceAlarm, _announcePace.Next());
+    }
+
+    // Where the sender is no member of the view, or all others of it are silent, nobody else might notice: the first that lives
+    // sends the acknowledgements. Whoever of the others is silent is missed by that one.
+    private void SuspectIfUnacknowledged()
+    {
+        var silence = _context.Environment.Now - _ackedAt;
+        if (!IsReliable || Acknowledged >= _sent || silence < _context.Options.AckSilence)
+        {
+            return;
+        }
+
+        int rank = _live.FirstIn(0, _live.Ranks);
+        if (rank >= 0 && _live[rank] != _context.Self)
+        {
+            _context.ReportSuspect(_live[rank], $"no acknowledgement for {silence.TotalSeconds:0.0} s in {View}");
+        }
     }
 
     private void CompleteClaims()

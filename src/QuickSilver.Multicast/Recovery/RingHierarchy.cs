@@ -135,6 +135,15 @@ internal sealed class RingHierarchy
         }
     }
 
+    /// <summary>A leader's probe says that its token does not come back.</summary>
+    public void OnTokenMissed(NodeKey leader)
+    {
+        foreach (var ring in _rings)
+        {
+            ring.OnTokenMissed(leader);
+        }
+    }
+
     public void Close()
     {
         foreach (var ring in _rings)

@@ -14,12 +14,11 @@ namespace QuickSilver.Multicast.Recovery;
 // open waits (a slow reader, a gap that nobody could fill yet); at most one token of a ring is under way, an older round is
 // dropped, so there are no convoys. Rings turn independently of each other. What goes wrong: a token is lost (a new round
 // after a time-out that doubles), a member is silent (probed, passed over, then reported to the membership service), the leader
-// dies (the next live seat leads when the service has removed it; members watch for it).
+// dies (the next live seat leads when the service has removed it; members watch for it), two members that both hear the leader do not
+// hear each other (its probes ask each to look at whom it gets the token from).
 internal sealed class TokenRing
 {
     private const int QuietRounds = 3;
-    private const int ProbesUntilPassedOver = 2;
-    private const int ProbesUntilSuspect = 3;
     private const int TimeoutsUntilProbe = 3;
 
     private readonly MulticastContext _context;
@@ -29,7 +28,7 @@ internal sealed class TokenRing
     private readonly Alarm _watch;
     private readonly RoundTimer _clock;
     private readonly Dictionary<NodeKey, RingResult> _results = [];
-    private readonly Dictionary<NodeKey, int> _probes = [];
+    private readonly RingProbes _probes;
     private readonly (int First, int End) _seats;
     private readonly int _seat;
     private readonly int _ring;
@@ -59,6 +58,7 @@ internal sealed class TokenRing
         _timer = new Alarm(OnTimer);
         _watch = new Alarm(OnWatch);
         _clock = new RoundTimer(_context.Options);
+        _probes = new RingProbes(rings);
         _heardOfAll = _context.Environment.Now;
         Rest();
     }
@@ -176,12 +176,29 @@ internal sealed class TokenRing
         _leaderRank = leader;
         _round = token.Round;
         _sawToken = true;
+        _probes.Clear();
         Visit(from);
         Pass(Successor(), 0);
         return DropReason.None;
     }
 
-    public void OnProbeReply(NodeKey from) => _probes.Remove(from);
+    public void OnProbeReply(NodeKey from) => _probes.OnReply(from);
+
+    /// <summary>The leader of a ring misses its token, and hears this member: what is lost may be lost before it came here.</summary>
+    public void OnTokenMissed(NodeKey leader)
+    {
+        int rank = _rings.Live.RankOf(leader);
+        if (IsLeader || rank != _rings.LeaderOf(Level, _ring))
+        {
+            return;
+        }
+
+        int before = Predecessor();
+        if (before != rank && before != _rings.SelfRank)
+        {
+            _probes.Send(_rings.Live[before], PacketFlags.None);
+        }
+    }
 
     public void Close()
     {
@@ -476,6 +493,22 @@ internal sealed class TokenRing
         return _rings.SelfRank;
     }
 
+    // The seat before this one in which somebody sits; this one's when there is no other.
+    private int Predecessor()
+    {
+        int seats = _seats.End - _seats.First;
+        for (int i = 1; i < seats; i++)
+        {
+            int rank = _rings.OccupantOf(Level, _seats.First + ((_seat - _seats.First + seats - i) % seats));
+            if (rank >= 0)
+            {
+                return rank;
+            }
+        }
+
+        return _rings.SelfRank;
+    }
+
     private void Pass(int rank, int rotation)
     {
         var token = _rings.Token;
@@ -497,13 +530,7 @@ internal sealed class TokenRing
             return;
         }
 
-        foreach (var (member, misses) in _probes)
-        {
-            if (misses >= ProbesUntilPassedOver && token.PassedOver.Count < Token.MaxPassedOver)
-            {
-                token.PassedOver.Add(_rings.Live.RankOf(member));
-            }
-        }
+        _probes.PassOver(token);
 
         if (token.PassedOver.Count > 0 && _context.Environment.Now - _clock.ProbedAt >= _context.Options.TokenTimeout)
         {
@@ -522,7 +549,7 @@ internal sealed class TokenRing
 
         if (!_sawToken)
         {
-            Probe(_rings.Live[leader]);
+            _probes.Send(_rings.Live[leader], PacketFlags.None);
         }
 
         _sawToken = false;
@@ -537,29 +564,9 @@ internal sealed class TokenRing
             int rank = _rings.OccupantOf(Level, seat);
             if (rank >= 0 && rank != _rings.SelfRank)
             {
-                Probe(_rings.Live[rank]);
+                _probes.Send(_rings.Live[rank], PacketFlags.AckWanted);
             }
         }
-    }
-
-    private void Probe(NodeKey member)
-    {
-        if (_context.Directory.Find(member) is not { } address)
-        {
-            return;
-        }
-
-        int misses = _probes.GetValueOrDefault(member);
-        if (misses >= ProbesUntilSuspect)
-        {
-            _context.Membership.ReportSuspect(member, $"no answer to {misses} probes in {_region.View}");
-        }
-
-        _probes[member] = misses + 1;
-        Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
-        _rings.Template.Write(packet, PacketKind.Probe, PacketFlags.None, 0, 0, 0);
-        PacketTemplate.Seal(packet);
-        _context.SendControl(packet, address);
     }
 
     private RingResult Result(NodeKey sender)

@@ -53,6 +53,9 @@ internal interface INodeParts
     /// <summary>What ails the layers below though they go on, in a sentence; null: nothing does. From any thread.</summary>
     string? Trouble => null;
 
+    /// <summary>Why datagrams do not pass at this node, as far as it can tell; null while they do. From any thread.</summary>
+    string? Isolation => null;
+
     /// <summary>The counters of the layers below, from any thread.</summary>
     PartsCounters ReadCounters();
 

@@ -21,6 +21,25 @@ internal static class LocalInterfaces
              + $"{string.Join(", ", known)}."]);
     }
 
+    /// <exception cref="QuickSilverOptionsException">
+    /// The interface is the loopback one, and the service is not at a loopback address.
+    /// </exception>
+    public static void CheckReach(IPAddress address, IPEndPoint? service)
+    {
+        // Members would know this node by an address that is each one's own, and wait for it.
+        if (service is not null && IPAddress.IsLoopback(address) && !IPAddress.IsLoopback(service.Address))
+        {
+            throw new QuickSilverOptionsException(
+                [$"The option {nameof(QuickSilverOptions.Interface)} is {address}, of the loopback interface, and the option "
+                 + $"{nameof(QuickSilverOptions.MembershipService)} leads to {service}: members on other machines could not reach this "
+                 + $"node; allowed is the address by which they can{Candidates()}."]);
+        }
+    }
+
+    private static string Candidates() => Addresses()?.Where(static one => !IPAddress.IsLoopback(one)).ToArray() is { Length: > 0 } others
+        ? $", here {string.Join(" or ", (IEnumerable<IPAddress>)others)}"
+        : "";
+
     // Null when the system does not tell: then the sockets will.
     private static List<IPAddress>? Addresses()
     {

@@ -17,6 +17,7 @@ internal static class NodeComposition
         var service = options.MembershipService is { } named
             ? await ResolveAsync(named, cancellationToken).ConfigureAwait(false)
             : null;
+        LocalInterfaces.CheckReach(options.Interface, service);
         return new MachineParts(options, service, logs);
     }
 

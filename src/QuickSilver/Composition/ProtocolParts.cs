@@ -51,6 +51,8 @@ internal abstract class ProtocolParts(ProtocolOptions options, IPEndPoint? servi
 
     public string? Trouble => _multicast?.Trouble;
 
+    public string? Isolation => _membership?.Isolation;
+
     public TopicView? ViewOf(ulong topicId) => _multicast?.ViewOf(topicId);
 
     public PartsCounters ReadCounters()

@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using System.Net;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Core.Environment;
@@ -37,6 +38,13 @@ internal sealed class FakeNode : IMembershipObserver
     public Dictionary<ulong, uint> HighestRegionNumber { get; } = [];
 
     public List<string> Outcomes { get; } = [];
+
+    /// <summary>Whether datagrams go there and come back.</summary>
+    public Func<IPEndPoint, bool> Reaches { get; set; } = _ => true;
+
+    public int Inquiries { get; private set; }
+
+    public IPEndPoint EndPoint => new(Environment.LocalAddress, 5000);
 
     public long Settled { get; private set; }
 
@@ -146,6 +154,18 @@ internal sealed class FakeNode : IMembershipObserver
     public string? GaveUp { get; private set; }
 
     public void OnGaveUp(string reason) => GaveUp = reason;
+
+    public void OnInquiry(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<ulong> completed)
+    {
+        Inquiries++;
+        ulong reached = 0;
+        for (int i = 0; i < targets.Length; i++)
+        {
+            reached |= Reaches(targets[i]) ? 1UL << i : 0;
+        }
+
+        completed(reached);
+    }
 
     public void OnServiceReachable(bool reachable)
     {

@@ -38,7 +38,7 @@ internal sealed class RawClient : IControlStreamHandler
             Cluster = cluster,
             ProtocolVersion = version,
             Node = new NodeKey(id, 1),
-            EndPoint = new IPEndPoint(IPAddress.Loopback, 5),
+            EndPoint = new IPEndPoint(new IPAddress([10, 0, 0, 9]), 5),
             Known = known,
         };
 

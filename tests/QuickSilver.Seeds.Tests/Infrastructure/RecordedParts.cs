@@ -65,6 +65,8 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     public string? LastRefusal => parts.LastRefusal;
 
+    public string? Isolation => parts.Isolation;
+
     public PartsCounters ReadCounters() => parts.ReadCounters();
 
     public Task StopAsync() => parts.StopAsync();

@@ -5,6 +5,7 @@ namespace QuickSilver.Seeds.Tests.PlantedBugs;
 internal static class PlantedBugList
 {
     private const string Dissemination = "src/QuickSilver.Multicast/Dissemination/";
+    private const string Reassembly = "src/QuickSilver.Multicast/Reassembly/";
     private const string Ordering = "src/QuickSilver.Multicast/Ordering/";
     private const string Recovery = "src/QuickSilver.Multicast/Recovery/";
     private const string Membership = "src/QuickSilver.Membership/";
@@ -41,10 +42,10 @@ internal static class PlantedBugList
         new("what is held behind a gap is forgotten when the gap is filled", Ordering + "SenderOrder.cs",
             "Next != message.Sequence || HeldCount > 0",
             "Next != message.Sequence"),
-        new("a message whose end came before its beginning is never put together", "src/QuickSilver.Multicast/Reassembly/StreamAssembler.cs",
+        new("a message whose end came before its beginning is never put together", Reassembly + "StreamAssembler.cs",
             "if (packet < stream.Highest)",
             "if (packet < stream.Contiguous)"),
-        new("who waits for memory is not woken", Dissemination + "ReassemblyBudget.cs",
+        new("who waits for memory is not woken", Reassembly + "ReassemblyBudget.cs",
             "if (line.Waiting.Count > 0 && !_isLookDue)",
             "if (line.Waiting.Count > 1 && !_isLookDue)"),
         new("the last loss of a best-effort topic is not told", Ordering + "TopicReceiver.cs",

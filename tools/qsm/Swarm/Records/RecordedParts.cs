@@ -33,6 +33,8 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
 
     public string? LastRefusal => parts.LastRefusal;
 
+    public string? Isolation => parts.Isolation;
+
     public void Begin(IMembershipObserver observer) => parts.Begin(new RecordedObserver(this, observer));
 
     public TopicView? ViewOf(ulong topicId) => parts.ViewOf(topicId);

@@ -1,0 +1,204 @@
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Reachability;
+
+// Finds out who is at fault when one member does not hear another, though both speak to the service. Pure: it is told what each
+// party found and asked for its ruling, with the time.
+//
+// Intuition (SWIM, Lifeguard): who does not hear another may be deaf itself. So the two are tried with each other and with some
+// witnesses chosen at random, all pairs in several rounds, and with the service's own echo. Who has met fewest is at fault.
+//
+// Application: a suspect, those who reported it, and witnesses are added; each round every party tries all others, and OnFound takes
+// in what came back. A pair that has met once within the standing time is up; one that was tried for as long without meeting is down.
+// One pair of suspect and reporter that is down ends in the removal of one of both: the one with more pairs down; then the one with
+// fewer up, the one that the service's echo does not reach, the newer one. A pair that met ends the matter
+// when the reports end; where two reporters go on for long, the suspect answers echoes and not its rings, and is removed for that.
+//
+// What goes wrong: all datagrams fail at once (a switch that restarts). Then nobody has met anybody, and whoever was removed would
+// be so for others' fault: so one party must have shown that datagrams pass at it, or nobody is removed. Two alone, where the
+// service's echo cannot be reached either, would wait for ever: there the newer one goes after a longer time.
+internal sealed class Inquest(NodeKey suspect, TimeSpan round)
+{
+    public const int MaxReporters = 3;
+    public const int Witnesses = 3;
+    public const int MaxParties = 1 + MaxReporters + Witnesses;
+
+    // A pause of a machine or a burst of losses spans some rounds; beyond that it is no use to its rings.
+    private const int RoundsStanding = 4;
+    // Findings come once a round, and late from a busy machine.
+    private const int RoundsToTell = 2;
+    private const int RoundsOfTwoAlone = 3 * RoundsStanding;
+    // A report is repeated at least so often as long as it holds: a ring without tokens looks about once in a heartbeat.
+    private const int RoundsToRepeat = 4;
+    private const int RoundsUseless = 10;
+    private const int ReportersOfUseless = 2;
+
+    private readonly List<Party> _parties = [];
+    private readonly Dictionary<(NodeKey, NodeKey), TimeSpan> _met = [];
+
+    public sealed class Party(NodeKey key, long joinOrder, bool isReporter, TimeSpan since)
+    {
+        public NodeKey Key { get; } = key;
+        public long JoinOrder { get; } = joinOrder;
+        public bool IsReporter { get; set; } = isReporter;
+        public TimeSpan ReportsSince { get; set; } = since;
+        public TimeSpan ReportedAt { get; set; } = since;
+        public TimeSpan Since { get; } = since;
+        public TimeSpan? ToldAt { get; set; }
+        public TimeSpan? MetServiceAt { get; set; }
+    }
+
+    public NodeKey Suspect { get; } = suspect;
+
+    public IReadOnlyList<Party> Parties => _parties;
+
+    private TimeSpan Standing => round * RoundsStanding;
+
+    public Party? Find(NodeKey node) => _parties.Find(party => party.Key == node);
+
+    public void AddSuspect(long joinOrder, TimeSpan now) => Add(Suspect, joinOrder, isReporter: false, now);
+
+    public void AddWitness(NodeKey node, long joinOrder, TimeSpan now) => Add(node, joinOrder, isReporter: false, now);
+
+    public void Report(NodeKey reporter, long joinOrder, TimeSpan now)
+    {
+        if (Find(reporter) is { } known)
+        {
+            bool isRepeated = known.IsReporter && now - known.ReportedAt <= round * RoundsToRepeat;
+            known.ReportsSince = isRepeated ? known.ReportsSince : now;
+            known.ReportedAt = now;
+            known.IsReporter = true;
+        }
+        else if (_parties.Count(party => party.IsReporter) < MaxReporters)
+        {
+            Add(reporter, joinOrder, isReporter: true, now);
+        }
+    }
+
+    /// <summary>It is no member any more.</summary>
+    public void Remove(NodeKey node) => _parties.RemoveAll(party => party.Key == node);
+
+    /// <summary>What one party found of those that it was asked about, in that order.</summary>
+    public void OnFound(NodeKey node, IReadOnlyList<NodeKey> asked, Findings found, TimeSpan now)
+    {
+        if (Find(node) is not { } party)
+        {
+            return;
+        }
+
+        party.ToldAt = now;
+        party.MetServiceAt = found.IsServiceReached ? now : party.MetServiceAt;
+        for (int i = 0; i < asked.Count; i++)
+        {
+            if (found.Reaches(i))
+            {
+                _met[Pair(node, asked[i])] = now;
+            }
+        }
+    }
+
+    public Ruling Judge(TimeSpan now)
+    {
+        if (Find(Suspect) is not { } suspect)
+        {
+            return Ruling.Over;
+        }
+
+        bool isAnyOpen = false;
+        int standing = 0;
+        foreach (var reporter in _parties)
+        {
+            if (!reporter.IsReporter || reporter == suspect || now - reporter.ReportedAt > round * RoundsToRepeat)
+            {
+                continue;
+            }
+
+            if (IsDown(suspect, reporter, now))
+            {
+                return Decide(suspect, reporter, now);
+            }
+
+            isAnyOpen = true;
+            bool isUseless = HasMet(suspect, reporter, now) && now - reporter.ReportsSince >= round * RoundsUseless;
+            standing += isUseless ? 1 : 0;
+        }
+
+        return standing >= ReportersOfUseless ? new Ruling(RulingKind.Useless, Suspect, [], standing)
+            : isAnyOpen ? Ruling.Open
+            : Ruling.Over;
+    }
+
+    private Ruling Decide(Party suspect, Party reporter, TimeSpan now)
+    {
+        var a = Weigh(suspect, now);
+        var b = Weigh(reporter, now);
+        int order = b.Down.Count.CompareTo(a.Down.Count);
+        order = order != 0 ? order : a.Up.CompareTo(b.Up);
+        order = order != 0 ? order : a.MeetsService.CompareTo(b.MeetsService);
+        order = order != 0 ? order : reporter.JoinOrder.CompareTo(suspect.JoinOrder);
+        bool isSuspect = order < 0;
+        var (guilty, kept) = isSuspect ? (a, b) : (b, a);
+        bool isShown = kept.Up > 0 || kept.MeetsService
+            || (_parties.Count == 2 && now - reporter.Since >= round * RoundsOfTwoAlone);
+        return isShown ? new Ruling(RulingKind.Guilty, isSuspect ? suspect.Key : reporter.Key, [.. guilty.Down], guilty.Up) : Ruling.Open;
+    }
+
+    private (List<NodeKey> Down, int Up, bool MeetsService) Weigh(Party party, TimeSpan now)
+    {
+        var down = new List<NodeKey>();
+        int up = 0;
+        foreach (var other in _parties)
+        {
+            if (other != party)
+            {
+                up += HasMet(party, other, now) ? 1 : 0;
+                if (IsDown(party, other, now))
+                {
+                    down.Add(other.Key);
+                }
+            }
+        }
+
+        return (down, up, party.MetServiceAt is { } at && now - at <= Standing);
+    }
+
+    private bool HasMet(Party a, Party b, TimeSpan now) => _met.TryGetValue(Pair(a.Key, b.Key), out var at) && now - at <= Standing;
+
+    // Who says nothing proves nothing: its silence is the failure detector's.
+    private bool IsDown(Party a, Party b, TimeSpan now)
+    {
+        var since = a.Since > b.Since ? a.Since : b.Since;
+        return now - since >= Standing && !HasMet(a, b, now) && (Tells(a, now) || Tells(b, now));
+    }
+
+    private bool Tells(Party party, TimeSpan now) => party.ToldAt is { } at && now - at <= round * RoundsToTell;
+
+    private void Add(NodeKey node, long joinOrder, bool isReporter, TimeSpan now)
+    {
+        if (Find(node) is null)
+        {
+            _parties.Add(new Party(node, joinOrder, isReporter, now));
+        }
+    }
+
+    private static (NodeKey, NodeKey) Pair(NodeKey a, NodeKey b) => a.CompareTo(b) < 0 ? (a, b) : (b, a);
+}
+
+internal enum RulingKind
+{
+    // Not decided yet.
+    Open,
+    // The suspect is gone, or nobody reports it any more.
+    Over,
+    // Datagrams do not pass at one member: it is to be removed.
+    Guilty,
+    // The suspect answers echoes, and not its rings.
+    Useless,
+}
+
+// Unmet: the parties that no echo passes to or from; Met: how many others one does.
+internal sealed record Ruling(RulingKind Kind, NodeKey Guilty, IReadOnlyList<NodeKey> Unmet, int Met)
+{
+    public static readonly Ruling Open = new(RulingKind.Open, default, [], 0);
+    public static readonly Ruling Over = new(RulingKind.Over, default, [], 0);
+}

@@ -1,0 +1,160 @@
+using System.Collections.Immutable;
+using System.Net;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Reachability;
+
+// Runs an inquest for each suspect: asks its parties once a round whom they reach, and acts on its rulings.
+internal sealed class Inquests(SessionContext context, Inquiries inquiries, IMemberRoll roll, RemovedAddresses removed, TimeSpan round)
+    : IDisposable
+{
+    // A report beyond these waits until one is over; it is repeated as long as it holds.
+    private const int MaxOpen = 32;
+    private const int DrawsPerWitness = 4;
+    private const double WaitShare = 0.8;
+
+    private readonly Dictionary<NodeKey, Case> _open = [];
+
+    private sealed record Case(Inquest Inquest, Alarm Alarm);
+
+    public int Open => _open.Count;
+
+    /// <summary>True for the first report of this suspect by this reporter in an inquest.</summary>
+    public bool OnSuspect(Member reporter, Member suspect)
+    {
+        var now = context.Environment.Now;
+        if (_open.TryGetValue(suspect.Key, out var known))
+        {
+            bool isNew = known.Inquest.Find(reporter.Key) is not { IsReporter: true };
+            known.Inquest.Report(reporter.Key, reporter.Info.JoinOrder, now);
+            return isNew;
+        }
+
+        if (_open.Count < MaxOpen)
+        {
+            Begin(reporter, suspect, now);
+        }
+
+        return true;
+    }
+
+    /// <summary>It is no member any more: it has nothing to say, and nobody waits for it.</summary>
+    public void OnRemoved(NodeKey node)
+    {
+        End(node);
+        foreach (var one in _open.Values)
+        {
+            one.Inquest.Remove(node);
+        }
+    }
+
+    public void Dispose()
+    {
+        foreach (var one in _open.Values)
+        {
+            context.Environment.Cancel(one.Alarm);
+        }
+
+        _open.Clear();
+    }
+
+    private void Begin(Member reporter, Member suspect, TimeSpan now)
+    {
+        var inquest = new Inquest(suspect.Key, round);
+        inquest.AddSuspect(suspect.Info.JoinOrder, now);
+        inquest.Report(reporter.Key, reporter.Info.JoinOrder, now);
+        for (int draw = 0; draw < Inquest.Witnesses * DrawsPerWitness && inquest.Parties.Count < 2 + Inquest.Witnesses; draw++)
+        {
+            if (roll.Draw(context.Environment.NextRandom()) is { } witness)
+            {
+                inquest.AddWitness(witness.Key, witness.Info.JoinOrder, now);
+            }
+        }
+
+        var one = new Case(inquest, new Alarm(() => OnRound(inquest)));
+        _open.Add(suspect.Key, one);
+        context.Counters.Inquests++;
+        OnRound(inquest);
+    }
+
+    private void End(NodeKey suspect)
+    {
+        if (_open.Remove(suspect, out var one))
+        {
+            context.Environment.Cancel(one.Alarm);
+        }
+    }
+
+    private void OnRound(Inquest inquest)
+    {
+        var ruling = inquest.Judge(context.Environment.Now);
+        if (ruling.Kind == RulingKind.Over)
+        {
+            End(inquest.Suspect);
+            return;
+        }
+
+        if (ruling.Kind != RulingKind.Open && roll.Find(ruling.Guilty) is { } guilty)
+        {
+            // First: whoever goes is taken out of all inquests, and this one ends with its suspect or goes on without its reporter.
+            context.Environment.Schedule(_open[inquest.Suspect].Alarm, round);
+            Remove(guilty, inquest, ruling);
+            return;
+        }
+
+        foreach (var party in inquest.Parties)
+        {
+            Ask(inquest, party.Key);
+        }
+
+        context.Environment.Schedule(_open[inquest.Suspect].Alarm, round);
+    }
+
+    private void Ask(Inquest inquest, NodeKey party)
+    {
+        if (roll.Find(party) is not { Session: { } session })
+        {
+            return;
+        }
+
+        var others = new List<NodeKey>();
+        var targets = ImmutableArray.CreateBuilder<IPEndPoint>();
+        foreach (var other in inquest.Parties)
+        {
+            if (other.Key != party && roll.Find(other.Key) is { } member)
+            {
+                others.Add(other.Key);
+                targets.Add(member.Info.EndPoint);
+            }
+        }
+
+        inquiries.Ask(
+            session,
+            targets.DrainToImmutable(),
+            round * WaitShare,
+            findings => inquest.OnFound(party, others, findings, context.Environment.Now));
+    }
+
+    private void Remove(Member guilty, Inquest inquest, Ruling ruling)
+    {
+        if (ruling.Kind == RulingKind.Useless)
+        {
+            string why = $"{ruling.Met} neighbours have had no answer from it in their rings for long, though it answers echoes";
+            roll.RemoveUnreachable(guilty, why);
+            return;
+        }
+
+        context.Counters.NodesUnreachable++;
+        removed.Add(guilty.Info.EndPoint.Address, ruling.Unmet, context.Environment.Now);
+        roll.RemoveUnreachable(guilty, Reason(guilty, inquest, ruling));
+    }
+
+    private static string Reason(Member guilty, Inquest inquest, Ruling ruling)
+    {
+        int others = inquest.Parties.Count - 1;
+        return $"no datagram passes between it ({guilty.Info.EndPoint}) and {ruling.Unmet.Count} of {others} other members that were tried,"
+            + $" though its connection to the service lives; {ReachAdvice.For(guilty.Info.EndPoint)}";
+    }
+}

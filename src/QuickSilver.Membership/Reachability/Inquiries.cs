@@ -1,0 +1,58 @@
+using System.Collections.Immutable;
+using System.Net;
+using QuickSilver.Core.Environment;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Service;
+
+namespace QuickSilver.Membership.Reachability;
+
+// Asks nodes over their streams whom their datagrams reach, and hands each answer to who wanted it. Who does not answer in time is
+// forgotten: no answer is no finding.
+internal sealed class Inquiries(INodeEnvironment environment, string cluster) : IDisposable
+{
+    private readonly Dictionary<ulong, (ControlSession Session, Action<Findings> Found)> _asked = [];
+    private readonly Queue<(ulong Id, TimeSpan Until)> _order = new();
+    private ulong _last;
+
+    public EchoPort Echo { get; } = new(environment, cluster);
+
+    /// <summary>Where the service listens for streams; echoes are answered at the same number where possible.</summary>
+    public int ServicePort { get; set; }
+
+    public void Ask(ControlSession session, ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<Findings> found)
+    {
+        var now = environment.Now;
+        while (_order.TryPeek(out var oldest) && oldest.Until < now)
+        {
+            _asked.Remove(_order.Dequeue().Id);
+        }
+
+        ulong id = ++_last;
+        _asked.Add(id, (session, found));
+        _order.Enqueue((id, now + (wait * 4)));
+        session.Send(new InquiryMessage
+        {
+            Id = id,
+            WaitMilliseconds = Math.Max(1, (int)wait.TotalMilliseconds),
+            ServicePort = Echo.Open(ServicePort),
+            Targets = targets,
+        });
+    }
+
+    public void OnFindings(ControlSession session, FindingsMessage message)
+    {
+        if (_asked.TryGetValue(message.Inquiry, out var asked) && asked.Session == session)
+        {
+            _asked.Remove(message.Inquiry);
+            asked.Found(new Findings(message.Reached, message.IsServiceReached));
+        }
+    }
+
+    public void Dispose()
+    {
+        _asked.Clear();
+        _order.Clear();
+        Echo.Dispose();
+    }
+}

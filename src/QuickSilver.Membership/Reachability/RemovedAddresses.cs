@@ -1,0 +1,64 @@
+using System.Net;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Reachability;
+
+// The addresses from which nodes were removed because no datagrams passed: who joins from one of them shows first that they do. By
+// address, since a node that starts again has another name and another port. Bounded: the one longest quiet is forgotten.
+internal sealed class RemovedAddresses
+{
+    private const int MaxRecords = 1024;
+    private const int MaxUnmet = 3;
+    private const int MaxRounds = 6;
+    private static readonly TimeSpan Memory = TimeSpan.FromMinutes(10);
+
+    private readonly Dictionary<IPAddress, Record> _records = [];
+
+    public sealed class Record
+    {
+        // How often nodes of this address were removed.
+        public int Removals { get; set; }
+        public TimeSpan LastAt { get; set; }
+        // Who was not met when the last one was removed: to be met before the next one is let in.
+        public IReadOnlyList<NodeKey> Unmet { get; set; } = [];
+        // Refusals of this address were logged.
+        public bool IsTold { get; set; }
+
+        /// <summary>Rounds that must succeed one after the other: more each time.</summary>
+        public int Rounds => Math.Min(MaxRounds, 1 << Math.Min(Removals - 1, 8));
+    }
+
+    public void Add(IPAddress address, IReadOnlyList<NodeKey> unmet, TimeSpan now)
+    {
+        if (Find(address, now) is not { } record)
+        {
+            if (_records.Count >= MaxRecords)
+            {
+                _records.Remove(_records.MinBy(pair => pair.Value.LastAt).Key);
+            }
+
+            _records[address] = record = new Record();
+        }
+
+        record.Removals++;
+        record.LastAt = now;
+        record.Unmet = [.. unmet.Take(MaxUnmet)];
+        record.IsTold = false;
+    }
+
+    public Record? Find(IPAddress address, TimeSpan now)
+    {
+        if (!_records.TryGetValue(address, out var record))
+        {
+            return null;
+        }
+
+        if (now - record.LastAt <= Memory)
+        {
+            return record;
+        }
+
+        _records.Remove(address);
+        return null;
+    }
+}

@@ -1,0 +1,170 @@
+using System.Collections.Immutable;
+using System.Net;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Transport;
+using QuickSilver.Core.Wire;
+
+namespace QuickSilver.Multicast.Reachability;
+
+// Sends echoes for the membership service's inquiries, and answers those of others. An echo goes out from the port that tokens,
+// acknowledgements and repairs go through, and comes to the same port of the other: what holds for it holds for them.
+//
+// A target is asked some times within the wait, so that a lost datagram is not taken for a dead member. An answer that comes after
+// its inquiry was over counts for the next one: where every answer is late, nobody is dead.
+internal sealed class EchoDesk(MulticastContext context)
+{
+    // Inquiries under way; the service has no use for more, and takes silence for no finding.
+    private const int MaxOpen = 64;
+    private const int Tries = 4;
+    // Echoes whose answers are still known when they come.
+    private const int Remembered = 1024;
+
+    private readonly List<Inquiry> _open = [];
+    private readonly IPEndPoint?[] _asked = new IPEndPoint?[Remembered];
+    private readonly Dictionary<IPEndPoint, TimeSpan> _answered = [];
+    private readonly long _base = (long)(context.Environment.NextRandom() >> 2);
+    private long _sent;
+    private bool _isClosed;
+
+    public void Ask(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<ulong> completed)
+    {
+        if (_isClosed || _open.Count >= MaxOpen || targets.Length > 64)
+        {
+            return;
+        }
+
+        var inquiry = new Inquiry(this, targets, wait, completed);
+        _open.Add(inquiry);
+        inquiry.Try();
+    }
+
+    public DropReason OnPacket(in PacketHeader header) => header.Kind == PacketKind.Echo ? Answer(header) : OnReply(header);
+
+    private DropReason OnReply(in PacketHeader reply)
+    {
+        long number = reply.Sequence - _base;
+        if (number < 0 || number >= _sent || number < _sent - Remembered || _asked[number % Remembered] is not { } target)
+        {
+            return DropReason.Duplicate;
+        }
+
+        if (_answered.Count >= Remembered)
+        {
+            _answered.Clear();
+        }
+
+        _answered[target] = context.Environment.Now;
+        for (int i = _open.Count - 1; i >= 0; i--)
+        {
+            _open[i].OnAnswer();
+        }
+
+        return DropReason.None;
+    }
+
+    private DropReason Answer(in PacketHeader echo)
+    {
+        if (EchoPacket.ReadAnswerTo(echo.Body) is not { } answerTo)
+        {
+            return DropReason.Malformed;
+        }
+
+        Span<byte> reply = stackalloc byte[EchoPacket.ReplyBytes];
+        EchoPacket.WriteReply(reply, context.Template(), echo.Sequence);
+        context.SendControl(reply, new DatagramAddress(answerTo));
+        context.Counters.EchoesAnswered++;
+        return DropReason.None;
+    }
+
+    public void Close()
+    {
+        _isClosed = true;
+        _open.ForEach(inquiry => inquiry.Cancel());
+        _open.Clear();
+    }
+
+    private void Send(IPEndPoint target)
+    {
+        Span<byte> packet = stackalloc byte[EchoPacket.Bytes];
+        EchoPacket.Write(packet, context.Template(), _base + _sent, context.ControlPort.LocalEndPoint);
+        _asked[_sent % Remembered] = target;
+        _sent++;
+        context.SendControl(packet, new DatagramAddress(target));
+    }
+
+    private bool HasAnswered(IPEndPoint target, TimeSpan since) => _answered.TryGetValue(target, out var at) && at >= since;
+
+    private sealed class Inquiry
+    {
+        private readonly EchoDesk _desk;
+        private readonly ImmutableArray<IPEndPoint> _targets;
+        private readonly TimeSpan _wait;
+        private readonly Action<ulong> _completed;
+        private readonly TimeSpan _begun;
+        private readonly Alarm _alarm;
+        private int _tries;
+
+        public Inquiry(EchoDesk desk, ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<ulong> completed)
+        {
+            _desk = desk;
+            _targets = targets;
+            _wait = wait;
+            _completed = completed;
+            _begun = desk.Now;
+            _alarm = new Alarm(Try);
+        }
+
+        public void Try()
+        {
+            if (_tries++ == Tries)
+            {
+                Complete(_begun - _wait);
+                return;
+            }
+
+            foreach (var target in _targets)
+            {
+                if (!_desk.HasAnswered(target, _begun))
+                {
+                    _desk.Send(target);
+                }
+            }
+
+            _desk.Schedule(_alarm, _wait / Tries);
+        }
+
+        public void OnAnswer()
+        {
+            foreach (var target in _targets)
+            {
+                if (!_desk.HasAnswered(target, _begun))
+                {
+                    return;
+                }
+            }
+
+            Complete(_begun);
+        }
+
+        public void Cancel() => _desk.Cancel(_alarm);
+
+        private void Complete(TimeSpan since)
+        {
+            Cancel();
+            _desk._open.Remove(this);
+            ulong reached = 0;
+            for (int i = 0; i < _targets.Length; i++)
+            {
+                reached |= _desk.HasAnswered(_targets[i], since) ? 1UL << i : 0;
+            }
+
+            _completed(reached);
+        }
+    }
+
+    private TimeSpan Now => context.Environment.Now;
+
+    private void Schedule(Alarm alarm, TimeSpan delay) => context.Environment.Schedule(alarm, delay);
+
+    private void Cancel(Alarm alarm) => context.Environment.Cancel(alarm);
+}

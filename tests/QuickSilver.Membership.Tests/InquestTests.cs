@@ -1,0 +1,180 @@
+using QuickSilver.Membership.Reachability;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Tests;
+
+// Who is at fault when one member does not hear another.
+public sealed class InquestTests
+{
+    private static readonly TimeSpan Round = TimeSpan.FromSeconds(1);
+    private static readonly NodeKey A = new(1, 1), B = new(2, 1), C = new(3, 1), D = new(4, 1), E = new(5, 1);
+
+    private readonly HashSet<(NodeKey, NodeKey)> _cut = [];
+    private readonly HashSet<NodeKey> _withoutService = [];
+    private readonly HashSet<NodeKey> _silent = [];
+    private TimeSpan _now = Round * 100;
+
+    // The key's number is the order of joining: the higher is the newer.
+    private Inquest Begin(NodeKey suspect, NodeKey reporter, params NodeKey[] witnesses)
+    {
+        var inquest = new Inquest(suspect, Round);
+        inquest.AddSuspect((long)suspect.Id, _now);
+        inquest.Report(reporter, (long)reporter.Id, _now);
+        Array.ForEach(witnesses, witness => inquest.AddWitness(witness, (long)witness.Id, _now));
+        return inquest;
+    }
+
+    // All try all others in each round, and the reporters go on.
+    private Ruling Pass(Inquest inquest, double rounds, params NodeKey[] reporters)
+    {
+        var ruling = inquest.Judge(_now);
+        for (double passed = 0; passed < rounds && ruling.Kind == RulingKind.Open; passed++)
+        {
+            foreach (var party in inquest.Parties.Select(party => party.Key).Where(party => !_silent.Contains(party)).ToArray())
+            {
+                NodeKey[] others = [.. inquest.Parties.Select(other => other.Key).Where(other => other != party)];
+                ulong reached = 0;
+                for (int i = 0; i < others.Length; i++)
+                {
+                    bool isCut = _cut.Contains((party, others[i])) || _cut.Contains((others[i], party)) || _silent.Contains(others[i]);
+                    reached |= isCut ? 0 : 1UL << i;
+                }
+
+                inquest.OnFound(party, others, new Findings(reached, !_withoutService.Contains(party)), _now);
+            }
+
+            _now += Round;
+            Array.ForEach(reporters, reporter => inquest.Report(reporter, (long)reporter.Id, _now));
+            ruling = inquest.Judge(_now);
+        }
+
+        return ruling;
+    }
+
+    private void Cut(NodeKey node, params NodeKey[] others) => Array.ForEach(others, other => _cut.Add((node, other)));
+
+    [Fact]
+    public void A_suspect_that_nobody_meets_is_removed_after_four_rounds_and_not_before()
+    {
+        var inquest = Begin(A, B, C, D, E);
+        Cut(A, B, C, D, E);
+        _withoutService.Add(A);
+        Assert.Equal(RulingKind.Open, Pass(inquest, 3, B).Kind);
+        var ruling = Pass(inquest, 1, B);
+        Assert.Equal((RulingKind.Guilty, A), (ruling.Kind, ruling.Guilty));
+        Assert.Equal([B, C, D, E], ruling.Unmet.Order());
+    }
+
+    [Fact]
+    public void A_reporter_that_hears_nobody_is_removed_in_place_of_whom_it_reports()
+    {
+        var inquest = Begin(E, A, B, C, D);
+        Cut(A, B, C, D, E);
+        _withoutService.Add(A);
+        var ruling = Pass(inquest, 5, A);
+        Assert.Equal((RulingKind.Guilty, A), (ruling.Kind, ruling.Guilty));
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void Of_two_alone_the_one_that_does_not_reach_the_service_is_removed(bool isSuspect)
+    {
+        var inquest = Begin(A, B);
+        Cut(A, B);
+        _withoutService.Add(isSuspect ? A : B);
+        Assert.Equal(isSuspect ? A : B, Pass(inquest, 5, B).Guilty);
+    }
+
+    [Fact]
+    public void Of_two_that_meet_all_others_the_newer_is_removed()
+    {
+        Cut(A, B);
+        Assert.Equal(B, Pass(Begin(A, B, C, D, E), 5, B).Guilty);
+        Assert.Equal(B, Pass(Begin(B, A, C, D, E), 5, A).Guilty);
+    }
+
+    [Fact]
+    public void Of_two_sides_the_smaller_loses()
+    {
+        Cut(A, C, D, E);
+        Cut(B, C, D, E);
+        Assert.Equal(A, Pass(Begin(C, A, B, D, E), 5, A).Guilty);
+    }
+
+    [Fact]
+    public void When_nobody_meets_anybody_nobody_is_removed()
+    {
+        Cut(A, B, C, D);
+        Cut(B, C, D);
+        Cut(C, D);
+        _withoutService.UnionWith([A, B, C, D]);
+        Assert.Equal(RulingKind.Open, Pass(Begin(A, B, C, D), 60, B).Kind);
+    }
+
+    [Fact]
+    public void Of_two_alone_that_meet_not_even_the_service_the_newer_is_removed_after_twelve_rounds()
+    {
+        Cut(A, B);
+        _withoutService.UnionWith([A, B]);
+        var inquest = Begin(A, B);
+        Assert.Equal(RulingKind.Open, Pass(inquest, 11, B).Kind);
+        Assert.Equal(B, Pass(inquest, 1, B).Guilty);
+    }
+
+    [Fact]
+    public void A_pair_that_met_once_in_four_rounds_is_not_at_fault()
+    {
+        var inquest = Begin(A, B, C, D);
+        for (int round = 0; round < 20; round++)
+        {
+            _cut.Clear();
+            if (round % 4 != 0)
+            {
+                Cut(A, B, C, D);
+            }
+
+            Assert.Equal(RulingKind.Open, Pass(inquest, 1, B).Kind);
+        }
+    }
+
+    [Fact]
+    public void It_is_over_when_the_reports_end_or_the_suspect_is_gone()
+    {
+        Assert.Equal(RulingKind.Over, Pass(Begin(A, B, C, D), 6).Kind);
+        var inquest = Begin(A, B, C, D);
+        inquest.Remove(A);
+        Assert.Equal(RulingKind.Over, inquest.Judge(_now).Kind);
+        inquest = Begin(A, B, C, D);
+        inquest.Remove(B);
+        Assert.Equal(RulingKind.Over, inquest.Judge(_now).Kind);
+    }
+
+    [Fact]
+    public void Who_says_nothing_of_what_it_found_proves_nothing()
+    {
+        _silent.UnionWith([A, B]);
+        Assert.Equal(RulingKind.Open, Pass(Begin(A, B, C, D), 20, B).Kind);
+    }
+
+    [Fact]
+    public void One_that_meets_its_reporters_goes_when_two_of_them_go_on_for_ten_rounds()
+    {
+        var inquest = Begin(A, B, C, D);
+        Assert.Equal(RulingKind.Open, Pass(inquest, 9, B, C).Kind);
+        Assert.Equal((RulingKind.Useless, A), (Pass(inquest, 2, B, C) is { } ruling ? (ruling.Kind, ruling.Guilty) : default));
+        Assert.Equal(RulingKind.Open, Pass(Begin(A, B, C, D), 30, B).Kind);
+    }
+
+    [Fact]
+    public void Reporters_and_witnesses_are_bounded()
+    {
+        var inquest = Begin(A, B, C, D, E);
+        for (ulong id = 10; id < 100; id++)
+        {
+            inquest.Report(new NodeKey(id, 1), (long)id, _now);
+        }
+
+        Assert.True(inquest.Parties.Count <= Inquest.MaxParties);
+    }
+}

@@ -1,0 +1,46 @@
+namespace QuickSilver.Processes.Tests.Lab;
+
+// The `nft` of nftables inside a node's namespace: a firewall as a user would have it.
+internal static class NftCommand
+{
+    private const string Table = "qs_test";
+
+    private static string? Path { get; } =
+        new[] { "/usr/sbin/nft", "/sbin/nft", "/usr/bin/nft", "/bin/nft" }.FirstOrDefault(File.Exists);
+
+    /// <summary>Skips the running test, with the reason, where the machine has no firewall to set.</summary>
+    public static void SkipUnlessUsable(NetworkNamespaces network)
+    {
+        Skip.If(Path is null, "the command `nft` of nftables is missing");
+        try
+        {
+            Pass(network, 1);
+        }
+        catch (IpCommandException exception)
+        {
+            throw new SkipException("this machine's kernel takes no rules of nftables: " + exception.Message);
+        }
+    }
+
+    /// <summary>Drops the datagrams that come to a node, that it sends, or both; all else passes, and so does its own loopback.</summary>
+    public static void DropDatagrams(NetworkNamespaces network, int node, bool incoming, bool outgoing)
+    {
+        string drop = $"\"{TapDevice.InterfaceName}\" meta l4proto udp drop";
+        string rules = incoming ? $"chain in {{ type filter hook input priority 0; iifname {drop}; }}\n" : "";
+        rules += outgoing ? $"chain out {{ type filter hook output priority 0; oifname {drop}; }}\n" : "";
+        Set(network, node, rules);
+    }
+
+    /// <summary>Everything passes again.</summary>
+    public static void Pass(NetworkNamespaces network, int node) => Set(network, node, "");
+
+    // An empty table first, so that there is one to delete.
+    private static void Set(NetworkNamespaces network, int node, string rules) => IpCommand.RunWithInput(
+        $"table inet {Table} {{ }}\ndelete table inet {Table}\ntable inet {Table} {{\n{rules}}}\n",
+        "netns",
+        "exec",
+        network.Name(node),
+        Path!,
+        "-f",
+        "-");
+}
