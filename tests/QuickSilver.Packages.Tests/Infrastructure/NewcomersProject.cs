@@ -15,8 +15,7 @@ internal static class NewcomersProject
         File.WriteAllText(Path.Combine(folder, name + ".csproj"), $"""
             <Project Sdk="Microsoft.NET.Sdk">
               <PropertyGroup>
-                <OutputType>{(kind == Kind.Program ? "Exe" : "Library")}</OutputType>
-                <TargetFramework>net10.0</TargetFramework>
+                <TargetFramework>net10.0</TargetFramework>{(kind == Kind.Program ? "<OutputType>Exe</OutputType>" : "")}
                 <ImplicitUsings>enable</ImplicitUsings>
                 <Nullable>enable</Nullable>
               </PropertyGroup>
