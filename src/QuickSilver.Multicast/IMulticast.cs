@@ -11,6 +11,9 @@ internal interface IMulticast
 
 internal interface ITopicSender
 {
+    /// <summary>The topic's, for people; not kept by everyone.</summary>
+    string? Name { get => null; set { } }
+
     /// <summary>
     /// Takes one message (copied before it returns) and gives its number, or -1 when there is no room: then RoomObserver is
     /// told once when there is. Without subscribers a message is stable at once.
@@ -49,6 +52,9 @@ internal interface IRoomObserver
 
 internal interface ITopicReceiver
 {
+    /// <summary>The topic's, for people; not kept by everyone.</summary>
+    string? Name { get => null; set { } }
+
     /// <summary>The sink has room again.</summary>
     void Resume();
 

@@ -56,6 +56,9 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     /// <summary>An acknowledgement freed room or settled a stream.</summary>
     public required Action OnSenderProgress { get; init; }
 
+    /// <summary>Something waits for another node, and may for long.</summary>
+    public required Action OnWait { get; init; }
+
     /// <summary>This node cannot go on: it leaves the cluster, so that the others do, and says why to those above.</summary>
     public void GiveUp(string reason) => Membership.GiveUp(reason);
 

@@ -25,6 +25,8 @@ internal sealed class MulticastCounters
     public long GapNotices;
     // Messages of best-effort topics for which a reader had no room, and which were not kept either.
     public long UnheldMessages;
+    // Times that something waited without progress for longer than the limit.
+    public long Stalls;
     public long TokensSent;
     public long EchoesAnswered { get; set; }
     public long TokenTimeouts;

@@ -20,6 +20,12 @@ internal static partial class MulticastLog
         + "Give the membership service other ports, or reserve its ports here (Linux: net.ipv4.ip_local_reserved_ports).")]
     public static partial void GroupPortEphemeral(ILogger logger, IPEndPoint group, EphemeralPorts ports);
 
+    [LoggerMessage(1410, LogLevel.Warning, "{Why}. ({Stalls} stalls so far.)")]
+    public static partial void Stalled(ILogger logger, string why, long stalls);
+
+    [LoggerMessage(1411, LogLevel.Information, "What stood still goes on, after {Time}.")]
+    public static partial void StallOver(ILogger logger, TimeSpan time);
+
     [LoggerMessage(1402, LogLevel.Error, "Configuration {Number} could not be applied; the node leaves the cluster.")]
     public static partial void ConfigurationFailed(ILogger logger, Exception exception, long number);
 }

@@ -11,6 +11,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Stalls;
 
 namespace QuickSilver.Multicast;
 
@@ -41,6 +42,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private List<TopicSender> _waiting = [];
     private List<TopicSender> _waitingBefore = [];
     private StabilityWaits? _stabilityWaits;
+    private NodeWaits? _waits;
     // Null until a reader is slow.
     private CreditLimits? _creditLimits;
     private SlowReaders? _slowReaders;
@@ -69,6 +71,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         {
             ControlPort = control,
             OnSenderProgress = PostProgress,
+            OnWait = () => Waits.Look(),
         };
         _reader.Attach(_context, this);
         _flush = new ActionRequest(OnFlush);
@@ -111,6 +114,17 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     /// <summary>Of which topics the members take how much, and of which others' readers here do.</summary>
     public CreditLimits CreditLimits => _creditLimits ??= new CreditLimits(this);
+
+    /// <summary>What waits, and for whom.</summary>
+    public NodeWaits Waits => _waits ??= new NodeWaits(this);
+
+    public List<TopicSender> WaitingTopics => _waiting;
+
+    public List<RegionSender> RetiredStreams => _retired;
+
+    public Dictionary<(ulong Region, bool Reliable), RegionSender>.ValueCollection CurrentStreams => _senders.Values;
+
+    public List<RegionReceiver> OpenRegions => _reader.OpenRegions;
 
     public SlowReaders SlowReaders => _slowReaders ??= new SlowReaders(this);
 
@@ -321,7 +335,11 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     }
 
     /// <summary>Once until the topic is told of room.</summary>
-    public void Wait(TopicSender topic) => _waiting.Add(topic);
+    public void Wait(TopicSender topic)
+    {
+        _waiting.Add(topic);
+        Waits.Look();
+    }
 
     public void FlushSoon(RegionSender stream)
     {
@@ -389,6 +407,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _context.Environment.CancelIfMade(_memoryLook);
         _creditLimits?.Close();
         _slowReaders?.Close();
+        _waits?.Close();
         _marks?.Close();
         _losses?.Close();
         _context.Close();

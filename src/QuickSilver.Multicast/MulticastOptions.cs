@@ -102,6 +102,9 @@ internal sealed record MulticastOptions
     // the longest wait between two tokens.
     public TimeSpan ClosingPause { get; init; } = TimeSpan.FromSeconds(3);
 
+    // What waits without progress for so long is named.
+    public TimeSpan StallWarning { get; init; } = TimeSpan.FromSeconds(5);
+
     // How long the system may refuse a group's port before the node leaves. While it does, each packet costs a repair, and a view of
     // which this is the only member gets nothing: longer than a shortage or a restart of the network lasts, and short enough for
     // those who wait for this node.

@@ -40,6 +40,8 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
     public IReadOnlyCollection<RegionReceiver> Regions => _ordered;
 
+    public List<RegionReceiver> OpenRegions => _ordered;
+
     /// <summary>Views that are remembered as closed.</summary>
     public int RememberedViews => _closed?.Count ?? 0;
 

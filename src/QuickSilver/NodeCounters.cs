@@ -48,6 +48,11 @@ public sealed record NodeCounters
     /// <summary>Packets sent again, for oneself or for others, and packets got by repair.</summary>
     public long Repairs { get; init; }
 
+    /// <summary>
+    /// Times that something waited without progress for longer than <see cref="QuickSilverOptions.StallWarning"/>.
+    /// </summary>
+    public long Stalls { get; init; }
+
     /// <summary>Datagrams that the kernel dropped at full receive buffers.</summary>
     public long KernelDrops { get; init; }
 

@@ -75,6 +75,7 @@ internal static class OptionRules
             TimeSpan.FromMilliseconds(50),
             TimeSpan.FromMinutes(1));
         Within(failures, nameof(options.HeartbeatsMissed), options.HeartbeatsMissed, 2, 100);
+        Within(failures, nameof(options.StallWarning), options.StallWarning, TimeSpan.FromMilliseconds(100), TimeSpan.FromHours(1));
         Within(failures, nameof(options.StartTimeout), options.StartTimeout, TimeSpan.FromMilliseconds(100), TimeSpan.FromMinutes(10));
         return failures;
     }

@@ -55,6 +55,7 @@ public sealed class OptionRulesTests
         },
         { "HeartbeatInterval", "00:01:01", "00:01:00", new() { HeartbeatInterval = TimeSpan.FromSeconds(61) } },
         { "HeartbeatsMissed", "1", "2 to 100", new() { HeartbeatsMissed = 1 } },
+        { "StallWarning", "00:00:00", "00:00:00.1000000 to 01:00:00", new() { StallWarning = TimeSpan.Zero } },
         { "HeartbeatsMissed", "101", "2 to 100", new() { HeartbeatsMissed = 101 } },
         { "StartTimeout", "00:00:00.0990000", "00:00:00.1000000 to 00:10:00", new() { StartTimeout = TimeSpan.FromMilliseconds(99) } },
         { "StartTimeout", "00:10:01", "00:10:00", new() { StartTimeout = TimeSpan.FromSeconds(601) } },

@@ -1,3 +1,4 @@
+using System.Globalization;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
@@ -96,6 +97,12 @@ internal sealed class RegionSender
 
     /// <summary>Nothing is left to do: all is held by all, or of a best-effort stream, all was sent.</summary>
     public bool IsSettled => Acknowledged >= Last;
+
+    /// <summary>Something that was packed is not known to be held, or not to be taken, by all.</summary>
+    public bool IsWaiting => IsReliable && (Acknowledged < Last || _consumed < _sent);
+
+    /// <summary>What moves while the stream does.</summary>
+    public long Progress => Acknowledged + _consumed + _sent;
 
     /// <summary>Packets on the way at most; for diagnostics.</summary>
     public int WindowPackets => _pace.WindowPackets;
@@ -494,6 +501,7 @@ internal sealed class RegionSender
             return;
         }
 
+        _context.OnWait();
         SuspectIfUnacknowledged();
         Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
         var flags = _flags | (SupersededAt != 0 && _sent == _packets.Last ? PacketFlags.Final : PacketFlags.None);
@@ -501,6 +509,20 @@ internal sealed class RegionSender
         PacketTemplate.Seal(packet);
         _path.Send(packet, packet.Length);
         _context.Environment.Schedule(_announceAlarm, _announcePace.Next());
+    }
+
+    /// <summary>What it waits for, and whom, for people.</summary>
+    public string Describe()
+    {
+        int rank = _live.FirstIn(0, _live.Ranks);
+        string who = rank < 0 ? "no member that lives" : $"the acknowledgement of node {_live[rank]}, who leads its rings";
+        var silence = (_context.Environment.Now - _ackedAt).TotalSeconds;
+        string last = string.Create(CultureInfo.InvariantCulture, $"the last acknowledgement came {silence:0.0} s ago");
+        return Acknowledged < _sent
+            ? $"{View} waits for {who}: not all {_live.Count} members are known to hold packet {Acknowledged + 1} of {_sent}, and {last}"
+            : _consumed < _sent
+                ? $"{View} waits for readers to take packet {_consumed + 1} of {_sent}, which all members hold; {last}"
+                : $"{View} waits to send packet {_sent + 1} of {Last}";
     }
 
     // Where the sender is no member of the view, or all others of it are silent, nobody else might notice: the first that lives

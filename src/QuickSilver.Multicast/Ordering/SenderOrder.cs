@@ -58,7 +58,8 @@ internal sealed class SenderOrder(NodeKey sender, ITopicSink sink)
         set => _waiting.Slow = value;
     }
 
-    public bool HasParked => _waiting.Parked is { Count: > 0 };
+    /// <summary>The last number that those above took.</summary>
+    public long Taken => Next - 1 - (_waiting.Parked?.Count ?? 0);
 
     // A loss that was found while the sink had no room, and is told when it has.
     public InboundStream? Torn

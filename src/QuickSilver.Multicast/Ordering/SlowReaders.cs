@@ -2,6 +2,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Stalls;
 
 namespace QuickSilver.Multicast.Ordering;
 
@@ -22,24 +23,25 @@ internal sealed class SlowReaders(MulticastNode node)
     private Alarm? _repeat;
     private long _stamp;
 
-    /// <summary>Whose messages readers here have no room for, and since when; for diagnostics.</summary>
-    public IEnumerable<(NodeKey Sender, ulong Topic, TimeSpan Since)> Blocked
+    /// <summary>The runs that readers here have no room for.</summary>
+    public IEnumerable<Slow> Blocked => _slow.Where(static slow => slow.IsHeld);
+
+    /// <summary>Adds these to what waits.</summary>
+    public void AddBlocked(List<Wait> waits, int most)
     {
-        get
+        foreach (var slow in _slow)
         {
-            foreach (var slow in _slow)
+            if (slow.IsHeld && waits.Count < most)
             {
-                if (slow.IsHeld)
-                {
-                    yield return (slow.Order.Sender, slow.Topic, slow.Since);
-                }
+                waits.Add(new Wait(slow, slow.Order.Taken));
             }
         }
     }
 
     /// <summary>Readers have no room for the sender's messages in the topic.</summary>
-    public void OnBlocked(ulong topic, SenderOrder order)
+    public void OnBlocked(TopicReceiver topic, SenderOrder order)
     {
+        node.Waits.Look();
         var slow = order.Slow;
         if (slow is null)
         {
@@ -51,7 +53,6 @@ internal sealed class SlowReaders(MulticastNode node)
             return;
         }
 
-        slow.Since = _context.Environment.Now;
         slow.IsHeld = true;
         Tell(slow);
     }
@@ -138,11 +139,11 @@ internal sealed class SlowReaders(MulticastNode node)
     }
 
     // One sender's run in one topic, from when readers have no room for it until its sender was told of room often enough.
-    internal sealed class Slow(ulong topic, SenderOrder order)
+    internal sealed class Slow(TopicReceiver topic, SenderOrder order)
     {
-        public ulong Topic { get; } = topic;
+        public ulong Topic { get; } = topic.TopicId;
+        public string Label => topic.Label;
         public SenderOrder Order { get; } = order;
-        public TimeSpan Since { get; set; }
         // There is no room.
         public bool IsHeld { get; set; }
         // How often it is yet to be said that there is room again.

@@ -26,6 +26,11 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
     public ulong TopicId { get; } = topicId;
     public bool IsReliable { get; } = reliable;
 
+    public string? Name { get; set; }
+
+    /// <summary>For people.</summary>
+    public string Label => Name is null ? $"topic {TopicId:x}" : $"topic \"{Name}\"";
+
     /// <summary>The configuration from which on this subscription is in the topic's view; 0: not yet.</summary>
     public long ActiveFrom { get; set; }
 
@@ -95,7 +100,7 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
         if (!order.IsBlocked)
         {
             order.IsBlocked = true;
-            node.SlowReaders.OnBlocked(TopicId, order);
+            node.SlowReaders.OnBlocked(this, order);
         }
 
         return isParked;

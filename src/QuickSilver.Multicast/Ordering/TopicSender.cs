@@ -19,6 +19,14 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
 
     public ulong TopicId { get; } = topicId;
     public bool IsReliable { get; } = reliable;
+
+    public string? Name { get; set; }
+
+    /// <summary>For people.</summary>
+    public string Label => Name is null ? $"topic {TopicId:x}" : $"topic \"{Name}\"";
+
+    /// <summary>The membership service has said who subscribes.</summary>
+    public bool HasView => _view is not null;
     public IRoomObserver? RoomObserver { get; set; }
     public IReadOnlyList<RegionSender> Routes => _routes;
     // Another sender of the topic at this node; they hang together.

@@ -97,6 +97,7 @@ internal sealed class GapPull
             return;
         }
 
+        _context.OnWait();
         _through = _stream.Highest;
         var drafts = _context.PullDrafts;
         drafts.Clear();

@@ -70,6 +70,7 @@ internal readonly record struct PartsCounters
     public long PacketsReceived { get; init; }
     public long PacketsDropped { get; init; }
     public long Repairs { get; init; }
+    public long Stalls { get; init; }
     public long KernelDrops { get; init; }
     public long UnackedBytes { get; init; }
     public long Regions { get; init; }

@@ -36,6 +36,7 @@ internal sealed class ProtocolOptions
             Unicast = node.Dissemination == Dissemination.Unicast,
             TokenIntervalFixed = tokenInterval,
             FeedbackRanges = feedbackRanges,
+            StallWarning = node.StallWarning,
         };
         Service = new MembershipServiceOptions
         {

@@ -68,6 +68,7 @@ internal abstract class ProtocolParts(ProtocolOptions options, IPEndPoint? servi
             PacketsSent = counters.PacketsSent,
             PacketsReceived = counters.PacketsReceived,
             PacketsDropped = counters.DroppedInAll,
+            Stalls = counters.Stalls,
             Repairs = counters.RepairsSent + counters.RepairsReceived,
             KernelDrops = counters.KernelDrops,
             UnackedBytes = counters.UnackedBytes,

@@ -39,6 +39,7 @@ internal sealed class NodeMeter : IDisposable
         Count("quicksilver.packets.sent", "{packet}", "Packets sent, repairs included.", () => read().PacketsSent);
         Count("quicksilver.packets.received", "{packet}", "Packets received.", () => read().PacketsReceived);
         Count("quicksilver.packets.dropped", "{packet}", "Packets refused by the receiver.", () => read().PacketsDropped);
+        Count("quicksilver.stalls", "{stall}", "Times that something waited without progress for too long.", () => read().Stalls);
         Count("quicksilver.repairs", "{packet}", "Packets sent again or got by repair.", () => read().Repairs);
         Count("quicksilver.kernel.drops", "{packet}", "Datagrams the kernel dropped at full receive buffers.", () => read().KernelDrops);
         Level("quicksilver.unacknowledged", "By", "Bytes sent and not yet acknowledged by all.", () => read().UnackedBytes);

@@ -370,6 +370,7 @@ internal sealed class NodeCore : IMembershipObserver
             PacketsReceived = below.PacketsReceived,
             PacketsDropped = below.PacketsDropped,
             Repairs = below.Repairs,
+            Stalls = below.Stalls,
             KernelDrops = below.KernelDrops,
             UnackedBytes = below.UnackedBytes,
             Regions = below.Regions,

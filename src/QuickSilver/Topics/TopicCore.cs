@@ -271,7 +271,9 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
         }
         else if (!Publisher.HasSender)
         {
-            Publisher.Open(Node.Multicast.OpenSender(Id, IsReliable));
+            var sender = Node.Multicast.OpenSender(Id, IsReliable);
+            sender.Name = Name;
+            Publisher.Open(sender);
         }
 
         if ((wanted & TopicRole.Subscribe) == 0)
@@ -291,6 +293,7 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
     private void OpenReceiver()
     {
         _receiver = Node.Multicast.OpenReceiver(Id, IsReliable, this);
+        _receiver.Name = Name;
         _subscription++;
     }
 

@@ -1,0 +1,133 @@
+using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Ordering;
+
+namespace QuickSilver.Multicast.Stalls;
+
+// All that a node's multicast can wait for, in one place: streams for their acknowledgements, publishers for room, receivers for
+// repairs, and readers that have no room. The watch asks for it only while something may wait.
+internal sealed class NodeWaits
+{
+    // Named one by one; of more than so many, those that were named say enough.
+    private const int Most = 64;
+
+    private readonly MulticastNode _node;
+    private readonly StallWatch _watch;
+
+    public NodeWaits(MulticastNode node)
+    {
+        _node = node;
+        _watch = new StallWatch(node.Context.Environment, node.Context.Options.StallWarning, Collect, OnBegan, OnEnded);
+    }
+
+    public int Stalled => _watch.Stalled;
+
+    public void Look() => _watch.Look();
+
+    public void Close() => _watch.Close();
+
+    private bool IsNotable => _node.Context.Counters.Stalls <= 16 || long.IsPow2(_node.Context.Counters.Stalls);
+
+    private static string Seconds(TimeSpan time) =>
+        string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{time.TotalSeconds:0.0} s");
+
+    private void OnBegan(object of, TimeSpan time)
+    {
+        var context = _node.Context;
+        context.Counters.Stalls++;
+        string why = $"{Describe(of)}, for {Seconds(time)}";
+        context.Troubles.Begin(of, why + ".");
+        // What stalls again and again is said ever more rarely.
+        if (IsNotable)
+        {
+            MulticastLog.Stalled(context.Log, why, context.Counters.Stalls);
+        }
+    }
+
+    private void OnEnded(object of, TimeSpan time)
+    {
+        _node.Context.Troubles.End(of);
+        if (IsNotable)
+        {
+            MulticastLog.StallOver(_node.Context.Log, time);
+        }
+    }
+
+    private void Collect(List<Wait> waits)
+    {
+        foreach (var stream in _node.RetiredStreams)
+        {
+            Add(waits, stream);
+        }
+
+        foreach (var stream in _node.CurrentStreams)
+        {
+            Add(waits, stream);
+        }
+
+        foreach (var topic in _node.WaitingTopics)
+        {
+            if (waits.Count < Most && topic.IsWaiting && !topic.HasRoom)
+            {
+                waits.Add(new Wait(topic, topic.Sent));
+            }
+        }
+
+        foreach (var region in _node.OpenRegions)
+        {
+            foreach (var stream in region.Streams)
+            {
+                if (waits.Count < Most && stream.IsReliable && stream.Missing.Count > 0)
+                {
+                    waits.Add(new Wait(stream, stream.Contiguous));
+                }
+            }
+        }
+
+        _node.SlowReaders.AddBlocked(waits, Most);
+    }
+
+    private static void Add(List<Wait> waits, RegionSender stream)
+    {
+        if (waits.Count < Most && stream.IsWaiting)
+        {
+            waits.Add(new Wait(stream, stream.Progress));
+        }
+    }
+
+    private string Describe(object of) => of switch
+    {
+        RegionSender stream => stream.Describe(),
+        TopicSender topic => $"The publisher of {topic.Label} waits for {WhyNoRoom(topic)}",
+        InboundStream { IsSenderGone: true } stream =>
+            $"{stream.View} waits for the members to agree on packet {stream.Contiguous + 1} of node {stream.Sender}, which is gone",
+        InboundStream stream =>
+            $"{stream.View} waits for packet {stream.Contiguous + 1} of node {stream.Sender}, which nobody has sent again",
+        SlowReaders.Slow slow =>
+            $"A reader of {slow.Label} on this node has no room for messages of node {slow.Order.Sender}, whose sender waits, and reads none",
+        _ => $"{of} waits",
+    };
+
+    private string WhyNoRoom(TopicSender topic)
+    {
+        if (!topic.HasView)
+        {
+            return "the membership service to say who subscribes";
+        }
+
+        if (_node.CreditLimits.SlowestOf(topic.TopicId) is { } slowest)
+        {
+            return $"a reader on node {slowest.Member}, which has room up to message {slowest.Through} of {topic.Sent}";
+        }
+
+        foreach (var route in topic.Routes)
+        {
+            if (route.IsWaiting)
+            {
+                return $"its stream: {route.Describe()}";
+            }
+        }
+
+        return $"packet memory: {_node.Context.Environment.Buffers.FreeToSend} blocks are left to send, of"
+            + $" {_node.Context.Environment.Buffers.Shares.MostToSend}";
+    }
+}

@@ -1,0 +1,79 @@
+using QuickSilver.Multicast.Tests.Infrastructure;
+
+namespace QuickSilver.Multicast.Tests.Scenarios;
+
+// Nothing waits for long without a word: who waits, for whom and why (I21).
+public sealed class StallTests
+{
+    private const ulong Topic = 1;
+
+    [Fact]
+    public void A_member_that_answers_nothing_is_what_its_sender_says_it_waits_for()
+    {
+        var cluster = Running();
+        cluster.Simulation.Network.Filter = (link, _) => link.To == cluster[1].Node || link.From == cluster[1].Node;
+        cluster[0].PublishAll(Topic, 10, 100);
+
+        Assert.True(cluster.RunUntil(() => cluster[0].Multicast.Trouble is not null, seconds: 10));
+        Assert.Contains($"waits for the acknowledgement of node {cluster[1].Key}", cluster[0].Multicast.Trouble);
+        Assert.Contains("packet 1 of", cluster[0].Multicast.Trouble);
+        Assert.InRange(cluster[0].Multicast.Counters.Stalls, 1, 4);
+
+        cluster.Simulation.Network.Filter = null;
+        Assert.True(cluster.RunUntil(() => cluster[0].Multicast.Trouble is null, seconds: 10));
+        Assert.Equal(10, cluster[1].Log.Count);
+    }
+
+    [Fact]
+    public void A_reader_that_does_not_read_is_named_on_both_sides()
+    {
+        var cluster = Running();
+        var slow = cluster[1].Subscribes(2);
+        cluster[0].Publishes(2);
+        cluster.Commit();
+        slow.IsFull = true;
+        cluster[0].PublishAll(2, 1_000_000, 1_000);
+
+        Assert.True(cluster.RunUntil(
+            () => cluster[0].Multicast.Trouble is not null && cluster[1].Multicast.Trouble is not null, seconds: 12));
+        Assert.Contains($"The publisher of topic 2 waits for a reader on node {cluster[1].Key}", cluster[0].Multicast.Trouble);
+        Assert.Contains($"A reader of topic 2 on this node has no room for messages of node {cluster[0].Key}", cluster[1].Multicast.Trouble);
+
+        slow.IsFull = false;
+        cluster[1].Resume(2);
+        Assert.True(cluster.RunUntil(
+            () => cluster[0].Multicast.Trouble is null && cluster[1].Multicast.Trouble is null, seconds: 10));
+    }
+
+    [Fact]
+    public void A_publisher_that_knows_no_view_says_so()
+    {
+        var cluster = Running();
+        cluster[0].OnCore(() => cluster[0].Publishes(7));
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(1));
+        cluster[0].PublishAll(7, 1, 100);
+
+        Assert.True(cluster.RunUntil(() => cluster[0].Multicast.Trouble is not null, seconds: 10));
+        Assert.Contains("The publisher of topic 7 waits for the membership service to say who subscribes", cluster[0].Multicast.Trouble);
+    }
+
+    [Fact]
+    public void A_slow_but_steady_stream_is_no_stall()
+    {
+        var cluster = Running(new Simulation.LinkModel { Loss = 0.3, Delay = TimeSpan.FromMilliseconds(100) });
+        cluster[0].PublishAll(Topic, 20_000, 1_000);
+
+        Assert.True(cluster.RunUntil(() => cluster[1].Log.Count == 20_000, seconds: 600));
+        Assert.All(cluster.Hosts, host => Assert.Equal(0, host.Multicast.Counters.Stalls));
+    }
+
+    private static MulticastCluster Running(Simulation.LinkModel? link = null)
+    {
+        var cluster = new MulticastCluster(3, 3, link);
+        cluster[0].Publishes(Topic);
+        cluster[1].Subscribes(Topic);
+        cluster[2].Subscribes(Topic);
+        cluster.Commit();
+        return cluster;
+    }
+}
