@@ -50,7 +50,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         _logger = logger;
         var context = new DiscoveryContext(environment, options.Discovery, options.Hosted.Cluster, Counters, logger);
         _link = new ServiceLink(environment, options, this, context);
-        _reach = new ReachWatch(environment, options.EndPoint, logger);
+        _reach = new ReachWatch(environment, options.EndPoint, new ReachAdvice(options.Hosted.GroupPorts), logger);
     }
 
     public ClientCounters Counters { get; } = new();

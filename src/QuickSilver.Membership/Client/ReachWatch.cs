@@ -8,7 +8,7 @@ namespace QuickSilver.Membership.Client;
 
 // A node that no echo comes back to, from anyone whom the service asked it to try, knows that the fault is probably its own, and says
 // so: in its log, and in its status for as long as it lasts.
-internal sealed class ReachWatch(INodeEnvironment environment, IPEndPoint endPoint, ILogger logger)
+internal sealed class ReachWatch(INodeEnvironment environment, IPEndPoint endPoint, ReachAdvice advice, ILogger logger)
 {
     // One inquiry without an answer may be chance, or a target that has just ended.
     private const int InquiriesUntilTold = 2;
@@ -44,7 +44,7 @@ internal sealed class ReachWatch(INodeEnvironment environment, IPEndPoint endPoi
         {
             string where = service is null ? "" : $" at {service}";
             string isolation = $"TCP reaches the membership service{where}, but no datagram has come back from any of {targets} nodes"
-                + $" that were tried since {_since:HH:mm:ss} UTC; {ReachAdvice.For(endPoint)}";
+                + $" that were tried since {_since:HH:mm:ss} UTC; {advice.For(endPoint)}";
             _isolation = isolation;
             logger.Isolated(isolation);
         }

@@ -15,7 +15,8 @@ namespace QuickSilver.Membership.Reachability;
 // port may be closed to datagrams. Who is refused is told why and asks again within a second or so.
 //
 // Alone with the service it is let in: there is nobody whom it could hold up, and the next to join will show who is at fault.
-internal sealed class Entrance(SessionContext context, Inquiries inquiries, IMemberRoll roll, RemovedAddresses removed)
+internal sealed class Entrance(
+    SessionContext context, Inquiries inquiries, IMemberRoll roll, RemovedAddresses removed, ReachAdvice advice)
 {
     private const int MaxTargets = 3;
     private const int Draws = 8;
@@ -71,7 +72,7 @@ internal sealed class Entrance(SessionContext context, Inquiries inquiries, IMem
         var unmet = targets.Where((_, i) => !findings.Reaches(i));
         string reason = $"A node at {join.EndPoint.Address} was removed because no datagrams passed, and none passes now between"
             + $" {join.EndPoint} and {string.Join(", ", unmet)}{(findings.IsServiceReached ? "" : " or the service")}, though its"
-            + $" connection to the service lives; {ReachAdvice.For(join.EndPoint)}. It is let in when that has changed.";
+            + $" connection to the service lives; {advice.For(join.EndPoint)}. It is let in when that has changed.";
         if (!record.IsTold)
         {
             record.IsTold = true;

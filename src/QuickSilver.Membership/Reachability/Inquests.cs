@@ -7,7 +7,8 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Membership.Reachability;
 
 // Runs an inquest for each suspect: asks its parties once a round whom they reach, and acts on its rulings.
-internal sealed class Inquests(SessionContext context, Inquiries inquiries, IMemberRoll roll, RemovedAddresses removed, TimeSpan round)
+internal sealed class Inquests(
+    SessionContext context, Inquiries inquiries, IMemberRoll roll, RemovedAddresses removed, ReachAdvice advice, TimeSpan round)
     : IDisposable
 {
     // A report beyond these waits until one is over; it is repeated as long as it holds.
@@ -151,10 +152,10 @@ internal sealed class Inquests(SessionContext context, Inquiries inquiries, IMem
         roll.RemoveUnreachable(guilty, Reason(guilty, inquest, ruling));
     }
 
-    private static string Reason(Member guilty, Inquest inquest, Ruling ruling)
+    private string Reason(Member guilty, Inquest inquest, Ruling ruling)
     {
         int others = inquest.Parties.Count - 1;
         return $"no datagram passes between it ({guilty.Info.EndPoint}) and {ruling.Unmet.Count} of {others} other members that were tried,"
-            + $" though its connection to the service lives; {ReachAdvice.For(guilty.Info.EndPoint)}";
+            + $" though its connection to the service lives; {advice.For(guilty.Info.EndPoint)}";
     }
 }

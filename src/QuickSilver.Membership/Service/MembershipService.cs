@@ -80,8 +80,9 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _audience = new Audience(_members, options.Failures.HeartbeatInterval * HeartbeatsFresh);
         _inquiries = new Inquiries(environment, options.Cluster);
         var removed = new RemovedAddresses();
-        _inquests = new Inquests(_sessionContext, _inquiries, this, removed, options.Failures.HeartbeatInterval);
-        _entrance = new Entrance(_sessionContext, _inquiries, this, removed);
+        var advice = new ReachAdvice(options.GroupPorts);
+        _inquests = new Inquests(_sessionContext, _inquiries, this, removed, advice, options.Failures.HeartbeatInterval);
+        _entrance = new Entrance(_sessionContext, _inquiries, this, removed, advice);
         _batchAlarm = new Alarm(MakeConfiguration);
         _failureAlarm = new Alarm(CheckFailures);
     }

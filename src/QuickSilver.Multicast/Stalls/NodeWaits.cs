@@ -103,7 +103,7 @@ internal sealed class NodeWaits
         InboundStream stream =>
             $"{stream.View} waits for packet {stream.Contiguous + 1} of node {stream.Sender}, which nobody has sent again",
         SlowReaders.Slow slow =>
-            $"A reader of {slow.Label} on this node has no room for messages of node {slow.Order.Sender}, whose sender waits, and reads none",
+            $"A reader of {slow.Label} on this node has no room for messages of node {slow.Order.Sender}, which waits, and reads none",
         _ => $"{of} waits",
     };
 

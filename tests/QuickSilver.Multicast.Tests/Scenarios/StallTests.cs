@@ -37,7 +37,8 @@ public sealed class StallTests
         Assert.True(cluster.RunUntil(
             () => cluster[0].Multicast.Trouble is not null && cluster[1].Multicast.Trouble is not null, seconds: 12));
         Assert.Contains($"The publisher of topic 2 waits for a reader on node {cluster[1].Key}", cluster[0].Multicast.Trouble);
-        Assert.Contains($"A reader of topic 2 on this node has no room for messages of node {cluster[0].Key}", cluster[1].Multicast.Trouble);
+        Assert.Contains($"A reader of topic 2 on this node has no room for messages of node {cluster[0].Key}",
+            cluster[1].Multicast.Trouble);
 
         slow.IsFull = false;
         cluster[1].Resume(2);
