@@ -1,7 +1,6 @@
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Core.Environment;
-using QuickSilver.Core.Flow;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
@@ -17,15 +16,12 @@ namespace QuickSilver.Multicast;
 // What every part of one node's multicast shares.
 internal sealed class MulticastContext(INodeEnvironment environment, MulticastOptions options, IMembership membership)
 {
-    // Of the limit, what may go at once: that much of a second.
-    private const double RepairBurstSeconds = 1.0 / 32;
-
     // Made when first used: a node that has no topic open needs none of them.
     private Token? _token;
     private byte[]? _tokenPacket;
     private PullDrafts? _pullDrafts;
     private ReassemblyBudget? _reassembly;
-    private RateLimit? _repairs;
+    private RepairBudget? _repairs;
     private SuspicionPace? _suspicions;
     // Null until the service or another node asks for an echo.
     private EchoDesk? _echoes;
@@ -87,12 +83,13 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
         }
     }
 
+    /// <summary>What is sent again for others; with whom it is for told first.</summary>
+    public RepairBudget Repairs => _repairs ??= new RepairBudget(Environment, Options);
+
     /// <summary>False when this node has sent as much again as it may for now: who asked will ask again, as a rule another.</summary>
     public bool MayRepair()
     {
-        double rate = Options.RepairBytesPerSecond;
-        _repairs ??= new RateLimit(Environment.Now, rate, Math.Max(Options.PacketBytes, rate * RepairBurstSeconds));
-        if (_repairs.Available(Environment.Now) > 0)
+        if (Repairs.Allows())
         {
             return true;
         }
@@ -110,7 +107,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
         if (outcome == SendOutcome.Sent)
         {
             Counters.RepairsSent++;
-            _repairs!.Charge(Environment.Now, 1, bytes);
+            Repairs.Charge(bytes);
         }
     }
 

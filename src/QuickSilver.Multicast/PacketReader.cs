@@ -339,7 +339,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
         if (header.Kind == PacketKind.Pull)
         {
-            return OnPull(header, sender);
+            return PullAnswer.Give(_context!, _node!, _regions.GetValueOrDefault((header.Region, header.View)), header, sender);
         }
 
         if (header.Kind == PacketKind.Credit)
@@ -504,6 +504,12 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
             return DropReason.StaleView;
         }
 
+        // What is read may be more: others may have told of what was never sent, and then that much counts as missing.
+        if (!stream.HasSent(Math.Max(ack.Stable, ack.Consumed)))
+        {
+            return DropReason.Malformed;
+        }
+
         if (!stream.CountsAll(ack.Gone))
         {
             // One of both has not heard yet who is gone. It will, and the sender asks again meanwhile.
@@ -511,7 +517,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         }
 
         _context.Counters.AcksReceived++;
-        for (int i = 0; i < AggregateAck.HeldRanges(header.Body); i++)
+        for (int i = 0; options.FeedbackRanges > 1 && i < AggregateAck.HeldRanges(header.Body); i++)
         {
             var (first, last) = AggregateAck.HeldRange(header.Body, i);
             stream.LetGo(first, last);
@@ -519,70 +525,6 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
         stream.OnAck(ack.Stable, ack.Consumed, ack.Read, ack.KernelDrops, ack.ReceiveBufferBytes);
         return DropReason.None;
-    }
-
-    private DropReason OnPull(in PacketHeader header, NodeKey from)
-    {
-        var body = header.Body;
-        if (!PullRequest.TryRead(body, out var origin, out int ranges))
-        {
-            return DropReason.Malformed;
-        }
-
-        if (_context!.Directory.Find(from) is not { } address)
-        {
-            return DropReason.UnknownSender;
-        }
-
-        int left = _context.Options.PullAnswerPackets;
-        if (origin == _context.Self && _node!.FindSender(header.Region, header.View, reliable: true) is { } stream)
-        {
-            if (!stream.View.Members.Contains(from))
-            {
-                return DropReason.NotMember;
-            }
-
-            for (int i = 0; i < ranges && left > 0; i++)
-            {
-                var (first, last) = PullRequest.Range(body, i);
-                left -= stream.Repair(first, last, left, address);
-            }
-
-            return DropReason.None;
-        }
-
-        if (!_regions.TryGetValue((header.Region, header.View), out var region) || !region.View.Members.Contains(from))
-        {
-            return DropReason.UnknownView;
-        }
-
-        if (region.Find(origin) is { } cached)
-        {
-            Repair(cached, body, ranges, left, from, address);
-        }
-
-        return DropReason.None;
-    }
-
-    private void Repair(InboundStream cached, ReadOnlySpan<byte> body, int ranges, int left, NodeKey from, DatagramAddress to)
-    {
-        for (int i = 0; i < ranges; i++)
-        {
-            var (first, last) = PullRequest.Range(body, i);
-            for (long n = Math.Max(first, cached.Stable + 1); n <= Math.Min(last, cached.Highest) && left > 0; n++)
-            {
-                if (!_context!.MayRepair())
-                {
-                    return;
-                }
-
-                if (cached.TryGetPacket(n, from, _context.Options.ReorderWindow, out var packet))
-                {
-                    _context.SendRepair(packet, to);
-                    left--;
-                }
-            }
-        }
     }
 
     private void Answer(in PacketHeader probe, NodeKey from, PacketFlags flags)

@@ -22,6 +22,10 @@ internal sealed class InboundStream
 {
     // Packets that are read at once behind one that is not consumed.
     private const int ReadAhead = 32;
+    // Who asked so often has asked the sender too.
+    private const int AskedOfSender = 3;
+    // What a sender denied is not believed for so long; until then the others have asked it as well.
+    private static readonly TimeSpan Denial = TimeSpan.FromSeconds(1);
 
     private readonly MulticastContext _context;
     private readonly IStreamConsumer _consumer;
@@ -43,6 +47,7 @@ internal sealed class InboundStream
     private long _arrived;
     private long _arrivedWhenTold = -1;
     private TimeSpan _toldAt;
+    private TimeSpan _deniedUntil;
 
     public InboundStream(MulticastContext context, RegionView view, NodeKey sender, bool reliable, IStreamConsumer consumer)
     {
@@ -161,6 +166,39 @@ internal sealed class InboundStream
         Highest = Math.Max(highest, Highest);
     }
 
+    /// <summary>
+    /// What others tell of the stream, where it can be so; 0 where it is further ahead than a window after what this member lacks,
+    /// or beyond what the sender has just denied.
+    /// </summary>
+    public long Believable(long number)
+    {
+        bool isTooFar = number - Contiguous > 2L * _context.Options.WindowPackets;
+        bool isDenied = number > Highest && _deniedUntil > TimeSpan.Zero && _context.Environment.Now < _deniedUntil;
+        return isTooFar || isDenied ? 0 : number;
+    }
+
+    /// <summary>
+    /// The sender says up to where it has sent. True when others told of more: it was asked for that, and nothing of it came, so it
+    /// is not missing any more.
+    /// </summary>
+    public bool TryRetract(long sent)
+    {
+        if (IsSenderGone || _arrived <= sent || !Missing.ContainsAll(sent + 1, _arrived) || _window.Missing(sent + 1).Asked < AskedOfSender)
+        {
+            return false;
+        }
+
+        Missing.RemoveAbove(sent);
+        for (long n = sent + 1; n <= _arrived; n++)
+        {
+            _window.Missing(n) = default;
+        }
+
+        Highest = _arrived = sent;
+        _deniedUntil = _context.Environment.Now + Denial;
+        return true;
+    }
+
     /// <summary>Whether it was sent, as far as is known here, and is not held.</summary>
     public bool Lacks(long sequence) => (sequence > _arrived && sequence <= Highest) || Missing.Contains(sequence);
 
@@ -181,9 +219,10 @@ internal sealed class InboundStream
     {
         into.Clear();
         long from = -1;
-        for (long n = Stable + 1; n <= through + 1; n++)
+        // Nothing is held beyond what arrived, however far others say that it goes.
+        for (long n = Stable + 1; n <= Math.Min(through, _arrived); n++)
         {
-            bool lacks = n <= through && !_window.Holds(n);
+            bool lacks = !_window.Holds(n);
             if (lacks && from < 0)
             {
                 from = n;
@@ -197,6 +236,12 @@ internal sealed class InboundStream
 
                 from = -1;
             }
+        }
+
+        from = from >= 0 ? from : Math.Max(Stable, _arrived) + 1;
+        if (from <= through)
+        {
+            into.Add(from, through);
         }
     }
 
@@ -229,6 +274,9 @@ internal sealed class InboundStream
             TellLoss();
         }
     }
+
+    /// <summary>Now and then: what was needed once need not be kept for ever.</summary>
+    public void Trim() => _window.Trim(_arrived);
 
     /// <summary>Nothing more will come of the messages that have begun.</summary>
     public void GiveUpOpen() => _assembler.DropOpen();

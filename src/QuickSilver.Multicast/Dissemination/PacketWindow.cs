@@ -35,7 +35,13 @@ internal struct PacketSlot
 // by packet number, grown to the span in use and bounded by the options.
 internal sealed class PacketWindow(int maxPackets, ReceiveMemory memory)
 {
-    private PacketSlot[] _ring = new PacketSlot[64];
+    private const int LeastSlots = 64;
+    // Slots that were not used since the last look are given back where they are so many times those that were.
+    private const int Slack = 8;
+
+    private PacketSlot[] _ring = new PacketSlot[LeastSlots];
+    // The widest span since the last look.
+    private long _widest;
 
     // The first number that may be in the window; everything before was handed up and let go.
     public long Base { get; private set; } = 1;
@@ -114,6 +120,17 @@ internal sealed class PacketWindow(int maxPackets, ReceiveMemory memory)
         Base = sequence;
     }
 
+    /// <summary>Now and then: gives slots back that are not used any more. There is nothing beyond <paramref name="highest"/>.</summary>
+    public void Trim(long highest)
+    {
+        if (_ring.Length > LeastSlots && _widest <= _ring.Length / Slack)
+        {
+            Resize((int)BitOperations.RoundUpToPowerOf2((ulong)Math.Max(LeastSlots, _widest)), highest);
+        }
+
+        _widest = Math.Max(0, highest - Base + 1);
+    }
+
     public void Clear(long highest)
     {
         long end = Math.Min(highest, Base + _ring.Length - 1);
@@ -137,17 +154,23 @@ internal sealed class PacketWindow(int maxPackets, ReceiveMemory memory)
     private void Reserve(long sequence)
     {
         long span = sequence - Base + 1;
+        _widest = Math.Max(_widest, span);
         if (span <= _ring.Length)
         {
             return;
         }
 
-        var bigger = new PacketSlot[BitOperations.RoundUpToPowerOf2((ulong)span)];
-        for (long n = Base; n < Base + _ring.Length; n++)
+        Resize((int)BitOperations.RoundUpToPowerOf2((ulong)span), Base + _ring.Length - 1);
+    }
+
+    private void Resize(int slots, long highest)
+    {
+        var ring = new PacketSlot[slots];
+        for (long n = Base; n <= highest; n++)
         {
-            bigger[n & (bigger.Length - 1)] = this[n];
+            ring[n & (ring.Length - 1)] = this[n];
         }
 
-        _ring = bigger;
+        _ring = ring;
     }
 }

@@ -46,6 +46,7 @@ internal sealed class RegionSender
     private TimeSpan _supersededSince;
     // When an acknowledgement last came, or the first packet went that one is due for.
     private TimeSpan _ackedAt;
+    private TimeSpan _deniedAt = TimeSpan.MinValue / 2;
 
     public RegionSender(MulticastContext context, RegionView view, bool reliable, IRegionPath path)
     {
@@ -248,6 +249,9 @@ internal sealed class RegionSender
     /// <summary>Whether an acknowledgement that leaves these members out counts all that this node takes for live.</summary>
     public bool CountsAll(ulong gone) => gone == _live.Gone;
 
+    /// <summary>Whether so much was sent: more is never held.</summary>
+    public bool HasSent(long number) => number <= _sent;
+
     public void OnAck(long stable, long consumed, long read, long kernelDrops, long receiveBufferBytes)
     {
         var now = _context.Environment.Now;
@@ -310,13 +314,18 @@ internal sealed class RegionSender
     /// Sends again what a member asked for: to it alone, and to all when another asks for the same at about the same time, as then
     /// the whole region lost it; who asks after that has it on the way. Gives how many packets went out.
     /// </summary>
-    public int Repair(long first, long last, int limit, DatagramAddress to)
+    public void Repair(long first, long last, ref AnswerLimit limit, DatagramAddress to)
     {
-        int sentNow = 0;
         var now = _context.Environment.Now;
-        first = Math.Max(first, _packets.First);
-        last = Math.Min(last, _sent);
-        for (long n = first; n <= last && sentNow < limit; n++)
+        if (last > _sent && now - _deniedAt >= _context.Options.AnnounceMax)
+        {
+            // Others told of what was never sent. All are to hear that it was not.
+            _deniedAt = now;
+            SendAnnouncement();
+        }
+
+        (first, last) = limit.Next(first, last, _packets.First, _sent);
+        for (long n = first; n <= last && limit.Packets > 0; n++)
         {
             ref var packet = ref _packets[n];
             if (packet.Lease is null)
@@ -347,10 +356,8 @@ internal sealed class RegionSender
                 _context.OnRepair(bytes.Length, _path.Send(bytes, bytes.Length));
             }
 
-            sentNow++;
+            limit.NoteAnswer();
         }
-
-        return sentNow;
     }
 
     public void Close(string reason)
@@ -503,12 +510,17 @@ internal sealed class RegionSender
 
         _context.OnWait();
         SuspectIfUnacknowledged();
+        SendAnnouncement();
+        _context.Environment.Schedule(_announceAlarm, _announcePace.Next());
+    }
+
+    private void SendAnnouncement()
+    {
         Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
         var flags = _flags | (SupersededAt != 0 && _sent == _packets.Last ? PacketFlags.Final : PacketFlags.None);
         _template.Write(packet, PacketKind.Announce, flags, _sent, 0, 0);
         PacketTemplate.Seal(packet);
         _path.Send(packet, packet.Length);
-        _context.Environment.Schedule(_announceAlarm, _announcePace.Next());
     }
 
     /// <summary>What it waits for, and whom, for people.</summary>

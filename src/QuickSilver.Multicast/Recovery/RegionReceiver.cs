@@ -11,6 +11,9 @@ internal sealed class RegionReceiver : IGapObserver
     // Twice the window of a sender that was told of no socket.
     private const long UnicastRoomPackets = 4096;
 
+    // Senders that tokens tell of and the directory has not, at a time: they are gone, or will be known soon.
+    private const int MostStrangers = 256;
+
     private readonly MulticastContext _context;
     private readonly IStreamConsumer _consumer;
     private readonly Dictionary<NodeKey, InboundStream> _reliable = [];
@@ -99,6 +102,11 @@ internal sealed class RegionReceiver : IGapObserver
     public void OnAnnounce(NodeKey sender, long highest, bool final)
     {
         var stream = FindOrAdd(sender, reliable: true);
+        if (stream.TryRetract(highest))
+        {
+            Rings.Retract(sender, highest);
+        }
+
         stream.OnAnnounced(highest, final);
         NoteGap(stream);
         Rings.OnAnnounce(sender);
@@ -158,6 +166,33 @@ internal sealed class RegionReceiver : IGapObserver
         }
 
         return stream;
+    }
+
+    /// <summary>
+    /// The stream of a sender of which a token tells, known or not; null when more are told of that nobody has heard of than can be.
+    /// </summary>
+    public InboundStream? FindTold(NodeKey sender)
+    {
+        if (Find(sender) is { } known)
+        {
+            return known;
+        }
+
+        if (!_context.Directory.Contains(sender))
+        {
+            int strangers = 0;
+            foreach (var stream in _streams)
+            {
+                strangers += stream.IsReliable && !_context.Directory.Contains(stream.Sender) ? 1 : 0;
+            }
+
+            if (strangers >= MostStrangers)
+            {
+                return null;
+            }
+        }
+
+        return FindOrAdd(sender, reliable: true);
     }
 
     public bool IsPullStubborn(InboundStream stream) => _pulls[stream].IsStubborn;

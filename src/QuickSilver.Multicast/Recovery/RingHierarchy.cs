@@ -12,6 +12,8 @@ internal sealed class RingHierarchy
 {
     private const int PushLimit = 32;
     private const int MostIdleEpochs = 4;
+    // So many are not begun while a node does not hear of one.
+    private const ulong MostEpochsAhead = 1 << 16;
 
     private readonly List<TokenRing> _rings = [];
     private readonly Dictionary<NodeKey, Settlement> _settlements = [];
@@ -217,15 +219,17 @@ internal sealed class RingHierarchy
     public bool Learn(RecoveryRecord record, Settlement settlement, InboundStream stream)
     {
         // Also what this round has found so far: that a packet was sent is true wherever it was heard.
-        long heldByAny = Math.Max(record.KnownHeldByAny, record.HeldByAny);
-        bool isNews = record.Stable > settlement.Stable || record.Replicated > settlement.Replicated
-            || heldByAny > settlement.HeldByAny;
-        settlement.Stable = Math.Max(settlement.Stable, record.Stable);
-        settlement.Replicated = Math.Max(settlement.Replicated, record.Replicated);
+        long heldByAny = stream.Believable(Math.Max(record.KnownHeldByAny, record.HeldByAny));
+        // Held by all is held by this member; who is left out does not count, and has no use for it.
+        long stable = Math.Min(record.Stable, stream.Contiguous);
+        long replicated = stream.Believable(record.Replicated);
+        bool isNews = stable > settlement.Stable || replicated > settlement.Replicated || heldByAny > settlement.HeldByAny;
+        settlement.Stable = Math.Max(settlement.Stable, stable);
+        settlement.Replicated = Math.Max(settlement.Replicated, replicated);
         settlement.HeldByAny = Math.Max(settlement.HeldByAny, heldByAny);
         stream.OnAnnounced(settlement.HeldByAny, final: false);
         Region.NoteGap(stream);
-        bool isLater = record.Epoch > settlement.Epoch;
+        bool isLater = record.Epoch > settlement.Epoch && (record.Epoch >> 32) - (settlement.Epoch >> 32) <= MostEpochsAhead;
         if (record.IsDecided ? isLater || (record.Epoch == settlement.Epoch && !settlement.IsDecided) : isLater && record.IsGathering)
         {
             isNews = true;
@@ -244,6 +248,16 @@ internal sealed class RingHierarchy
         stream.SetStable(settlement.Stable, settlement.Replicated);
         FinishIfDone(stream, settlement);
         return isNews;
+    }
+
+    /// <summary>All is never more than this member itself, whatever others made of the record on its way.</summary>
+    public static void Bound(RecoveryRecord record, InboundStream stream)
+    {
+        record.HeldByAll = Math.Min(record.HeldByAll, stream.Contiguous);
+        record.ConsumedByAll = Math.Min(record.ConsumedByAll, stream.Consumed);
+        record.ReadByAll = Math.Min(record.ReadByAll, stream.Highest);
+        record.ReplicatedByAll = Math.Min(record.ReplicatedByAll, stream.KeptContiguous);
+        record.HeldByAny = stream.Believable(record.HeldByAny);
     }
 
     /// <summary>At the root's leader, when a round is over.</summary>
@@ -324,11 +338,12 @@ internal sealed class RingHierarchy
             return;
         }
 
-        int sent = 0;
-        for (int i = 0; i < gaps.Count; i++)
+        var limit = new AnswerLimit(PushLimit);
+        Context.Repairs.For(neighbour);
+        for (int i = 0; i < gaps.Count && !limit.IsSpent; i++)
         {
-            var (first, last) = gaps[i];
-            for (long n = Math.Max(first, stream.Stable + 1); n <= Math.Min(last, stream.Highest) && sent < PushLimit; n++)
+            var (first, last) = limit.Next(gaps[i].First, gaps[i].Last, stream.Stable + 1, stream.Highest);
+            for (long n = first; n <= last && limit.Packets > 0; n++)
             {
                 if (!Context.MayRepair())
                 {
@@ -338,9 +353,31 @@ internal sealed class RingHierarchy
                 if (stream.TryGetPacket(n, neighbour, Context.Options.PullRepeat, out var packet))
                 {
                     Context.SendRepair(packet, address);
-                    sent++;
+                    limit.NoteAnswer();
                 }
             }
+        }
+    }
+
+    /// <summary>The sender itself says that it has sent no more: what others told beyond it is not so.</summary>
+    public void Retract(NodeKey sender, long sent)
+    {
+        var settlement = SettlementOf(sender);
+        settlement.HeldByAny = Math.Min(settlement.HeldByAny, sent);
+        foreach (var ring in _rings)
+        {
+            if (ring.FindResult(sender) is { } result)
+            {
+                result.HeldByAny = Math.Min(result.HeldByAny, sent);
+            }
+        }
+    }
+
+    public void TrimStreams(int level)
+    {
+        for (int i = 0; level == 0 && i < Region.Streams.Count; i++)
+        {
+            Region.Streams[i].Trim();
         }
     }
 

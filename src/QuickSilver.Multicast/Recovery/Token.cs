@@ -126,7 +126,7 @@ internal sealed class Token
         Level = body[50];
         int passedOver = body[51];
         int at = HeadBytes;
-        if (passedOver > MaxPassedOver || body.Length < at + (passedOver * 4) + MarkBytes)
+        if (Round < 0 || passedOver > MaxPassedOver || body.Length < at + (passedOver * 4) + MarkBytes)
         {
             return false;
         }

@@ -32,10 +32,6 @@ internal sealed class TokenRing
     private readonly (int First, int End) _seats;
     private readonly int _seat;
     private readonly int _ring;
-    // The newest round seen: later leaders have higher ranks, as a leader that is removed does not come back to the view. One of
-    // a higher rank may lead that takes one for gone who is not so here; when it is gone itself, the lower ranks lead again.
-    private long _round;
-    private int _leaderRank;
     // The last round that this member began: it goes on from there if it leads again.
     private long _led;
     private bool _underWay;
@@ -45,6 +41,8 @@ internal sealed class TokenRing
     private int _stillRounds;
     private bool _sawToken;
     private TimeSpan _heardOfAll;
+    // One of a higher rank may lead that takes one for gone who is not so here; when it is gone itself, the lower ranks lead again.
+    private RoundSequence _rounds;
 
     public TokenRing(RingHierarchy rings, int level)
     {
@@ -126,10 +124,9 @@ internal sealed class TokenRing
         _probes.Clear();
         _underWay = false;
         _clock.Forget();
-        if (!_rings.Live.IsLive(_leaderRank))
+        if (!_rings.Live.IsLive(_rounds.Leader))
         {
-            _leaderRank = 0;
-            _round = 0;
+            _rounds = default;
         }
 
         foreach (var result in _results.Values)
@@ -158,7 +155,7 @@ internal sealed class TokenRing
 
         if (leader == _rings.SelfRank)
         {
-            if (!_underWay || token.Round != _round)
+            if (!_underWay || token.Round != _led)
             {
                 _clock.OnLate(token.Round, _context.Environment.Now);
                 return DropReason.Duplicate;
@@ -168,13 +165,13 @@ internal sealed class TokenRing
             return DropReason.None;
         }
 
-        if (leader < _leaderRank || (leader == _leaderRank && token.Round <= _round))
+        bool isExpected = leader == _rings.LeaderOf(Level, _ring);
+        var (now, patience) = (_context.Environment.Now, _context.Options.TokenTimeout);
+        if (!_rounds.TryFollow(leader, token.Round, isExpected, from == token.Leader, now, patience))
         {
             return DropReason.Duplicate;
         }
 
-        _leaderRank = leader;
-        _round = token.Round;
         _sawToken = true;
         _probes.Clear();
         Visit(from);
@@ -207,7 +204,7 @@ internal sealed class TokenRing
     }
 
     public override string ToString() =>
-        $"level {Level} seats {_seats.First}-{_seats.End - 1}{(IsLeader ? " leads" : "")} round {_round} of {_leaderRank}"
+        $"level {Level} seats {_seats.First}-{_seats.End - 1}{(IsLeader ? " leads" : "")} round {_rounds.Round} of {_rounds.Leader}"
         + $"{(_underWay ? " under way" : "")}, {_clock.Timeouts} timeouts, {_stillRounds} still, {_probes.Count} probed";
 
     private void OnTimer()
@@ -233,17 +230,13 @@ internal sealed class TokenRing
 
     private void StartRound()
     {
-        if (_leaderRank != _rings.SelfRank)
-        {
-            _leaderRank = _rings.SelfRank;
-            _round = _led;
-        }
-
-        _led = ++_round;
+        // It goes on from the last that it led, if others have led since.
+        _led++;
+        _rounds.Set(_rings.SelfRank, _led);
         var token = _rings.Token;
         token.Clear();
         token.Level = Level;
-        token.Round = _round;
+        token.Round = _led;
         token.Leader = _context.Self;
         token.KernelDrops = _rings.DropsUnder(Level);
         token.ReceiveBufferBytes = _rings.BufferUnder(Level);
@@ -278,7 +271,7 @@ internal sealed class TokenRing
         }
 
         _underWay = true;
-        _clock.Begin(_round, _context.Environment.Now);
+        _clock.Begin(_led, _context.Environment.Now);
         int next = Successor();
         if (next == _rings.SelfRank)
         {
@@ -286,7 +279,7 @@ internal sealed class TokenRing
             return;
         }
 
-        Pass(next, (int)(_round % int.MaxValue));
+        Pass(next, (int)(_led % int.MaxValue));
         _context.Environment.Schedule(_timer, _clock.Timeout);
     }
 
@@ -299,7 +292,14 @@ internal sealed class TokenRing
         for (int i = 0; i < token.Count; i++)
         {
             var record = token[i];
-            var stream = _region.FindOrAdd(record.Sender, reliable: true);
+            if (_region.FindTold(record.Sender) is not { } stream)
+            {
+                // More strangers are told of than can be: this member speaks for none of them.
+                record.HeldByAll = record.ConsumedByAll = record.ReadByAll = record.ReplicatedByAll = 0;
+                record.IsPartial = true;
+                continue;
+            }
+
             var settlement = _rings.SettlementOf(record.Sender);
             if (_rings.Learn(record, settlement, stream) && Level > 0)
             {
@@ -354,9 +354,14 @@ internal sealed class TokenRing
         for (int i = 0; i < token.Count; i++)
         {
             var record = token[i];
-            var stream = _region.FindOrAdd(record.Sender, reliable: true);
+            if (_region.FindTold(record.Sender) is not { } stream)
+            {
+                continue;
+            }
+
             var settlement = _rings.SettlementOf(record.Sender);
             var result = Result(record.Sender);
+            RingHierarchy.Bound(record, stream);
             bool isNews = Take(record, result, isWhole);
             moved |= isNews || record.IsDecided;
             if (IsRoot)
@@ -451,6 +456,7 @@ internal sealed class TokenRing
     private void Rest()
     {
         _waitsIdle = true;
+        _rings.TrimStreams(Level);
         if (_rings.Live.Count > 1)
         {
             bool leads = IsLeader;
@@ -547,6 +553,7 @@ internal sealed class TokenRing
             return;
         }
 
+        _rings.TrimStreams(Level);
         if (!_sawToken)
         {
             _probes.Send(_rings.Live[leader], PacketFlags.None);

@@ -237,7 +237,8 @@ public sealed class FailureTests
     {
         var packet = new byte[AggregateAck.Bytes];
         var template = new PacketTemplate(7, from.Key.Id, from.Key.Incarnation, view.RegionId, view.Number);
-        var ack = new AggregateAck(sender.Key, 10, 10, 10, KernelDrops: 0, ReceiveBufferBytes: 1 << 20, gone);
+        long last = sender.Multicast.Streams[0].Last;
+        var ack = new AggregateAck(sender.Key, last, last, last, KernelDrops: 0, ReceiveBufferBytes: 1 << 20, gone);
         ack.Write(packet, template);
         var port = from.Node.Environment.OpenPort(new DatagramPortOptions(), new Deaf());
         port.Send(packet, packet.Length, new DatagramAddress(sender.Membership.EndPoint));
