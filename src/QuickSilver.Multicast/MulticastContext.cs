@@ -1,11 +1,13 @@
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Core.Environment;
+using QuickSilver.Core.Flow;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Reachability;
 using QuickSilver.Multicast.Reassembly;
@@ -16,6 +18,8 @@ namespace QuickSilver.Multicast;
 // What every part of one node's multicast shares.
 internal sealed class MulticastContext(INodeEnvironment environment, MulticastOptions options, IMembership membership)
 {
+    private static readonly TimeSpan DropSampleInterval = TimeSpan.FromMilliseconds(20);
+
     // Made when first used: a node that has no topic open needs none of them.
     private Token? _token;
     private byte[]? _tokenPacket;
@@ -25,6 +29,9 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     private SuspicionPace? _suspicions;
     // Null until the service or another node asks for an echo.
     private EchoDesk? _echoes;
+    private RateLimit? _checks;
+    private long _unicastDrops;
+    private TimeSpan _dropsSampledAt = TimeSpan.MinValue;
 
     public INodeEnvironment Environment { get; } = environment;
     public MulticastOptions Options { get; } = options;
@@ -41,6 +48,9 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     public bool HasToldOfPorts { get; set; }
     public ILogger Log { get; set; } = NullLogger.Instance;
 
+    /// <summary>Who does not hear this node over a group.</summary>
+    public DeafMembers Deaf { get; set; } = null!;
+
     /// <summary>The token under the hand, of whichever ring, and the packet to write it into: each used within one call.</summary>
     public Token Token => _token ??= new Token();
     public PullDrafts PullDrafts => _pullDrafts ??= new PullDrafts();
@@ -48,6 +58,26 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
 
     /// <summary>The node's unicast port: tokens, pulls, acknowledgements and repairs.</summary>
     public required IDatagramPort ControlPort { get; init; }
+
+    /// <summary>
+    /// Datagrams that the kernel dropped at the unicast port, where copies come too. Sampled: reading it may cost a system call.
+    /// </summary>
+    public long UnicastDrops
+    {
+        get
+        {
+            var now = Environment.Now;
+            if (_dropsSampledAt == TimeSpan.MinValue || now - _dropsSampledAt >= DropSampleInterval)
+            {
+                _dropsSampledAt = now;
+                long drops = ControlPort.KernelDrops;
+                Counters.KernelDrops += drops - _unicastDrops;
+                _unicastDrops = drops;
+            }
+
+            return _unicastDrops;
+        }
+    }
 
     /// <summary>An acknowledgement freed room or settled a stream.</summary>
     public required Action OnSenderProgress { get; init; }
@@ -86,6 +116,19 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     /// <summary>What is sent again for others; with whom it is for told first.</summary>
     public RepairBudget Repairs => _repairs ??= new RepairBudget(Environment, Options);
 
+    /// <summary>
+    /// A sender has had no acknowledgement of a view for so long. Where the sender is no member of it, or all others of it are silent,
+    /// nobody else might notice: the first that lives sends the acknowledgements. Whoever of the others is silent is missed by that one.
+    /// </summary>
+    public void SuspectIfSilent(LiveMembers live, RegionView view, TimeSpan silence)
+    {
+        int rank = silence < Options.AckSilence ? -1 : live.FirstIn(0, live.Ranks);
+        if (rank >= 0 && live[rank] != Self)
+        {
+            ReportSuspect(live[rank], $"no acknowledgement for {silence.TotalSeconds:0.0} s in {view}");
+        }
+    }
+
     /// <summary>False when this node has sent as much again as it may for now: who asked will ask again, as a rule another.</summary>
     public bool MayRepair()
     {
@@ -96,6 +139,14 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
 
         Counters.RepairsPutOff++;
         return false;
+    }
+
+    /// <summary>False when this node has sent as many packets as it may for now to members that had not asked.</summary>
+    public bool MayCheck()
+    {
+        double rate = Options.ChecksPerSecond;
+        _checks ??= new RateLimit(Environment.Now, rate, Math.Max(1, rate / 8));
+        return _checks.TryTake(Environment.Now, 1);
     }
 
     public void SendRepair(ReadOnlySpan<byte> packet, DatagramAddress to) =>

@@ -32,6 +32,11 @@ internal sealed class MulticastCounters
     public long TokenTimeouts;
     public long AcksReceived;
     public long SinkExceptions;
+    // Of data packets, to members that do not hear the group.
+    public long CopiesSent;
+    // Senders that this node does not hear over their groups, and nodes that do not hear it, now.
+    public long UnheardSenders;
+    public long DeafMembers;
     public long BusySends;
     public long RefusedSends;
     // Times that the system refused the port of a group.

@@ -9,6 +9,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Recovery;
 using QuickSilver.Multicast.Stalls;
@@ -73,6 +74,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             OnSenderProgress = PostProgress,
             OnWait = () => Waits.Look(),
         };
+        _context.Deaf = new DeafMembers(_context, _ports.Groups, region => _views.GetValueOrDefault(region));
         _reader.Attach(_context, this);
         _flush = new ActionRequest(OnFlush);
         _progress = new ActionRequest(OnProgress);
@@ -199,6 +201,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         }
 
         _context.Counters.Regions = _views.Count;
+        _context.Deaf.OnConfiguration();
 
         // Who is above knows of a view before the first message of it comes.
         Observer?.OnConfiguration(change);
@@ -308,7 +311,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             return null;
         }
 
-        sender = new RegionSender(_context, view, reliable, _ports.PathTo(view, _context.Directory)) { RoutedAt = _configuration };
+        sender = new RegionSender(_context, view, reliable, _ports.PathTo(view, _context)) { RoutedAt = _configuration };
         _senders.Add((region, reliable), sender);
         return sender;
     }
@@ -423,29 +426,10 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     private void ApplyRegions(ConfigurationChange change)
     {
-        if (change.IsSnapshot)
+        foreach (ulong region in change.RegionsAbsent(_views.Keys))
         {
-            var present = new HashSet<ulong>();
-            foreach (var view in change.Regions)
-            {
-                present.Add(view.RegionId);
-            }
-
-            var absent = new List<ulong>();
-            foreach (ulong region in _views.Keys)
-            {
-                if (!present.Contains(region))
-                {
-                    absent.Add(region);
-                }
-            }
-
-            absent.Sort();
-            foreach (ulong region in absent)
-            {
-                Supersede(region, change.Number);
-                _views.Remove(region);
-            }
+            Supersede(region, change.Number);
+            _views.Remove(region);
         }
 
         foreach (var view in change.Regions)

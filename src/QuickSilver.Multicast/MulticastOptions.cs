@@ -30,6 +30,13 @@ internal sealed record MulticastOptions
 
     public bool Unicast { get; init; }
 
+    // Members that say that they do not hear this node over a group get copies by unicast; if not, what repairs give them.
+    public bool CopiesToDeaf { get; init; } = true;
+
+    // Small packets a second to single members that are not asked for by any: where nobody answers, and where no answers are
+    // expected. All streams of a node together.
+    public int ChecksPerSecond { get; init; } = 2_000;
+
     // Numbers ahead of the oldest packet not yet stable that a receiver takes: bounds its memory per sender (I17).
     public int WindowPackets { get; init; } = 1 << 16;
 

@@ -35,6 +35,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     // directory changes.
     private RegionReceiver? _lastRegion;
     private InboundStream? _lastStream;
+    private PacketWays? _ways;
     // The region whose ring was told of the present run: once is enough.
     private RegionReceiver? _roused;
 
@@ -47,6 +48,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
     public void Attach(MulticastContext context, MulticastNode node)
     {
+        _ways = new PacketWays(context, node);
         _context = context;
         _node = node;
     }
@@ -64,6 +66,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         // What is the same for all packets of a run is done once for all of them: a look at the clock or at the ring costs as
         // much as the rest of a packet's way.
         _roused = null;
+        _ways!.OnRun(run.Port);
         int packets = 0;
         int bytes = 0;
         try
@@ -117,6 +120,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     public void OnNodeGone(NodeKey node)
     {
         ForgetLast();
+        _ways!.OnNodeGone(node);
         foreach (var region in _ordered)
         {
             region.OnNodeGone(node);
@@ -193,6 +197,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         // What is put back goes to the end, and what is too old by now goes meanwhile.
         int left = _unknown?.Count ?? 0;
         _roused = null;
+        _ways!.OnReplay();
         while (left-- > 0 && _unknown!.TryTake(out var lease, out int offset, out int length, out var arrived))
         {
             var header = new PacketHeader(lease.Span.Slice(offset, length));
@@ -230,6 +235,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
             _regions.Remove((region.View.RegionId, region.View.Number));
             (_closed ??= new ClosedViews(_context!.Environment)).Add(region.View.RegionId, region.View.Number);
             region.Close();
+            _ways!.OnViewClosed(region.View, _ordered);
         }
 
         if (_settled > 0)
@@ -268,6 +274,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
             region.Close();
         }
 
+        _ways?.Close();
         _ordered.Clear();
         _regions.Clear();
         _context?.Environment.CancelIfMade(_expiry);
@@ -332,24 +339,18 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
         var sender = new NodeKey(header.Sender, header.Incarnation);
         bool isData = header.Kind is PacketKind.Data or PacketKind.Announce;
-        if (header.Kind == PacketKind.Ack)
+        switch (header.Kind)
         {
-            return OnAck(header, sender);
-        }
-
-        if (header.Kind == PacketKind.Pull)
-        {
-            return PullAnswer.Give(_context!, _node!, _regions.GetValueOrDefault((header.Region, header.View)), header, sender);
-        }
-
-        if (header.Kind == PacketKind.Credit)
-        {
-            return _node!.CreditLimits.OnPacket(sender, header.Sequence, header.Body);
-        }
-
-        if (header.Kind is PacketKind.Echo or PacketKind.EchoReply)
-        {
-            return _context!.Echoes.OnPacket(header);
+            case PacketKind.Ack:
+                return OnAck(header, sender);
+            case PacketKind.Pull:
+                return PullAnswer.Give(_context!, _node!, _regions.GetValueOrDefault((header.Region, header.View)), header, sender);
+            case PacketKind.Credit:
+                return _node!.CreditLimits.OnPacket(sender, header.Sequence, header.Body);
+            case PacketKind.Hearing:
+                return _ways!.OnHearing(header, sender, _regions.GetValueOrDefault((header.Region, header.View)));
+            case PacketKind.Echo or PacketKind.EchoReply:
+                return _context!.Echoes.OnPacket(header);
         }
 
         if (!_regions.TryGetValue((header.Region, header.View), out var region))
@@ -381,6 +382,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
                 return OnData(region, _lastStream, header, lease, offset);
             case PacketKind.Announce when IsReliable(header):
                 region.OnAnnounce(sender, header.Sequence, (header.Flags & PacketFlags.Final) != 0);
+                _ways!.Note(region, region.FindOrAdd(sender, reliable: true));
                 return DropReason.None;
             case PacketKind.Announce:
                 return DropReason.Malformed;
@@ -407,6 +409,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
     private DropReason OnData(RegionReceiver region, InboundStream stream, in PacketHeader header, Lease lease, int offset)
     {
+        _ways!.Note(region, stream);
         var refused = region.OnData(stream, header.Sequence, lease, offset, header.Length);
         if (refused == DropReason.None && (header.Flags & PacketFlags.AckWanted) != 0)
         {

@@ -62,6 +62,15 @@ public sealed record NodeCounters
     /// <summary>Regions that the topics open here reach, now; each is one multicast group.</summary>
     public long Regions { get; init; }
 
+    /// <summary>Data packets sent as copies to single members that do not hear their group; not among the packets sent.</summary>
+    public long CopiesSent { get; init; }
+
+    /// <summary>Senders that this node does not hear over multicast, now.</summary>
+    public long UnheardSenders { get; init; }
+
+    /// <summary>Nodes to which this node sends and that do not hear it over multicast, now.</summary>
+    public long DeafMembers { get; init; }
+
     /// <summary>"gso" where runs of datagrams go to the kernel as one, "single" elsewhere.</summary>
     public string DatagramPath { get; init; } = "single";
 }

@@ -53,7 +53,7 @@ internal static class OptionRules
         Within(failures, nameof(options.DiscoveryPort), options.DiscoveryPort, 1, IPEndPoint.MaxPort);
         if (!Enum.IsDefined(options.Dissemination))
         {
-            Add(failures, nameof(options.Dissemination), (int)options.Dissemination, "Multicast or Unicast");
+            Add(failures, nameof(options.Dissemination), (int)options.Dissemination, "Auto, Multicast or Unicast");
         }
 
         CheckRange(options, failures);

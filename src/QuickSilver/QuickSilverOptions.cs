@@ -5,11 +5,20 @@ namespace QuickSilver;
 /// <summary>How packets reach the members of a region.</summary>
 public enum Dissemination
 {
-    /// <summary>One IP multicast per packet and region.</summary>
+    /// <summary>
+    /// One IP multicast per packet and region, whether or not it reaches all members. Those that it does not reach are named, and get
+    /// what they miss by repair: slowly.
+    /// </summary>
     Multicast = 0,
 
-    /// <summary>A copy per member, where the network has no multicast.</summary>
+    /// <summary>A copy per member and packet: for networks that are known to have no multicast. The node joins no groups.</summary>
     Unicast = 1,
+
+    /// <summary>
+    /// One IP multicast per packet and region, and copies to those members that say that it does not reach them, until it does. On a
+    /// network without multicast these are all of them, within 3 s of the first message.
+    /// </summary>
+    Auto = 2,
 }
 
 /// <summary>What a node is started with. Every value is checked at start; a wrong one is refused by name, value and range.</summary>
@@ -31,8 +40,12 @@ public sealed record QuickSilverOptions
     /// still share the discovery group.</summary>
     public int DiscoveryPort { get; set; } = 7402;
 
-    /// <summary>Multicast or unicast copies. Default: multicast.</summary>
-    public Dissemination Dissemination { get; set; } = Dissemination.Multicast;
+    /// <summary>
+    /// Multicast, unicast copies, or both as the network needs it. Default: <see cref="Dissemination.Auto"/>. Nodes of one cluster
+    /// may differ: it is the sender's that counts, and a node with <see cref="Dissemination.Unicast"/> gets copies of all senders
+    /// but those with <see cref="Dissemination.Multicast"/>. Discovery without <see cref="MembershipService"/> needs multicast always.
+    /// </summary>
+    public Dissemination Dissemination { get; set; } = Dissemination.Auto;
 
     /// <summary>The first address of the range that regions take their multicast addresses from. Default 239.192.0.0.</summary>
     public IPAddress MulticastBase { get; set; } = IPAddress.Parse("239.192.0.0");

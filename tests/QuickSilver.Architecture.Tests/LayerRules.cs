@@ -48,7 +48,8 @@ internal static class LayerRules
     };
 
     /// <summary>
-    /// In Multicast, Dissemination offers seams; Recovery and Ordering use it and not each other. The root wires them.
+    /// In Multicast, Hearing knows who gets copies and not how; Dissemination offers seams; Recovery and Ordering use it and not each
+    /// other. The root wires them.
     /// </summary>
     public static readonly (string User, string Used)[] MulticastBans =
     [
@@ -56,6 +57,9 @@ internal static class LayerRules
         ("Dissemination", "Ordering"),
         ("Recovery", "Ordering"),
         ("Ordering", "Recovery"),
+        ("Hearing", "Dissemination"),
+        ("Hearing", "Recovery"),
+        ("Hearing", "Ordering"),
         ("Pacing", "Recovery"),
         ("Pacing", "Ordering"),
     ];

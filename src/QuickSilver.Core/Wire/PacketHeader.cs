@@ -83,7 +83,7 @@ internal readonly ref struct PacketHeader(ReadOnlySpan<byte> packet)
             return DropReason.ForeignCluster;
         }
 
-        if (header.Kind is PacketKind.None or > PacketKind.EchoReply)
+        if (header.Kind is PacketKind.None or > PacketKind.Hearing)
         {
             return DropReason.UnknownKind;
         }

@@ -21,6 +21,8 @@ internal enum PacketKind : byte
     // Asks whoever gets it to answer to the address that it names, member of anything or not, and the answer.
     Echo = 9,
     EchoReply = 10,
+    // Whether a member hears a sender over the region's group, between the two.
+    Hearing = 11,
 }
 
 [Flags]

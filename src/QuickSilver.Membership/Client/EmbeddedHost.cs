@@ -26,6 +26,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
     private readonly DiscoveryAsker _asker;
     private readonly Alarm _contestAlarm;
     private readonly Action _onYielded;
+    private readonly LoneHost _alone;
     private TimeSpan _contestDelay = FirstContest;
     private TimeSpan? _askedAt;
     // As it was told in the last question.
@@ -50,6 +51,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
         var hosted = options with { TakesBackTheSilent = true };
         _service = new MembershipService(environment, hosted, new MemoryMembershipStore(), new ServiceCounters(), context.Logger);
         EndPoint = _service.Start(new IPEndPoint(environment.LocalAddress, 0), known);
+        _alone = new LoneHost(context, EndPoint);
         context.Counters.ServicesHosted++;
         context.Logger.Hosting(EndPoint);
         Contest();
@@ -58,6 +60,9 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
     public IPEndPoint EndPoint { get; }
 
     public MembershipService Service => _service;
+
+    /// <summary>Why others may not find it; null: as far as is known they do. From any thread.</summary>
+    public string? Trouble => _alone.Trouble;
 
     private HostStanding Standing => new(_id, _service.HeardCount, _service.Configuration);
 
@@ -83,7 +88,13 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
     {
         for (int at = 0; at < run.Length && !_isOver; at += DiscoveryDatagram.Bytes)
         {
-            if (!_context.TryRead(run.Span[at..], out var datagram) || datagram.Host.Id == _id)
+            if (!_context.TryRead(run.Span[at..], out var datagram))
+            {
+                continue;
+            }
+
+            _alone.OnHeard(isOwn: datagram.Host.Id == _id);
+            if (datagram.Host.Id == _id)
             {
                 continue;
             }
@@ -165,6 +176,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
     private void Contest()
     {
         OpenAnswers();
+        _alone.OnContest(_service.MemberCount);
         Ask();
         var options = _context.Options;
         _context.Environment.Schedule(_contestAlarm, _contestDelay + _context.Jitter(_contestDelay / 4));

@@ -76,6 +76,9 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
 
     public IPEndPoint? HostedAt => _link.Discovery?.HostedAt;
 
+    /// <summary>What ails discovery though the node goes on, in a sentence; null when all is well. From any thread.</summary>
+    public string? Trouble => _link.Discovery?.Trouble;
+
     int IServiceLinkOwner.Rank
     {
         get

@@ -35,6 +35,9 @@ internal sealed class ServiceDiscovery : IDisposable
 
     public IPEndPoint? HostedAt => _host?.EndPoint;
 
+    /// <summary>Why others may not find the service hosted here; null: as far as is known they do. From any thread.</summary>
+    public string? Trouble => Volatile.Read(ref _host)?.Trouble;
+
     /// <summary>
     /// Begins to look; ends with one call of the callback. <paramref name="rank"/>: how many nodes have stood longer;
     /// <paramref name="known"/>: the node's last configuration, which a service that it comes to host continues from.

@@ -96,4 +96,7 @@ internal static partial class MembershipLog
 
     [LoggerMessage(1320, LogLevel.Error, "This node leaves the cluster: {Reason}.")]
     public static partial void GaveUp(this ILogger logger, string reason);
+
+    [LoggerMessage(1330, LogLevel.Warning, "{Trouble}")]
+    public static partial void HostsAlone(this ILogger logger, string trouble);
 }

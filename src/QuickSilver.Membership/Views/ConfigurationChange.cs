@@ -21,6 +21,23 @@ internal sealed record ConfigurationChange
     public ImmutableArray<TopicView> Topics { get; init; } = [];
     // Regions of which this node is told no more, after what is said of them here.
     public ImmutableArray<ulong> OutOfSight { get; init; } = [];
+
+    /// <summary>Of the regions that a node knows, those that a snapshot does not name: they are over. In ascending order.</summary>
+    public List<ulong> RegionsAbsent(IReadOnlyCollection<ulong> known)
+    {
+        if (!IsSnapshot)
+        {
+            return [];
+        }
+
+        var absent = new HashSet<ulong>(known);
+        foreach (var view in Regions)
+        {
+            absent.Remove(view.RegionId);
+        }
+
+        return [.. absent.Order()];
+    }
 }
 
 // Called on the core thread by the membership client.

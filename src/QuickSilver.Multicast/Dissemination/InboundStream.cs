@@ -1,6 +1,7 @@
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Reassembly;
 
 namespace QuickSilver.Multicast.Dissemination;
@@ -48,6 +49,8 @@ internal sealed class InboundStream
     private long _arrivedWhenTold = -1;
     private TimeSpan _toldAt;
     private TimeSpan _deniedUntil;
+    // Whether the stream is heard over its group: PacketReader's note.
+    public HeardMark Heard;
 
     public InboundStream(MulticastContext context, RegionView view, NodeKey sender, bool reliable, IStreamConsumer consumer)
     {

@@ -1,8 +1,8 @@
-using System.Globalization;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Pacing;
 
 namespace QuickSilver.Multicast.Dissemination;
@@ -17,6 +17,13 @@ internal sealed class RegionSender
 {
     // As many windows are sent before a repair has come.
     public const int RepairWindows = 4;
+    // Announcements that nobody answers until they go to single members too: so many at first, and ever so many then.
+    private const int UnansweredUntilUnicast = 3;
+    private const int FirstRound = 32;
+    private const int NextRound = 8;
+    // A best-effort stream is never answered: while it sends, that many members a second are asked whether they hear it.
+    private const int BestEffortRound = 128;
+    private static readonly TimeSpan RoundEvery = TimeSpan.FromSeconds(1);
 
     private readonly MulticastContext _context;
     private readonly IRegionPath _path;
@@ -29,7 +36,7 @@ internal sealed class RegionSender
     private readonly PacketTemplate _template;
     private readonly Alarm _announceAlarm;
     private readonly Alarm _resumeAlarm;
-    private readonly Queue<(long Packet, StabilityClaim Claim)> _claims = new();
+    private readonly StreamClaims _claims = new();
     // By topic, the packet in which its first message in this view ends: it carries the topic's start table.
     private readonly Dictionary<ulong, long> _started = [];
     private readonly LiveMembers _live;
@@ -47,6 +54,12 @@ internal sealed class RegionSender
     // When an acknowledgement last came, or the first packet went that one is due for.
     private TimeSpan _ackedAt;
     private TimeSpan _deniedAt = TimeSpan.MinValue / 2;
+    // Announcements since the last acknowledgement.
+    private int _unanswered;
+    // The packets of the run that the path has under way.
+    private int _underWay;
+    private MemberRound? _round;
+    private TimeSpan _roundAt;
 
     public RegionSender(MulticastContext context, RegionView view, bool reliable, IRegionPath path)
     {
@@ -105,6 +118,14 @@ internal sealed class RegionSender
     /// <summary>What moves while the stream does.</summary>
     public long Progress => Acknowledged + _consumed + _sent;
 
+    /// <summary>The last packet that was sent, and the last that all members' readers took.</summary>
+    public (long Sent, long Consumed) Through => (_sent, _consumed);
+
+    /// <summary>How long no acknowledgement came that is due.</summary>
+    public TimeSpan Silence => _context.Environment.Now - _ackedAt;
+
+    public LiveMembers Live => _live;
+
     /// <summary>Packets on the way at most; for diagnostics.</summary>
     public int WindowPackets => _pace.WindowPackets;
 
@@ -157,7 +178,7 @@ internal sealed class RegionSender
         {
             if (IsReliable)
             {
-                _claims.Enqueue((end, claim));
+                _claims.Add(end, claim);
                 _packer.WantAck();
             }
             else
@@ -256,6 +277,7 @@ internal sealed class RegionSender
     {
         var now = _context.Environment.Now;
         _ackedAt = now;
+        _unanswered = 0;
         stable = Math.Min(stable, _sent);
         bool wasFull = WindowRoom() <= 0 || _packets.Last > _sent;
         long before = _read;
@@ -267,7 +289,7 @@ internal sealed class RegionSender
             Acknowledged = stable;
             _announcePace.OnAcknowledged(stable, now);
             _packets.ReleaseThrough(stable);
-            CompleteClaims();
+            _claims.ReleaseThrough(Acknowledged);
         }
 
         if (IsSettled && !AwaitsNews)
@@ -353,10 +375,21 @@ internal sealed class RegionSender
             }
             else
             {
-                _context.OnRepair(bytes.Length, _path.Send(bytes, bytes.Length));
+                _context.OnRepair(bytes.Length, _path.Spread(bytes));
             }
 
             limit.NoteAnswer();
+        }
+    }
+
+    /// <summary>To one member that could not hear what was sent until now.</summary>
+    public void AnnounceTo(NodeKey member)
+    {
+        if (IsReliable && AwaitsNews && IsLive(member) && _context.Directory.Find(member) is { } address)
+        {
+            Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
+            WriteAnnouncement(packet);
+            _context.SendControl(packet, address);
         }
     }
 
@@ -366,10 +399,7 @@ internal sealed class RegionSender
         _context.Environment.Cancel(_resumeAlarm);
         _packets.ReleaseThrough(_packets.Last);
         _packer.Dispose();
-        while (_claims.TryDequeue(out var claim))
-        {
-            claim.Claim.Abandon(reason);
-        }
+        _claims.Abandon(reason);
     }
 
     // Something that was sent is not known to be held, or not to be taken, by all. Both must be asked for: the ring rests when all
@@ -401,6 +431,16 @@ internal sealed class RegionSender
         long before = _sent;
         while (_sent < through)
         {
+            if (_path.IsUnderWay)
+            {
+                if (!SendRun(_underWay))
+                {
+                    break;
+                }
+
+                continue;
+            }
+
             long waiting = Math.Min(RunPackets, through - _sent);
             long room = Math.Min(WindowRoom(), waiting);
             // A call costs about as much for one packet as for a run: where the window is the limit, it opens a run further first.
@@ -456,6 +496,7 @@ internal sealed class RegionSender
         var outcome = _path.Send(head.Lease!.Span.Slice(head.Offset, bytes), head.Length);
         if (outcome == SendOutcome.Busy)
         {
+            _underWay = count;
             _context.Counters.BusySends++;
             ResumeIn(TimeSpan.FromMilliseconds(1));
             return false;
@@ -476,6 +517,7 @@ internal sealed class RegionSender
         {
             Acknowledged = _sent;
             _packets.ReleaseThrough(_sent);
+            CheckHearing();
         }
 
         return true;
@@ -509,57 +551,46 @@ internal sealed class RegionSender
         }
 
         _context.OnWait();
-        SuspectIfUnacknowledged();
-        SendAnnouncement();
+        if (IsReliable && Acknowledged < _sent)
+        {
+            _context.SuspectIfSilent(_live, View, Silence);
+        }
+
+        Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
+        WriteAnnouncement(packet);
+        _path.Spread(packet);
+        // Perhaps the group reaches nobody, and then nobody knows that anything was sent.
+        if (IsReliable && _path.UsesGroup && ++_unanswered >= UnansweredUntilUnicast)
+        {
+            Round.Send(packet, _unanswered == UnansweredUntilUnicast ? FirstRound : NextRound);
+        }
+
         _context.Environment.Schedule(_announceAlarm, _announcePace.Next());
     }
 
     private void SendAnnouncement()
     {
         Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
+        WriteAnnouncement(packet);
+        _path.Spread(packet);
+    }
+
+    private MemberRound Round => _round ??= new MemberRound(_context, View);
+
+    private void CheckHearing()
+    {
+        var now = _context.Environment.Now;
+        if (_path.UsesGroup && _context.Options.CopiesToDeaf && now >= _roundAt)
+        {
+            _roundAt = now + RoundEvery;
+            Round.Check(_context.Deaf, BestEffortRound);
+        }
+    }
+
+    private void WriteAnnouncement(Span<byte> packet)
+    {
         var flags = _flags | (SupersededAt != 0 && _sent == _packets.Last ? PacketFlags.Final : PacketFlags.None);
         _template.Write(packet, PacketKind.Announce, flags, _sent, 0, 0);
         PacketTemplate.Seal(packet);
-        _path.Send(packet, packet.Length);
-    }
-
-    /// <summary>What it waits for, and whom, for people.</summary>
-    public string Describe()
-    {
-        int rank = _live.FirstIn(0, _live.Ranks);
-        string who = rank < 0 ? "no member that lives" : $"the acknowledgement of node {_live[rank]}, who leads its rings";
-        var silence = (_context.Environment.Now - _ackedAt).TotalSeconds;
-        string last = string.Create(CultureInfo.InvariantCulture, $"the last acknowledgement came {silence:0.0} s ago");
-        return Acknowledged < _sent
-            ? $"{View} waits for {who}: not all {_live.Count} members are known to hold packet {Acknowledged + 1} of {_sent}, and {last}"
-            : _consumed < _sent
-                ? $"{View} waits for readers to take packet {_consumed + 1} of {_sent}, which all members hold; {last}"
-                : $"{View} waits to send packet {_sent + 1} of {Last}";
-    }
-
-    // Where the sender is no member of the view, or all others of it are silent, nobody else might notice: the first that lives
-    // sends the acknowledgements. Whoever of the others is silent is missed by that one.
-    private void SuspectIfUnacknowledged()
-    {
-        var silence = _context.Environment.Now - _ackedAt;
-        if (!IsReliable || Acknowledged >= _sent || silence < _context.Options.AckSilence)
-        {
-            return;
-        }
-
-        int rank = _live.FirstIn(0, _live.Ranks);
-        if (rank >= 0 && _live[rank] != _context.Self)
-        {
-            _context.ReportSuspect(_live[rank], $"no acknowledgement for {silence.TotalSeconds:0.0} s in {View}");
-        }
-    }
-
-    private void CompleteClaims()
-    {
-        while (_claims.TryPeek(out var claim) && claim.Packet <= Acknowledged)
-        {
-            _claims.Dequeue();
-            claim.Claim.Release();
-        }
     }
 }

@@ -7,28 +7,25 @@ namespace QuickSilver.Multicast.Dissemination;
 // The ports through which a node sends its streams, and the way that each view's packets take.
 internal sealed class SendingPorts(INodeEnvironment environment, MulticastOptions options, IDatagramReceiver receiver) : IDisposable
 {
-    private readonly IDatagramPort _port = Open(environment, options, receiver, tellsFullQueue: !options.Unicast);
     // Opened when the first copy is to be sent. It is not told of a full queue: with that a system also tells of members that
     // are gone, as if a send had failed.
     private IDatagramPort? _copies;
 
-    public int MaxRunSegments => _port.MaxRunSegments;
+    public int MaxRunSegments => Groups.MaxRunSegments;
 
-    public IRegionPath PathTo(RegionView view, NodeDirectory directory)
-    {
-        if (options.Unicast)
-        {
-            return new UnicastFanOut(_port, view, directory);
-        }
+    /// <summary>What goes to groups leaves here.</summary>
+    public IDatagramPort Groups { get; } = Open(environment, options, receiver, tellsFullQueue: !options.Unicast);
 
-        return view.Group is { } group
-            ? new MulticastPath(_port, group)
-            : new UnicastFanOut(_copies ??= TryOpenCopies() ?? _port, view, directory);
-    }
+    /// <summary>What goes to members one by one, but for control packets, leaves here.</summary>
+    public IDatagramPort Copies => options.Unicast ? Groups : _copies ??= TryOpenCopies() ?? Groups;
+
+    public IRegionPath PathTo(RegionView view, MulticastContext context) => !options.Unicast && view.Group is { } group
+        ? new GroupAndCopies(this, group, view, context)
+        : new UnicastFanOut(Copies, view, context.Directory);
 
     public void Dispose()
     {
-        _port.Dispose();
+        Groups.Dispose();
         _copies?.Dispose();
     }
 

@@ -49,3 +49,29 @@ internal sealed class StabilityClaim(Stack<StabilityClaim> pool)
         Release();
     }
 }
+
+// The claims of one stream, by the packet in which each message ends.
+internal readonly struct StreamClaims()
+{
+    private readonly Queue<(long Packet, StabilityClaim Claim)> _claims = new();
+
+    public void Add(long packet, StabilityClaim claim) => _claims.Enqueue((packet, claim));
+
+    /// <summary>All packets up to and with this one are held.</summary>
+    public void ReleaseThrough(long packet)
+    {
+        while (_claims.TryPeek(out var claim) && claim.Packet <= packet)
+        {
+            _claims.Dequeue();
+            claim.Claim.Release();
+        }
+    }
+
+    public void Abandon(string reason)
+    {
+        while (_claims.TryDequeue(out var claim))
+        {
+            claim.Claim.Abandon(reason);
+        }
+    }
+}

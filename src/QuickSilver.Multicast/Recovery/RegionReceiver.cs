@@ -62,7 +62,7 @@ internal sealed class RegionReceiver : IGapObserver
     public long SupersededAt { get; private set; }
 
     /// <summary>Datagrams of the view for which there was no room: in the socket, or in packet memory.</summary>
-    public long Drops => (Port?.KernelDrops ?? 0) + _memoryDrops;
+    public long Drops => (Port?.KernelDrops ?? 0) + _context.UnicastDrops + _memoryDrops;
 
     /// <summary>
     /// What may wait here for one sender: in the socket, or in packet memory, which all share who send now. A sender's window is half
@@ -76,6 +76,8 @@ internal sealed class RegionReceiver : IGapObserver
             return Math.Min(socket, _context.Memory.BytesPerStream * 2 / RegionSender.RepairWindows);
         }
     }
+    /// <summary>Whether what is sent to the view's group can reach this node at all.</summary>
+    public bool MayHear => Port is { IsDeaf: false };
     // In order of first packet; deterministic. A list, so that going through it allocates nothing.
     public List<InboundStream> Streams => _streams;
 
@@ -139,6 +141,18 @@ internal sealed class RegionReceiver : IGapObserver
         {
             _pulls[stream].AskAnew();
         }
+    }
+
+    /// <summary>Whether no stream of this sender was heard over the group for a while.</summary>
+    public bool IsSilent(NodeKey sender)
+    {
+        bool isSilent = true;
+        foreach (var stream in _streams)
+        {
+            isSilent &= stream.Sender != sender || stream.Heard.IsSilent(_context.Environment.Now);
+        }
+
+        return isSilent;
     }
 
     /// <summary>Whether it was removed since the view was opened, or is not known yet though others told of it.</summary>

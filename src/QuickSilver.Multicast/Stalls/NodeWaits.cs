@@ -96,7 +96,7 @@ internal sealed class NodeWaits
 
     private string Describe(object of) => of switch
     {
-        RegionSender stream => stream.Describe(),
+        RegionSender stream => WhyUnstable(stream),
         TopicSender topic => $"The publisher of {topic.Label} waits for {WhyNoRoom(topic)}",
         InboundStream { IsSenderGone: true } stream =>
             $"{stream.View} waits for the members to agree on packet {stream.Contiguous + 1} of node {stream.Sender}, which is gone",
@@ -106,6 +106,21 @@ internal sealed class NodeWaits
             $"A reader of {slow.Label} on this node has no room for messages of node {slow.Order.Sender}, which waits, and reads none",
         _ => $"{of} waits",
     };
+
+    private static string WhyUnstable(RegionSender stream)
+    {
+        var live = stream.Live;
+        int rank = live.FirstIn(0, live.Ranks);
+        string who = rank < 0 ? "no member that lives" : $"the acknowledgement of node {live[rank]}, who leads its rings";
+        string last = $"the last acknowledgement came {Seconds(stream.Silence)} ago";
+        var (sent, consumed) = stream.Through;
+        long next = stream.Acknowledged + 1;
+        return next <= sent
+            ? $"{stream.View} waits for {who}: not all {live.Count} members are known to hold packet {next} of {sent}, and {last}"
+            : consumed < sent
+                ? $"{stream.View} waits for readers to take packet {consumed + 1} of {sent}, which all members hold; {last}"
+                : $"{stream.View} waits to send packet {sent + 1} of {stream.Last}";
+    }
 
     private string WhyNoRoom(TopicSender topic)
     {
@@ -123,7 +138,7 @@ internal sealed class NodeWaits
         {
             if (route.IsWaiting)
             {
-                return $"its stream: {route.Describe()}";
+                return $"its stream: {WhyUnstable(route)}";
             }
         }
 

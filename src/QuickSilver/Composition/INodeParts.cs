@@ -74,5 +74,8 @@ internal readonly record struct PartsCounters
     public long KernelDrops { get; init; }
     public long UnackedBytes { get; init; }
     public long Regions { get; init; }
+    public long CopiesSent { get; init; }
+    public long UnheardSenders { get; init; }
+    public long DeafMembers { get; init; }
     public bool IsSegmented { get; init; }
 }

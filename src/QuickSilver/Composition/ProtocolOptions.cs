@@ -34,6 +34,7 @@ internal sealed class ProtocolOptions
             SegmentationOffload = node.SegmentationOffload,
             EphemeralPorts = ephemeral,
             Unicast = node.Dissemination == Dissemination.Unicast,
+            CopiesToDeaf = node.Dissemination == Dissemination.Auto,
             TokenIntervalFixed = tokenInterval,
             FeedbackRanges = feedbackRanges,
             StallWarning = node.StallWarning,

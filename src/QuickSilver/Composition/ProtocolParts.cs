@@ -49,7 +49,7 @@ internal abstract class ProtocolParts(ProtocolOptions options, IPEndPoint? servi
 
     public string? LastRefusal => _membership?.LastRefusal;
 
-    public string? Trouble => _multicast?.Trouble;
+    public string? Trouble => _membership?.Trouble ?? _multicast?.Trouble;
 
     public string? Isolation => _membership?.Isolation;
 
@@ -73,6 +73,9 @@ internal abstract class ProtocolParts(ProtocolOptions options, IPEndPoint? servi
             KernelDrops = counters.KernelDrops,
             UnackedBytes = counters.UnackedBytes,
             Regions = counters.Regions,
+            CopiesSent = counters.CopiesSent,
+            UnheardSenders = counters.UnheardSenders,
+            DeafMembers = counters.DeafMembers,
             IsSegmented = multicast.MaxRunSegments > 1,
         };
     }

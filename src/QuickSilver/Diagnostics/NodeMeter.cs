@@ -43,6 +43,9 @@ internal sealed class NodeMeter : IDisposable
         Count("quicksilver.repairs", "{packet}", "Packets sent again or got by repair.", () => read().Repairs);
         Count("quicksilver.kernel.drops", "{packet}", "Datagrams the kernel dropped at full receive buffers.", () => read().KernelDrops);
         Level("quicksilver.unacknowledged", "By", "Bytes sent and not yet acknowledged by all.", () => read().UnackedBytes);
+        Count("quicksilver.copies", "{packet}", "Packets sent as copies to members that do not hear multicast.", () => read().CopiesSent);
+        Level("quicksilver.unheard", "{node}", "Senders not heard over multicast.", () => read().UnheardSenders);
+        Level("quicksilver.deaf", "{node}", "Nodes that do not hear this one over multicast.", () => read().DeafMembers);
         Level("quicksilver.regions", "{region}", "Regions that the topics open here reach.", () => read().Regions);
     }
 

@@ -374,6 +374,9 @@ internal sealed class NodeCore : IMembershipObserver
             KernelDrops = below.KernelDrops,
             UnackedBytes = below.UnackedBytes,
             Regions = below.Regions,
+            CopiesSent = below.CopiesSent,
+            UnheardSenders = below.UnheardSenders,
+            DeafMembers = below.DeafMembers,
             DatagramPath = below.IsSegmented ? "gso" : "single",
         };
     }

@@ -29,7 +29,10 @@ internal sealed class CommonOptions
         DefaultValueFactory = _ => "default",
     };
 
-    private readonly Option<bool> _unicast = new("--unicast") { Description = "Send a copy to each member, where there is no multicast." };
+    private readonly Option<bool> _unicast = new("--unicast")
+    {
+        Description = "Send a copy to each member always, not only to those that multicast does not reach.",
+    };
 
     private readonly Option<bool> _noOffload = new("--no-offload")
     {
@@ -90,7 +93,7 @@ internal sealed class CommonOptions
             MembershipService = parse.GetValue(_gms),
             Cluster = parse.GetValue(_cluster)!,
             Interface = parse.GetValue(_interface) ?? IPAddress.Loopback,
-            Dissemination = parse.GetValue(_unicast) ? Dissemination.Unicast : Dissemination.Multicast,
+            Dissemination = parse.GetValue(_unicast) ? Dissemination.Unicast : Dissemination.Auto,
             SegmentationOffload = !parse.GetValue(_noOffload),
             Spin = parse.GetValue(_spin),
             MulticastTimeToLive = parse.GetValue(_timeToLive),

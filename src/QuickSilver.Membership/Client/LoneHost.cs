@@ -1,0 +1,57 @@
+using System.Net;
+using QuickSilver.Membership.Diagnostics;
+
+namespace QuickSilver.Membership.Client;
+
+// Whether a host can be found at all: discovery goes by multicast, and on a network that carries none each node hosts for itself.
+//
+// A host hears its own questions wherever multicast works on its machine, and sooner or later another node joins it or asks. Where the
+// first does not happen multicast is broken; where only the second does not, it may be, or there is no other node: which of both, only
+// who runs the nodes can say.
+internal sealed class LoneHost(DiscoveryContext context, IPEndPoint service)
+{
+    // Questions of its own that a host sends before it expects to have heard one.
+    private const int QuestionsUntilDeaf = 4;
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
+
+    private readonly TimeSpan _since = context.Environment.Now;
+    private volatile string? _trouble;
+    private int _questions;
+    private bool _hearsItself;
+    private bool _isFound;
+    private bool _isTold;
+
+    /// <summary>Why others may not find this host, in a sentence; null: as far as is known they do. From any thread.</summary>
+    public string? Trouble => _trouble;
+
+    /// <summary>A question, or what belongs to one, came over the group.</summary>
+    public void OnHeard(bool isOwn)
+    {
+        _hearsItself |= isOwn;
+        _isFound |= !isOwn;
+    }
+
+    /// <summary>Called before each question of its own.</summary>
+    public void OnContest(int members)
+    {
+        _isFound |= members > 1;
+        bool isDeaf = !_hearsItself && !_isFound && _questions++ >= QuestionsUntilDeaf;
+        // On the loopback a program alone is nothing strange.
+        bool isAlone = !_isFound && !IPAddress.IsLoopback(service.Address) && context.Environment.Now - _since >= Patience;
+        _trouble = isDeaf
+            ? $"Discovery does not work: what this node sends to {context.Options.Group}:{context.Options.Port} does not come back to it, "
+                + $"so no other node finds it. {Advice}"
+            : isAlone
+                ? $"No other node has been found since this one began to host the membership service, at {service}. {Advice}"
+                : null;
+        if (_trouble is not null && !_isTold)
+        {
+            _isTold = true;
+            context.Logger.HostsAlone(_trouble);
+        }
+    }
+
+    private static string Advice =>
+        "If there are others, the network carries no multicast: start a membership service (qsm gms) and give all nodes its address "
+        + "in the option MembershipService.";
+}

@@ -1,0 +1,210 @@
+using QuickSilver.Core.Alarms;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Multicast.Hearing;
+
+// A member's side: of which senders it hears nothing over a region's group. There is an entry only for those of whom it was
+// silent there while something came by unicast; while all is well there is none, and nothing is asked.
+internal sealed class GroupEars
+{
+    // A member of more silent pairs of region and sender asks for no more of them: repairs serve those.
+    private const int MostEars = 1 << 14;
+    // So that what was overtaken on its way over the group arrives first, and so that the members of a region do not ask as one.
+    private static readonly TimeSpan LeastGrace = TimeSpan.FromMilliseconds(20);
+    private static readonly TimeSpan GraceSpread = TimeSpan.FromMilliseconds(50);
+    private static readonly TimeSpan GracePerMember = TimeSpan.FromMicroseconds(40);
+    private static readonly TimeSpan MostGrace = TimeSpan.FromMilliseconds(400);
+
+    private readonly Dictionary<(ulong Region, NodeKey Sender), Entry> _ears = [];
+    private readonly MulticastContext _context;
+    private readonly HearingReport _report;
+
+    public GroupEars(MulticastContext context, HearingReport report)
+    {
+        _context = context;
+        _report = report;
+        report.Ears = this;
+    }
+
+    public bool IsEmpty => _ears.Count == 0;
+
+    /// <summary>Something of a sender came by unicast, and nothing was heard of it over the group for a while.</summary>
+    public void OnSilent(RegionView view, NodeKey sender, bool mayHear) => FindOrAdd(view, sender, mayHear);
+
+    /// <summary>Something of a sender came over the group.</summary>
+    public void OnHeard(ulong region, NodeKey sender)
+    {
+        if (_ears.TryGetValue((region, sender), out var entry))
+        {
+            bool wasDeaf = entry.Ear.IsDeaf;
+            Wake(entry, wasDeaf, entry.Ear.OnHeard(_context.Environment.Now));
+        }
+    }
+
+    /// <summary>A probe came over the group.</summary>
+    public void OnProbe(RegionView view, NodeKey sender, long number)
+    {
+        if (_ears.TryGetValue((view.RegionId, sender), out var entry))
+        {
+            entry.View = view;
+            bool wasDeaf = entry.Ear.IsDeaf;
+            Wake(entry, wasDeaf, entry.Ear.OnProbe(number, _context.Environment.Now));
+        }
+    }
+
+    /// <summary>What a sender says of this member by unicast.</summary>
+    public void OnAnswer(RegionView view, NodeKey sender, HearingWord word, bool mayHear)
+    {
+        var entry = word == HearingWord.Served ? FindOrAdd(view, sender, mayHear) : _ears.GetValueOrDefault((view.RegionId, sender));
+        if (entry is not null)
+        {
+            entry.View = view;
+            bool wasDeaf = entry.Ear.IsDeaf;
+            Wake(entry, wasDeaf, entry.Ear.OnAnswer(word));
+        }
+    }
+
+    public void ForgetSender(NodeKey sender) => Forget(entry => entry.Sender == sender);
+
+    /// <summary>The view is closed here: what is known of its region goes on in another view of it, if one is open.</summary>
+    public void OnViewClosed(RegionView view, RegionView? other)
+    {
+        if (other is null)
+        {
+            Forget(entry => entry.View.RegionId == view.RegionId);
+            return;
+        }
+
+        foreach (var entry in _ears.Values)
+        {
+            entry.View = entry.View.RegionId == view.RegionId && entry.View.Number == view.Number ? other : entry.View;
+        }
+    }
+
+    public void Close() => Forget(static _ => true);
+
+    /// <summary>How many senders are not heard, and one of them with its view: always the same of the same.</summary>
+    public (int Count, NodeKey Sender, RegionView? View) Silent()
+    {
+        var senders = new SortedDictionary<NodeKey, RegionView>();
+        foreach (var entry in _ears.Values)
+        {
+            // A node that takes part in no group does so by its own choice.
+            if (entry.Ear.IsDeaf && !_context.Options.Unicast
+                && (!senders.TryGetValue(entry.Sender, out var known) || entry.View.RegionId < known.RegionId))
+            {
+                senders[entry.Sender] = entry.View;
+            }
+        }
+
+        foreach (var (sender, view) in senders)
+        {
+            return (senders.Count, sender, view);
+        }
+
+        return default;
+    }
+
+    private Entry? FindOrAdd(RegionView view, NodeKey sender, bool mayHear)
+    {
+        var key = (view.RegionId, sender);
+        if (_ears.TryGetValue(key, out var entry))
+        {
+            entry.View = view;
+            return entry;
+        }
+
+        if (_ears.Count >= MostEars)
+        {
+            return null;
+        }
+
+        entry = new Entry(this, view, sender, mayHear);
+        _ears.Add(key, entry);
+        _context.Environment.Schedule(entry.Alarm, mayHear ? Grace(view) : LeastGrace);
+        return entry;
+    }
+
+    private TimeSpan Grace(RegionView view)
+    {
+        var spread = GraceSpread + (GracePerMember * view.Members.Length);
+        spread = spread < MostGrace ? spread : MostGrace;
+        return LeastGrace + TimeSpan.FromTicks(_context.RandomBelow((int)spread.Ticks));
+    }
+
+    private void Wake(Entry entry, bool wasDeaf, TimeSpan? delay)
+    {
+        if (delay is { } due)
+        {
+            _context.Environment.Schedule(entry.Alarm, due);
+        }
+
+        NoteChange(entry, wasDeaf);
+    }
+
+    private void NoteChange(Entry entry, bool wasDeaf)
+    {
+        if (entry.Ear.IsDeaf != wasDeaf)
+        {
+            _report.OnChange();
+        }
+    }
+
+    private void OnDue(Entry entry)
+    {
+        bool wasDeaf = entry.Ear.IsDeaf;
+        var (say, again) = entry.Ear.OnDue();
+        if (say is { } word && _context.Directory.Find(entry.Sender) is { } address)
+        {
+            Span<byte> packet = stackalloc byte[HearingNotice.Bytes];
+            new HearingNotice(entry.Sender, word).Write(packet, _context.Template(entry.View), entry.Ear.LastProbe);
+            _context.SendControl(packet, address);
+        }
+
+        if (again is { } delay)
+        {
+            _context.Environment.Schedule(entry.Alarm, delay);
+        }
+        else
+        {
+            _ears.Remove((entry.View.RegionId, entry.Sender));
+        }
+
+        NoteChange(entry, wasDeaf);
+    }
+
+    private void Forget(Predicate<Entry> isMeant)
+    {
+        if (_ears.Count == 0)
+        {
+            return;
+        }
+
+        foreach (var (key, entry) in _ears.ToArray())
+        {
+            if (isMeant(entry))
+            {
+                _context.Environment.Cancel(entry.Alarm);
+                _ears.Remove(key);
+                NoteChange(entry, wasDeaf: false);
+            }
+        }
+    }
+
+    private sealed class Entry
+    {
+        public Entry(GroupEars owner, RegionView view, NodeKey sender, bool mayHear)
+        {
+            View = view;
+            Sender = sender;
+            Ear = new Ear(mayHear);
+            Alarm = new Alarm(() => owner.OnDue(this));
+        }
+
+        // The newest in which it was silent or spoke.
+        public RegionView View { get; set; }
+        public NodeKey Sender { get; }
+        public Ear Ear { get; }
+        public Alarm Alarm { get; }
+    }
+}

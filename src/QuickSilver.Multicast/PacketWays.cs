@@ -1,0 +1,162 @@
+using System.Runtime.CompilerServices;
+using QuickSilver.Core.Transport;
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Hearing;
+using QuickSilver.Multicast.Recovery;
+
+namespace QuickSilver.Multicast;
+
+// By which way packets come, over a group or by unicast, as the port tells at which they arrive; and what members and senders say to
+// each other of that. The way of a run is noted once for each stream in it.
+internal sealed class PacketWays
+{
+    private readonly MulticastContext _context;
+    private readonly MulticastNode _node;
+    private Way _way;
+    private InboundStream? _noted;
+
+    public PacketWays(MulticastContext context, MulticastNode node)
+    {
+        _context = context;
+        _node = node;
+        Ears = new GroupEars(context, context.Deaf.Report);
+    }
+
+    private enum Way : byte
+    {
+        Group,
+        Unicast,
+        // It was kept for a while, and is not known any more.
+        Unknown,
+    }
+
+    private GroupEars Ears { get; }
+
+    public void OnRun(IDatagramPort port)
+    {
+        _noted = null;
+        _way = ReferenceEquals(port, _context.ControlPort) ? Way.Unicast : Way.Group;
+    }
+
+    public void OnReplay()
+    {
+        _noted = null;
+        _way = Way.Unknown;
+    }
+
+    /// <summary>A packet of this stream has come, perhaps a duplicate.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Note(RegionReceiver region, InboundStream stream)
+    {
+        if (!ReferenceEquals(_noted, stream))
+        {
+            NoteFirst(region, stream);
+        }
+    }
+
+    public void OnViewClosed(RegionView view, List<RegionReceiver> open)
+    {
+        if (!Ears.IsEmpty)
+        {
+            Ears.OnViewClosed(view, open.FindLast(other => other.View.RegionId == view.RegionId)?.View);
+        }
+    }
+
+    /// <param name="header">A Hearing packet.</param>
+    /// <param name="from">Who sent it.</param>
+    /// <param name="region">The view that it names, if it is open here.</param>
+    public DropReason OnHearing(in PacketHeader header, NodeKey from, RegionReceiver? region)
+    {
+        if (!HearingNotice.TryRead(header.Body, out var notice))
+        {
+            return DropReason.Malformed;
+        }
+
+        if (notice.Word is HearingWord.Asks or HearingWord.Deaf or HearingWord.Hears)
+        {
+            // Another origin: for an earlier life at this address.
+            return notice.Origin == _context.Self ? OnWord(header.Region, from, notice.Word) : DropReason.StaleView;
+        }
+
+        if (region is null || notice.Origin != from)
+        {
+            return DropReason.UnknownView;
+        }
+
+        if (region.IsGone(from))
+        {
+            return DropReason.UnknownSender;
+        }
+
+        if (notice.Word == HearingWord.Probe)
+        {
+            if (_way == Way.Group)
+            {
+                Ears.OnProbe(region.View, from, header.Sequence);
+            }
+
+            return DropReason.None;
+        }
+
+        Ears.OnAnswer(region.View, from, notice.Word, region.MayHear);
+        if (notice.Word == HearingWord.Unserved && region.View.Group is not null && region.IsSilent(from))
+        {
+            Ears.OnSilent(region.View, from, region.MayHear);
+        }
+
+        return DropReason.None;
+    }
+
+    public void OnNodeGone(NodeKey node)
+    {
+        Ears.ForgetSender(node);
+        _context.Deaf.OnNodeGone(node);
+    }
+
+    public void Close()
+    {
+        Ears.Close();
+        _context.Deaf.Close();
+    }
+
+    private DropReason OnWord(ulong region, NodeKey member, HearingWord word)
+    {
+        if (!_context.Directory.Contains(member) || !_context.Deaf.IsMember(region, member))
+        {
+            return DropReason.NotMember;
+        }
+
+        if (_context.Deaf.OnWord(region, member, word))
+        {
+            foreach (var sender in _node.Streams)
+            {
+                if (sender.View.RegionId == region)
+                {
+                    sender.AnnounceTo(member);
+                }
+            }
+        }
+
+        return DropReason.None;
+    }
+
+    private void NoteFirst(RegionReceiver region, InboundStream stream)
+    {
+        _noted = stream;
+        if (_way == Way.Group)
+        {
+            stream.Heard.Set();
+            if (!Ears.IsEmpty)
+            {
+                Ears.OnHeard(region.View.RegionId, stream.Sender);
+            }
+        }
+        else if (_way == Way.Unicast && region is { SupersededAt: 0, View.Group: not null } && !stream.IsSenderGone
+            && stream.Heard.IsSilent(_context.Environment.Now))
+        {
+            Ears.OnSilent(region.View, stream.Sender, region.MayHear);
+        }
+    }
+}
