@@ -16,8 +16,8 @@ internal sealed class OpenTopics(MulticastNode node)
     // Of those that nobody publishes here now, and that no view in use has anything of, the next number alone. It stays for as long as
     // the node lives, since subscribers take note of the last one. Null until there is one.
     private Dictionary<(ulong Topic, bool Reliable), long>? _resting;
-    // Numbered, closed, and not resting yet.
-    private readonly List<(ulong Topic, bool Reliable)> _closing = [];
+    // Closed, and their numbers may not rest yet.
+    private readonly List<TopicSender> _closing = [];
     private readonly Dictionary<(ulong Topic, bool Reliable), TopicReceiver> _receivers = [];
 
     /// <summary>Topics, reliable and not, that a node may have published in its life: 40 bytes of each stay.</summary>
@@ -127,16 +127,7 @@ internal sealed class OpenTopics(MulticastNode node)
     }
 
     /// <summary>Of the topics that were closed before this configuration, nothing stays but their next number.</summary>
-    public void Rest(long settled)
-    {
-        for (int i = 0; i < _closing.Count; i++)
-        {
-            if (TryRest(_closing[i], settled))
-            {
-                _closing.RemoveAt(i--);
-            }
-        }
-    }
+    public void Rest(long settled) => _closing.RemoveAll(closed => TryRest(closed, settled));
 
     /// <summary>What is missing of the stream's sender will not come any more.</summary>
     public void OnLoss(InboundStream stream)
@@ -172,10 +163,7 @@ internal sealed class OpenTopics(MulticastNode node)
         }
 
         ForgetView(sender.TopicId);
-        if (!IsPublished((sender.TopicId, sender.IsReliable)))
-        {
-            _closing.Add((sender.TopicId, sender.IsReliable));
-        }
+        _closing.Add(sender);
     }
 
     // The next subscription to the topic begins with a view of its own, never with the one this subscription had.
@@ -192,7 +180,6 @@ internal sealed class OpenTopics(MulticastNode node)
 
     private TopicNumbers NumbersOf((ulong Topic, bool Reliable) topic)
     {
-        _closing.Remove(topic);
         if (_numbers.TryGetValue(topic, out var numbers))
         {
             return numbers;
@@ -214,21 +201,23 @@ internal sealed class OpenTopics(MulticastNode node)
         return numbers;
     }
 
-    // True when it is done with, whatever came of it.
-    private bool TryRest((ulong Topic, bool Reliable) topic, long settled)
+    // True when there is nothing more to do for it: its numbers rest, or others use them.
+    private bool TryRest(TopicSender closed, long settled)
     {
-        if (!_numbers.TryGetValue(topic, out var numbers))
+        var topic = (closed.TopicId, closed.IsReliable);
+        if (IsPublished(topic) || !_numbers.TryGetValue(topic, out var numbers))
         {
             return true;
         }
 
-        if (numbers.Next > 1 && (!numbers.IsSettled(settled) || !node.HasBegunEverywhere(topic.Topic)))
+        bool isUnused = numbers.Next == 1;
+        if (!isUnused && !(closed.HasBegun && numbers.IsSettled(settled) && node.HasBegunEverywhere(closed.TopicId)))
         {
             return false;
         }
 
         _numbers.Remove(topic);
-        if (numbers.Next > 1)
+        if (!isUnused)
         {
             (_resting ??= []).Add(topic, numbers.Next);
         }

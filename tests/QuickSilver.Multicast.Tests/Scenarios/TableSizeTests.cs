@@ -79,12 +79,14 @@ public sealed class TableSizeTests
         Assert.Equal((0, 0), cluster[0].Multicast.NumberedTopics);
     }
 
-    [Fact]
-    public void A_topic_that_is_closed_leaves_its_next_number_and_goes_on_with_it()
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_topic_that_is_closed_leaves_its_next_number_and_goes_on_with_it(bool reliable)
     {
         var cluster = new MulticastCluster(3, nodes: 2);
-        cluster[0].Publishes(1);
-        cluster[1].Subscribes(1);
+        cluster[0].Publishes(1, reliable);
+        cluster[1].Subscribes(1, reliable);
         cluster.Commit();
         cluster[0].PublishAll(1, 10, 100);
         Assert.True(cluster.RunUntil(() => cluster[1].Log.Count == 10));
@@ -92,7 +94,7 @@ public sealed class TableSizeTests
         Settle(cluster);
         Assert.Equal((0, 1), cluster[0].Multicast.NumberedTopics);
 
-        cluster[0].Publishes(1);
+        cluster[0].Publishes(1, reliable);
         cluster.Commit();
         Assert.Equal((1, 0), cluster[0].Multicast.NumberedTopics);
         cluster[0].PublishAll(1, 10, 100);
