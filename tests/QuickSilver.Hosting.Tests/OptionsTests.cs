@@ -30,6 +30,7 @@ public sealed class OptionsTests
             ("QuickSilver:RepairBytesPerSecond", "1000000"),
             ("QuickSilver:HeartbeatInterval", "00:00:02"),
             ("QuickSilver:HeartbeatsMissed", "5"),
+            ("QuickSilver:StallWarning", "00:00:07"),
             ("QuickSilver:SegmentationOffload", "false"),
             ("QuickSilver:Spin", "true"),
             ("QuickSilver:StartTimeout", "00:00:20"));
@@ -56,6 +57,7 @@ public sealed class OptionsTests
             RepairBytesPerSecond = 1_000_000,
             HeartbeatInterval = TimeSpan.FromSeconds(2),
             HeartbeatsMissed = 5,
+            StallWarning = TimeSpan.FromSeconds(7),
             SegmentationOffload = false,
             Spin = true,
             StartTimeout = TimeSpan.FromSeconds(20),
