@@ -58,8 +58,24 @@ public enum FaultKinds
     /// <summary>A node is sent datagrams of another version and of unknown kinds among the genuine ones.</summary>
     Foreign = 8192,
 
+    /// <summary>
+    /// Datagrams from a node, to it, or both vanish while its streams live, as behind a firewall or at a wrong interface.
+    /// </summary>
+    DeadDatagrams = 16384,
+
+    /// <summary>
+    /// Of the datagrams that go to a node some have a bit flipped on the way, and some come again up to three seconds later.
+    /// </summary>
+    Replay = 32768,
+
+    /// <summary>
+    /// A node's interface goes down and comes back, at times without the groups that it was in: those come back later.
+    /// </summary>
+    Interface = 65536,
+
     /// <summary>All of them.</summary>
-    All = Common | Restart | Slowness | Clock | BlackHole | MulticastLoss | Membership | RepairDeafness | Foreign,
+    All = Common | Restart | Slowness | Clock | BlackHole | MulticastLoss | Membership | RepairDeafness | Foreign
+        | DeadDatagrams | Replay | Interface,
 }
 
 /// <summary>

@@ -88,10 +88,34 @@ public sealed class NodeModel
     /// <summary>Calls that its system refuses.</summary>
     internal SystemRefusals Refusals => field ??= new();
 
+    /// <summary>No datagram of another node reaches it, while its streams live.</summary>
+    internal bool HearsNoDatagrams { get; set; }
+
+    /// <summary>None of its datagrams reaches another node, while its streams live.</summary>
+    internal bool SendsNoDatagrams { get; set; }
+
+    /// <summary>How many of the datagrams that go to it come once more, up to three seconds later.</summary>
+    internal double ReplayProbability { get; set; }
+
+    /// <summary>How many of the datagrams that go to it have a bit flipped; beside <see cref="LinkModel.Corrupt"/>.</summary>
+    internal double CorruptProbability { get; set; }
+
+    /// <summary>Its interface is down. Set it by <see cref="SimulatedNetwork.TakeOffline"/>, which lets streams break in time.</summary>
+    internal bool IsOffline { get; set; }
+
+    /// <summary>How many of the datagrams that it sends to others have a false one behind them: well-formed, with absurd numbers.</summary>
+    internal double LieProbability { get; set; }
+
     // Undoes what faults changed.
     internal void Heal()
     {
         Refusals.End();
+        HearsNoDatagrams = false;
+        SendsNoDatagrams = false;
+        ReplayProbability = 0;
+        CorruptProbability = 0;
+        IsOffline = false;
+        LieProbability = 0;
         Slowness = TimeSpan.Zero;
         OutboundHold = TimeSpan.Zero;
         IsOutOfGroups = false;

@@ -66,6 +66,9 @@ internal sealed class MixedFaults(ITestOutputHelper? output) : FaultyRun("MixedF
     // Several regions for a node as soon as topics differ in their subscribers.
     private static readonly TopicSetRules ManyRegions = new() { RegularOverlaps = 1, NodesToMembershipCost = 1000, FarSetCost = 0 };
 
+    // What a seed draws with shares of its own; what came later is drawn apart, so that this stays as it is.
+    private const FaultKinds FirstKinds = (FaultKinds)(((int)FaultKinds.Foreign << 1) - 1);
+
     private static readonly int[] PacketSizes = [1472, 1472, 1472, 576, 8972];
 
     protected override Scene SceneOf(ulong seed)
@@ -113,11 +116,11 @@ internal sealed class MixedFaults(ITestOutputHelper? output) : FaultyRun("MixedF
     {
         double share = random.NextUnit();
         var kinds = FaultKinds.None;
-        for (int bit = 1; bit < (int)FaultKinds.All; bit <<= 1)
+        for (int bit = 1; bit <= (int)FaultKinds.Foreign; bit <<= 1)
         {
             kinds |= random.Chance(share) ? (FaultKinds)bit : FaultKinds.None;
         }
 
-        return kinds == FaultKinds.None ? FaultKinds.All : kinds;
+        return kinds == FaultKinds.None ? FirstKinds : kinds;
     }
 }

@@ -24,11 +24,16 @@ public sealed class FaultScheduleTests
         [FaultKinds.Membership] = "F14",
         [FaultKinds.RepairDeafness] = "F15",
         [FaultKinds.Foreign] = "F17",
+        [FaultKinds.DeadDatagrams] = "F19",
+        [FaultKinds.Replay] = "F18",
+        [FaultKinds.Interface] = "F25",
     };
 
     // In what ways a cluster can be broken. A clock may be set each time, and never run wrong.
     private static readonly string[] Everything =
-        ["link", "silence", "partition", "down", "paused", "node", "slow", "held up", "deaf", "foreign"];
+    [
+        "link", "silence", "partition", "down", "paused", "node", "slow", "held up", "deaf", "foreign", "dead", "replayed", "offline",
+    ];
 
     [Fact]
     public void Actions_happen_at_their_times_counted_from_the_start()
@@ -192,6 +197,21 @@ public sealed class FaultScheduleTests
             if (node.Model.ForeignProbability > 0)
             {
                 yield return "foreign";
+            }
+
+            if (node.Model.HearsNoDatagrams || node.Model.SendsNoDatagrams)
+            {
+                yield return "dead";
+            }
+
+            if (node.Model.ReplayProbability > 0 || node.Model.CorruptProbability > 0)
+            {
+                yield return "replayed";
+            }
+
+            if (node.Model.IsOffline)
+            {
+                yield return "offline";
             }
 
             if (node.Clock.Rate != 1)

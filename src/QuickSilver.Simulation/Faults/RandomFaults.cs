@@ -27,6 +27,9 @@ internal static partial class RandomFaults
         (FaultKinds.Membership, Membership),
         (FaultKinds.RepairDeafness, RepairDeafness),
         (FaultKinds.Foreign, Foreign),
+        (FaultKinds.DeadDatagrams, DeadDatagrams),
+        (FaultKinds.Replay, Replay),
+        (FaultKinds.Interface, Interface),
     ];
 
     /// <param name="plan">What may happen.</param>

@@ -88,6 +88,7 @@ internal sealed class SimulatedMachines
         foreach (var node in _nodes)
         {
             node.Model.Heal();
+            node.Life?.Endpoints.JoinAgain();
             node.Clock.Rate = 1;
             node.Resume();
             if (!node.IsUp && node.Lives > 0)

@@ -158,6 +158,18 @@ internal sealed class NodeEndpoints(SimulatedEnvironment life)
         }
     }
 
+    /// <summary>Joins the groups of all ports that are open.</summary>
+    internal void JoinAgain()
+    {
+        foreach (var first in _ports.Values)
+        {
+            if (first.Address.IsGroup)
+            {
+                life.Cluster.Network.Join(first.Address, life.Node);
+            }
+        }
+    }
+
     internal void CloseAll(bool silently)
     {
         foreach (var port in AllPorts().ToArray())

@@ -12,6 +12,9 @@ public sealed class SimulatedLink
     // Of what a node sends while some of it is held up.
     private const double LateShare = 0.2;
 
+    // By then views, lives and rounds may be others.
+    private static readonly TimeSpan LongestReplay = TimeSpan.FromSeconds(3);
+
     private readonly SimulatedNetwork _network;
     private readonly SeededRandom _random;
     private LinkModel? _model;
@@ -50,13 +53,13 @@ public sealed class SimulatedLink
     /// <summary>Of them, those in which a bit was flipped.</summary>
     public long Corrupted { get; private set; }
 
-    /// <summary>Datagrams of another version or of no known kind that it carried beside them.</summary>
+    /// <summary>Datagrams of another version or of no known kind that it carried beside them, and lies.</summary>
     internal long Strange { get; private set; }
 
     /// <summary>Nothing passes. Streams wait, and break after 15 s.</summary>
     public bool IsBlocked
     {
-        get => _isBlocked;
+        get => _isBlocked || From.Model.IsOffline || To.Model.IsOffline;
         set
         {
             if (_isBlocked != value)
@@ -111,6 +114,11 @@ public sealed class SimulatedLink
                 CarryForeign(segment, jitter, destination);
             }
 
+            if (From.Model.LieProbability > 0 && _random.Chance(From.Model.LieProbability))
+            {
+                CarryLie(segment, jitter, destination);
+            }
+
             if (GoesStraight(segment, destination, out var departure))
             {
                 continue;
@@ -137,13 +145,20 @@ public sealed class SimulatedLink
             return false;
         }
 
-        bool corrupt = _random.Chance(model.Corrupt);
+        bool corrupt = _random.Chance(model.Corrupt) || _random.Chance(To.Model.CorruptProbability);
         bool reorder = _random.Chance(model.Reorder);
         bool duplicate = _random.Chance(model.Duplicate);
         if (From.Model.OutboundHold > TimeSpan.Zero && _random.Chance(LateShare))
         {
             reorder |= _random.Chance(0.5);
             duplicate |= !reorder;
+        }
+
+        if (_random.Chance(To.Model.ReplayProbability))
+        {
+            Duplicated++;
+            segment.Flight.AddClaim();
+            _network.Arrive(To, Earliest(TimeSpan.Zero) + _random.UpTo(LongestReplay), segment, destination);
         }
 
         if (!corrupt && !reorder && !duplicate)
@@ -158,6 +173,11 @@ public sealed class SimulatedLink
     private bool IsLost(LinkModel model, in FlightSegments segment, in Destination destination)
     {
         if (segment.Length > (model.LargestDatagramBytes ?? int.MaxValue) || (model.MulticastOff && destination.IsGroup))
+        {
+            return true;
+        }
+
+        if (From.Model.SendsNoDatagrams || To.Model.HearsNoDatagrams)
         {
             return true;
         }
@@ -265,6 +285,21 @@ public sealed class SimulatedLink
         ForeignDatagram.Make(foreign.Span, _random);
         Strange++;
         _network.Arrive(To, Earliest(jitter), foreign, destination);
+    }
+
+    // A datagram that a member sends besides, as one that counts wrong or means harm would: nobody else may suffer from it.
+    private void CarryLie(in FlightSegments segment, TimeSpan jitter, in Destination destination)
+    {
+        var lie = new FlightSegments(new Flight(segment.Span, _network.Air), 0, segment.Length, segment.SegmentBytes);
+        if (!IsBlocked && LyingDatagram.TryMake(lie.Span, _random))
+        {
+            Strange++;
+            _network.Arrive(To, Earliest(jitter), lie, destination);
+        }
+        else
+        {
+            lie.Flight.Release();
+        }
     }
 
     private TimeSpan Earliest(TimeSpan jitter) => (_freeAt > _network.Leaves ? _freeAt : _network.Leaves) + Model.Delay + jitter;

@@ -167,6 +167,34 @@ public sealed class SimulatedNetwork
         }
     }
 
+    /// <summary>Takes a machine's interface down until its model says that it is back; streams break after 15 s.</summary>
+    internal void TakeOffline(SimulatedMachine machine)
+    {
+        machine.Model.IsOffline = true;
+        foreach (var connection in machine.Life?.Endpoints.Connections.ToArray() ?? [])
+        {
+            _cluster.After(StreamTimeout, () =>
+            {
+                if (machine.Model.IsOffline)
+                {
+                    connection.Break(SimulatedConnection.Timeout());
+                }
+            });
+        }
+    }
+
+    /// <summary>The machine is in no group any more, though its ports are open: until they are opened or joined again.</summary>
+    internal void LeaveAll(SimulatedMachine machine)
+    {
+        foreach (var (group, members) in _groups.ToArray())
+        {
+            if (members.Remove(machine) && members.Count == 0)
+            {
+                _groups.Remove(group);
+            }
+        }
+    }
+
     /// <summary>The node that has this address, seen from another; null when none has.</summary>
     internal SimulatedMachine? Find(uint addressBits, SimulatedMachine from)
     {

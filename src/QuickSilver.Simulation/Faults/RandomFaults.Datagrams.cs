@@ -1,0 +1,72 @@
+using QuickSilver.Simulation.Machines;
+
+namespace QuickSilver.Simulation.Faults;
+
+// The kinds in which a node's datagrams fare otherwise than its streams, or otherwise than they should.
+internal static partial class RandomFaults
+{
+    private const double MostReplayed = 0.05;
+    private const double MostCorrupt = 0.02;
+
+    private static TimeSpan DeadDatagrams(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
+    {
+        var end = End(plan, random, at, plan.LongestFault);
+        int victim = Pick(plan.Nodes!, random);
+        int way = random.Below(3);
+        string what = way switch { 0 => "to and from", 1 => "to", _ => "from" };
+        schedule.Add(at, "F19", $"datagrams {what} node {victim} vanish", c =>
+        {
+            c.Nodes[victim].Model.HearsNoDatagrams = way != 2;
+            c.Nodes[victim].Model.SendsNoDatagrams = way != 1;
+        });
+        schedule.Add(end, "F19", $"node {victim}'s datagrams pass again", c =>
+        {
+            c.Nodes[victim].Model.HearsNoDatagrams = false;
+            c.Nodes[victim].Model.SendsNoDatagrams = false;
+        });
+        return end;
+    }
+
+    private static TimeSpan Replay(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
+    {
+        var end = End(plan, random, at, plan.LongestFault);
+        int victim = Pick(plan.Nodes!, random);
+        double replayed = random.NextUnit() * MostReplayed;
+        double corrupt = random.NextUnit() * MostCorrupt;
+        schedule.Add(at, "F18", $"of what goes to node {victim}, {replayed:P1} comes again later, {corrupt:P1} has a bit flipped", c =>
+        {
+            c.Nodes[victim].Model.ReplayProbability = replayed;
+            c.Nodes[victim].Model.CorruptProbability = corrupt;
+        });
+        schedule.Add(end, "F18", $"what goes to node {victim} comes once and as it was", c =>
+        {
+            c.Nodes[victim].Model.ReplayProbability = 0;
+            c.Nodes[victim].Model.CorruptProbability = 0;
+        });
+        return end;
+    }
+
+    private static TimeSpan Interface(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
+    {
+        var end = End(plan, random, at, plan.LongestFault);
+        int victim = Pick(plan.Nodes!, random);
+        bool losesGroups = random.Chance(0.5);
+        var back = losesGroups ? at + random.UpTo(end - at) : end;
+        string how = losesGroups ? "back without its groups" : "back";
+        schedule.Add(at, "F25", $"node {victim}'s interface is down", c => c.Network.TakeOffline(c.Nodes[victim]));
+        schedule.Add(back, "F25", $"node {victim}'s interface is {how}", c =>
+        {
+            c.Nodes[victim].Model.IsOffline = false;
+            if (losesGroups)
+            {
+                c.Network.LeaveAll(c.Nodes[victim]);
+            }
+        });
+        if (losesGroups)
+        {
+            schedule.Add(end, "F25", $"node {victim} is in its groups again", c => c.Nodes[victim].Life?.Endpoints.JoinAgain());
+        }
+
+        return end;
+    }
+}
