@@ -24,7 +24,7 @@ internal sealed class AgreementChecker : DeliveryChecker
     {
         foreach (var log in Logs)
         {
-            foreach (var run in log.HasStopped && !MayPart ? log.Runs : [])
+            foreach (var run in log.HasStopped && !MayPart && !IsBestEffort(log.Topic) ? log.Runs : [])
             {
                 foreach (var view in run.Views)
                 {

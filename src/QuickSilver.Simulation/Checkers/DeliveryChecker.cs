@@ -13,6 +13,9 @@ internal abstract class DeliveryChecker : HistoryChecker
     private readonly Dictionary<long, Listener> _listeners = [];
     private readonly List<Listener> _open = [];
 
+    /// <summary>Topics whose losses are told and not repaired.</summary>
+    public Func<ulong, bool> IsBestEffort { get; init; } = static _ => false;
+
     /// <summary>Those that still listen, of nodes that live.</summary>
     protected IReadOnlyList<Listener> Open => _open;
 
@@ -144,6 +147,8 @@ internal abstract class DeliveryChecker : HistoryChecker
         public TimeSpan Begun => _times[0];
 
         public void Add(TimeSpan at) => _times.Add(at);
+
+        public TimeSpan SentAt(long number) => _times[(int)(number - First)];
 
         /// <summary>The first number that was sent at this time or later; after Last when none was.</summary>
         public long FirstSince(TimeSpan at)

@@ -48,7 +48,7 @@ internal sealed class DeliveryViewChecker : DeliveryChecker
     {
         foreach (var listener in Open)
         {
-            foreach (var log in LogsOf(listener.Subscription.Topic))
+            foreach (var log in IsBestEffort(listener.Subscription.Topic) ? [] : LogsOf(listener.Subscription.Topic))
             {
                 if (!log.HasStopped && FirstOwed(log, listener) is var (number, views) && number > 0)
                 {

@@ -25,7 +25,8 @@ internal sealed class History
     public static History WithAllCheckers() => new(
         new NoGapChecker(), new NoDuplicateChecker(), new NoPhantomChecker(), new OrderChecker(),
         new ViewsChecker(), new DeliveryViewChecker(), new PrimaryChecker(), new IncarnationChecker(), new MemoryChecker(),
-        new RepairChecker(), new LivenessChecker(), new AgreementChecker());
+        new RepairChecker(), new LivenessChecker(), new AgreementChecker(), new StableChecker(), new TablesChecker(),
+        new BestEffortChecker { IsBestEffort = static _ => false });
 
     public IReadOnlyList<Violation> Violations => _violations;
 
@@ -41,7 +42,7 @@ internal sealed class History
     public bool ThrowAtOnce { get; init; }
 
     /// <summary>True when nothing is owed to any subscription: a condition to run until.</summary>
-    public bool IsComplete => _checkers.OfType<LivenessChecker>().All(checker => checker.FirstMissing() is null);
+    public bool IsComplete => Array.TrueForAll(_checkers, checker => checker.IsComplete);
 
     public void Published(TimeSpan at, MessageId message, ulong payloadHash)
     {
@@ -147,6 +148,58 @@ internal sealed class History
         foreach (var checker in _checkers)
         {
             checker.On(totals);
+        }
+    }
+
+    public void Stable(TimeSpan at, MessageId message)
+    {
+        var stable = new ToldStable(at, message);
+        foreach (var checker in _checkers)
+        {
+            checker.On(stable);
+        }
+    }
+
+    public void Troubled(TimeSpan at, int node, ulong topic = 0, bool isTroubled = true)
+    {
+        var troubled = new Troubled(at, node, topic, isTroubled);
+        foreach (var checker in _checkers)
+        {
+            checker.On(troubled);
+        }
+    }
+
+    public void Waits(in Waits waits)
+    {
+        foreach (var checker in _checkers)
+        {
+            checker.On(waits);
+        }
+    }
+
+    public void Expelled(TimeSpan at, int node, NodeKey life)
+    {
+        var expelled = new Expelled(at, node, life);
+        foreach (var checker in _checkers)
+        {
+            checker.On(expelled);
+        }
+    }
+
+    public void Read(in TableReading reading)
+    {
+        foreach (var checker in _checkers)
+        {
+            checker.On(reading);
+        }
+    }
+
+    /// <summary>Has the checkers look at what takes too long; as often as one likes.</summary>
+    public void Look(TimeSpan at)
+    {
+        foreach (var checker in _checkers)
+        {
+            checker.OnLook(at);
         }
     }
 

@@ -69,6 +69,22 @@ internal readonly record struct MemoryReading(TimeSpan At, int Node, NodeKey Lif
 // What repair did in a run so far, and what it was there for.
 internal readonly record struct RepairTotals(TimeSpan At, long Disturbances, long Requests, long Retransmissions);
 
+// The publisher of a message was told that it is stable.
+internal readonly record struct ToldStable(TimeSpan At, MessageId Message);
+
+// From now on a node has a fault that stands, or no longer. Topic: only those who read or send it suffer (a reader that does not
+// read); 0: the node itself.
+internal readonly record struct Troubled(TimeSpan At, int Node, ulong Topic, bool IsTroubled);
+
+// An application waits at its node since a time: to open a topic, or for what it publishes to be taken.
+internal readonly record struct Waits(TimeSpan At, int Node, ulong Topic, string What, TimeSpan Since);
+
+// The membership service removed a life that had not ended.
+internal readonly record struct Expelled(TimeSpan At, int Node, NodeKey Life);
+
+// How much lies in the tables of a node's life while it has open what it had open at each earlier reading: by what they are called.
+internal readonly record struct TableReading(TimeSpan At, int Node, NodeKey Life, IReadOnlyDictionary<string, long> Sizes);
+
 // One invariant, checked as the history happens. A violation is a sentence that names the ids.
 internal abstract class HistoryChecker
 {
@@ -130,6 +146,34 @@ internal abstract class HistoryChecker
     public virtual void On(in RepairTotals totals)
     {
     }
+
+    public virtual void On(in ToldStable stable)
+    {
+    }
+
+    public virtual void On(in Troubled troubled)
+    {
+    }
+
+    public virtual void On(in Waits waits)
+    {
+    }
+
+    public virtual void On(in Expelled expelled)
+    {
+    }
+
+    public virtual void On(in TableReading reading)
+    {
+    }
+
+    /// <summary>Time has passed: what had to happen within a bound must have.</summary>
+    public virtual void OnLook(TimeSpan at)
+    {
+    }
+
+    /// <summary>Nothing is owed any more: a condition to run until.</summary>
+    public virtual bool IsComplete => true;
 
     /// <summary>The history ends: what had to happen by now must have.</summary>
     public virtual void OnEnd()

@@ -23,10 +23,20 @@ internal sealed class LivenessChecker : HistoryChecker
     /// <summary>True: a gap notice excuses (best effort, or senders and regions that may be lost). False: only delivery counts.</summary>
     public bool GapsExcuse { get; init; }
 
+    /// <summary>Topics whose losses are told and not repaired: another checker's (<see cref="BestEffortChecker"/>).</summary>
+    public Func<ulong, bool> IsBestEffort { get; init; } = static _ => false;
+
+    public override bool IsComplete => FirstMissing() is null;
+
     public override void On(in Published published)
     {
         _last = published.At;
         var message = published.Message;
+        if (IsBestEffort(message.Topic))
+        {
+            return;
+        }
+
         if (!_logs.TryGetValue((message.Topic, message.Sender), out var log))
         {
             _logs[(message.Topic, message.Sender)] = log = new SenderLog(message.Sender);

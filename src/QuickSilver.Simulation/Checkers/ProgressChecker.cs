@@ -1,0 +1,106 @@
+using System.Collections.Immutable;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Simulation.Checkers;
+
+// I22: progress while faults stand, not only after they end. A healthy node gets what another healthy node sent in a view of both within
+// a bound, in which those with a fault can be found out and removed; and no application of a healthy node waits longer for its node.
+// A reader that does not read excuses its own topic, and nothing else. Asked at each look; a violation is told once.
+internal class ProgressChecker(TimeSpan bound) : DeliveryChecker
+{
+    private readonly Partings _partings = new();
+    private readonly Dictionary<NodeKey, int> _nodes = [];
+    private readonly HashSet<int> _troubledNodes = [];
+    private readonly HashSet<ulong> _troubledTopics = [];
+    private readonly HashSet<(long Subscription, NodeKey Sender)> _told = [];
+    private readonly HashSet<(int Node, ulong Topic)> _waiting = [];
+    // When the troubled were last changed: what was held up before has its time anew.
+    private TimeSpan _since;
+
+    public override string Invariant => "I22";
+
+    public override void On(in Configured configured)
+    {
+        _partings.On(configured);
+        _nodes[configured.Life] = configured.Node;
+    }
+
+    public override void On(in Troubled troubled)
+    {
+        _since = troubled.At;
+        if (troubled.Topic != 0)
+        {
+            _ = troubled.IsTroubled ? _troubledTopics.Add(troubled.Topic) : _troubledTopics.Remove(troubled.Topic);
+        }
+        else
+        {
+            _ = troubled.IsTroubled ? _troubledNodes.Add(troubled.Node) : _troubledNodes.Remove(troubled.Node);
+        }
+    }
+
+    public override void On(in Waits waits)
+    {
+        if (IsJudged(waits.Topic) && !_troubledNodes.Contains(waits.Node) && IsOver(waits.At, waits.Since)
+            && _waiting.Add((waits.Node, waits.Topic)))
+        {
+            string who = $"The application of node {waits.Node}";
+            Violate(waits.At, $"{who} waits since {waits.Since:c} {waits.What} topic {waits.Topic:x16}; {Name(bound)} are the bound.");
+        }
+    }
+
+    public override void OnLook(TimeSpan at)
+    {
+        foreach (var listener in Open)
+        {
+            if (!IsJudged(listener.Subscription.Topic) || IsTroubled(listener.Life))
+            {
+                continue;
+            }
+
+            foreach (var log in LogsOf(listener.Subscription.Topic))
+            {
+                if (!log.HasStopped && !IsTroubled(log.Sender) && FirstLate(log, listener, at) is var (number, sent) && number > 0
+                    && _told.Add((listener.Subscription.Number, log.Sender)))
+                {
+                    var message = new MessageId(log.Sender, log.Topic, number);
+                    Violate(at, $"{listener.Subscription} has not got {message}, sent at {sent:c}; {Name(bound)} are the bound.");
+                }
+            }
+        }
+    }
+
+    /// <summary>Whether what went to these views can be judged.</summary>
+    protected virtual bool Concerns(ImmutableArray<RegionView> views) => true;
+
+    protected bool IsTroubled(NodeKey life) => _nodes.TryGetValue(life, out int node) && _troubledNodes.Contains(node);
+
+    private static string Name(TimeSpan bound) => $"{bound.TotalSeconds:F1} s";
+
+    private bool IsJudged(ulong topic) => !_troubledTopics.Contains(topic) && !IsBestEffort(topic);
+
+    private bool IsOver(TimeSpan at, TimeSpan since) => at - (since > _since ? since : _since) > bound;
+
+    private (long Number, TimeSpan Sent) FirstLate(SenderLog log, Listener listener, TimeSpan at)
+    {
+        var given = listener.Of(log.Sender);
+        foreach (var run in log.Runs)
+        {
+            if (!IsOver(at, run.Begun))
+            {
+                break;
+            }
+
+            if (listener.Among(run.Views) is { } view && Concerns(run.Views)
+                && !_partings.HaveParted(log.Sender, run.Begun, listener.Life, view))
+            {
+                long missing = given.FirstMissing(run.FirstSince(listener.Since));
+                if (missing <= run.Last && IsOver(at, run.SentAt(missing)))
+                {
+                    return (missing, run.SentAt(missing));
+                }
+            }
+        }
+
+        return default;
+    }
+}

@@ -1,0 +1,34 @@
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Simulation.Checkers;
+
+// I17: tables per topic, region and peer return to their size after churn. A node's life is read whenever it has the same open and all is
+// quiet; between two readings topics, regions and peers came and went. So no table holds notably more than at the first reading.
+internal sealed class TablesChecker : HistoryChecker
+{
+    private readonly Dictionary<NodeKey, IReadOnlyDictionary<string, long>> _first = [];
+
+    public override string Invariant => "I17";
+
+    /// <summary>How much more may lie in a table than at first: what comes and goes by itself, such as spare objects.</summary>
+    public long Allowance { get; init; } = 24;
+
+    public override void On(in TableReading reading)
+    {
+        if (!_first.TryGetValue(reading.Life, out var first))
+        {
+            _first[reading.Life] = reading.Sizes;
+            return;
+        }
+
+        foreach (var (table, size) in reading.Sizes)
+        {
+            long before = first.GetValueOrDefault(table);
+            if (size > before + (before / 2) + Allowance)
+            {
+                string growth = $"{size} entries in {table}, where there were {before} with the same open";
+                Violate(reading.At, $"Node {reading.Node} ({reading.Life}) has {growth}.");
+            }
+        }
+    }
+}
