@@ -11,6 +11,7 @@ internal sealed record MulticastOptions
     public const int MaxMessageBytes = 16 << 20;
     // A message's header and its sender's whole start table lie in one packet.
     public const int MinPacketBytes = 576;
+    public const long DefaultReassemblyBytes = 256L << 20;
 
     public required ulong ClusterId { get; init; }
 
@@ -123,7 +124,7 @@ internal sealed record MulticastOptions
     // Messages of more than 64 KiB at a receiver that span packets, until they are accepted above, in bytes over all senders. Smaller
     // ones have an eighth as much beside it, and copies of what waits in best-effort topics a sixteenth. As much again is for
     // those that would else wait for each other.
-    public long ReassemblyBytes { get; init; } = 256L << 20;
+    public long ReassemblyBytes { get; init; } = DefaultReassemblyBytes;
 
     /// <summary>
     /// The least packet memory of a node: twice the largest message, and so much that senders' share of it takes the largest message

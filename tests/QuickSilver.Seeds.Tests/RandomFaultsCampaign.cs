@@ -82,7 +82,7 @@ public sealed class RandomFaultsCampaign(ITestOutputHelper output)
 
     private sealed class Run(ITestOutputHelper output, bool isEmbedded) : FaultyRun("RandomFaults", output)
     {
-        protected override string Settings => isEmbedded ? "QS_EMBEDDED=1" : "QS_EMBEDDED=0";
+        protected override string SettingsOf(ulong seed) => isEmbedded ? "QS_EMBEDDED=1" : "QS_EMBEDDED=0";
 
         protected override Scene SceneOf(ulong seed) => new()
         {

@@ -4,7 +4,7 @@ namespace QuickSilver.Simulation.Checkers;
 
 // I11: of what a publisher was told that it is stable nothing is lost: every subscriber that was in the view it was sent in and stays up
 // is given it, also where its sender, or all others, are gone since. Two that parted when the service changed owe each other nothing
-// from before.
+// from before; and in a topic of best effort what is stable was sent, and may have been lost.
 internal sealed class StableChecker : DeliveryChecker
 {
     private readonly Partings _partings = new();
@@ -29,7 +29,7 @@ internal sealed class StableChecker : DeliveryChecker
     {
         foreach (var listener in Open)
         {
-            foreach (var log in LogsOf(listener.Subscription.Topic))
+            foreach (var log in IsBestEffort(listener.Subscription.Topic) ? [] : LogsOf(listener.Subscription.Topic))
             {
                 if (_stable.TryGetValue((log.Sender, log.Topic), out var stable) && FirstLacking(log, stable, listener) is var number
                     && number > 0)

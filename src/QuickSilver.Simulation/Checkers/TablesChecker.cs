@@ -13,6 +13,9 @@ internal sealed class TablesChecker : HistoryChecker
     /// <summary>How much more may lie in a table than at first: what comes and goes by itself, such as spare objects.</summary>
     public long Allowance { get; init; } = 24;
 
+    /// <summary>Tables that remember what is over, up to a number of entries: until then they grow.</summary>
+    public IReadOnlyDictionary<string, long> Bounded { get; init; } = new Dictionary<string, long>();
+
     public override void On(in TableReading reading)
     {
         if (!_first.TryGetValue(reading.Life, out var first))
@@ -24,7 +27,8 @@ internal sealed class TablesChecker : HistoryChecker
         foreach (var (table, size) in reading.Sizes)
         {
             long before = first.GetValueOrDefault(table);
-            if (size > before + (before / 2) + Allowance)
+            long most = Math.Max(before + (before / 2) + Allowance, Bounded.GetValueOrDefault(table));
+            if (size > most)
             {
                 string growth = $"{size} entries in {table}, where there were {before} with the same open";
                 Violate(reading.At, $"Node {reading.Node} ({reading.Life}) has {growth}.");

@@ -16,12 +16,14 @@ internal sealed class ProtocolOptions
     /// <param name="feedbackRanges">1: acknowledgements say one number. For experiments.</param>
     /// <param name="topicSets">How a service that this node hosts parts topics into sets; null: as usual.</param>
     /// <param name="ephemeral">What ports the system gives to sockets that ask for any; null: not known.</param>
+    /// <param name="reassemblyBytes">What messages in parts may take; null: as usual. For tests.</param>
     public ProtocolOptions(
         QuickSilverOptions node,
         TimeSpan? tokenInterval = null,
         int feedbackRanges = 1,
         TopicSetRules? topicSets = null,
-        EphemeralPorts? ephemeral = null)
+        EphemeralPorts? ephemeral = null,
+        long? reassemblyBytes = null)
     {
         Node = node;
         Multicast = new MulticastOptions
@@ -38,6 +40,7 @@ internal sealed class ProtocolOptions
             TokenIntervalFixed = tokenInterval,
             FeedbackRanges = feedbackRanges,
             StallWarning = node.StallWarning,
+            ReassemblyBytes = reassemblyBytes ?? MulticastOptions.DefaultReassemblyBytes,
         };
         Service = new MembershipServiceOptions
         {

@@ -13,7 +13,7 @@ internal abstract class Campaign(string name, ITestOutputHelper? output)
     private const ulong TwiceEvery = 10;
 
     /// <summary>What besides the seed must be set to see the same run again.</summary>
-    protected virtual string Settings => "";
+    protected virtual string SettingsOf(ulong seed) => "";
 
     /// <summary>What the seed means for the run, to be shown with a failure.</summary>
     protected abstract string Describe(ulong seed);
@@ -58,7 +58,7 @@ internal abstract class Campaign(string name, ITestOutputHelper? output)
 
     private string Again(ulong seed)
     {
-        string which = $"{Settings} QS_SEEDS=1 QS_FIRST_SEED={seed}".TrimStart();
+        string which = $"{SettingsOf(seed)} QS_SEEDS=1 QS_FIRST_SEED={seed}".TrimStart();
         return $"{which} dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter \"FullyQualifiedName~{name}Campaign\"";
     }
 

@@ -17,6 +17,23 @@ internal sealed record ClusterSetup
     /// <summary>What the wall clocks show at the start.</summary>
     public DateTimeOffset Epoch { get; init; } = new SimulationOptions().Epoch;
 
+    /// <summary>How healthy links behave.</summary>
+    public LinkModel Link { get; init; } = new();
+
+    /// <summary>Packet memory of each node.</summary>
+    public long PoolBytes { get; init; } = new SimulationOptions().PoolBytes;
+
+    /// <summary>What messages in parts may take at each node; null: as usual.</summary>
+    public long? ReassemblyBytes { get; init; }
+
+    /// <summary>Messages that wait for a reader at most.</summary>
+    public int ReaderCapacity { get; init; } = new TopicOptions().ReaderCapacity;
+
+    public Hardships Hardships { get; init; }
+
+    /// <summary>Of topics by their numbers: a third of them, where the seed has any.</summary>
+    public bool IsBestEffort(ulong topic) => Hardships.HasFlag(Hardships.BestEffort) && topic % 3 == 0;
+
     /// <summary>Some subscribers are handlers that throw or block, or slow readers, until the faults are over (F7).</summary>
     public bool HasOddSubscribers { get; init; }
 }

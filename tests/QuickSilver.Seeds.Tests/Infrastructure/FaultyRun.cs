@@ -6,7 +6,7 @@ namespace QuickSilver.Seeds.Tests.Infrastructure;
 
 // A run of whole nodes under faults: overlapping topics, subscriptions that come and go, everybody publishing; then all is
 // healed, and all must come to its end; then the same again in peace.
-internal abstract class FaultyRun(string name, ITestOutputHelper? output) : Campaign(name, output)
+internal abstract partial class FaultyRun(string name, ITestOutputHelper? output) : Campaign(name, output)
 {
     private const int BundlesPerNode = 2;
     private const int PublicationsPerNode = 3;
@@ -19,6 +19,8 @@ internal abstract class FaultyRun(string name, ITestOutputHelper? output) : Camp
     private static readonly TimeSpan LongestUnheard = TimeSpan.FromMilliseconds(400);
     private static readonly TimeSpan OrderLimit = TimeSpan.FromSeconds(60);
     private static readonly TimeSpan CompletionLimit = TimeSpan.FromSeconds(30);
+
+    private static readonly TimeSpan ChurnLength = TimeSpan.FromSeconds(4);
 
     private static readonly TimeSpan UnknownViewAge = TimeSpan.FromSeconds(5.1);
 
@@ -33,14 +35,22 @@ internal abstract class FaultyRun(string name, ITestOutputHelper? output) : Camp
     protected override RunResult Play(ulong seed, RecordTail tail)
     {
         var scene = SceneOf(seed);
-        var checkers = WholeCluster.AllCheckers(scene.MayPart, scene.Cluster.IsEmbedded);
+        return scene.Standing is null ? PlayMixed(scene, seed, tail) : PlayStanding(scene, seed, tail);
+    }
+
+    private static RunResult PlayMixed(Scene scene, ulong seed, RecordTail tail)
+    {
+        var checkers = WholeCluster.AllCheckers(scene.MayPart, scene.Cluster.IsEmbedded, scene.Cluster.IsBestEffort);
         using var cluster = new WholeCluster(seed, scene.Cluster, [.. checkers, tail]) { MayPart = scene.MayPart };
         Open(cluster, scene);
+        var load = new HardLoad(cluster, scene);
+        load.ChooseSleepers();
         Faults(scene, seed).Start(cluster.Simulation);
         while (cluster.Simulation.Now < FaultsEnd)
         {
             Churn(cluster, scene);
             PublishSome(cluster);
+            load.Publish();
             DieTalking(cluster, scene);
             DieUnheard(cluster, scene);
             cluster.Run(Tick);
@@ -48,7 +58,10 @@ internal abstract class FaultyRun(string name, ITestOutputHelper? output) : Camp
         }
 
         cluster.AreSubscribersOdd = false;
+        cluster.AreReadersAsleep = false;
+        cluster.AreHandlersBusy = false;
         End(cluster, "after the faults");
+        load.ChurnTables(() => ChurnQuietly(cluster, scene));
         // The same again in peace: what a node keeps must not have grown.
         for (int i = 0; i < 50; i++)
         {
@@ -97,13 +110,55 @@ internal abstract class FaultyRun(string name, ITestOutputHelper? output) : Camp
         cluster.RequireAllSent();
     }
 
+    // As many changes as in a run under faults, each undone: what is open then is what was open before. Some nodes begin anew.
+    private static void ChurnQuietly(WholeCluster cluster, Scene scene)
+    {
+        var wanted = cluster.Nodes.Select(node => (Node: node, S: node.Subscriptions.ToArray(), P: node.Publications.ToArray())).ToArray();
+        for (var end = cluster.Simulation.Now + ChurnLength; cluster.Simulation.Now < end;)
+        {
+            Churn(cluster, scene);
+            PublishSome(cluster);
+            if (cluster.Random.Chance(0.1))
+            {
+                // Topics that nobody ever comes back to.
+                var node = cluster.Nodes[cluster.Random.Below(cluster.Nodes.Count)];
+                string passing = $"passing/{cluster.Random.Next():x}";
+                node.Subscribe(passing);
+                node.Publish(passing);
+            }
+
+            if (cluster.Random.Chance(0.01))
+            {
+                cluster.RestartSoon(cluster.Nodes[cluster.Random.Below(cluster.Nodes.Count / 2)].Machine);
+            }
+
+            cluster.Run(Tick);
+        }
+
+        cluster.RequireOne(OrderLimit, TimeSpan.FromMilliseconds(100), "after churn");
+        foreach (var (node, subscriptions, publications) in wanted)
+        {
+            Array.ForEach([.. node.Subscriptions.Except(subscriptions)], node.Unsubscribe);
+            Array.ForEach([.. node.Publications.Except(publications)], node.StopPublishing);
+            Array.ForEach(subscriptions, node.Subscribe);
+            Array.ForEach(publications, node.Publish);
+        }
+
+        End(cluster, "after churn");
+    }
+
     // About ten changes of subscriptions a second, and one of publications.
-    private static void Churn(WholeCluster cluster, Scene scene)
+    private static void Churn(WholeCluster cluster, Scene scene, WholeNode? except = null)
     {
         if (cluster.Random.Chance(0.1))
         {
             var node = cluster.Nodes[cluster.Random.Below(cluster.Nodes.Count)];
             string topic = scene.Topic(cluster.Random.Below(scene.Topics));
+            if (node == except)
+            {
+                return;
+            }
+
             if (node.Subscriptions.Contains(topic))
             {
                 node.Unsubscribe(topic);
@@ -131,12 +186,14 @@ internal abstract class FaultyRun(string name, ITestOutputHelper? output) : Camp
             {
                 if (cluster.Random.Chance(0.15))
                 {
-                    int bytes = cluster.Random.Chance(0.05) ? 1400 + cluster.Random.Below(6000) : 16 + cluster.Random.Below(200);
-                    cluster.Publish(node, topic, bytes);
+                    cluster.Publish(node, topic, SizeOf(cluster));
                 }
             }
         }
     }
+
+    private static int SizeOf(WholeCluster cluster) =>
+        cluster.Random.Chance(0.05) ? 1400 + cluster.Random.Below(6000) : 16 + cluster.Random.Below(200);
 
     // What a node said last, some have and some have not: those who are left must come to one end with it.
     private static void DieTalking(WholeCluster cluster, Scene scene)
@@ -207,6 +264,6 @@ internal abstract class FaultyRun(string name, ITestOutputHelper? output) : Camp
             Until = FaultsEnd,
             BridgeShare = scene.BridgeShare,
         };
-        return FaultSchedule.Draw(plan, seed, scene.Cluster.Nodes);
+        return HardCourses.Add(FaultSchedule.Draw(plan, seed, scene.Cluster.Nodes), scene, plan, seed);
     }
 }

@@ -12,6 +12,8 @@ internal sealed class OddSubscribers
     private static readonly TimeSpan LongestBlock = TimeSpan.FromMilliseconds(40);
     private static readonly TimeSpan LongestThought = TimeSpan.FromMilliseconds(80);
 
+    private static readonly TimeSpan Nap = TimeSpan.FromMilliseconds(200);
+
     private readonly WholeCluster _cluster;
     private readonly SimulatedEnvironment _life;
     private readonly SeededRandom _random;
@@ -33,6 +35,12 @@ internal sealed class OddSubscribers
 
     public void Attach(ITopic<ReadOnlyMemory<byte>> topic, MessageHandler<ReadOnlyMemory<byte>> record, Action<GapNotice> gap)
     {
+        if (_cluster.IsSleeper(_life.Node, topic.Name))
+        {
+            _context.Post(_ => _cluster.Watch(SleepAsync(topic, record, gap)), null);
+            return;
+        }
+
         switch (_cluster.Setup.HasOddSubscribers ? _random.Below(4) : 0)
         {
             case 0:
@@ -58,6 +66,26 @@ internal sealed class OddSubscribers
             default:
                 _context.Post(_ => _cluster.Watch(ReadAsync(topic, record, gap)), null);
                 break;
+        }
+    }
+
+    // A reader that stops reading while it is in the middle of it (F24), and comes back.
+    private async Task SleepAsync(ITopic<ReadOnlyMemory<byte>> topic, MessageHandler<ReadOnlyMemory<byte>> record, Action<GapNotice> gap)
+    {
+        try
+        {
+            await foreach (var message in topic.ReadAllAsync(onGap: gap))
+            {
+                record(message);
+                while (_cluster.AreReadersAsleep)
+                {
+                    await Task.Delay(Nap, _time);
+                }
+            }
+        }
+        catch (Exception exception) when (exception is NodeExpelledException or ObjectDisposedException)
+        {
+            // As below.
         }
     }
 

@@ -39,6 +39,9 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     public MulticastNode Node => (MulticastNode)parts.Multicast;
 
+    /// <summary>Where to look for tables that may grow.</summary>
+    public object Tables => parts;
+
     public Dictionary<ulong, TopicReceiver> Receivers { get; } = [];
 
     /// <summary>The last configuration that all nodes have confirmed.</summary>
@@ -213,7 +216,7 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
         public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer)
         {
-            long number = sender.TrySend(payload, observer);
+            long number = sender.TrySend(payload, observer is null ? null : new RecordedStability(owner, topic, observer));
             if (number >= 0)
             {
                 Taken++;
@@ -239,6 +242,19 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
             return same ? _views : _views = [.. sender.Routes.Select(route => route.View)];
         }
     }
+
+    private sealed class RecordedStability(RecordedParts owner, ulong topic, IStabilityObserver observer) : IStabilityObserver
+    {
+        public void OnStable(long sequence)
+        {
+            owner.TellStable(new MessageId(owner.Key, topic, sequence));
+            observer.OnStable(sequence);
+        }
+
+        public void OnAbandoned(long sequence, string reason) => observer.OnAbandoned(sequence, reason);
+    }
+
+    private void TellStable(MessageId message) => history.Stable(Now, message);
 
     private void Tell(MessageId message, ulong hash, ImmutableArray<RegionView> views)
     {

@@ -26,12 +26,20 @@ internal sealed record Scene
     /// <summary>Of the partitions, those in which one node reaches both sides.</summary>
     public double BridgeShare { get; init; }
 
+    /// <summary>The one fault that stands while the others go on; null: faults come and go.</summary>
+    public StandingFault? Standing { get; init; }
+
+    public Hardships Hardships => Cluster.Hardships;
+
     /// <summary>
     /// Whether nodes may lose each other and stay up: when the service changes, or when it takes back those from which it was cut off.
     /// </summary>
     public bool MayPart => Cluster.IsEmbedded
+        || Standing is not null
         || Kinds.HasFlag(FaultKinds.Membership)
-        || (Kinds.HasFlag(FaultKinds.Partition) && Cluster.Options.HeartbeatInterval * Cluster.Options.HeartbeatsMissed < LongestPartition);
+        || (IsCutOff && Cluster.Options.HeartbeatInterval * Cluster.Options.HeartbeatsMissed < LongestPartition);
+
+    private bool IsCutOff => Kinds.HasFlag(FaultKinds.Partition) || Hardships.HasFlag(Hardships.Interface);
 
     public string Topic(int number) => $"topic/{number % Topics}";
 
@@ -43,7 +51,8 @@ internal sealed record Scene
         string odd = Cluster.HasOddSubscribers ? ", odd subscribers" : "";
         string deaths = (DieTalking ? ", nodes that die talking" : "") + (DieUnheard ? ", nodes that die unheard by some" : "")
             + (BridgeShare > 0 ? ", bridges over partitions" : "");
+        string hard = (Hardships == Hardships.None ? "" : $", {Hardships}") + (Standing is { } fault ? $", {fault} stands" : "");
         return $"{Cluster.Nodes} nodes with {membership}, heartbeats of {options.HeartbeatInterval}, {packets}, "
-            + $"{Topics} topics in {Bundles} bundles, {Cluster.TopicSets}, clocks from {Cluster.Epoch:u}{odd}{deaths}";
+            + $"{Topics} topics in {Bundles} bundles, {Cluster.TopicSets}, clocks from {Cluster.Epoch:u}{odd}{deaths}{hard}";
     }
 }

@@ -3,8 +3,10 @@ using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
+using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Checkers.Progress;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;
@@ -16,11 +18,23 @@ internal sealed class WholeCluster : IDisposable
 {
     private const int ServicePort = 7400;
 
+    // Tables of what is over, by their bounds.
+    private static readonly Dictionary<string, long> Remembered = new()
+    {
+        ["ClosedViews._byAge"] = ClosedViews.Most,
+        ["ClosedViews._highest"] = ClosedViews.Most,
+    };
+
+    private static readonly TimeSpan MostWrong = TimeSpan.FromDays(365 * 30);
+
     private readonly SynchronizationContext? _outer = SynchronizationContext.Current;
     private readonly List<WholeNode> _nodes = [];
     private readonly List<Exception> _faults = [];
     private readonly SeededRandom _random;
-    private readonly byte[] _payload = new byte[64 << 10];
+    private readonly ProtocolOptions _options;
+    private readonly ProtocolOptions _otherOptions;
+    private readonly Strangers? _strangers;
+    private byte[] _payload = new byte[64 << 10];
     private readonly MemoryMembershipStore _store = new();
     private long _subscriptions;
 
@@ -31,13 +45,20 @@ internal sealed class WholeCluster : IDisposable
         Seed = seed;
         Setup = setup;
         AreSubscribersOdd = setup.HasOddSubscribers;
+        AreHandlersBusy = setup.Hardships.HasFlag(Hardships.BusyHandlers);
+        _options = new ProtocolOptions(setup.Options, topicSets: setup.TopicSets, reassemblyBytes: setup.ReassemblyBytes);
+        _otherOptions = setup.Hardships.HasFlag(Hardships.OtherOptions)
+            ? new ProtocolOptions(Other(setup.Options), topicSets: setup.TopicSets, reassemblyBytes: setup.ReassemblyBytes)
+            : _options;
         History = new History(checkers.Length > 0 ? checkers : [.. AllCheckers()]);
-        Simulation = new SimulatedMachines(new SimulationOptions { Seed = seed, Epoch = setup.Epoch });
+        Simulation = new SimulatedMachines(
+            new SimulationOptions { Seed = seed, Epoch = setup.Epoch, Link = setup.Link, PoolBytes = setup.PoolBytes });
         _random = SeededRandom.Derive(seed, purpose: 7, owner: 0);
         IsOne = !setup.IsEmbedded;
         if (!setup.IsEmbedded)
         {
             var machine = Simulation.AddService();
+            SetWrong(machine);
             ServiceAt = new IPEndPoint(machine.Address, ServicePort);
             Serve(machine);
         }
@@ -48,8 +69,11 @@ internal sealed class WholeCluster : IDisposable
         {
             var node = new WholeNode(this, Simulation.AddNode());
             _nodes.Add(node);
+            SetWrong(node.Machine);
             Simulation.After(_random.UpTo(TimeSpan.FromMilliseconds(200)), node.Begin);
         }
+
+        _strangers = setup.Hardships.HasFlag(Hardships.OtherCluster) ? new Strangers(this) : null;
     }
 
     public static int Replicas(ulong seed) => (int)(seed / 3 % 4) switch { 0 => 5, 1 => 1, 2 => 2, _ => 3 };
@@ -67,6 +91,15 @@ internal sealed class WholeCluster : IDisposable
 
     /// <summary>Whether subscribers do what they should not: as the setup says, until this is set to false.</summary>
     public bool AreSubscribersOdd { get; set; }
+
+    /// <summary>Whether handlers publish and close: as the hardships say, until this is set to false.</summary>
+    public bool AreHandlersBusy { get; set; }
+
+    /// <summary>Whether the readers of <see cref="Sleepers"/> take nothing more.</summary>
+    public bool AreReadersAsleep { get; set; }
+
+    /// <summary>Which nodes read which topics and may stop reading; before they subscribe.</summary>
+    public HashSet<(int Node, string Topic)> Sleepers { get; } = [];
 
     /// <summary>Finds a reader that went on outside of the simulation.</summary>
     public EscapeWatch Escapes { get; } = new();
@@ -90,13 +123,23 @@ internal sealed class WholeCluster : IDisposable
     /// excuses (I19); I8 still demands what those that have not parted owe each other, and I11 nothing.
     /// </param>
     /// <param name="hostsMayPart">Whether there may be several services for a while (I9).</param>
-    public static IEnumerable<HistoryChecker> AllCheckers(bool mayPart = false, bool hostsMayPart = false) =>
-    [
-        new NoGapChecker(), new NoDuplicateChecker(), new NoPhantomChecker(), new OrderChecker(), new ViewsChecker(),
-        new DeliveryViewChecker(), new PrimaryChecker { HostsMayPart = hostsMayPart }, new IncarnationChecker(),
-        new MemoryChecker(), new RepairChecker(), new LivenessChecker { GapsExcuse = mayPart },
-        new AgreementChecker { MayPart = mayPart },
-    ];
+    /// <param name="isBestEffort">Which topics are of best effort; null: none.</param>
+    public static IEnumerable<HistoryChecker> AllCheckers(
+        bool mayPart = false, bool hostsMayPart = false, Func<ulong, bool>? isBestEffort = null)
+    {
+        isBestEffort ??= static _ => false;
+        return
+        [
+            new NoGapChecker(), new NoDuplicateChecker(), new NoPhantomChecker(), new OrderChecker(), new ViewsChecker(),
+            new DeliveryViewChecker { IsBestEffort = isBestEffort }, new PrimaryChecker { HostsMayPart = hostsMayPart },
+            new IncarnationChecker(), new MemoryChecker(), new RepairChecker(),
+            new LivenessChecker { GapsExcuse = mayPart, IsBestEffort = isBestEffort },
+            new AgreementChecker { MayPart = mayPart, IsBestEffort = isBestEffort },
+            new StableChecker { IsBestEffort = isBestEffort }, new BestEffortChecker { IsBestEffort = isBestEffort },
+            new TablesChecker { Bounded = Remembered },
+            // I21, a stall is always named, belongs here: what Waits tells of must be in NodeStatus by then.
+        ];
+    }
 
     /// <summary>
     /// Whether a subscription that is settled is owed what anyone publishes. With embedded membership not before all are one
@@ -143,7 +186,7 @@ internal sealed class WholeCluster : IDisposable
         {
             if (node.Current.FirstUnsent() is { } sentence)
             {
-                throw new InvariantException($"I19: {sentence}");
+                throw new InvariantException($"I19: {sentence}\n{node.Machine}: {node.Wants()}");
             }
         }
     }
@@ -158,6 +201,7 @@ internal sealed class WholeCluster : IDisposable
             throw new InvalidOperationException($"A subscriber went on in the thread pool under seed {Seed}.");
         }
 
+        _strangers?.Require();
         if (_faults.Count > 0)
         {
             throw new AggregateException($"The application failed under seed {Seed}: {_faults[0].Message}", _faults);
@@ -189,6 +233,11 @@ internal sealed class WholeCluster : IDisposable
             return false;
         }
 
+        if (_payload.Length < bytes + sizeof(ulong))
+        {
+            _payload = new byte[bytes + sizeof(ulong)];
+        }
+
         for (int i = 0; i < bytes; i += sizeof(ulong))
         {
             System.Buffers.Binary.BinaryPrimitives.WriteUInt64LittleEndian(_payload.AsSpan(i), _random.Next());
@@ -205,6 +254,33 @@ internal sealed class WholeCluster : IDisposable
             if (node.IsJoined)
             {
                 History.Read(node.Current.Parts.ReadMemory(quiet));
+            }
+        }
+    }
+
+    /// <summary>Has the checkers judge what takes too long.</summary>
+    public void Look()
+    {
+        foreach (var node in _nodes)
+        {
+            if (node.CanAct)
+            {
+                node.Current.TellWaits();
+            }
+        }
+
+        History.Look(Simulation.Now);
+    }
+
+    /// <summary>Hands the checkers how much lies in the tables of each living node.</summary>
+    public void ReadTables()
+    {
+        foreach (var node in _nodes)
+        {
+            if (node.IsJoined)
+            {
+                var sizes = TableSizes.Of(node.Current.Parts.Tables);
+                History.Read(new TableReading(Simulation.Now, node.Machine.Number, node.Current.Key, sizes));
             }
         }
     }
@@ -228,9 +304,10 @@ internal sealed class WholeCluster : IDisposable
 
     public void Dispose()
     {
+        Simulation.NodeStarted = null;
+        _strangers?.Dispose();
         foreach (var node in _nodes)
         {
-            Simulation.NodeStarted = null;
             node.Machine.Crash();
             foreach (var life in node.Lives)
             {
@@ -240,6 +317,11 @@ internal sealed class WholeCluster : IDisposable
 
         SynchronizationContext.SetSynchronizationContext(_outer);
     }
+
+    /// <summary>What a node is started with.</summary>
+    internal ProtocolOptions ProtocolOptionsOf(SimulatedMachine machine) => machine.Number % 3 == 1 ? _otherOptions : _options;
+
+    internal bool IsSleeper(SimulatedMachine machine, string topic) => Sleepers.Contains((machine.Number, topic));
 
     internal Subscription NextSubscription(int node, ulong topic) => new(++_subscriptions, node, topic);
 
@@ -277,6 +359,25 @@ internal sealed class WholeCluster : IDisposable
     private static bool IsQuietAt(WholeNode node) =>
         node.Current.Parts.ReadMemory(quiet: true) is { RetainedBytes: 0, KeptPackets: 0, OldViews: 0 };
 
+    // What one user of a cluster sets and another does not.
+    private static QuickSilverOptions Other(QuickSilverOptions options) => options with
+    {
+        HeartbeatInterval = options.HeartbeatInterval * 2,
+        Dissemination = options.Dissemination == Dissemination.Multicast ? Dissemination.Unicast : Dissemination.Multicast,
+        RetentionBytes = options.RetentionBytes / 4,
+        PacketBytes = options.PacketBytes - 100,
+    };
+
+    // By up to thirty years, either way.
+    private void SetWrong(SimulatedMachine machine)
+    {
+        var clocks = SeededRandom.Derive(Seed, purpose: 26, (ulong)machine.Number);
+        if (Setup.Hardships.HasFlag(Hardships.YearsOff) && clocks.Chance(0.5))
+        {
+            machine.ClockStep = MostWrong * ((clocks.NextUnit() * 2) - 1);
+        }
+    }
+
     private string Unordered()
     {
         var apart = _nodes.Where(node => !node.IsInOrder || node.Current.Known != _nodes.Count);
@@ -285,8 +386,7 @@ internal sealed class WholeCluster : IDisposable
 
     private void Serve(SimulatedMachine machine)
     {
-        var options = new ProtocolOptions(Options, topicSets: Setup.TopicSets).Service;
-        new MembershipService(machine.Environment, options, _store, new ServiceCounters(), NullLogger.Instance).Start(ServiceAt!);
+        new MembershipService(machine.Environment, _options.Service, _store, new ServiceCounters(), NullLogger.Instance).Start(ServiceAt!);
     }
 
     private void Begin(SimulatedMachine machine)
@@ -297,7 +397,7 @@ internal sealed class WholeCluster : IDisposable
         }
         else
         {
-            Of(machine)!.Begin();
+            Of(machine)?.Begin();
         }
     }
 

@@ -1,5 +1,4 @@
 using Microsoft.Extensions.Logging.Abstractions;
-using QuickSilver.Composition;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Simulation.Checkers;
@@ -103,7 +102,10 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
         private readonly CancellationTokenSource _over = new();
         private readonly Dictionary<string, OpenSubscription> _subscriptions = [];
         private readonly Dictionary<string, OpenPublication> _publications = [];
-        private readonly HashSet<string> _busy = [];
+        // What is being opened or closed, and since when.
+        private readonly Dictionary<string, TimeSpan> _busy = [];
+        private readonly SeededRandom _habits;
+        private readonly BusyHandler? _handler;
         private QuickSilverNode? _node;
 
         public Life(WholeCluster cluster, WholeNode owner)
@@ -112,7 +114,12 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
             _owner = owner;
             _environment = owner.Machine.Environment;
             _subscribers = new OddSubscribers(cluster, _environment);
-            var options = new ProtocolOptions(cluster.Options, topicSets: cluster.Setup.TopicSets);
+            ulong which = ((ulong)(uint)owner.Machine.Number << 32) | (uint)owner.Machine.Lives;
+            _habits = SeededRandom.Derive(cluster.Seed, purpose: 24, which);
+            _handler = cluster.Setup.Hardships.HasFlag(Hardships.BusyHandlers)
+                ? new BusyHandler(cluster, owner, SeededRandom.Derive(cluster.Seed, purpose: 25, which))
+                : null;
+            var options = cluster.ProtocolOptionsOf(owner.Machine);
             var parts = new SimulatedParts(_environment, options, cluster.ServiceAt, NullLoggerFactory.Instance);
             Parts = new RecordedParts(parts, cluster.History, owner.Machine)
             {
@@ -138,9 +145,10 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
         {
             try
             {
-                _node = await QuickSilverNode.StartAsync(Parts, _cluster.Options, NullLoggerFactory.Instance, _over.Token);
+                var options = _cluster.ProtocolOptionsOf(_owner.Machine).Node;
+                _node = await QuickSilverNode.StartAsync(Parts, options, NullLoggerFactory.Instance, _over.Token);
             }
-            catch (Exception exception) when (exception is MembershipUnreachableException || IsEnd(exception))
+            catch (Exception exception) when (exception is MembershipUnreachableException or IOException || IsEnd(exception))
             {
                 Restart();
                 return;
@@ -159,7 +167,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
 
         public async Task SubscribeAsync(string topic)
         {
-            if (_subscriptions.ContainsKey(topic) || !_busy.Add("s" + topic))
+            if (_subscriptions.ContainsKey(topic) || !_busy.TryAdd("s" + topic, _cluster.Simulation.Now))
             {
                 return;
             }
@@ -167,7 +175,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
             ITopic<ReadOnlyMemory<byte>> endpoint;
             try
             {
-                endpoint = await _node!.OpenTopicAsync<ReadOnlyMemory<byte>>(topic, new TopicOptions { Access = TopicAccess.Subscribe });
+                endpoint = await _node!.OpenTopicAsync<ReadOnlyMemory<byte>>(topic, OptionsOf(topic, TopicAccess.Subscribe));
             }
             catch (Exception exception) when (IsOver && IsEnd(exception))
             {
@@ -186,6 +194,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
                 {
                     var which = new MessageId(KeyOf(message.Sender), id, message.Sequence);
                     history.Delivered(_cluster.Simulation.Now, subscription, which, TraceHash.Of(message.Value.Span));
+                    _handler?.OnMessage(topic);
                 },
                 gap => history.Gap(_cluster.Simulation.Now, subscription, KeyOf(gap.Sender), gap.First, gap.Last));
             history.Activated(_cluster.Simulation.Now, subscription, Key, open.Configuration);
@@ -203,7 +212,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
                 return;
             }
 
-            _busy.Add("s" + topic);
+            _busy.Add("s" + topic, _cluster.Simulation.Now);
             _cluster.History.Unsubscribed(_cluster.Simulation.Now, open.Subscription);
             await open.Endpoint.DisposeAsync();
             _busy.Remove("s" + topic);
@@ -215,7 +224,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
 
         public async Task OpenToPublishAsync(string topic)
         {
-            if (_publications.ContainsKey(topic) || !_busy.Add("p" + topic))
+            if (_publications.ContainsKey(topic) || !_busy.TryAdd("p" + topic, _cluster.Simulation.Now))
             {
                 return;
             }
@@ -223,7 +232,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
             ITopic<ReadOnlyMemory<byte>> endpoint;
             try
             {
-                endpoint = await _node!.OpenTopicAsync<ReadOnlyMemory<byte>>(topic, new TopicOptions { Access = TopicAccess.Publish });
+                endpoint = await _node!.OpenTopicAsync<ReadOnlyMemory<byte>>(topic, OptionsOf(topic, TopicAccess.Publish));
             }
             catch (Exception exception) when (IsOver && IsEnd(exception))
             {
@@ -231,8 +240,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
             }
 
             _busy.Remove("p" + topic);
-            long taken = Parts.TakenOf(TopicId.Of(topic));
-            _publications.Add(topic, new OpenPublication(topic, endpoint, taken));
+            _publications.Add(topic, new OpenPublication(_cluster, topic, endpoint, () => Parts.TakenOf(TopicId.Of(topic)), _habits));
             if (!_owner.Publications.Contains(topic))
             {
                 await StopPublishingAsync(topic);
@@ -246,8 +254,8 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
                 return;
             }
 
-            _busy.Add("p" + topic);
-            await open.Endpoint.DisposeAsync();
+            _busy.Add("p" + topic, _cluster.Simulation.Now);
+            await open.CloseAsync();
             _busy.Remove("p" + topic);
             if (_owner.Publications.Contains(topic) && IsJoined)
             {
@@ -267,14 +275,32 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
         {
             foreach (var open in _publications.Values)
             {
-                long taken = Parts.TakenOf(TopicId.Of(open.Topic)) - open.TakenBefore;
-                if (taken != open.Accepted)
+                if (open.Unsent() is { } sentence)
                 {
-                    return $"Node {_owner.Machine.Number} accepted {open.Accepted} messages for {open.Topic}, and sent {taken}.";
+                    return $"Node {_owner.Machine.Number} {sentence}.";
                 }
             }
 
             return null;
+        }
+
+        /// <summary>Tells the checkers what its application waits for.</summary>
+        public void TellWaits()
+        {
+            var now = _cluster.Simulation.Now;
+            foreach (var (what, since) in _busy)
+            {
+                string verb = _owner.Subscriptions.Contains(what[1..]) || _owner.Publications.Contains(what[1..]) ? "to open" : "to close";
+                _cluster.History.Waits(new Waits(now, _owner.Machine.Number, TopicId.Of(what[1..]), verb, since));
+            }
+
+            foreach (var open in _publications.Values)
+            {
+                if (open.WaitsSince() is { } since)
+                {
+                    _cluster.History.Waits(new Waits(now, _owner.Machine.Number, TopicId.Of(open.Topic), "to publish to", since));
+                }
+            }
         }
 
         /// <summary>The process is gone: crashed, or ended by itself.</summary>
@@ -330,8 +356,16 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
             }
         }
 
+        private TopicOptions OptionsOf(string topic, TopicAccess access) => new()
+        {
+            Access = access,
+            Guarantee = _cluster.Setup.IsBestEffort(TopicId.Of(topic)) ? Guarantee.BestEffort : Guarantee.Reliable,
+            ReaderCapacity = _cluster.Setup.ReaderCapacity,
+        };
+
         private void OnExpelled()
         {
+            _cluster.History.Expelled(_cluster.Simulation.Now, _owner.Machine.Number, Key);
             End();
             Restart();
         }
@@ -354,44 +388,5 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
         public long Configuration { get; set; } = configuration;
 
         public bool IsSettled { get; set; }
-    }
-
-    private sealed class OpenPublication(string topic, ITopic<ReadOnlyMemory<byte>> endpoint, long takenBefore)
-    {
-        private ValueTask _last;
-        private bool _isWaiting;
-
-        public string Topic { get; } = topic;
-
-        public ITopic<ReadOnlyMemory<byte>> Endpoint { get; } = endpoint;
-
-        public long TakenBefore { get; } = takenBefore;
-
-        public long Accepted { get; private set; }
-
-        public bool TryPublish(ReadOnlyMemory<byte> payload)
-        {
-            if (_isWaiting && !_last.IsCompleted)
-            {
-                return false;
-            }
-
-            if (_isWaiting)
-            {
-                _isWaiting = false;
-                _last.GetAwaiter().GetResult();
-            }
-
-            // Polled, not awaited: whoever waits for room goes on when the application looks again.
-            _last = Endpoint.PublishAsync(payload);
-            Accepted++;
-            _isWaiting = !_last.IsCompleted;
-            if (!_isWaiting)
-            {
-                _last.GetAwaiter().GetResult();
-            }
-
-            return true;
-        }
     }
 }

@@ -1,5 +1,6 @@
 using QuickSilver.Membership.Views;
 using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Checkers.Progress;
 
 namespace QuickSilver.Simulation.Tests.Checkers;
 

@@ -1,4 +1,5 @@
 using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Checkers.Progress;
 
 namespace QuickSilver.Simulation.Tests.Checkers;
 

@@ -1,5 +1,6 @@
 using QuickSilver.Membership.Views;
 using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Checkers.Progress;
 
 namespace QuickSilver.Simulation.Tests.Checkers;
 
@@ -84,11 +85,12 @@ public sealed class PromiseCheckerTests
     {
         var story = new RegionStory(
             new DeliveryViewChecker { IsBestEffort = IsTopic }, new AgreementChecker { IsBestEffort = IsTopic },
-            new LivenessChecker { IsBestEffort = IsTopic });
+            new LivenessChecker { IsBestEffort = IsTopic }, new StableChecker { IsBestEffort = IsTopic });
         story.History.Subscribed(story.Now, RegionStory.Endpoint(2));
         story.Pass(1);
         story.History.Published(story.Now, RegionStory.Message(1), 0);
         story.Send(1);
+        story.History.Stable(story.Now, RegionStory.Message(1));
         Assert.True(story.History.IsComplete);
         story.History.AssertHolds();
     }
@@ -128,6 +130,17 @@ public sealed class PromiseCheckerTests
         story.History.AssertHolds();
         Read(story, RegionStory.Sender, ("peers", 17), ("closed", 161));
         story.AssertViolated("I17", "17 entries in peers, where there were 4", "161 entries in closed");
+    }
+
+    [Fact]
+    public void A_table_with_a_bound_may_grow_up_to_it()
+    {
+        var story = new RegionStory(new TablesChecker { Bounded = new Dictionary<string, long> { ["closed"] = 500 } });
+        Read(story, RegionStory.Sender, ("closed", 1));
+        Read(story, RegionStory.Sender, ("closed", 500));
+        story.History.AssertHolds();
+        Read(story, RegionStory.Sender, ("closed", 501));
+        story.AssertViolated("I17", "501 entries in closed");
     }
 
     private static void Read(RegionStory story, NodeKey life, params (string Name, long Size)[] sizes) =>

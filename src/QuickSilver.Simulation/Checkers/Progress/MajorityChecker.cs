@@ -1,4 +1,4 @@
-namespace QuickSilver.Simulation.Checkers;
+namespace QuickSilver.Simulation.Checkers.Progress;
 
 // I23: a side with the majority loses nobody by a partition or its healing. As told by who breaks things: nodes that have a fault, such
 // as a minority that is cut off, may be removed; where all others together are more than half, none of them may, neither while the

@@ -1,7 +1,7 @@
 using System.Collections.Immutable;
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Simulation.Checkers;
+namespace QuickSilver.Simulation.Checkers.Progress;
 
 // I24: what goes to views in which no member has a fault does not notice that others have: it arrives within a bound that is too short
 // for finding out and removing anybody.

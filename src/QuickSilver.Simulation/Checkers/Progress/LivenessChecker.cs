@@ -1,6 +1,6 @@
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Simulation.Checkers;
+namespace QuickSilver.Simulation.Checkers.Progress;
 
 // I19: at the end of a history (faults long stopped) every subscription that is still open, at a node that still lives,
 // has all that senders which still live published to its topic since it subscribed. Tell Subscribed when the service says

@@ -1,7 +1,7 @@
 using System.Collections.Immutable;
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Simulation.Checkers;
+namespace QuickSilver.Simulation.Checkers.Progress;
 
 // I22: progress while faults stand, not only after they end. A healthy node gets what another healthy node sent in a view of both within
 // a bound, in which those with a fault can be found out and removed; and no application of a healthy node waits longer for its node.

@@ -1,0 +1,217 @@
+using QuickSilver.Simulation.Machines;
+
+namespace QuickSilver.Seeds.Tests.Infrastructure;
+
+// An endpoint that publishes, and what was accepted of it. Where the seed says so, it is used in all the ways that there are: some messages
+// are waited for until they are stable, some come from a feed, some are given up while they wait; and it ends drained, cancelled or just
+// closed, whatever waits then.
+internal sealed class OpenPublication
+{
+    private const double StableShare = 0.2;
+    private const double FeedShare = 0.3;
+    private const double GivingUpShare = 0.1;
+    private const int LongestFeed = 20;
+
+    private readonly WholeCluster _cluster;
+    private readonly Func<long> _taken;
+    private readonly SeededRandom? _habits;
+    private readonly Queue<byte[]> _fed = new();
+    private readonly IAttachedFeed? _feed;
+    private readonly long _takenBefore;
+    private CancellationTokenSource? _giveUp;
+    private ValueTask _last;
+    private bool _isWaiting;
+    private TimeSpan _waitsSince;
+    private long _takenAtLook = -1;
+    private TimeSpan _stuckSince;
+
+    /// <param name="cluster">Whose hardships say how it is used.</param>
+    /// <param name="topic">Its name.</param>
+    /// <param name="endpoint">Of the node.</param>
+    /// <param name="taken">How many messages of the topic the multicast layer has taken in this life.</param>
+    /// <param name="habits">What its use is drawn from.</param>
+    public OpenPublication(
+        WholeCluster cluster, string topic, ITopic<ReadOnlyMemory<byte>> endpoint, Func<long> taken, SeededRandom habits)
+    {
+        _cluster = cluster;
+        _taken = taken;
+        _takenBefore = taken();
+        _habits = cluster.Setup.Hardships.HasFlag(Hardships.StableAndFeeds) || cluster.Setup.Hardships.HasFlag(Hardships.Endings)
+            ? habits
+            : null;
+        Topic = topic;
+        Endpoint = endpoint;
+        if (cluster.Setup.Hardships.HasFlag(Hardships.StableAndFeeds) && habits.Chance(FeedShare))
+        {
+            _feed = endpoint.AttachFeed(Give);
+        }
+    }
+
+    public string Topic { get; }
+
+    public ITopic<ReadOnlyMemory<byte>> Endpoint { get; }
+
+    /// <summary>Publishes that are to complete when they are stable, and have not.</summary>
+    public int AwaitingStable { get; private set; }
+
+    private long Accepted { get; set; }
+
+    private long Taken => _taken() - _takenBefore;
+
+    private bool HasEndings => _cluster.Setup.Hardships.HasFlag(Hardships.Endings);
+
+    /// <summary>Publishes, unless its last message still waits for room.</summary>
+    public bool TryPublish(ReadOnlyMemory<byte> payload)
+    {
+        if (_isWaiting && !_last.IsCompleted)
+        {
+            if (_habits is not null && HasEndings && _habits.Chance(GivingUpShare))
+            {
+                _giveUp?.Cancel();
+            }
+
+            return false;
+        }
+
+        Settle();
+        if (_feed is not null)
+        {
+            return TryFeed(payload);
+        }
+
+        if (_habits is not null && _cluster.Setup.Hardships.HasFlag(Hardships.StableAndFeeds) && _habits.Chance(StableShare))
+        {
+            Accepted++;
+            AwaitingStable++;
+            _cluster.Watch(AwaitStableAsync(payload));
+            return true;
+        }
+
+        // Polled, not awaited: whoever waits for room goes on when the application looks again.
+        _giveUp = HasEndings ? new CancellationTokenSource() : null;
+        _last = Endpoint.PublishAsync(payload, _giveUp?.Token ?? default);
+        Accepted++;
+        _isWaiting = true;
+        _waitsSince = _cluster.Simulation.Now;
+        if (_last.IsCompleted)
+        {
+            Settle();
+        }
+
+        return true;
+    }
+
+    /// <summary>Since when its publisher, or what it published, waits to be taken; null: nothing waits.</summary>
+    public TimeSpan? WaitsSince()
+    {
+        long taken = Taken;
+        bool isPending = taken < Accepted || (_isWaiting && !_last.IsCompleted) || _fed.Count > 0;
+        if (!isPending || taken != _takenAtLook)
+        {
+            _takenAtLook = taken;
+            _stuckSince = _cluster.Simulation.Now;
+        }
+
+        if (_isWaiting && !_last.IsCompleted && _waitsSince < _stuckSince)
+        {
+            return _waitsSince;
+        }
+
+        return isPending ? _stuckSince : null;
+    }
+
+    /// <summary>What was accepted from the application but never handed to the network, as a sentence; null when nothing.</summary>
+    public string? Unsent()
+    {
+        if (_isWaiting && _last.IsCompleted)
+        {
+            Settle();
+        }
+
+        string? stable = AwaitingStable > 0 ? $"{AwaitingStable} publishes to {Topic} still wait to be stable" : null;
+        return Taken != Accepted ? $"accepted {Accepted} messages for {Topic}, and sent {Taken}" : stable;
+    }
+
+    public async Task CloseAsync()
+    {
+        _feed?.Dispose();
+        switch (_habits is not null && HasEndings ? _habits.Below(3) : -1)
+        {
+            case 0:
+                await DrainAsync();
+                break;
+            case 1:
+                Endpoint.Cancel();
+                break;
+            default:
+                break;
+        }
+
+        await Endpoint.DisposeAsync();
+    }
+
+    private async Task DrainAsync()
+    {
+        bool isDrained = await Endpoint.DrainAsync(_habits!.UpTo(TimeSpan.FromSeconds(2)));
+        if (isDrained && (Taken != Accepted || AwaitingStable > 0))
+        {
+            string waits = $"{Accepted} accepted, {Taken} sent, {AwaitingStable} not stable";
+            throw new InvalidOperationException($"An endpoint of {Topic} said that it is drained: {waits}.");
+        }
+    }
+
+    private bool TryFeed(ReadOnlyMemory<byte> payload)
+    {
+        if (_fed.Count >= LongestFeed)
+        {
+            return false;
+        }
+
+        _fed.Enqueue(payload.ToArray());
+        _feed!.Signal();
+        return true;
+    }
+
+    private bool Give(out ReadOnlyMemory<byte> value)
+    {
+        bool has = _fed.TryDequeue(out byte[]? next);
+        value = next;
+        Accepted += has ? 1 : 0;
+        return has;
+    }
+
+    private async Task AwaitStableAsync(ReadOnlyMemory<byte> payload)
+    {
+        try
+        {
+            await Endpoint.PublishAsync(payload, PublishCompletion.Stable);
+        }
+        catch (Exception exception) when (exception is NodeExpelledException or ObjectDisposedException or OperationCanceledException)
+        {
+            // Closed or cancelled before.
+        }
+        finally
+        {
+            AwaitingStable--;
+        }
+    }
+
+    private void Settle()
+    {
+        if (!_isWaiting)
+        {
+            return;
+        }
+
+        _isWaiting = false;
+        try
+        {
+            _last.GetAwaiter().GetResult();
+        }
+        catch (OperationCanceledException) when (_giveUp is { IsCancellationRequested: true })
+        {
+            // Given up before it was accepted: it is not published.
+            Accepted--;
+        }
+    }
+}

@@ -1,0 +1,142 @@
+using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Machines;
+
+namespace QuickSilver.Seeds.Tests.Infrastructure;
+
+// What one node has, for as long as it stands, while the others must go on (I22 to I24).
+internal enum StandingFault
+{
+    // F19: its datagrams vanish, both ways or one way; or those between it and half of the others.
+    DeadDatagrams,
+    DeafDatagrams,
+    MuteDatagrams,
+    PartlyDead,
+
+    // F20: what its system refuses.
+    RefusedGroups,
+    RefusedSends,
+
+    // F24: one reader does not read.
+    SleepingReader,
+
+    // F22: control packets with absurd numbers.
+    Liar,
+
+    // F3: it is cut off, and so alone; it hosts the membership service and is cut off.
+    CutOff,
+    LoneHost,
+
+    // F12: it is in no group.
+    OutOfGroups,
+
+    // F11, F15, F6, F7: large datagrams do not reach it; it answers no requests for repair; it stands still; it is slow.
+    BlackHole,
+    DeafToRepair,
+    Paused,
+    Slow,
+}
+
+internal static class StandingFaults
+{
+    private const double LieShare = 0.05;
+    private const int LargestDatagram = 500;
+
+    private const bool Yes = true;
+
+    private static readonly TimeSpan Slowness = TimeSpan.FromMilliseconds(1);
+
+    private static readonly (StandingFault Fault, bool IsDrawn)[] All =
+    [
+        (StandingFault.DeadDatagrams, Yes),
+        (StandingFault.DeafDatagrams, Yes),
+        (StandingFault.MuteDatagrams, Yes),
+        (StandingFault.PartlyDead, Yes),
+        (StandingFault.RefusedGroups, Yes),
+        (StandingFault.RefusedSends, Yes),
+        (StandingFault.SleepingReader, Yes),
+        (StandingFault.Liar, Yes),
+        (StandingFault.CutOff, Yes),
+        (StandingFault.LoneHost, Yes),
+        (StandingFault.OutOfGroups, Yes),
+        (StandingFault.BlackHole, Yes),
+        (StandingFault.DeafToRepair, Yes),
+        (StandingFault.Paused, Yes),
+        (StandingFault.Slow, Yes),
+    ];
+
+    /// <summary>Drawn from the seed; or what QS_STANDING names.</summary>
+    public static StandingFault Draw(ulong seed)
+    {
+        if (Environment.GetEnvironmentVariable("QS_STANDING") is { Length: > 0 } name)
+        {
+            return Enum.Parse<StandingFault>(name, ignoreCase: true);
+        }
+
+        var drawn = Array.FindAll(All, entry => entry.IsDrawn);
+        return drawn[SeededRandom.Derive(seed, purpose: 27, owner: 0).Below(drawn.Length)].Fault;
+    }
+
+    /// <summary>Breaks the victim until all is healed.</summary>
+    public static void Begin(WholeCluster cluster, StandingFault fault, SimulatedMachine victim, SeededRandom random)
+    {
+        var network = cluster.Simulation.Network;
+        int[] others = [.. cluster.Simulation.Nodes.Select(node => node.Number).Where(number => number != victim.Number)];
+        var model = victim.Model;
+        switch (fault)
+        {
+            case StandingFault.DeadDatagrams:
+                model.HearsNoDatagrams = model.SendsNoDatagrams = true;
+                break;
+            case StandingFault.DeafDatagrams:
+                model.HearsNoDatagrams = true;
+                break;
+            case StandingFault.MuteDatagrams:
+                model.SendsNoDatagrams = true;
+                break;
+            case StandingFault.PartlyDead:
+                var dead = others.Where(_ => random.Chance(0.5)).ToHashSet();
+                network.Filter = (link, _) => (link.From == victim && dead.Contains(link.To.Number))
+                    || (link.To == victim && dead.Contains(link.From.Number));
+                break;
+            case StandingFault.RefusedGroups:
+                model.Refusals.Begin(SystemCalls.OpenGroup);
+                break;
+            case StandingFault.RefusedSends:
+                model.Refusals.Begin(SystemCalls.Send, random.NextUnit());
+                break;
+            case StandingFault.SleepingReader:
+                cluster.AreReadersAsleep = true;
+                break;
+            case StandingFault.Liar:
+                model.LieProbability = LieShare;
+                break;
+            case StandingFault.CutOff:
+            case StandingFault.LoneHost:
+                network.Partition([victim.Number], others);
+                break;
+            case StandingFault.OutOfGroups:
+                model.IsOutOfGroups = true;
+                break;
+            case StandingFault.BlackHole:
+                model.InboundLargestBytes = LargestDatagram;
+                break;
+            case StandingFault.DeafToRepair:
+                model.IsDeafToRepair = true;
+                break;
+            case StandingFault.Paused:
+                victim.Pause();
+                break;
+            case StandingFault.Slow:
+                model.Slowness = Slowness;
+                break;
+            default:
+                throw new InvariantException($"{fault} is not known.");
+        }
+    }
+
+    /// <summary>Whether what the victim lacks counts as lost: nothing is sent to who is in no group.</summary>
+    public static bool CountsLosses(StandingFault fault) => fault != StandingFault.RefusedGroups;
+
+    /// <summary>Whether nothing of the victim's is promised any more: a process that lied is begun anew.</summary>
+    public static bool EndsLife(StandingFault fault) => fault == StandingFault.Liar;
+}
