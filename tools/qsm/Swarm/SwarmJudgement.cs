@@ -1,6 +1,7 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Checkers.Progress;
 using QuickSilver.Tool.Sessions;
 using QuickSilver.Tool.Swarm.Records;
 
