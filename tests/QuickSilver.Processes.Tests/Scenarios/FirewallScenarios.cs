@@ -27,8 +27,12 @@ public sealed class FirewallScenarios
         NftCommand.DropDatagrams(cluster.Network, Cut, incoming, outgoing);
         publisher.Feed(TestLines.Join(lines[1]));
         WaitForLines(stay, 2 * part);
-        cut.WaitForErrors(e => e.Text().Contains("check the firewall for UDP port", StringComparison.Ordinal), "the reason");
-        Assert.Contains($"Interface ({cluster.Network.Address(Cut)})", cut.Errors.Text(), StringComparison.Ordinal);
+        // A line comes in pieces.
+        string advice = $"Interface ({cluster.Network.Address(Cut)})";
+        cut.WaitForErrors(
+            e => e.Text().Contains("check the firewall for UDP port", StringComparison.Ordinal)
+                && e.Text().Contains(advice, StringComparison.Ordinal),
+            "the reason");
         Assert.NotEqual(0, cut.WaitForExit());
 
         // It is not let in to stop the others again.
