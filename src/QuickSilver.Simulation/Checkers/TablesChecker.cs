@@ -3,10 +3,13 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Simulation.Checkers;
 
 // I17: tables per topic, region and peer return to their size after churn. A node's life is read whenever it has the same open and all is
-// quiet; between two readings topics, regions and peers came and went. So no table holds notably more than at the first reading.
+// quiet; between two readings topics, regions and peers came and went. So no table holds notably more than at the first two readings: at
+// the first a life may be too young to know much.
 internal sealed class TablesChecker : HistoryChecker
 {
-    private readonly Dictionary<NodeKey, IReadOnlyDictionary<string, long>> _first = [];
+    private const int ReadingsOfBaseline = 2;
+
+    private readonly Dictionary<NodeKey, Baseline> _first = [];
 
     public override string Invariant => "I17";
 
@@ -18,20 +21,41 @@ internal sealed class TablesChecker : HistoryChecker
 
     public override void On(in TableReading reading)
     {
-        if (!_first.TryGetValue(reading.Life, out var first))
+        if (!_first.TryGetValue(reading.Life, out var baseline))
         {
-            _first[reading.Life] = reading.Sizes;
+            _first[reading.Life] = baseline = new Baseline();
+        }
+
+        if (baseline.Readings < ReadingsOfBaseline)
+        {
+            baseline.Add(reading.Sizes);
             return;
         }
 
         foreach (var (table, size) in reading.Sizes)
         {
-            long before = first.GetValueOrDefault(table);
+            long before = baseline.Sizes.GetValueOrDefault(table);
             long most = Math.Max(before + (before / 2) + Allowance, Bounded.GetValueOrDefault(table));
             if (size > most)
             {
                 string growth = $"{size} entries in {table}, where there were {before} with the same open";
                 Violate(reading.At, $"Node {reading.Node} ({reading.Life}) has {growth}.");
+            }
+        }
+    }
+
+    private sealed class Baseline
+    {
+        public Dictionary<string, long> Sizes { get; } = [];
+
+        public int Readings { get; private set; }
+
+        public void Add(IReadOnlyDictionary<string, long> sizes)
+        {
+            Readings++;
+            foreach (var (table, size) in sizes)
+            {
+                Sizes[table] = Math.Max(Sizes.GetValueOrDefault(table), size);
             }
         }
     }

@@ -16,7 +16,7 @@ internal sealed class HardLoad(WholeCluster cluster, Scene scene)
     private const int LargestShift = 6;
     // The largest message to as many regions as a topic may have needs more blocks than the least memory has.
     private const int LargestShiftInLittleMemory = 3;
-    private const int ChurnRounds = 3;
+    private const int ChurnRounds = 4;
 
     private readonly SeededRandom _random = SeededRandom.Derive(cluster.Seed, purpose: 30, owner: 0);
 

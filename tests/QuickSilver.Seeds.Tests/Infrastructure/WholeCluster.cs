@@ -1,9 +1,11 @@
 using System.Net;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
+using QuickSilver.Core.Buffers;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
 using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Ordering;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers;
 using QuickSilver.Simulation.Checkers.Progress;
@@ -18,11 +20,13 @@ internal sealed class WholeCluster : IDisposable
 {
     private const int ServicePort = 7400;
 
-    // Tables of what is over, by their bounds.
+    // Tables of what is over, by their bounds, and packet memory, which is kept once it was taken.
     private static readonly Dictionary<string, long> Remembered = new()
     {
         ["ClosedViews._byAge"] = ClosedViews.Most,
         ["ClosedViews._highest"] = ClosedViews.Most,
+        ["OpenTopics._resting"] = OpenTopics.MostNumbered,
+        ["SlabPool._free"] = new SimulationOptions().PoolBytes / SlabPool.BlockBytes,
     };
 
     private static readonly TimeSpan MostWrong = TimeSpan.FromDays(365 * 30);

@@ -123,7 +123,8 @@ public sealed class PromiseCheckerTests
     public void Tables_return_to_their_size_after_churn()
     {
         var story = new RegionStory(new TablesChecker { Allowance = 10 });
-        Read(story, RegionStory.Sender, ("peers", 4), ("closed", 100));
+        Read(story, RegionStory.Sender, ("peers", 0), ("closed", 100));
+        Read(story, RegionStory.Sender, ("peers", 4), ("closed", 10));
         Read(story, RegionStory.Sender, ("peers", 16), ("closed", 160), ("new", 10));
         // Another life begins anew.
         Read(story, new NodeKey(0xA, 2), ("peers", 1000));
@@ -137,6 +138,7 @@ public sealed class PromiseCheckerTests
     {
         var story = new RegionStory(new TablesChecker { Bounded = new Dictionary<string, long> { ["closed"] = 500 } });
         Read(story, RegionStory.Sender, ("closed", 1));
+        Read(story, RegionStory.Sender, ("closed", 2));
         Read(story, RegionStory.Sender, ("closed", 500));
         story.History.AssertHolds();
         Read(story, RegionStory.Sender, ("closed", 501));
