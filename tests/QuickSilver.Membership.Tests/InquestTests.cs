@@ -151,6 +151,15 @@ public sealed class InquestTests
     }
 
     [Fact]
+    public void One_that_stands_still_is_given_twice_the_time()
+    {
+        _silent.Add(A);
+        var inquest = Begin(A, B, C, D);
+        Assert.Equal(RulingKind.Open, Pass(inquest, 7, B).Kind);
+        Assert.Equal((RulingKind.Guilty, A), (Pass(inquest, 1, B) is { } ruling ? (ruling.Kind, ruling.Guilty) : default));
+    }
+
+    [Fact]
     public void Who_says_nothing_of_what_it_found_proves_nothing()
     {
         _silent.UnionWith([A, B]);

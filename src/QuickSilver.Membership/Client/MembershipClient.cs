@@ -270,6 +270,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     // tell nothing of the network.
     private void OnInquiry(InquiryMessage inquiry)
     {
+        _link.OnTried();
         var targets = inquiry.Targets;
         int members = targets.Length;
         var service = _link.RemoteEndPoint;

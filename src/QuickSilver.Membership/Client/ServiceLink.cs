@@ -107,6 +107,15 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         ScheduleWatch(_heartbeatInterval);
     }
 
+    /// <summary>The service tries whether datagrams pass before it takes the node in: its answer takes as long again.</summary>
+    public void OnTried()
+    {
+        if (!IsWelcome)
+        {
+            ScheduleWatch(_options.WelcomeTimeout);
+        }
+    }
+
     /// <summary>The service ends and may have said who follows it.</summary>
     public void GoTo(IPEndPoint? successor)
     {

@@ -57,6 +57,9 @@ internal static partial class MembershipLog
         + "(FirstGroupPort and LastGroupPort, or --group-ports), or reserve them (Linux: net.ipv4.ip_local_reserved_ports).")]
     public static partial void GroupPortsEphemeral(this ILogger logger, Regions.GroupPorts ports);
 
+    [LoggerMessage(1240, LogLevel.Debug, "Node {Node} has met {Met} of {Tried} members, as {Suspect} is suspected.")]
+    public static partial void Found(this ILogger logger, NodeKey node, int met, int tried, NodeKey suspect);
+
     [LoggerMessage(1300, LogLevel.Information, "Connected to the membership service at {EndPoint}.")]
     public static partial void ServiceFound(this ILogger logger, IPEndPoint? endPoint);
 

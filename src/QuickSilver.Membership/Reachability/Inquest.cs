@@ -27,6 +27,7 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
     private const int RoundsStanding = 4;
     // Findings come once a round, and late from a busy machine.
     private const int RoundsToTell = 2;
+    private const int RoundsOfSilent = 2 * RoundsStanding;
     private const int RoundsOfTwoAlone = 3 * RoundsStanding;
     // A report is repeated at least so often as long as it holds: a ring without tokens looks about once in a heartbeat.
     private const int RoundsToRepeat = 4;
@@ -140,7 +141,11 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
         var (guilty, kept) = isSuspect ? (a, b) : (b, a);
         bool isShown = kept.Up > 0 || kept.MeetsService
             || (_parties.Count == 2 && now - reporter.Since >= round * RoundsOfTwoAlone);
-        return isShown ? new Ruling(RulingKind.Guilty, isSuspect ? suspect.Key : reporter.Key, [.. guilty.Down], guilty.Up) : Ruling.Open;
+        // One that stands still is silent everywhere: the failure detector gives it its time.
+        bool isAwake = Tells(isSuspect ? suspect : reporter, now) || now - reporter.Since >= round * RoundsOfSilent;
+        return isShown && isAwake
+            ? new Ruling(RulingKind.Guilty, isSuspect ? suspect.Key : reporter.Key, [.. guilty.Down], guilty.Up)
+            : Ruling.Open;
     }
 
     private (List<NodeKey> Down, int Up, bool MeetsService) Weigh(Party party, TimeSpan now)

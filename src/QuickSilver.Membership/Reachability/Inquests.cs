@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using System.Net;
 using QuickSilver.Core.Alarms;
+using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Views;
 
@@ -135,7 +136,11 @@ internal sealed class Inquests(
             session,
             targets.DrainToImmutable(),
             round * WaitShare,
-            findings => inquest.OnFound(party, others, findings, context.Environment.Now));
+            findings =>
+            {
+                context.Logger.Found(party, others.Count(node => findings.Reaches(others.IndexOf(node))), others.Count, inquest.Suspect);
+                inquest.OnFound(party, others, findings, context.Environment.Now);
+            });
     }
 
     private void Remove(Member guilty, Inquest inquest, Ruling ruling)

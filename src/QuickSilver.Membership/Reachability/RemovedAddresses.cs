@@ -9,7 +9,8 @@ internal sealed class RemovedAddresses
 {
     private const int MaxRecords = 1024;
     private const int MaxUnmet = 3;
-    private const int MaxRounds = 6;
+    // Together well below the time that a node has to join.
+    private const int MaxRounds = 4;
     private static readonly TimeSpan Memory = TimeSpan.FromMinutes(10);
 
     private readonly Dictionary<IPAddress, Record> _records = [];

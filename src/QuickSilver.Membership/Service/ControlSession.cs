@@ -60,8 +60,12 @@ internal sealed class ControlSession : IControlStreamHandler
         CancelDeadline();
     }
 
-    /// <summary>Before it is a member it shows that datagrams reach it; in the time that it has to join.</summary>
-    public void BeginProof() => _stage = Stage.Proving;
+    /// <summary>Before it is a member it shows that datagrams reach it. It has as long for that as it has to join.</summary>
+    public void BeginProof()
+    {
+        _stage = Stage.Proving;
+        _context.Environment.Schedule(_deadline!, _context.Limits.JoinTimeout);
+    }
 
     public void Send<T>(in T message)
         where T : IControlMessage
