@@ -8,7 +8,7 @@ namespace QuickSilver.Multicast;
 internal static partial class MulticastLog
 {
     [LoggerMessage(1400, LogLevel.Warning,
-        "The system refuses the group {Group}: {Reason}. What is sent to it comes by repair; the node tries again, and leaves the cluster "
+        "The system refuses the group {Group}: {Reason}. What is sent to it comes in copies; the node tries again, and leaves the cluster "
         + "after {Limit}.")]
     public static partial void GroupRefused(ILogger logger, IPEndPoint group, string reason, TimeSpan limit);
 

@@ -105,9 +105,6 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     /// <summary>Bytes that all outbound streams keep now; the counter of unacknowledged bytes lags behind it.</summary>
     public long RetainedBytes => _context.Retention.Bytes;
 
-    /// <summary>The last configuration that all nodes have confirmed.</summary>
-    public long SettledConfiguration => _settled;
-
     /// <summary>The last configuration applied.</summary>
     public long Configuration => _configuration;
 
@@ -239,10 +236,11 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         if (topicId == MessageHeader.MarkTopic)
         {
             OnMark(stream, message);
-            return;
         }
-
-        _topics?.FindReceiver(topicId, stream.IsReliable)?.OnMessage(stream, message);
+        else
+        {
+            _topics?.FindReceiver(topicId, stream.IsReliable)?.OnMessage(stream, message);
+        }
     }
 
     /// <summary>Whether streams of older views have something that was not read yet and goes before what this one has.</summary>

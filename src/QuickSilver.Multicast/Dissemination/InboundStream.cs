@@ -125,12 +125,55 @@ internal sealed class InboundStream
             return DropReason.OutOfWindow;
         }
 
+        Lease? place = null;
         if (_memory.IsShort)
         {
-            return AcceptIfNext(sequence, lease.Span.Slice(offset, length));
+            // What is behind a gap, or beyond the stream's places, is as good as not received; that it was sent is known.
+            place = sequence == Contiguous + 1 ? _memory.TryPlace(lease.Span.Slice(offset, length), _window.Placed) : null;
+            if (place is null)
+            {
+                OnAnnounced(sequence, final: false);
+                return DropReason.NoMemory;
+            }
+
+            (lease, offset) = (place, 0);
         }
 
-        Take(sequence, lease, offset, length);
+        if (sequence <= _arrived)
+        {
+            Gaps?.OnFilled(this, sequence, _window.Missing(sequence));
+        }
+
+        _window.Put(sequence, lease, offset, length);
+        if (isNext)
+        {
+            _arrived = sequence;
+        }
+        else
+        {
+            if (sequence > _arrived)
+            {
+                Miss(sequence - 1);
+                _arrived = sequence;
+            }
+            else
+            {
+                Missing.Remove(sequence, sequence);
+            }
+        }
+
+        Highest = Math.Max(Highest, sequence);
+        if (!IsReliable || (!_isHeldUp && sequence - Consumed <= ReadAhead))
+        {
+            Parse(sequence, lease, offset, length);
+        }
+        else
+        {
+            Skim(sequence, lease, offset, length);
+        }
+
+        Advance(mayRead: true);
+        place?.Release();
         return DropReason.None;
     }
 
@@ -352,59 +395,6 @@ internal sealed class InboundStream
         Missing.Clear();
     }
 
-    // Memory is short. What is behind a gap, or beyond the stream's places, is as good as not received; that it was sent is known.
-    private DropReason AcceptIfNext(long sequence, ReadOnlySpan<byte> packet)
-    {
-        if (sequence != Contiguous + 1 || _memory.TryPlace(packet, _window.Placed) is not { } place)
-        {
-            OnAnnounced(sequence, final: false);
-            return DropReason.NoMemory;
-        }
-
-        Take(sequence, place, 0, packet.Length);
-        place.Release();
-        return DropReason.None;
-    }
-
-    private void Take(long sequence, Lease lease, int offset, int length)
-    {
-        bool isNext = sequence == _arrived + 1;
-        if (sequence <= _arrived)
-        {
-            Gaps?.OnFilled(this, sequence, _window.Missing(sequence));
-        }
-
-        _window.Put(sequence, lease, offset, length);
-        if (isNext)
-        {
-            _arrived = sequence;
-        }
-        else
-        {
-            if (sequence > _arrived)
-            {
-                Miss(sequence - 1);
-                _arrived = sequence;
-            }
-            else
-            {
-                Missing.Remove(sequence, sequence);
-            }
-        }
-
-        Highest = Math.Max(Highest, sequence);
-        if (!IsReliable || (!_isHeldUp && sequence - Consumed <= ReadAhead))
-        {
-            Parse(sequence, lease, offset, length);
-        }
-        else
-        {
-            Skim(sequence, lease, offset, length);
-        }
-
-        Advance(mayRead: true);
-    }
-
     // More was lost in a row than the window holds. Nothing repairs it, so the stream goes on here; the numbers in the topics tell.
     private bool TrySkipTo(long sequence)
     {
@@ -528,9 +518,13 @@ internal sealed class InboundStream
     {
         var packet = lease.Span.Slice(offset, length);
         var header = new PacketHeader(packet);
-        _delivering = true;
-        _assembler.Continue(sequence, header);
-        _delivering = false;
+        if (header.HeadBytes > 0)
+        {
+            _delivering = true;
+            _assembler.Continue(sequence, header.HeadDistance);
+            _delivering = false;
+        }
+
         int at = PacketHeader.Bytes + header.HeadBytes;
         while (at < length && MessageHeader.TryRead(packet[at..], out int bytes, out bool start, out _, out _))
         {
@@ -552,7 +546,11 @@ internal sealed class InboundStream
         var packet = new ReadOnlySpan<byte>(slab, from, length);
         var header = new PacketHeader(packet);
         _delivering = true;
-        _assembler.Continue(sequence, header);
+        if (header.HeadBytes > 0)
+        {
+            _assembler.Continue(sequence, header.HeadDistance);
+        }
+
         var message = new StreamMessage(Sender) { EndPacket = sequence };
         int at = PacketHeader.Bytes + header.HeadBytes;
         while (MessageHeader.TryRead(packet[at..], out int bytes, out bool start, out ulong topicId, out long number))

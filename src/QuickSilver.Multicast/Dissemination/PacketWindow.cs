@@ -64,9 +64,17 @@ internal sealed class PacketWindow(int maxPackets, ReceiveMemory memory)
     {
         Reserve(sequence);
         lease.AddClaim();
-        memory.HoldingStreams += HeldBytes == 0 ? 1 : 0;
+        if (HeldBytes == 0)
+        {
+            memory.HoldingStreams++;
+        }
+
         HeldBytes += length;
-        Placed += lease.IsPlace ? 1 : 0;
+        if (lease.IsPlace)
+        {
+            Placed++;
+        }
+
         this[sequence] = new PacketSlot
         {
             Lease = lease,
@@ -145,8 +153,16 @@ internal sealed class PacketWindow(int maxPackets, ReceiveMemory memory)
         if (slot.Lease is { } lease)
         {
             HeldBytes -= slot.Length;
-            memory.HoldingStreams -= HeldBytes == 0 ? 1 : 0;
-            Placed -= lease.IsPlace ? 1 : 0;
+            if (HeldBytes == 0)
+            {
+                memory.HoldingStreams--;
+            }
+
+            if (lease.IsPlace)
+            {
+                Placed--;
+            }
+
             lease.Release();
         }
     }
@@ -154,13 +170,19 @@ internal sealed class PacketWindow(int maxPackets, ReceiveMemory memory)
     private void Reserve(long sequence)
     {
         long span = sequence - Base + 1;
-        _widest = Math.Max(_widest, span);
-        if (span <= _ring.Length)
+        if (span > _widest)
         {
-            return;
+            Widen(span);
         }
+    }
 
-        Resize((int)BitOperations.RoundUpToPowerOf2((ulong)span), Base + _ring.Length - 1);
+    private void Widen(long span)
+    {
+        _widest = span;
+        if (span > _ring.Length)
+        {
+            Resize((int)BitOperations.RoundUpToPowerOf2((ulong)span), Base + _ring.Length - 1);
+        }
     }
 
     private void Resize(int slots, long highest)

@@ -7,6 +7,9 @@ namespace QuickSilver.Multicast.Dissemination;
 // again when their turn comes: the sender keeps them until all members have them.
 internal sealed class ReceiveMemory(SlabPool pool, int packetBytes)
 {
+    // Asked for together: more would come before it is known whether there is room for them.
+    private const int MostAtOnce = 16;
+
     private PacketPlaces? _places;
 
     private PacketPlaces Places => _places ??= new PacketPlaces(pool, packetBytes);
@@ -35,7 +38,4 @@ internal sealed class ReceiveMemory(SlabPool pool, int packetBytes)
 
         return place;
     }
-
-    // Asked for together: more would come before it is known whether there is room for them.
-    private const int MostAtOnce = 16;
 }

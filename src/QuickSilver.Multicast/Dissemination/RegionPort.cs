@@ -143,7 +143,7 @@ internal sealed class RegionPort
         }
 
         _context.Troubles.Begin(
-            this, $"The system refuses the group {Group} ({reason}); what is sent to it comes by repair, and the node tries again.");
+            this, $"The system refuses the group {Group} ({reason}); what is sent to it comes in copies, and the node tries again.");
         _context.Environment.Schedule(_retry ??= new Alarm(TryOpen), _pause);
         _pause = _pause * 2 < LastRetry ? _pause * 2 : LastRetry;
     }

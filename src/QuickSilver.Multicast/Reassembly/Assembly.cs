@@ -44,7 +44,6 @@ internal sealed class Assembly
         _total = total;
         TopicId = topicId;
         Sequence = sequence;
-        StartPacket = NextPacket = 0;
         _tableBytes = 0;
         IsKept = false;
     }
@@ -53,13 +52,10 @@ internal sealed class Assembly
     public void BeginIn(long packet, ReadOnlySpan<byte> table)
     {
         StartPacket = NextPacket = packet;
-        _tableBytes = table.Length;
-        if (_table.Length < table.Length)
+        if (!table.IsEmpty)
         {
-            _table = new byte[table.Length];
+            Keep(table);
         }
-
-        table.CopyTo(_table);
     }
 
     /// <summary>False when the piece is larger than what is missing: the packets contradict each other.</summary>
@@ -94,6 +90,17 @@ internal sealed class Assembly
         }
 
         _buffer = [];
+    }
+
+    private void Keep(ReadOnlySpan<byte> table)
+    {
+        _tableBytes = table.Length;
+        if (_table.Length < table.Length)
+        {
+            _table = new byte[table.Length];
+        }
+
+        table.CopyTo(_table);
     }
 
     private void Fit(int bytes)

@@ -28,7 +28,7 @@ internal sealed class ReassemblyBudget
     public const int SmallBytes = 64 << 10;
     private const long MaxPooledBytes = 16 << 20;
     // What is held back when a packet of a full window is lost: that is not to cost an allocation a message.
-    private const int MaxPooled = 1 << 14;
+    public const int MaxPooled = 1 << 14;
     // The shares of small messages and of copies, beside that of large ones: one part in so many of it.
     private const int SmallPart = 8;
     private const int CopiesPart = 16;
@@ -63,14 +63,15 @@ internal sealed class ReassemblyBudget
     public bool TryTake(int bytes, StreamAssembler stream, out ReassemblyShare share)
     {
         var line = LineOf(bytes, out share);
-        bool isFirst = line.Waiting.Count == 0 || line.Waiting.Peek() == stream;
-        if (isFirst && line.Bytes + bytes <= (line.IsOverdue ? line.Limit * 2 : line.Limit))
-        {
-            if (line.Waiting.TryDequeue(out _))
-            {
-                stream.IsInLine = false;
-            }
+        return line.TryTake(bytes) || TryTakeInLine(line, bytes, stream);
+    }
 
+    private bool TryTakeInLine(Line line, int bytes, StreamAssembler stream)
+    {
+        if (line.Waiting.TryPeek(out var first) && first == stream && line.Bytes + bytes <= (line.IsOverdue ? line.Limit * 2 : line.Limit))
+        {
+            line.Waiting.Dequeue();
+            stream.IsInLine = false;
             line.IsOverdue = false;
             line.Take(bytes);
             return true;
@@ -91,13 +92,7 @@ internal sealed class ReassemblyBudget
     public bool TryTakeNow(int bytes, out ReassemblyShare share)
     {
         var line = LineOf(bytes, out share);
-        if (line.Waiting.Count > 0 || line.Bytes + bytes > line.Limit)
-        {
-            return false;
-        }
-
-        line.Take(bytes);
-        return true;
+        return line.TryTake(bytes);
     }
 
     public bool TryTakeForCopy(int bytes)
@@ -224,6 +219,18 @@ internal sealed class ReassemblyBudget
         public bool IsOverdue { get; set; }
         public TimeSpan StillSince { get; private set; }
         private long _movesWhenSeen = -1;
+
+        /// <summary>False: there is too little, or others wait for some.</summary>
+        public bool TryTake(int bytes)
+        {
+            bool isFree = Waiting.Count == 0 && Bytes + bytes <= Limit;
+            if (isFree)
+            {
+                Take(bytes);
+            }
+
+            return isFree;
+        }
 
         public void Take(int bytes)
         {

@@ -27,10 +27,10 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
     /// <summary>There may be memory for what waits.</summary>
     public void Retry() => stream.ReadOn();
 
-    /// <summary>A packet has come that may continue a message.</summary>
-    public void Continue(long packet, in PacketHeader header)
+    /// <summary>A packet has come that begins with more of a message, which began so many packets before.</summary>
+    public void Continue(long packet, long distance)
     {
-        if (header.HeadBytes > 0 && _open.Find(packet - header.HeadDistance) is { } assembly)
+        if (_open.Find(packet - distance) is { } assembly)
         {
             Extend(assembly);
         }

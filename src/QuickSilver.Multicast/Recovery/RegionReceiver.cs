@@ -76,6 +76,7 @@ internal sealed class RegionReceiver : IGapObserver
             return Math.Min(socket, _context.Memory.BytesPerStream * 2 / RegionSender.RepairWindows);
         }
     }
+
     /// <summary>Whether what is sent to the view's group can reach this node at all.</summary>
     public bool MayHear => Port is { IsDeaf: false };
     // In order of first packet; deterministic. A list, so that going through it allocates nothing.

@@ -7,7 +7,7 @@ namespace QuickSilver.Publishing;
 // the bytes of their own buffers, of which there are never more than two queues' worth, however message sizes mix.
 internal sealed class PublishRequestPool(long publishQueueBytes)
 {
-    private const int MaxKept = 1 << 14;
+    public const int MaxKept = 1 << 14;
 
     // A ring of slots once it has grown to what is in flight; it allocates nothing in the steady state.
     // None before the first comes back: what goes through the lane alone needs neither.

@@ -9,9 +9,6 @@ internal static class TableSizes
 {
     private const BindingFlags Fields = BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.DeclaredOnly;
 
-    // The last number of each topic that a node ever published: subscribers remember it for as long as the node lives.
-    private static readonly string[] Stay = ["_resting"];
-
     private static readonly Dictionary<Type, FieldInfo[]> FieldsOf = [];
 
     public static IReadOnlyDictionary<string, long> Of(object root)
@@ -58,8 +55,8 @@ internal static class TableSizes
             }
         }
 
-        // An array is as long as it once had to be, and a pool keeps what was once in use, within its bound.
-        if (value is not Array && !field.DeclaringType!.Name.Contains("Pool", StringComparison.Ordinal) && !Stay.Contains(field.Name))
+        // An array is as long as it once had to be.
+        if (value is not Array)
         {
             string name = $"{field.DeclaringType!.Name}.{field.Name}";
             sizes[name] = sizes.GetValueOrDefault(name) + count;

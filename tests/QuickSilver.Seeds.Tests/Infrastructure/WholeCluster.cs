@@ -6,6 +6,8 @@ using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Reassembly;
+using QuickSilver.Publishing;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers;
 using QuickSilver.Simulation.Checkers.Progress;
@@ -20,12 +22,15 @@ internal sealed class WholeCluster : IDisposable
 {
     private const int ServicePort = 7400;
 
-    // Tables of what is over, by their bounds, and packet memory, which is kept once it was taken.
+    // Tables of what is over, and pools, which keep what was once in use: by their bounds.
     private static readonly Dictionary<string, long> Remembered = new()
     {
         ["ClosedViews._byAge"] = ClosedViews.Most,
         ["ClosedViews._highest"] = ClosedViews.Most,
         ["OpenTopics._resting"] = OpenTopics.MostNumbered,
+        ["PublishRequestPool._free"] = PublishRequestPool.MaxKept,
+        ["PublishRequestPool._freeWaits"] = PublishRequestPool.MaxKept,
+        ["ReassemblyBudget._pool"] = ReassemblyBudget.MaxPooled,
         ["SlabPool._free"] = new SimulationOptions().PoolBytes / SlabPool.BlockBytes,
     };
 
