@@ -49,10 +49,10 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private SlowReaders? _slowReaders;
     private readonly Request _flush;
     private readonly Request _progress;
+    private readonly Confirmation _confirmation;
     private UncertainLosses? _uncertain;
     private HeldUpStreams? _heldUp;
     private long _configuration;
-    private long _confirmed;
     private long _settled;
     private Alarm? _memoryLook;
     private bool _flushPosted;
@@ -75,6 +75,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             OnWait = () => Waits.Look(),
         };
         _context.Deaf = new DeafMembers(_context, _ports.Groups, region => _views.GetValueOrDefault(region));
+        _confirmation = new Confirmation(_context, ConfirmIfSettled);
         _reader.Attach(_context, this);
         _flush = new ActionRequest(OnFlush);
         _progress = new ActionRequest(OnProgress);
@@ -207,12 +208,12 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         PostProgress();
     }
 
-    public void OnSettled(long configuration)
+    public void OnSettled(long configuration, ImmutableArray<OpenView> open)
     {
         _settled = Math.Max(_settled, configuration);
         _topics?.Rest(_settled);
-        _reader.CloseSettled(_settled);
-        Observer?.OnSettled(configuration);
+        _reader.CloseSettled(_settled, open);
+        Observer?.OnSettled(configuration, open);
     }
 
     public void OnInquiry(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<ulong> completed) =>
@@ -409,6 +410,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _creditLimits?.Close();
         _slowReaders?.Close();
         _waits?.Close();
+        _confirmation.Close();
         _marks?.Close();
         _losses?.Close();
         _context.Close();
@@ -566,30 +568,25 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             }
         }
 
-        long confirmable = _configuration;
-        foreach (var sender in _retired)
-        {
-            confirmable = Math.Min(confirmable, sender.SupersededAt - 1);
-        }
-
-        if (confirmable <= _confirmed)
+        if (_confirmation.IsThrough(_configuration))
         {
             return;
+        }
+
+        foreach (var sender in _retired)
+        {
+            _confirmation.Note(sender, sender.SupersededAt);
         }
 
         // Its members wait for a stream that no topic here uses any more, whatever this node was told of the region since.
         foreach (var sender in _senders.Values)
         {
-            if (!sender.IsSettled)
+            if (!sender.IsSettled && sender.RoutedAt < _configuration)
             {
-                confirmable = Math.Min(confirmable, sender.RoutedAt);
+                _confirmation.Note(sender, sender.RoutedAt + 1);
             }
         }
 
-        if (confirmable > _confirmed)
-        {
-            _confirmed = confirmable;
-            _context.Membership.Confirm(confirmable);
-        }
+        _confirmation.Tell(_configuration);
     }
 }

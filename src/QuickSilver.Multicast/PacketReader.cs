@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using System.Net;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Buffers;
@@ -31,6 +32,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     private MulticastContext? _context;
     private MulticastNode? _node;
     private long _settled;
+    private ImmutableArray<OpenView> _open = [];
     // Where the last data packet went: a run, and mostly the next one too, is of one stream. Forgotten whenever a view or the
     // directory changes.
     private RegionReceiver? _lastRegion;
@@ -84,7 +86,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     {
         if (_settled > 0)
         {
-            CloseSettled(_settled);
+            CloseSettled(_settled, _open);
         }
     }
 
@@ -211,15 +213,18 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         }
     }
 
-    public void CloseSettled(long settled)
+    /// <summary>Closes what was superseded until then and is not open, as far as nothing of it is wanted here.</summary>
+    public void CloseSettled(long settled, ImmutableArray<OpenView> open)
     {
         _settled = 0;
+        _open = open;
         ForgetLast();
         int before = _ordered.Count;
         for (int i = 0; i < _ordered.Count; i++)
         {
             var region = _ordered[i];
-            if (region.SupersededAt == 0 || region.SupersededAt > settled)
+            bool isSettled = region.SupersededAt != 0 && region.SupersededAt <= settled;
+            if (!isSettled || open.Contains(new OpenView(region.View.RegionId, region.View.Number)))
             {
                 continue;
             }

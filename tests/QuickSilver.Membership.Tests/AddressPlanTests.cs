@@ -57,10 +57,10 @@ public sealed class AddressPlanTests
         Assert.Equal(groups.Distinct().Count(), plan.Claimed);
         foreach (var group in groups)
         {
-            plan.Release(group, configuration: 1);
+            plan.Release(1, group, configuration: 1);
         }
 
-        plan.Settle(1);
+        plan.Settle(1, []);
         Assert.Equal(0, plan.Claimed);
     }
 
@@ -69,10 +69,10 @@ public sealed class AddressPlanTests
     {
         var plan = Plan(prefix: 30);
         var groups = Enumerable.Range(1, 4).Select(id => plan.Take((ulong)id)).ToArray();
-        plan.Release(groups[2], configuration: 10);
-        plan.Settle(9);
+        plan.Release(3, groups[2], configuration: 10);
+        plan.Settle(9, []);
         Assert.DoesNotContain(plan.Take(5), groups);
-        plan.Settle(10);
+        plan.Settle(10, []);
         Assert.Equal(4, plan.Claimed);
         Assert.Equal(groups[2].Address, plan.Take(6).Address);
     }

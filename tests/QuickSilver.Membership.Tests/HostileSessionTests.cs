@@ -114,7 +114,7 @@ public sealed class HostileSessionTests
     {
         var cluster = new FakeCluster();
         var raw = Connect(cluster);
-        raw.Send(new ConfirmMessage(5));
+        raw.Send(new ConfirmMessage(5, []));
         cluster.Run(0.1);
         Assert.True(raw.IsClosed);
     }
@@ -269,7 +269,7 @@ public sealed class HostileSessionTests
     }
 
     [Theory]
-    [InlineData(3, "default", "protocol version 2; the node speaks 3")]
+    [InlineData(2, "default", "protocol version 3; the node speaks 2")]
     [InlineData(1, "other", "cluster 'default'; the node belongs to 'other'")]
     public void A_join_that_does_not_fit_is_refused_with_the_reason(int version, string name, string reason)
     {

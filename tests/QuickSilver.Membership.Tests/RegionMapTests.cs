@@ -207,7 +207,7 @@ public sealed class RegionMapTests
         Assert.Equal(0, map.RegionCount);
         Assert.Equal(0, map.TopicCount);
         Assert.Equal(3, plan.Claimed);
-        plan.Settle(3);
+        plan.Settle(3, []);
         Assert.Equal(0, plan.Claimed);
     }
 

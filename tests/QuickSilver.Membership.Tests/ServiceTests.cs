@@ -181,9 +181,52 @@ public sealed class ServiceTests
         Assert.True(after > before);
         Assert.All(nodes, node => Assert.Equal(before, node.Settled));
 
-        nodes[2].Client.Confirm(after);
+        nodes[2].Client.Confirm(after, []);
         cluster.Run(0.1);
         Assert.All(nodes, node => Assert.Equal(after, node.Settled));
+    }
+
+    [Fact]
+    public void A_view_that_is_named_as_open_holds_up_no_other()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(3);
+        cluster.Run(1);
+        nodes[1].Confirms = nodes[2].Confirms = false;
+        nodes[0].Subscribe("A");
+        cluster.Run(1);
+        long after = nodes[0].Changes[^1].Number;
+        OpenView one = new(7, 1), other = new(3, 9);
+        nodes[1].Client.Confirm(after, [one]);
+        nodes[2].Client.Confirm(after, [one, other]);
+        cluster.Run(0.1);
+        Assert.All(nodes, node => Assert.Equal(after, node.Settled));
+        Assert.All(nodes, node => Assert.Equal<OpenView>([other, one], node.StillOpen));
+
+        nodes[2].Client.Confirm(after, []);
+        cluster.Run(0.1);
+        Assert.All(nodes, node => Assert.Equal<OpenView>([one], node.StillOpen));
+        nodes[1].Client.Confirm(after, []);
+        cluster.Run(0.1);
+        Assert.All(nodes, node => Assert.Empty(node.StillOpen));
+    }
+
+    [Fact]
+    public void The_views_that_a_node_names_go_with_it()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(3);
+        cluster.Run(1);
+        nodes[2].Client.Confirm(nodes[2].Changes[^1].Number, [new OpenView(7, 1)]);
+        cluster.Run(0.1);
+        Assert.Single(nodes[0].StillOpen);
+
+        nodes[2].Environment.Crash();
+        cluster.World.RunUntil(() => nodes[0].Nodes.Count == 2);
+        Assert.Single(nodes[0].StillOpen);
+        cluster.Run(0.5);
+        Assert.Empty(nodes[0].StillOpen);
+        Assert.Equal(nodes[0].Changes[^1].Number, nodes[0].Settled);
     }
 
     [Fact]

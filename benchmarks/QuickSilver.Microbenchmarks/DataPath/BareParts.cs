@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using System.Net;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
@@ -83,7 +84,7 @@ internal sealed class BareParts : INodeParts, IMembership
     {
     }
 
-    public void Confirm(long configuration)
+    public void Confirm(long configuration, ImmutableArray<OpenView> open)
     {
     }
 

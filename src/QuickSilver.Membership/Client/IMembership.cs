@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 
@@ -39,8 +40,11 @@ internal interface IMembership
     /// <summary>Gives up all access to a topic. The views that were left live on until settled.</summary>
     void Close(ulong topicId);
 
-    /// <summary>Tells the service that nothing this node sent in a view superseded at or before this number is unsettled.</summary>
-    void Confirm(long configuration);
+    /// <summary>
+    /// Tells the service that nothing this node sent in a view superseded at or before this number is unsettled, but in the views that
+    /// are named: <see cref="OpenView.MostPerNode"/> at most. They hold until the next call.
+    /// </summary>
+    void Confirm(long configuration, ImmutableArray<OpenView> open);
 
     /// <summary>Reports a ring neighbour that does not answer; the service decides.</summary>
     void ReportSuspect(NodeKey node, string reason);

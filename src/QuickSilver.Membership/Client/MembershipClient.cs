@@ -36,6 +36,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     private ulong _service;
     private long _known;
     private long _confirmed;
+    private ImmutableArray<OpenView> _open = [];
     private bool _isResyncing;
     private bool _isOver;
     private bool _toldReachable;
@@ -123,10 +124,11 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         abandoned?.Invoke();
     }
 
-    public void Confirm(long configuration)
+    public void Confirm(long configuration, ImmutableArray<OpenView> open)
     {
         _confirmed = Math.Max(_confirmed, configuration);
-        Send(new ConfirmMessage(configuration));
+        _open = open;
+        Send(new ConfirmMessage(configuration, open));
     }
 
     public void ReportSuspect(NodeKey node, string reason)
@@ -183,6 +185,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
             EndPoint = _options.EndPoint,
             Known = _known,
             Confirmed = _confirmed,
+            Open = _open,
             Service = _service,
             JoinOrder = _roster.Find(Self)?.JoinOrder ?? 0,
             KnownNodes = _roster.Count,
@@ -230,7 +233,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
                 OnTopicOutcome(outcome);
                 return true;
             case ControlMessageKind.Settled when SettledMessage.TryRead(body, out var settled):
-                _observer.OnSettled(settled.Configuration);
+                _observer.OnSettled(settled.Configuration, settled.Open);
                 return true;
             case ControlMessageKind.Expelled when ExpelledMessage.TryRead(body, out var expelled):
                 OnExpelled(expelled.Reason);

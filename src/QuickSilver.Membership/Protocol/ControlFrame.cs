@@ -25,7 +25,7 @@ internal static class ControlFrame
     // Reasons and refusals are sentences; the longest names a topic and two types.
     public const int MaxReasonBytes = 16 * 1024;
 
-    public const int ProtocolVersion = 2;
+    public const int ProtocolVersion = 3;
 
     /// <summary>Appends one framed message.</summary>
     public static void Append<T>(ProtoWriter writer, in T message)

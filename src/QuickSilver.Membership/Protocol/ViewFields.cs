@@ -67,6 +67,38 @@ internal static class ViewFields
         return new IPEndPoint(address, port);
     }
 
+    public static void WriteOpen(ProtoWriter writer, int field, ImmutableArray<OpenView> views)
+    {
+        foreach (var view in views)
+        {
+            int start = writer.Begin(field);
+            writer.Fixed64(1, view.Region);
+            writer.UInt64(2, view.Number);
+            writer.End(start);
+        }
+    }
+
+    /// <summary>One of a list with at most so many.</summary>
+    public static void ReadOpen(ref ProtoReader outer, ref ImmutableArray<OpenView>.Builder? views, int most)
+    {
+        var reader = outer.Message();
+        ulong region = 0;
+        uint number = 0;
+        while (reader.Next())
+        {
+            switch (reader.Field)
+            {
+                case 1: region = reader.Fixed64(); break;
+                case 2: number = reader.UInt32(); break;
+                default: reader.Skip(); break;
+            }
+        }
+
+        views ??= ImmutableArray.CreateBuilder<OpenView>();
+        outer.FailIf(reader.Failed || views.Count == most);
+        views.Add(new OpenView(region, number));
+    }
+
     public static void WriteInfo(ProtoWriter writer, int field, NodeInfo info)
     {
         int start = writer.Begin(field);

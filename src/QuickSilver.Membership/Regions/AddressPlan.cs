@@ -21,7 +21,7 @@ internal sealed class AddressPlan
     private readonly GroupPorts _ports;
     private readonly Dictionary<uint, int> _claims = [];
     private readonly Dictionary<(uint Slot, int Port), int> _endPoints = [];
-    private readonly Queue<(IPEndPoint Group, long Configuration)> _resting = new();
+    private readonly List<(ulong Region, IPEndPoint Group, long Configuration)> _resting = [];
 
     public AddressPlan(string cluster, IPAddress rangeBase, int prefixLength, GroupPorts? ports = null)
     {
@@ -74,27 +74,34 @@ internal sealed class AddressPlan
     }
 
     /// <summary>The region has no members from this configuration on.</summary>
-    public void Release(IPEndPoint group, long configuration)
+    public void Release(ulong region, IPEndPoint group, long configuration)
     {
-        _resting.Enqueue((group, configuration));
+        _resting.Add((region, group, configuration));
         if (_resting.Count > MaxResting)
         {
-            FreeOldest();
+            Free(_resting[0].Group);
+            _resting.RemoveAt(0);
         }
     }
 
-    /// <summary>Every node has settled up to this configuration.</summary>
-    public void Settle(long configuration)
+    /// <summary>Every node has settled up to this configuration, but for these views.</summary>
+    public void Settle(long configuration, IReadOnlyCollection<OpenView> open)
     {
-        while (_resting.TryPeek(out var oldest) && oldest.Configuration <= configuration)
+        var regions = open.Select(static view => view.Region).ToHashSet();
+        _resting.RemoveAll(rested =>
         {
-            FreeOldest();
-        }
+            bool isOver = rested.Configuration <= configuration && !regions.Contains(rested.Region);
+            if (isOver)
+            {
+                Free(rested.Group);
+            }
+
+            return isOver;
+        });
     }
 
-    private void FreeOldest()
+    private void Free(IPEndPoint group)
     {
-        var group = _resting.Dequeue().Group;
         uint slot = ToNumber(group.Address) - _base;
         if (--_endPoints[(slot, group.Port)] == 0)
         {

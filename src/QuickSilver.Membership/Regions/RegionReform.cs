@@ -70,7 +70,7 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
         }
         else if (region.Group is { } group)
         {
-            addresses.Release(group, configuration);
+            addresses.Release(region.Id, group, configuration);
             // What dissolves says once more where it was.
             region.Group = members == 0 ? group : null;
         }

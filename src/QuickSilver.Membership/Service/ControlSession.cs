@@ -229,7 +229,7 @@ internal sealed class ControlSession : IControlStreamHandler
                 _requests.OnCloseTopic(member, close);
                 return true;
             case ControlMessageKind.Confirm when ConfirmMessage.TryRead(body, out var confirm):
-                _requests.OnConfirm(member, confirm.Configuration);
+                _requests.OnConfirm(member, confirm);
                 return true;
             case ControlMessageKind.Heartbeat when HeartbeatMessage.TryRead(body, out var heartbeat):
                 _requests.OnHeartbeat(member, heartbeat.Known);

@@ -14,7 +14,7 @@ internal interface IControlRequests
 
     void OnCloseTopic(Member member, CloseTopicMessage request);
 
-    void OnConfirm(Member member, long configuration);
+    void OnConfirm(Member member, ConfirmMessage request);
 
     void OnHeartbeat(Member member, long known);
 

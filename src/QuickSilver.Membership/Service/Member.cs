@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Views;
 
@@ -19,6 +20,9 @@ internal sealed class Member(NodeInfo info, JoinMessage join, long maxBacklogByt
     public bool WasMember { get; } = join.WasMember;
 
     public long Confirmed { get; set; }
+
+    /// <summary>What it has not settled of the views that were superseded until then.</summary>
+    public ImmutableArray<OpenView> OpenViews { get; set; } = [];
 
     public TimeSpan LastHeard { get; set; }
 

@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
@@ -255,10 +256,10 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         MarkChanged();
     }
 
-    void IControlRequests.OnConfirm(Member member, long configuration)
+    void IControlRequests.OnConfirm(Member member, ConfirmMessage request)
     {
         Hear(member);
-        Confirm(member, configuration);
+        Confirm(member, request.Configuration, request.Open);
     }
 
     void IControlRequests.OnHeartbeat(Member member, long known)
@@ -365,7 +366,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         Counters.NodesResumed++;
         Log.NodeResumed(member.Key);
         _publisher.Replay(member, join.Known, _numbers.Current, _members);
-        Confirm(member, join.Confirmed);
+        Confirm(member, join.Confirmed, join.Open);
         _settlement.Tell(member);
         MarkChanged();
     }
@@ -386,11 +387,12 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         }
     }
 
-    private void Confirm(Member member, long configuration)
+    private void Confirm(Member member, long configuration, ImmutableArray<OpenView> open)
     {
-        if (configuration > member.Confirmed && configuration <= _numbers.Current)
+        if (configuration >= member.Confirmed && configuration <= _numbers.Current)
         {
             member.Confirmed = configuration;
+            member.OpenViews = open;
             member.Backlog.Trim(configuration);
             _settlement.Consider();
         }

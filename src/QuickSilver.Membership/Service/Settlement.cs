@@ -1,12 +1,14 @@
+using System.Collections.Immutable;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service;
 
-// Tells everybody how far everybody has settled: the lowest configuration confirmed by any live node. Several
-// confirmations that come together make one message.
+// Tells everybody how far everybody has settled: the lowest configuration confirmed by any live node, but for the views that some
+// node names as open still. One view that takes long so holds up no other. Several confirmations that come together make one message.
 //
 // Who was removed counts until the others have been told so: by the word alone they would close the views in which it had
 // something under way, without knowing that they are to agree about it first.
@@ -19,6 +21,7 @@ internal sealed class Settlement
     private readonly Alarm _alarm;
     // The lowest that was confirmed by those whose removal was not told yet.
     private long _leaving = long.MaxValue;
+    private readonly HashSet<OpenView> _leavingOpen = [];
 
     public Settlement(INodeEnvironment environment, TimeSpan interval, List<Member> members, AddressPlan addresses)
     {
@@ -31,13 +34,21 @@ internal sealed class Settlement
 
     public long Settled { get; private set; }
 
+    /// <summary>The views superseded until then that are not settled, in order.</summary>
+    public ImmutableArray<OpenView> Open { get; private set; } = [];
+
     /// <summary>Somebody was removed.</summary>
-    public void OnRemoved(Member member) => _leaving = Math.Min(_leaving, member.Confirmed);
+    public void OnRemoved(Member member)
+    {
+        _leaving = Math.Min(_leaving, member.Confirmed);
+        _leavingOpen.UnionWith(member.OpenViews);
+    }
 
     /// <summary>All were told of a configuration without those who were removed.</summary>
     public void OnTold()
     {
         _leaving = long.MaxValue;
+        _leavingOpen.Clear();
         Consider();
     }
 
@@ -58,7 +69,7 @@ internal sealed class Settlement
     {
         if (Settled > 0 && !member.IsNew && Settled >= member.Info.AdmittedAt)
         {
-            member.Session?.Send(new SettledMessage(Settled));
+            member.Session?.Send(new SettledMessage(Settled, Open));
         }
     }
 
@@ -67,21 +78,25 @@ internal sealed class Settlement
     private void Announce()
     {
         long lowest = _leaving;
+        var open = new HashSet<OpenView>(_leavingOpen);
         foreach (var member in _members)
         {
             if (!member.IsNew)
             {
                 lowest = Math.Min(lowest, member.Confirmed);
+                open.UnionWith(member.OpenViews);
             }
         }
 
-        if (lowest == long.MaxValue || lowest <= Settled)
+        if (lowest == long.MaxValue || lowest < Settled || open.Count > OpenView.MostTold
+            || (lowest == Settled && open.SetEquals(Open)))
         {
             return;
         }
 
         Settled = lowest;
-        _addresses.Settle(lowest);
+        Open = [.. open.OrderBy(static view => view.Region).ThenBy(static view => view.Number)];
+        _addresses.Settle(lowest, open);
         foreach (var member in _members)
         {
             Tell(member);

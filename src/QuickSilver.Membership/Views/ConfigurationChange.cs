@@ -47,9 +47,9 @@ internal interface IMembershipObserver
 
     /// <summary>
     /// Every live node has confirmed <paramref name="configuration"/>: nothing sent in a view that it superseded is still
-    /// wanted by anyone, so such views may be closed.
+    /// wanted by anyone, so such views may be closed, but for those that are <paramref name="open"/> still.
     /// </summary>
-    void OnSettled(long configuration);
+    void OnSettled(long configuration, ImmutableArray<OpenView> open);
 
     /// <summary>The service removed this node (it was thought dead): it must start again as a new incarnation.</summary>
     void OnExpelled(string reason);

@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Composition;
 using QuickSilver.Core.Alarms;
@@ -193,7 +194,7 @@ internal sealed class NodeCore : IMembershipObserver
         }
     }
 
-    public void OnSettled(long configuration)
+    public void OnSettled(long configuration, ImmutableArray<OpenView> open)
     {
     }
 

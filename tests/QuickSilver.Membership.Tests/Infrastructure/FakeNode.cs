@@ -48,6 +48,8 @@ internal sealed class FakeNode : IMembershipObserver
 
     public long Settled { get; private set; }
 
+    public ImmutableArray<OpenView> StillOpen { get; private set; } = [];
+
     public string? Expelled { get; private set; }
 
     public bool? Reachable { get; private set; }
@@ -130,14 +132,15 @@ internal sealed class FakeNode : IMembershipObserver
         Assert.True(Nodes.ContainsKey(Key), "a view holds its receiver (I7)");
         if (Confirms)
         {
-            Client.Confirm(change.Number);
+            Client.Confirm(change.Number, []);
         }
     }
 
-    public void OnSettled(long configuration)
+    public void OnSettled(long configuration, ImmutableArray<OpenView> open)
     {
-        Assert.True(configuration > Settled || Changes.Exists(change => change.IsSnapshot), "settlement only grows");
+        Assert.True(configuration >= Settled || Changes.Exists(change => change.IsSnapshot), "settlement only grows");
         Settled = Math.Max(Settled, configuration);
+        StillOpen = open;
         WhenSettled?.Invoke(configuration);
     }
 

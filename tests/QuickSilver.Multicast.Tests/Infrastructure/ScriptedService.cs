@@ -16,6 +16,7 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
     private ulong _regionCounter;
     private long _number;
     private long _settled;
+    private ImmutableArray<OpenView> _open = [];
     private long _joins;
 
     public IReadOnlyList<ScriptedMembership> Members => _members;
@@ -94,12 +95,14 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
     public void Settle()
     {
         long least = _members.Count == 0 ? _number : _members.Min(member => member.Confirmed);
-        if (least > _settled)
+        var open = _members.SelectMany(member => member.StillOpen).Distinct().ToImmutableArray();
+        if (least > _settled || (least == _settled && !open.ToHashSet().SetEquals(_open)))
         {
             _settled = least;
+            _open = open;
             foreach (var member in _members)
             {
-                member.TellSettled(least);
+                member.TellSettled(least, open);
             }
         }
     }
@@ -187,6 +190,7 @@ internal sealed class ScriptedMembership(
     public HashSet<NodeKey> KnownNodes { get; } = [];
     public List<NodeKey> Suspects { get; } = [];
     public long Confirmed { get; private set; }
+    public ImmutableArray<OpenView> StillOpen { get; private set; } = [];
     public long JoinOrder { get; init; }
     public long Applied { get; private set; }
 
@@ -214,17 +218,18 @@ internal sealed class ScriptedMembership(
     }
 
     // In order with the news, as a stream has it: who is told that a view is settled knows who was removed from it.
-    public void TellSettled(long number)
+    public void TellSettled(long number, ImmutableArray<OpenView> open)
     {
         var life = node.Environment;
         var due = cluster.Now + TimeSpan.FromMilliseconds(1);
         _lastNews = due > _lastNews ? due : _lastNews;
-        cluster.At(_lastNews, () => Deliver(life, () => observer.OnSettled(number)));
+        cluster.At(_lastNews, () => Deliver(life, () => observer.OnSettled(number, open)));
     }
 
-    public void Confirm(long configuration)
+    public void Confirm(long configuration, ImmutableArray<OpenView> open)
     {
         Confirmed = configuration;
+        StillOpen = open;
         cluster.After(TimeSpan.FromMilliseconds(1), service.Settle);
     }
 

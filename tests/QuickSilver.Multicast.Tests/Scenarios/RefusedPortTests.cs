@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
@@ -153,7 +154,7 @@ public sealed class RefusedPortTests
     {
         public void OnConfiguration(ConfigurationChange change) => throw new InvalidOperationException("no room in a table");
 
-        public void OnSettled(long configuration)
+        public void OnSettled(long configuration, ImmutableArray<OpenView> open)
         {
         }
 

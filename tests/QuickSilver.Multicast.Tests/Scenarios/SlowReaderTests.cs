@@ -146,6 +146,58 @@ public sealed class SlowReaderTests
         Assert.Equal(100, Count(cluster[4], Busy));
     }
 
+    [Fact]
+    public void A_waiting_reader_keeps_the_views_open_that_it_has_not_read_and_no_others()
+    {
+        const ulong Busy = 3;
+        var cluster = Running(out var slow, options: new MulticastOptions { ClusterId = 7, ParkedBytes = 10_000 }, nodes: 6);
+        cluster[3].Publishes(Busy);
+        cluster[4].Subscribes(Busy);
+        slow.IsFull = true;
+        cluster.Commit();
+        cluster[0].PublishAll(Slow, 20_000, 1_000);
+        cluster.Simulation.Run(TimeSpan.FromSeconds(1));
+        for (int i = 1; i <= 40; i++)
+        {
+            // In turn a new view of the slow topic's region and of the busy one's.
+            ulong[] topics = i % 2 == 0 ? [Busy] : [Slow, Other];
+            bool subscribes = (i - 1) % 4 < 2;
+            cluster[5].OnCore(() => Array.ForEach(topics, topic => Toggle(cluster[5], topic, subscribes)));
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(1));
+            cluster.Commit();
+            cluster[3].PublishAll(Busy, 1, 100);
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(500));
+        }
+
+        cluster.Simulation.Run(TimeSpan.FromSeconds(3));
+        Assert.InRange(OldViews(cluster[1]), 1, 2);
+        Assert.InRange(cluster.Service.Members.Max(member => member.StillOpen.Length), 1, 2);
+        Assert.Equal(0, OldViews(cluster[4]));
+        Assert.Equal(40, Count(cluster[4], Busy));
+
+        slow.IsFull = false;
+        cluster[1].Resume(Slow);
+        Assert.True(cluster.RunUntil(() => Count(cluster[1], Slow) == 20_000, seconds: 10));
+        MulticastCluster.AssertRun(cluster[1], cluster[0], Slow, 1, 20_000);
+        cluster.Simulation.Run(TimeSpan.FromSeconds(5));
+        Assert.All(cluster.Service.Members, member => Assert.Empty(member.StillOpen));
+        Assert.Equal(0, OldViews(cluster[1]));
+    }
+
+    private static void Toggle(Host host, ulong topic, bool subscribes)
+    {
+        if (subscribes)
+        {
+            host.Subscribes(topic);
+        }
+        else
+        {
+            host.Unsubscribes(topic);
+        }
+    }
+
+    private static int OldViews(Host host) => host.Multicast.Regions.Count(region => region.SupersededAt != 0);
+
     private static MulticastCluster Running(
         out Host.Sink slow, ulong seed = 9, Simulation.LinkModel? link = null, MulticastOptions? options = null, int nodes = 3)
     {

@@ -141,10 +141,10 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
             observer.OnConfiguration(change);
         }
 
-        public void OnSettled(long configuration)
+        public void OnSettled(long configuration, ImmutableArray<OpenView> open)
         {
             owner.Settled = Math.Max(owner.Settled, configuration);
-            observer.OnSettled(configuration);
+            observer.OnSettled(configuration, open);
             owner.OnSettled?.Invoke();
         }
 

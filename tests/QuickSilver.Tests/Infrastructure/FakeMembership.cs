@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 
@@ -44,7 +45,7 @@ internal sealed class FakeMembership : IMembership
 
     public void Close(ulong topicId) => Closed.Add(topicId);
 
-    public void Confirm(long configuration)
+    public void Confirm(long configuration, ImmutableArray<OpenView> open)
     {
     }
 

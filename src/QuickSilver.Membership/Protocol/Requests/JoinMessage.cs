@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using System.Net;
 using QuickSilver.Membership.Views;
 
@@ -18,8 +19,9 @@ internal sealed record JoinMessage : IControlMessage
     public required IPEndPoint EndPoint { get; init; }
     // The last configuration that the node has; 0: it was never a member.
     public long Known { get; init; }
-    // The last that it confirmed.
+    // The last that it confirmed, but for these views.
     public long Confirmed { get; init; }
+    public ImmutableArray<OpenView> Open { get; init; } = [];
     // The life of the service that gave the last configuration: not of one that welcomed the node and gave it none.
     public ulong Service { get; init; }
     public long JoinOrder { get; init; }
@@ -41,6 +43,7 @@ internal sealed record JoinMessage : IControlMessage
         writer.Fixed64(7, Service);
         writer.Int64(8, JoinOrder);
         writer.UInt64(9, (ulong)KnownNodes);
+        ViewFields.WriteOpen(writer, 10, Open);
     }
 
     public static JoinMessage? Read(ReadOnlySpan<byte> body)
@@ -53,6 +56,7 @@ internal sealed record JoinMessage : IControlMessage
         long known = 0, confirmed = 0, joinOrder = 0;
         ulong service = 0;
         int knownNodes = 0;
+        ImmutableArray<OpenView>.Builder? open = null;
         while (reader.Next())
         {
             switch (reader.Field)
@@ -66,6 +70,7 @@ internal sealed record JoinMessage : IControlMessage
                 case 7: service = reader.Fixed64(); break;
                 case 8: joinOrder = reader.Int64(); break;
                 case 9: knownNodes = reader.Int32(int.MaxValue); break;
+                case 10: ViewFields.ReadOpen(ref reader, ref open, OpenView.MostPerNode); break;
                 default: reader.Skip(); break;
             }
         }
@@ -83,6 +88,7 @@ internal sealed record JoinMessage : IControlMessage
             EndPoint = endPoint,
             Known = known,
             Confirmed = confirmed,
+            Open = open?.ToImmutable() ?? [],
             Service = service,
             JoinOrder = joinOrder,
             KnownNodes = knownNodes,

@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using QuickSilver.Composition;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
@@ -59,10 +60,10 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
             observer.OnConfiguration(change);
         }
 
-        public void OnSettled(long configuration)
+        public void OnSettled(long configuration, ImmutableArray<OpenView> open)
         {
             owner.TellSettled(configuration);
-            observer.OnSettled(configuration);
+            observer.OnSettled(configuration, open);
         }
 
         public void OnExpelled(string reason)

@@ -1,0 +1,114 @@
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Environment;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Multicast.Dissemination;
+
+// How far what this node sent is settled, as the membership service is told: in all views that were superseded up to a configuration, but
+// for some that are named. What is not settled holds the number up for a moment, in which nearly all is, so that as a rule nothing is
+// named; a view that takes longer, as its members' readers have no room, is named then and holds up no other.
+internal sealed class Confirmation(MulticastContext context, Action look)
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
+
+    private readonly List<(long Until, OpenView View)> _unsettled = [];
+    private readonly List<OpenView> _named = [];
+    private long _confirmed;
+    // When the number was first held up by a view that is not named.
+    private TimeSpan? _heldSince;
+    private Alarm? _look;
+
+    /// <summary>Nothing is left to tell of the configurations up to this one.</summary>
+    public bool IsThrough(long configuration) => _confirmed == configuration && _named.Count == 0;
+
+    /// <summary>A view in which something is not settled, though it was superseded or is used no more: from this configuration on.</summary>
+    public void Note(RegionSender sender, long from) => _unsettled.Add((from - 1, new OpenView(sender.View.RegionId, sender.View.Number)));
+
+    /// <summary>Tells what is news, once all such views are noted.</summary>
+    public void Tell(long configuration)
+    {
+        bool isNews = ForgetSettled();
+        long confirmed = ThroughWithout(configuration);
+        if (confirmed == configuration)
+        {
+            _heldSince = null;
+        }
+        else if (IsLongHeld())
+        {
+            Name();
+            isNews = true;
+            confirmed = ThroughWithout(configuration);
+        }
+
+        _unsettled.Clear();
+        if (confirmed > _confirmed || isNews)
+        {
+            _confirmed = Math.Max(_confirmed, confirmed);
+            context.Membership.Confirm(_confirmed, [.. _named]);
+        }
+    }
+
+    public void Close() => context.Environment.CancelIfMade(_look);
+
+    private bool ForgetSettled()
+    {
+        int before = _named.Count;
+        for (int i = before - 1; i >= 0; i--)
+        {
+            bool isSettled = true;
+            foreach (var (_, view) in _unsettled)
+            {
+                isSettled &= view != _named[i];
+            }
+
+            if (isSettled)
+            {
+                _named.RemoveAt(i);
+            }
+        }
+
+        return _named.Count < before;
+    }
+
+    // Up to where all is settled but in the views that are named.
+    private long ThroughWithout(long configuration)
+    {
+        foreach (var (until, view) in _unsettled)
+        {
+            configuration = _named.Contains(view) ? configuration : Math.Min(configuration, until);
+        }
+
+        return configuration;
+    }
+
+    private bool IsLongHeld()
+    {
+        var now = context.Environment.Now;
+        var since = _heldSince ??= now;
+        if (now - since >= Patience && _named.Count < OpenView.MostPerNode)
+        {
+            _heldSince = null;
+            return true;
+        }
+
+        _look ??= new Alarm(look);
+        if (!_look.IsPending)
+        {
+            context.Environment.Schedule(_look, Patience);
+        }
+
+        return false;
+    }
+
+    // The oldest first: they hold up the most.
+    private void Name()
+    {
+        foreach (var (_, view) in _unsettled.OrderBy(static unsettled => unsettled.Until))
+        {
+            if (_named.Count < OpenView.MostPerNode && !_named.Contains(view))
+            {
+                _named.Add(view);
+            }
+        }
+    }
+}
