@@ -58,5 +58,8 @@ internal interface ITopicReceiver
     /// <summary>The sink has room again.</summary>
     void Resume();
 
+    /// <summary>By sender, what has come and the sink has had no room for: a gap for one who will not take it any more.</summary>
+    IReadOnlyList<TopicGap> Untaken(string reason) => [];
+
     void Close();
 }

@@ -13,6 +13,7 @@ using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Recovery;
 using QuickSilver.Multicast.Stalls;
+using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast;
 

@@ -9,6 +9,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast;
 

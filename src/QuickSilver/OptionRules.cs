@@ -99,6 +99,16 @@ internal static class OptionRules
             Add(failures, nameof(options.SlowReader), (int)options.SlowReader, "Wait, DropOldest or DropNewest");
         }
 
+        if (options.SlowReaderLimit is { } limit)
+        {
+            Within(failures, nameof(options.SlowReaderLimit), limit, TimeSpan.FromMilliseconds(100), TimeSpan.FromDays(1));
+            if (options.SlowReader is SlowReaderPolicy.DropOldest or SlowReaderPolicy.DropNewest)
+            {
+                string shown = Show(limit);
+                Add(failures, nameof(options.SlowReaderLimit), shown, $"null with the policy {options.SlowReader}, which never waits");
+            }
+        }
+
         return failures;
     }
 

@@ -69,6 +69,12 @@ public sealed class OptionRulesTests
         { "ReaderCapacity", "0", "1 to 1,048,576", new() { ReaderCapacity = 0 } },
         { "ReaderCapacity", "1,048,577", "1 to 1,048,576", new() { ReaderCapacity = (1 << 20) + 1 } },
         { "SlowReader", "3", "Wait, DropOldest or DropNewest", new() { SlowReader = (SlowReaderPolicy)3 } },
+        { "SlowReaderLimit", "00:00:00.0990000", "00:00:00.1000000 to", new() { SlowReaderLimit = TimeSpan.FromMilliseconds(99) } },
+        { "SlowReaderLimit", "1.00:00:01", "1.00:00:00", new() { SlowReaderLimit = TimeSpan.FromSeconds(86_401) } },
+        {
+            "SlowReaderLimit", "00:00:05", "null with the policy DropOldest",
+            new() { SlowReaderLimit = TimeSpan.FromSeconds(5), SlowReader = SlowReaderPolicy.DropOldest }
+        },
     };
 
     [Theory]

@@ -106,6 +106,22 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
         return isParked;
     }
 
+    public IReadOnlyList<TopicGap> Untaken(string reason)
+    {
+        var gaps = new List<TopicGap>();
+        foreach (var order in _senders ?? [])
+        {
+            if (order.IsBlocked)
+            {
+                // Where there was no place to park it, the message that was refused first is the next.
+                long first = order.Taken + 1;
+                gaps.Add(new TopicGap(order.Sender, TopicId, first, Math.Max(first, order.Next - 1), reason));
+            }
+        }
+
+        return gaps;
+    }
+
     /// <summary>In a best-effort topic: the sender has sent all up to a number, as it says in its reliable stream.</summary>
     public void OnMark(InboundStream stream, ReadOnlySpan<byte> starts, long number)
     {

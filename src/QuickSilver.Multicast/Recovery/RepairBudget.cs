@@ -12,16 +12,17 @@ namespace QuickSilver.Multicast.Recovery;
 // present period share alike. What goes wrong: more ask than are told apart; the rest share as if they were one.
 internal sealed class RepairBudget(INodeEnvironment environment, MulticastOptions options)
 {
-    // What may go at once, and how long it is remembered who had how much: that much of a second.
+    // What may go at once, unless that is only a few packets; and how long it is remembered who had how much: that much of a second.
     private const double BurstSeconds = 1.0 / 32;
+    private const double LongestBurstSeconds = 1.0 / 4;
+    private const double FewPackets = 16;
     private const int MostAskers = 64;
     private const int ReservePart = 8;
     // A share is left for one that has not asked yet.
     private const int LeastShares = 4;
     private static readonly TimeSpan Period = TimeSpan.FromSeconds(BurstSeconds);
 
-    private readonly RateLimit _all = new(
-        environment.Now, options.RepairBytesPerSecond, Math.Max(options.PacketBytes, options.RepairBytesPerSecond * BurstSeconds));
+    private readonly RateLimit _all = new(environment.Now, options.RepairBytesPerSecond, BurstOf(options));
 
     private readonly Dictionary<NodeKey, long> _had = [];
     private TimeSpan _periodEnds;
@@ -60,6 +61,13 @@ internal sealed class RepairBudget(INodeEnvironment environment, MulticastOption
     // None where it is less than a packet for each share.
     private double Reserve =>
         _all.Burst / ReservePart >= LeastShares * options.PacketBytes ? _all.Burst / ReservePart : 0;
+
+    // Who asks waits long before it asks again: with a low rate one request is to be answered with more than one packet.
+    private static double BurstOf(MulticastOptions options)
+    {
+        double few = Math.Min(FewPackets * options.PacketBytes, options.RepairBytesPerSecond * LongestBurstSeconds);
+        return Math.Max(options.PacketBytes, Math.Max(few, options.RepairBytesPerSecond * BurstSeconds));
+    }
 
     private void StartPeriodIfDue()
     {

@@ -38,6 +38,9 @@ internal static partial class FaceLog
     [LoggerMessage(1611, LogLevel.Warning, "Topic \"{Topic}\": messages {First} to {Last} of {Sender} will not come: {Reason}.")]
     public static partial void GapTold(ILogger logger, string topic, NodeKey sender, long first, long last, string reason);
 
+    [LoggerMessage(1617, LogLevel.Warning, "Topic \"{Topic}\": a reader held the senders back for {Limit}; its endpoint is dropped.")]
+    public static partial void ReaderTooSlow(ILogger logger, string topic, TimeSpan limit);
+
     [LoggerMessage(1612, LogLevel.Error,
         "A handler of the topic \"{Topic}\" threw at message {Sequence} of {Sender}; {Count} exceptions by handlers of this node so far.")]
     public static partial void HandlerThrew(ILogger logger, Exception exception, string topic, SenderId sender, long sequence, long count);

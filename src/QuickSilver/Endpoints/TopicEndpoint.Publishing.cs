@@ -99,7 +99,7 @@ internal sealed partial class TopicEndpoint<T>
         }
     }
 
-    public override void OnNodeFailed(Exception reason)
+    public override void OnFailed(Exception reason)
     {
         if (TryAdvance(EndpointState.Failed))
         {

@@ -40,6 +40,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         if (Subscribes)
         {
             _ring = new ReaderRing<T>(options.ReaderCapacity, options.SlowReader) { Owner = this };
+            Watch = options.SlowReaderLimit is { } limit ? new SlowReaderWatch(topic, this, limit) : null;
         }
     }
 

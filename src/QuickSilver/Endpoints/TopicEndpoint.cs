@@ -54,6 +54,9 @@ internal abstract class TopicEndpoint(string name, TopicAccess access)
     /// <summary>Core thread: whether every consumer of this endpoint has room for a message of this size.</summary>
     public abstract bool CanAccept(int payloadBytes);
 
+    /// <summary>Null where its reader may take as long as it likes.</summary>
+    public SlowReaderWatch? Watch { get; init; }
+
     /// <summary>Core thread: hands a message to this endpoint's consumers. Throws nothing.</summary>
     public abstract void Accept(in DeliveredMessage message);
 
@@ -66,8 +69,8 @@ internal abstract class TopicEndpoint(string name, TopicAccess access)
     /// <summary>Core thread: tells this endpoint's consumers of a gap. Throws nothing.</summary>
     public abstract void AcceptGap(in TopicGap gap);
 
-    /// <summary>The node can go on no longer. From any thread.</summary>
-    public abstract void OnNodeFailed(Exception reason);
+    /// <summary>It can go on no longer, as its node, or its reader, cannot. From any thread.</summary>
+    public abstract void OnFailed(Exception reason);
 
     /// <summary>From any thread, as <see cref="ITopic{T}.DrainAsync"/>.</summary>
     public abstract Task<bool> DrainAsync(TimeSpan? limit = null);

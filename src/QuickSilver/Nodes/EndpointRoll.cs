@@ -79,5 +79,5 @@ internal sealed class EndpointRoll
         }
     }
 
-    private static void EndOne(TopicEndpoint endpoint) => endpoint.OnNodeFailed(new ObjectDisposedException(nameof(QuickSilverNode)));
+    private static void EndOne(TopicEndpoint endpoint) => endpoint.OnFailed(new ObjectDisposedException(nameof(QuickSilverNode)));
 }

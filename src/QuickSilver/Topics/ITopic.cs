@@ -158,7 +158,8 @@ public interface ITopic<T> : IAsyncDisposable
     /// Nothing happens until the stream is walked; a second walk while the first goes on throws
     /// <see cref="InvalidOperationException"/>. What is left when a walk is broken off waits for the next, as
     /// <see cref="TopicOptions.ReaderCapacity"/> says. An expelled node's readers end with
-    /// <see cref="NodeExpelledException"/> after what they still have.
+    /// <see cref="NodeExpelledException"/> after what they still have, and one that takes longer than
+    /// <see cref="TopicOptions.SlowReaderLimit"/> with <see cref="SlowReaderException"/>.
     /// The bytes of a <see cref="ReadOnlyMemory{T}"/> payload are the reader's until it asks for the next message: they lie
     /// in a buffer that is used again, so that reading allocates nothing. Copy what is kept longer, or subscribe with
     /// <c>byte[]</c>, which is allocated per message. Handlers and the reader of one endpoint are given the same object.

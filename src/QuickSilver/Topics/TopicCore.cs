@@ -148,7 +148,18 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
     /// <summary>From any thread: a reader that refused a message has room.</summary>
     public void Resume() => Signal();
 
-    protected override void OnSignal() => _receiver?.Resume();
+    protected override void OnSignal()
+    {
+        foreach (var endpoint in _subscribers)
+        {
+            if (endpoint.Watch is { } watch && endpoint.CanAccept(0))
+            {
+                watch.OnRoom();
+            }
+        }
+
+        _receiver?.Resume();
+    }
 
     public bool TryAccept(in DeliveredMessage message)
     {
@@ -157,6 +168,7 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
         {
             if (!endpoint.CanAccept(message.Length))
             {
+                endpoint.Watch?.OnRefused();
                 return false;
             }
         }
@@ -182,8 +194,28 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
         }
     }
 
+    /// <summary>The endpoint's reader has had no room for as long as it may: the topic goes on without it.</summary>
+    public void OnReaderTooSlow(TopicEndpoint endpoint)
+    {
+        if (Array.IndexOf(_subscribers, endpoint) < 0)
+        {
+            return;
+        }
+
+        var limit = endpoint.Watch!.Limit;
+        foreach (var gap in _receiver?.Untaken($"the reader held the senders back for {limit:c}") ?? [])
+        {
+            endpoint.AcceptGap(gap);
+        }
+
+        FaceLog.ReaderTooSlow(Node.Log, Name, limit);
+        endpoint.OnFailed(new SlowReaderException(Name, limit));
+        Leave(endpoint);
+    }
+
     public void OnEndpointEnded(TopicEndpoint endpoint, Exception reason)
     {
+        endpoint.Watch?.OnRoom();
         _waits?.Fail(endpoint, reason);
         _publisher?.OnEndpointEnded();
     }
@@ -192,14 +224,14 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
     {
         foreach (var opening in _openings ?? [])
         {
-            opening.Endpoint.OnNodeFailed(reason);
+            opening.Endpoint.OnFailed(reason);
             opening.Fail(reason);
         }
 
         _openings = null;
         foreach (var endpoint in _endpoints)
         {
-            endpoint.OnNodeFailed(reason);
+            endpoint.OnFailed(reason);
         }
     }
 

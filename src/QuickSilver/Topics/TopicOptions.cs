@@ -19,6 +19,14 @@ public sealed record TopicOptions
 
     /// <summary>What a slow reader means. Default: <see cref="SlowReaderPolicy.Wait"/>.</summary>
     public SlowReaderPolicy SlowReader { get; init; } = SlowReaderPolicy.Wait;
+
+    /// <summary>
+    /// How long a reader with the policy <see cref="SlowReaderPolicy.Wait"/> may hold its topic's senders back. One that has no room for
+    /// longer is dropped from the topic: it is given what is buffered, is told the range that it lost as a gap for each sender, and ends
+    /// with <see cref="SlowReaderException"/>, as do all later calls of its endpoint. The senders, and the node's other endpoints of the
+    /// topic, go on. 00:00:00.1 to 1.00:00:00; default: null, no limit.
+    /// </summary>
+    public TimeSpan? SlowReaderLimit { get; init; }
 }
 
 /// <summary>

@@ -44,6 +44,8 @@ internal sealed class Host
         return sink;
     }
 
+    public ITopicReceiver ReceiverOf(ulong topic) => _receivers[topic].Receiver;
+
     public void Unsubscribes(ulong topic)
     {
         _receivers.Remove(topic, out var open);

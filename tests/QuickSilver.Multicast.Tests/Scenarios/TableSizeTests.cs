@@ -1,4 +1,4 @@
-using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Views;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation.Machines;
 

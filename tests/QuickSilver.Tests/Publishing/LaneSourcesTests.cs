@@ -60,7 +60,7 @@ public sealed class LaneSourcesTests
 
         public override void AcceptGap(in TopicGap gap) => throw new NotSupportedException();
 
-        public override void OnNodeFailed(Exception reason) => throw new NotSupportedException();
+        public override void OnFailed(Exception reason) => throw new NotSupportedException();
 
         public override Task<bool> DrainAsync(TimeSpan? limit = null) => throw new NotSupportedException();
 

@@ -1,7 +1,7 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Views;
 
 // The views that were closed here, by region the highest: what comes for them is stale, and who still has one open is told that it need
 // not wait for this node.

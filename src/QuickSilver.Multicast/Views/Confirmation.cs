@@ -1,8 +1,9 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Dissemination;
 
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Views;
 
 // How far what this node sent is settled, as the membership service is told: in all views that were superseded up to a configuration, but
 // for some that are named. What is not settled holds the number up for a moment, in which nearly all is, so that as a rule nothing is
@@ -21,8 +22,9 @@ internal sealed class Confirmation(MulticastContext context, Action look)
     /// <summary>Nothing is left to tell of the configurations up to this one.</summary>
     public bool IsThrough(long configuration) => _confirmed == configuration && _named.Count == 0;
 
-    /// <summary>A view in which something is not settled, though it was superseded or is used no more: from this configuration on.</summary>
-    public void Note(RegionSender sender, long from) => _unsettled.Add((from - 1, new OpenView(sender.View.RegionId, sender.View.Number)));
+    /// <summary>A view with something unsettled, though it was superseded or is used no more: from this configuration on.</summary>
+    public void Note(RegionSender sender, long from) =>
+        _unsettled.Add((from - 1, new OpenView(sender.View.RegionId, sender.View.Number)));
 
     /// <summary>Tells what is news, once all such views are noted.</summary>
     public void Tell(long configuration)

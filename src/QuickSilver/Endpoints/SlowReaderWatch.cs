@@ -1,0 +1,33 @@
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Environment;
+using QuickSilver.Topics;
+
+namespace QuickSilver.Endpoints;
+
+// Ends an endpoint whose reader has had no room, and so has held its topic's senders back, for as long as its options allow. Core thread.
+internal sealed class SlowReaderWatch
+{
+    private readonly INodeEnvironment _environment;
+    private readonly Alarm _alarm;
+
+    public SlowReaderWatch(TopicCore topic, TopicEndpoint endpoint, TimeSpan limit)
+    {
+        _environment = topic.Node.Environment;
+        Limit = limit;
+        _alarm = new Alarm(() => topic.OnReaderTooSlow(endpoint));
+    }
+
+    public TimeSpan Limit { get; }
+
+    /// <summary>The endpoint has no room for a message.</summary>
+    public void OnRefused()
+    {
+        if (!_alarm.IsPending)
+        {
+            _environment.Schedule(_alarm, Limit);
+        }
+    }
+
+    /// <summary>It has room, or is no more.</summary>
+    public void OnRoom() => _environment.Cancel(_alarm);
+}
