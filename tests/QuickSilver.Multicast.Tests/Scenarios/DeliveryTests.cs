@@ -62,7 +62,8 @@ public sealed class DeliveryTests
         for (int step = 1; step <= 200; step++)
         {
             cluster.Simulation.Run(TimeSpan.FromMilliseconds(10));
-            long allowed = (Limit / 32) + (Limit * step / 100) + (2 * options.PacketBytes);
+            long burst = 16 * options.PacketBytes;
+            long allowed = burst + (Limit * step / 100) + (2 * options.PacketBytes);
             Assert.All(cluster.Hosts, host => Assert.InRange(host.Multicast.Counters.RepairsSent * 1_000, 0, allowed));
         }
 
