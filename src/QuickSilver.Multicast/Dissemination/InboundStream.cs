@@ -97,6 +97,8 @@ internal sealed class InboundStream
     public bool IsKeptByAll { get; set; }
     // The members are deciding what of it is lost: this one has told what it lacks, and takes nothing meanwhile.
     public bool IsFrozen { get; set; }
+    // Whatever is sent again now is refused.
+    public bool IsRefusing => IsFrozen && IsSenderGone;
     public bool IsFinal { get; private set; }
     // All that came, up to the first that is missing, was parsed: nothing is held up.
     public bool IsRead => _parsed == Contiguous;
@@ -109,7 +111,7 @@ internal sealed class InboundStream
     /// <summary>Takes a packet of this stream; None, or why it was refused.</summary>
     public DropReason Accept(long sequence, Lease lease, int offset, int length)
     {
-        if (IsFrozen && IsSenderGone)
+        if (IsRefusing)
         {
             return DropReason.Undecided;
         }

@@ -16,6 +16,9 @@ namespace QuickSilver.Multicast.Recovery;
 internal sealed class GapPull
 {
     private const int PeerAttempts = 2;
+    // Of what is missing, the oldest so many are asked for at a time: more than is answered in the time that an answer takes. Numbers that
+    // were never sent, of which a member that lies may tell a whole window, then cost a few requests only until their sender denies them.
+    private const int MostAskedFor = 4096;
     // Looks at a best-effort stream between which nothing came.
     private const int QuietLooks = 10;
     private const int OfSender = -1;
@@ -98,6 +101,13 @@ internal sealed class GapPull
         }
 
         _context.OnWait();
+        if (_stream.IsRefusing)
+        {
+            // Until the members have decided, which may take as long as they are cut off; then all is asked for anew.
+            WakeIn(_context.Options.PullRepeatMax);
+            return;
+        }
+
         _through = _stream.Highest;
         var drafts = _context.PullDrafts;
         drafts.Clear();
@@ -134,7 +144,7 @@ internal sealed class GapPull
         var together = ReorderWindow / 4;
         var next = _context.Options.PullRepeatMax;
         IsStubborn = false;
-        int left = _stream.MayAskFor;
+        int left = Math.Min(_stream.MayAskFor, MostAskedFor);
         for (int i = 0; i < _stream.Missing.Count && left > 0; i++)
         {
             var (first, last) = _stream.Missing[i];

@@ -510,7 +510,8 @@ internal sealed class RingHierarchy
     private void SignAsNeighbour(InboundStream stream, RecoveryRecord record)
     {
         record.NeighbourGaps.Clear();
-        if (Region.IsPullStubborn(stream))
+        // Not while it would refuse what the neighbour gave: at each token, for as long as the members do not agree on who is gone.
+        if (!stream.IsRefusing && Region.IsPullStubborn(stream))
         {
             Copy(stream.Missing, record.NeighbourGaps);
         }
