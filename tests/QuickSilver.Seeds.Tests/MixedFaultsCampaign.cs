@@ -59,17 +59,35 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     // another member lacked what the removed one had sent.
     [InlineData(515)]
     public void Seeds_that_once_failed_hold(ulong seed) => new MixedFaults(output, Hardships.None).Check(seed);
+
+    [Theory]
+    // A host that was cut off had removed senders that the others heard on: it refused what it asked for, until the members decided, and
+    // was pushed the same packets at each token for seconds.
+    [InlineData(246, "Refusals, LoneHost", null)]
+    // One lie of a sender about its last number had each member ask for a whole window.
+    [InlineData(255, "Standing", "Liar")]
+    public void Seeds_that_once_failed_under_hardships_hold(ulong seed, string hardships, string? standing)
+    {
+        StandingFault? fault = standing is null ? null : Enum.Parse<StandingFault>(standing);
+        new MixedFaults(output, Enum.Parse<Hardships>(hardships), fault).Check(seed);
+    }
 }
 
 /// <param name="output">Where to say what was run.</param>
 /// <param name="hardships">What each seed meets besides the kinds that it draws first; null: as drawn.</param>
-internal sealed class MixedFaults(ITestOutputHelper? output, Hardships? hardships = null) : FaultyRun("MixedFaults", output)
+/// <param name="standing">The fault that stands, where one does; null: as drawn.</param>
+internal sealed class MixedFaults(ITestOutputHelper? output, Hardships? hardships = null, StandingFault? standing = null)
+    : FaultyRun("MixedFaults", output)
 {
     // What a fault that stands does not make harder to judge.
     private const Hardships BesideStanding = Hardships.StableAndFeeds | Hardships.Endings | Hardships.BestEffort | Hardships.YearsOff
         | Hardships.OtherCluster;
 
+    private const Hardships WithoutMulticast = Hardships.NoMulticast | Hardships.MulticastStops;
+
     private const int FewMessages = 16;
+    private const int LeastPacketBytes = 576;
+    private const long LeastRetention = 1 << 20;
     private const long LeastBufferBytes = 32 << 20;
 
     // The seconds since 1970 pass what 32 bits hold: incarnations begin from 0 again.
@@ -103,12 +121,12 @@ internal sealed class MixedFaults(ITestOutputHelper? output, Hardships? hardship
             + (scene.Standing is { } fault ? $" QS_STANDING={fault}" : "");
     }
 
-    private static Scene WithHardships(Scene scene, Hardships drawn, ulong seed)
+    private Scene WithHardships(Scene scene, Hardships drawn, ulong seed)
     {
         if (drawn.HasFlag(Hardships.Standing))
         {
-            var fault = StandingFaults.Draw(seed);
-            var standing = scene.Cluster with
+            var fault = standing ?? StandingFaults.Draw(seed);
+            var cluster = scene.Cluster with
             {
                 Hardships = drawn & (Hardships.Standing | BesideStanding),
                 HasOddSubscribers = false,
@@ -117,7 +135,7 @@ internal sealed class MixedFaults(ITestOutputHelper? output, Hardships? hardship
             };
             return scene with
             {
-                Cluster = standing,
+                Cluster = cluster,
                 Standing = fault,
                 Kinds = FaultKinds.None,
                 DieTalking = false,
@@ -125,10 +143,15 @@ internal sealed class MixedFaults(ITestOutputHelper? output, Hardships? hardship
             };
         }
 
+        return scene with { Cluster = Hardened(scene.Cluster, drawn, seed) };
+    }
+
+    private static ClusterSetup Hardened(ClusterSetup easy, Hardships drawn, ulong seed)
+    {
         var random = SeededRandom.Derive(seed, purpose: 32, owner: 0);
         int megabits = Megabits[random.Below(Megabits.Length)];
         long retention = LittleRetention[random.Below(LittleRetention.Length)];
-        var cluster = scene.Cluster with { Hardships = drawn, IsEmbedded = scene.Cluster.IsEmbedded || drawn.HasFlag(Hardships.LoneHost) };
+        var cluster = easy with { Hardships = drawn, IsEmbedded = easy.IsEmbedded || drawn.HasFlag(Hardships.LoneHost) };
         var options = cluster.Options;
         if (drawn.HasFlag(Hardships.LittleMemory))
         {
@@ -143,9 +166,11 @@ internal sealed class MixedFaults(ITestOutputHelper? output, Hardships? hardship
             cluster = cluster with { Link = cluster.Link with { BytesPerSecond = bytesPerSecond } };
         }
 
-        if ((drawn & (Hardships.NoMulticast | Hardships.MulticastStops)) != 0)
+        if ((drawn & WithoutMulticast) != 0)
         {
+            // Embedded services find each other by multicast: without, nodes must be told of one.
             options = options with { Dissemination = new QuickSilverOptions().Dissemination };
+            cluster = cluster with { IsEmbedded = false, Hardships = drawn & ~Hardships.LoneHost };
         }
 
         if (drawn.HasFlag(Hardships.NoMulticast))
@@ -158,8 +183,27 @@ internal sealed class MixedFaults(ITestOutputHelper? output, Hardships? hardship
             cluster = cluster with { ReaderCapacity = FewMessages };
         }
 
-        return scene with { Cluster = cluster with { Options = options } };
+        return cluster with
+        {
+            Options = options,
+            OtherOptions = drawn.HasFlag(Hardships.OtherOptions) ? Other(options, random) : null,
+        };
     }
+
+    // What one user of a cluster sets and another does not.
+    private static QuickSilverOptions Other(QuickSilverOptions options, SeededRandom random) => options with
+    {
+        HeartbeatInterval = options.HeartbeatInterval * 2,
+        Dissemination = (options.Dissemination, random.Chance(0.5)) switch
+        {
+            (Dissemination.Auto, _) => Dissemination.Unicast,
+            (_, true) => Dissemination.Auto,
+            (Dissemination.Unicast, _) => Dissemination.Multicast,
+            _ => Dissemination.Unicast,
+        },
+        RetentionBytes = Math.Max(LeastRetention, options.RetentionBytes / 4),
+        PacketBytes = Math.Max(LeastPacketBytes, options.PacketBytes - 100),
+    };
 
     private static Scene FirstScene(ulong seed)
     {

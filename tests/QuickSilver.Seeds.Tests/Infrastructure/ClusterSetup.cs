@@ -11,6 +11,15 @@ internal sealed record ClusterSetup
 
     public QuickSilverOptions Options { get; init; } = new();
 
+    /// <summary>What each third node is started with; null: all are started with the same.</summary>
+    public QuickSilverOptions? OtherOptions { get; init; }
+
+    /// <summary>
+    /// Whether what is sent again was lost before: who is in no group has all by repair of those who send to groups and make no copies.
+    /// </summary>
+    public bool CountsLosses => OtherOptions is not { } other
+        || !Mixes(Options.Dissemination, other.Dissemination, Dissemination.Unicast, Dissemination.Multicast);
+
     /// <summary>How many regions a node can be in, and from when on topics part.</summary>
     public TopicSetRules TopicSets { get; init; } = new();
 
@@ -36,4 +45,7 @@ internal sealed record ClusterSetup
 
     /// <summary>Some subscribers are handlers that throw or block, or slow readers, until the faults are over (F7).</summary>
     public bool HasOddSubscribers { get; init; }
+
+    private static bool Mixes(Dissemination a, Dissemination b, Dissemination one, Dissemination other) =>
+        (a == one && b == other) || (a == other && b == one);
 }

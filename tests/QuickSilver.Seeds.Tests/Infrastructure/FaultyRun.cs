@@ -40,7 +40,8 @@ internal abstract partial class FaultyRun(string name, ITestOutputHelper? output
 
     private static RunResult PlayMixed(Scene scene, ulong seed, RecordTail tail)
     {
-        var checkers = WholeCluster.AllCheckers(scene.MayPart, scene.Cluster.IsEmbedded, scene.Cluster.IsBestEffort);
+        var checkers = WholeCluster.AllCheckers(scene.MayPart, scene.Cluster.IsEmbedded, scene.Cluster.IsBestEffort)
+            .Where(checker => checker is not RepairChecker || scene.Cluster.CountsLosses);
         using var cluster = new WholeCluster(seed, scene.Cluster, [.. checkers, tail]) { MayPart = scene.MayPart };
         Open(cluster, scene);
         var load = new HardLoad(cluster, scene);

@@ -71,13 +71,13 @@ internal static class HardshipTable
         // F8: wall clocks are wrong by years from the start.
         (Hardships.YearsOff, 0.1, Yes),
         // F12: the network carries no multicast; it stops after the faults.
-        (Hardships.NoMulticast, 0.1, NotYet),
-        (Hardships.MulticastStops, 0.1, NotYet),
+        (Hardships.NoMulticast, 0.1, Yes),
+        (Hardships.MulticastStops, 0.1, Yes),
         // F3: the embedded host is cut off alone.
         (Hardships.LoneHost, 0.15, Yes),
         // F23: nodes of another cluster with the same topics; nodes with other options.
         (Hardships.OtherCluster, 0.1, Yes),
-        (Hardships.OtherOptions, 0.1, NotYet),
+        (Hardships.OtherOptions, 0.1, Yes),
         // Topics, regions and peers come and go for a while after the faults; then tables are what they were.
         (Hardships.Churned, 0.05, Yes),
         // The others go on while a fault stands (I22 to I24).

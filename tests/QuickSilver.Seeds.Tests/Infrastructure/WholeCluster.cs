@@ -56,8 +56,8 @@ internal sealed class WholeCluster : IDisposable
         AreSubscribersOdd = setup.HasOddSubscribers;
         AreHandlersBusy = setup.Hardships.HasFlag(Hardships.BusyHandlers);
         _options = new ProtocolOptions(setup.Options, topicSets: setup.TopicSets, reassemblyBytes: setup.ReassemblyBytes);
-        _otherOptions = setup.Hardships.HasFlag(Hardships.OtherOptions)
-            ? new ProtocolOptions(Other(setup.Options), topicSets: setup.TopicSets, reassemblyBytes: setup.ReassemblyBytes)
+        _otherOptions = setup.OtherOptions is { } other
+            ? new ProtocolOptions(other, topicSets: setup.TopicSets, reassemblyBytes: setup.ReassemblyBytes)
             : _options;
         History = new History(checkers.Length > 0 ? checkers : [.. AllCheckers()]);
         Simulation = new SimulatedMachines(
@@ -367,15 +367,6 @@ internal sealed class WholeCluster : IDisposable
 
     private static bool IsQuietAt(WholeNode node) =>
         node.Current.Parts.ReadMemory(quiet: true) is { RetainedBytes: 0, KeptPackets: 0, OldViews: 0 };
-
-    // What one user of a cluster sets and another does not.
-    private static QuickSilverOptions Other(QuickSilverOptions options) => options with
-    {
-        HeartbeatInterval = options.HeartbeatInterval * 2,
-        Dissemination = options.Dissemination == Dissemination.Multicast ? Dissemination.Unicast : Dissemination.Multicast,
-        RetentionBytes = options.RetentionBytes / 4,
-        PacketBytes = options.PacketBytes - 100,
-    };
 
     // By up to thirty years, either way.
     private void SetWrong(SimulatedMachine machine)
