@@ -309,7 +309,7 @@ internal sealed class SenderOrder(NodeKey sender, ITopicSink sink)
 // lost so many nodes since does not get that one back.
 internal sealed class SendersAside
 {
-    private const int Most = 1024;
+    public const int Most = 1024;
 
     private readonly Dictionary<NodeKey, SenderOrder> _orders = [];
     private readonly Queue<SenderOrder> _byAge = new();

@@ -83,7 +83,9 @@ internal readonly record struct Waits(TimeSpan At, int Node, ulong Topic, string
 internal readonly record struct Expelled(TimeSpan At, int Node, NodeKey Life);
 
 // How much lies in the tables of a node's life while it has open what it had open at each earlier reading: by what they are called.
-internal readonly record struct TableReading(TimeSpan At, int Node, NodeKey Life, IReadOnlyDictionary<string, long> Sizes);
+// IsHost: it hosts the membership service, with the tables of all.
+internal readonly record struct TableReading(
+    TimeSpan At, int Node, NodeKey Life, bool IsHost, IReadOnlyDictionary<string, long> Sizes);
 
 // One invariant, checked as the history happens. A violation is a sentence that names the ids.
 internal abstract class HistoryChecker

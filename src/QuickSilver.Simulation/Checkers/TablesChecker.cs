@@ -4,12 +4,12 @@ namespace QuickSilver.Simulation.Checkers;
 
 // I17: tables per topic, region and peer return to their size after churn. A node's life is read whenever it has the same open and all is
 // quiet; between two readings topics, regions and peers came and went. So no table holds notably more than at the first two readings: at
-// the first a life may be too young to know much.
+// the first a life may be too young to know much. A life that comes to host the membership service begins anew, with the service's tables.
 internal sealed class TablesChecker : HistoryChecker
 {
     private const int ReadingsOfBaseline = 2;
 
-    private readonly Dictionary<NodeKey, Baseline> _first = [];
+    private readonly Dictionary<(NodeKey Life, bool IsHost), Baseline> _first = [];
 
     public override string Invariant => "I17";
 
@@ -21,9 +21,9 @@ internal sealed class TablesChecker : HistoryChecker
 
     public override void On(in TableReading reading)
     {
-        if (!_first.TryGetValue(reading.Life, out var baseline))
+        if (!_first.TryGetValue((reading.Life, reading.IsHost), out var baseline))
         {
-            _first[reading.Life] = baseline = new Baseline();
+            _first[(reading.Life, reading.IsHost)] = baseline = new Baseline();
         }
 
         if (baseline.Readings < ReadingsOfBaseline)

@@ -31,6 +31,8 @@ internal sealed class WholeCluster : IDisposable
         ["PublishRequestPool._free"] = PublishRequestPool.MaxKept,
         ["PublishRequestPool._freeWaits"] = PublishRequestPool.MaxKept,
         ["ReassemblyBudget._pool"] = ReassemblyBudget.MaxPooled,
+        ["SendersAside._byAge"] = SendersAside.Most,
+        ["SendersAside._orders"] = SendersAside.Most,
         ["SlabPool._free"] = new SimulationOptions().PoolBytes / SlabPool.BlockBytes,
     };
 
@@ -289,7 +291,8 @@ internal sealed class WholeCluster : IDisposable
             if (node.IsJoined)
             {
                 var sizes = TableSizes.Of(node.Current.Parts.Tables);
-                History.Read(new TableReading(Simulation.Now, node.Machine.Number, node.Current.Key, sizes));
+                bool isHost = node.Machine.Environment.Endpoints.IsListening;
+                History.Read(new TableReading(Simulation.Now, node.Machine.Number, node.Current.Key, isHost, sizes));
             }
         }
     }

@@ -145,8 +145,28 @@ public sealed class PromiseCheckerTests
         story.AssertViolated("I17", "501 entries in closed");
     }
 
+    [Fact]
+    public void A_life_that_comes_to_host_the_service_has_its_tables_besides()
+    {
+        var story = new RegionStory(new TablesChecker { Allowance = 10 });
+        Read(story, RegionStory.Sender, ("members", 0));
+        Read(story, RegionStory.Sender, ("members", 0));
+        ReadHost(story, RegionStory.Sender, ("members", 100));
+        ReadHost(story, RegionStory.Sender, ("members", 100));
+        story.History.AssertHolds();
+        ReadHost(story, RegionStory.Sender, ("members", 161));
+        Read(story, RegionStory.Sender, ("members", 100));
+        story.AssertViolated("I17", "161 entries in members, where there were 100", "100 entries in members, where there were 0");
+    }
+
     private static void Read(RegionStory story, NodeKey life, params (string Name, long Size)[] sizes) =>
-        story.History.Read(new TableReading(story.Now, 1, life, sizes.ToDictionary(size => size.Name, size => size.Size)));
+        Read(story, life, isHost: false, sizes);
+
+    private static void ReadHost(RegionStory story, NodeKey life, params (string Name, long Size)[] sizes) =>
+        Read(story, life, isHost: true, sizes);
+
+    private static void Read(RegionStory story, NodeKey life, bool isHost, (string Name, long Size)[] sizes) =>
+        story.History.Read(new TableReading(story.Now, 1, life, isHost, sizes.ToDictionary(size => size.Name, size => size.Size)));
 
     private static RegionStory BestEffort() => new(new BestEffortChecker { IsBestEffort = IsTopic });
 
