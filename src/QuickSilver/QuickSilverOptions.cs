@@ -138,8 +138,9 @@ public sealed record QuickSilverOptions
     public bool Spin { get; set; }
 
     /// <summary>
-    /// What waits for longer than this without progress (a publisher, a view, a reader, a repair) is named, with whom it waits for and
-    /// why: in <see cref="NodeStatus.Reason"/>, in a log message and in <see cref="NodeCounters.Stalls"/>. 100 ms to 1 hour; default 5 s.
+    /// What waits for longer than this without progress (a publisher, a view, a reader, a repair, a topic that is to be opened) is named,
+    /// with whom it waits for and why: in <see cref="NodeStatus.Reason"/>, in a log message and in <see cref="NodeCounters.Stalls"/>.
+    /// 100 ms to 1 hour; default 5 s.
     /// </summary>
     public TimeSpan StallWarning { get; set; } = TimeSpan.FromSeconds(5);
 

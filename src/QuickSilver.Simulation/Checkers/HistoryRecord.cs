@@ -76,8 +76,8 @@ internal readonly record struct ToldStable(TimeSpan At, MessageId Message);
 // read); 0: the node itself.
 internal readonly record struct Troubled(TimeSpan At, int Node, ulong Topic, bool IsTroubled);
 
-// An application waits at its node since a time: to open a topic, or for what it publishes to be taken.
-internal readonly record struct Waits(TimeSpan At, int Node, ulong Topic, string What, TimeSpan Since);
+// An application waits at its node since a time: to open a topic, or for what it publishes to be taken. Named: what the node says ails it.
+internal readonly record struct Waits(TimeSpan At, int Node, ulong Topic, string What, TimeSpan Since, string? Named = null);
 
 // The membership service removed a life that had not ended.
 internal readonly record struct Expelled(TimeSpan At, int Node, NodeKey Life);

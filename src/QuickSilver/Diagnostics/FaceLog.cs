@@ -57,6 +57,12 @@ internal static partial class FaceLog
     [LoggerMessage(1616, LogLevel.Error, "A message to the topic \"{Topic}\" cannot be sent: {Reason} {Count} so far.")]
     public static partial void PublishImpossible(ILogger logger, string topic, string reason, long count);
 
+    [LoggerMessage(1617, LogLevel.Warning, "{Why}.")]
+    public static partial void OpeningStalled(ILogger logger, string why);
+
+    [LoggerMessage(1618, LogLevel.Information, "The topic \"{Topic}\" is open, or is to be no more, after {Time}.")]
+    public static partial void OpeningGoesOn(ILogger logger, string topic, TimeSpan time);
+
     [LoggerMessage(1615, LogLevel.Error, "A configuration could not be applied by the topics of this node.")]
     public static partial void ConfigurationFailed(ILogger logger, Exception exception);
 }

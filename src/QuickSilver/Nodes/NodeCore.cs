@@ -35,6 +35,8 @@ internal sealed class NodeCore : IMembershipObserver
     private HashSet<ContractDescription>? _contracts;
     // Made before the first topic is, so every topic and endpoint finds it, on whichever thread.
     private NodePublishing? _publishing;
+    // Made with the first topic that has to wait.
+    private OpeningWaits? _openings;
     private readonly TaskCompletionSource _joined;
     private readonly TaskCompletionSource _expelled;
     private readonly Alarm _pulse;
@@ -162,6 +164,17 @@ internal sealed class NodeCore : IMembershipObserver
         return topic;
     }
 
+    /// <summary>A topic waits to be open: what takes too long is named.</summary>
+    public void OnOpening()
+    {
+        if (_openings is null)
+        {
+            Volatile.Write(ref _openings, new OpeningWaits(Environment, _options.StallWarning, _topics, Log));
+        }
+
+        _openings.Look();
+    }
+
     public void Forget(TopicCore topic)
     {
         _byId.Remove(topic.Id);
@@ -255,6 +268,7 @@ internal sealed class NodeCore : IMembershipObserver
     public void Leave(Action completed)
     {
         Environment.Cancel(_pulse);
+        _openings?.Close();
         foreach (var topic in _topics.ToArray())
         {
             topic.OnNodeFailed(new ObjectDisposedException(nameof(QuickSilverNode)));
@@ -348,7 +362,8 @@ internal sealed class NodeCore : IMembershipObserver
             _ when !_isReachable => "The membership service is out of reach; data flows on in the last views.",
             _ => null,
         };
-        return new NodeStatus(state, isLive, reason is null, Volatile.Read(ref _openTopics), reason ?? _parts.Trouble);
+        string? trouble = Volatile.Read(ref _openings)?.Trouble ?? _parts.Trouble;
+        return new NodeStatus(state, isLive, reason is null, Volatile.Read(ref _openTopics), reason ?? trouble);
     }
 
     public NodeCounters ReadCounters()
@@ -371,7 +386,7 @@ internal sealed class NodeCore : IMembershipObserver
             PacketsReceived = below.PacketsReceived,
             PacketsDropped = below.PacketsDropped,
             Repairs = below.Repairs,
-            Stalls = below.Stalls,
+            Stalls = below.Stalls + (Volatile.Read(ref _openings)?.Stalls ?? 0),
             KernelDrops = below.KernelDrops,
             UnackedBytes = below.UnackedBytes,
             Regions = below.Regions,

@@ -60,6 +60,12 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
 
     public IReadOnlyList<TopicEndpoint> Endpoints => _endpoints;
 
+    /// <summary>Those that are not open yet.</summary>
+    public IReadOnlyList<TopicOpening> Openings => _openings ?? (IReadOnlyList<TopicOpening>)[];
+
+    /// <summary>The service has not answered yet.</summary>
+    public bool IsAsking => _isAsking;
+
     private bool IsReliable => _contract.Guarantee == nameof(Guarantee.Reliable);
 
     /// <summary>From any thread: subscribers in the last view.</summary>
@@ -76,6 +82,10 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
         (_openings ??= new List<TopicOpening>(1)).Add(opening);
         OnMembersChanged();
         AskIfNeeded();
+        if (_openings is not null)
+        {
+            Node.OnOpening();
+        }
     }
 
     public void Abandon(TopicOpening opening)

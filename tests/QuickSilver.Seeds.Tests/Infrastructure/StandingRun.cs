@@ -30,7 +30,8 @@ internal abstract partial class FaultyRun
         var bound = ProgressBound(scene);
         HistoryChecker[] checkers =
         [
-            .. WholeCluster.AllCheckers(scene.MayPart, scene.Cluster.IsEmbedded, scene.Cluster.IsBestEffort)
+            .. WholeCluster
+                .AllCheckers(scene.MayPart, scene.Cluster.IsEmbedded, scene.Cluster.IsBestEffort, scene.Cluster.Options.StallWarning)
                 .Where(checker => checker is not RepairChecker || StandingFaults.CountsLosses(fault)),
             new ProgressChecker(bound) { IsBestEffort = scene.Cluster.IsBestEffort },
             new IsolationChecker(IsolationBound) { IsBestEffort = scene.Cluster.IsBestEffort },

@@ -135,8 +135,9 @@ internal sealed class WholeCluster : IDisposable
     /// </param>
     /// <param name="hostsMayPart">Whether there may be several services for a while (I9).</param>
     /// <param name="isBestEffort">Which topics are of best effort; null: none.</param>
+    /// <param name="stallWarning">After how long nodes name what waits (I21); null: as usual.</param>
     public static IEnumerable<HistoryChecker> AllCheckers(
-        bool mayPart = false, bool hostsMayPart = false, Func<ulong, bool>? isBestEffort = null)
+        bool mayPart = false, bool hostsMayPart = false, Func<ulong, bool>? isBestEffort = null, TimeSpan? stallWarning = null)
     {
         isBestEffort ??= static _ => false;
         return
@@ -148,7 +149,7 @@ internal sealed class WholeCluster : IDisposable
             new AgreementChecker { MayPart = mayPart, IsBestEffort = isBestEffort },
             new StableChecker { IsBestEffort = isBestEffort }, new BestEffortChecker { IsBestEffort = isBestEffort },
             new TablesChecker { Bounded = Remembered },
-            // I21, a stall is always named, belongs here: what Waits tells of must be in NodeStatus by then.
+            new StallChecker(stallWarning ?? new QuickSilverOptions().StallWarning),
         ];
     }
 

@@ -288,17 +288,19 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
         public void TellWaits()
         {
             var now = _cluster.Simulation.Now;
+            string? named = _node!.Status.Reason;
             foreach (var (what, since) in _busy)
             {
                 string verb = _owner.Subscriptions.Contains(what[1..]) || _owner.Publications.Contains(what[1..]) ? "to open" : "to close";
-                _cluster.History.Waits(new Waits(now, _owner.Machine.Number, TopicId.Of(what[1..]), verb, since));
+                _cluster.History.Waits(new Waits(now, _owner.Machine.Number, TopicId.Of(what[1..]), verb, since, named));
             }
 
             foreach (var open in _publications.Values)
             {
                 if (open.WaitsSince() is { } since)
                 {
-                    _cluster.History.Waits(new Waits(now, _owner.Machine.Number, TopicId.Of(open.Topic), "to publish to", since));
+                    ulong topic = TopicId.Of(open.Topic);
+                    _cluster.History.Waits(new Waits(now, _owner.Machine.Number, topic, "to publish to", since, named));
                 }
             }
         }

@@ -1,0 +1,35 @@
+using QuickSilver.Simulation.Checkers;
+using QuickSilver.Simulation.Checkers.Progress;
+
+namespace QuickSilver.Simulation.Tests.Checkers;
+
+// I21: what waits longer than a node's limit is named.
+public sealed class StallCheckerTests
+{
+    private readonly RegionStory _story = new(new StallChecker(TimeSpan.FromSeconds(2)));
+
+    [Fact]
+    public void What_waits_for_long_and_is_not_named_is_a_violation_and_told_once()
+    {
+        _story.Pass(4);
+        Wait(since: 0, named: null);
+        Assert.Empty(_story.History.Violations);
+        _story.Pass(0.1);
+        Wait(since: 0, named: null);
+        Wait(since: 0, named: null);
+        _story.AssertViolated("I21", "node 2", "to publish to", "does not say why", "4.0 s are the bound");
+        Assert.Equal(1, _story.History.ViolationCount);
+    }
+
+    [Fact]
+    public void What_is_named_may_wait_and_so_may_what_has_not_waited_for_long()
+    {
+        _story.Pass(10);
+        Wait(since: 0, named: "The membership service is out of reach.");
+        Wait(since: 7, named: null);
+        _story.History.AssertHolds();
+    }
+
+    private void Wait(double since, string? named) => _story.History.Waits(
+        new Waits(_story.Now, 2, RegionStory.Topic, "to publish to", TimeSpan.FromSeconds(since), named));
+}
