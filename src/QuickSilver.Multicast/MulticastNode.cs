@@ -50,7 +50,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private SlowReaders? _slowReaders;
     private readonly Request _flush;
     private readonly Request _progress;
-    private readonly Confirmation _confirmation;
+    // Null until something holds a confirmation up.
+    private Confirmation? _confirmation;
+    private long _confirmed;
     private UncertainLosses? _uncertain;
     private HeldUpStreams? _heldUp;
     private long _configuration;
@@ -76,7 +78,6 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             OnWait = () => Waits.Look(),
         };
         _context.Deaf = new DeafMembers(_context, _ports.Groups, region => _views.GetValueOrDefault(region));
-        _confirmation = new Confirmation(_context, ConfirmIfSettled);
         _reader.Attach(_context, this);
         _flush = new ActionRequest(OnFlush);
         _progress = new ActionRequest(OnProgress);
@@ -411,7 +412,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _creditLimits?.Close();
         _slowReaders?.Close();
         _waits?.Close();
-        _confirmation.Close();
+        _confirmation?.Close();
         _marks?.Close();
         _losses?.Close();
         _context.Close();
@@ -558,7 +559,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _waitingBefore.Clear();
     }
 
-    private void ConfirmIfSettled()
+    /// <summary>Tells the membership service how far all that was sent is settled, where that is news.</summary>
+    public void ConfirmIfSettled()
     {
         for (int i = 0; i < _retired.Count; i++)
         {
@@ -569,14 +571,14 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             }
         }
 
-        if (_confirmation.IsThrough(_configuration))
+        if (_confirmed == _configuration && _confirmation is null or { IsNothingNamed: true })
         {
             return;
         }
 
         foreach (var sender in _retired)
         {
-            _confirmation.Note(sender, sender.SupersededAt);
+            (_confirmation ??= new Confirmation(this)).Hold(sender, sender.SupersededAt);
         }
 
         // Its members wait for a stream that no topic here uses any more, whatever this node was told of the region since.
@@ -584,10 +586,15 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         {
             if (!sender.IsSettled && sender.RoutedAt < _configuration)
             {
-                _confirmation.Note(sender, sender.RoutedAt + 1);
+                (_confirmation ??= new Confirmation(this)).Hold(sender, sender.RoutedAt + 1);
             }
         }
 
-        _confirmation.Tell(_configuration);
+        long confirmed = _confirmation?.Weigh(_configuration) ?? _configuration;
+        if (confirmed > _confirmed || _confirmation is { IsNews: true })
+        {
+            _confirmed = Math.Max(_confirmed, confirmed);
+            _context.Membership.Confirm(_confirmed, _confirmation?.Named ?? []);
+        }
     }
 }

@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Views;
@@ -8,28 +9,31 @@ namespace QuickSilver.Multicast.Views;
 // How far what this node sent is settled, as the membership service is told: in all views that were superseded up to a configuration, but
 // for some that are named. What is not settled holds the number up for a moment, in which nearly all is, so that as a rule nothing is
 // named; a view that takes longer, as its members' readers have no room, is named then and holds up no other.
-internal sealed class Confirmation(MulticastContext context, Action look)
+internal sealed class Confirmation(MulticastNode node)
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
 
     private readonly List<(long Until, OpenView View)> _unsettled = [];
     private readonly List<OpenView> _named = [];
-    private long _confirmed;
     // When the number was first held up by a view that is not named.
     private TimeSpan? _heldSince;
     private Alarm? _look;
 
-    /// <summary>Nothing is left to tell of the configurations up to this one.</summary>
-    public bool IsThrough(long configuration) => _confirmed == configuration && _named.Count == 0;
+    public bool IsNothingNamed => _named.Count == 0;
+
+    /// <summary>Others are named since the last time.</summary>
+    public bool IsNews { get; private set; }
+
+    public ImmutableArray<OpenView> Named => [.. _named];
 
     /// <summary>A view with something unsettled, though it was superseded or is used no more: from this configuration on.</summary>
-    public void Note(RegionSender sender, long from) =>
+    public void Hold(RegionSender sender, long from) =>
         _unsettled.Add((from - 1, new OpenView(sender.View.RegionId, sender.View.Number)));
 
-    /// <summary>Tells what is news, once all such views are noted.</summary>
-    public void Tell(long configuration)
+    /// <summary>Up to where all is settled but in the views that are named, once all that hold it up were said.</summary>
+    public long Weigh(long configuration)
     {
-        bool isNews = ForgetSettled();
+        IsNews = ForgetSettled();
         long confirmed = ThroughWithout(configuration);
         if (confirmed == configuration)
         {
@@ -38,19 +42,15 @@ internal sealed class Confirmation(MulticastContext context, Action look)
         else if (IsLongHeld())
         {
             Name();
-            isNews = true;
+            IsNews = true;
             confirmed = ThroughWithout(configuration);
         }
 
         _unsettled.Clear();
-        if (confirmed > _confirmed || isNews)
-        {
-            _confirmed = Math.Max(_confirmed, confirmed);
-            context.Membership.Confirm(_confirmed, [.. _named]);
-        }
+        return confirmed;
     }
 
-    public void Close() => context.Environment.CancelIfMade(_look);
+    public void Close() => node.Context.Environment.CancelIfMade(_look);
 
     private bool ForgetSettled()
     {
@@ -85,7 +85,7 @@ internal sealed class Confirmation(MulticastContext context, Action look)
 
     private bool IsLongHeld()
     {
-        var now = context.Environment.Now;
+        var now = node.Context.Environment.Now;
         var since = _heldSince ??= now;
         if (now - since >= Patience && _named.Count < OpenView.MostPerNode)
         {
@@ -93,10 +93,10 @@ internal sealed class Confirmation(MulticastContext context, Action look)
             return true;
         }
 
-        _look ??= new Alarm(look);
+        _look ??= new Alarm(node.ConfirmIfSettled);
         if (!_look.IsPending)
         {
-            context.Environment.Schedule(_look, Patience);
+            node.Context.Environment.Schedule(_look, Patience);
         }
 
         return false;

@@ -38,7 +38,7 @@ internal static partial class FaceLog
     [LoggerMessage(1611, LogLevel.Warning, "Topic \"{Topic}\": messages {First} to {Last} of {Sender} will not come: {Reason}.")]
     public static partial void GapTold(ILogger logger, string topic, NodeKey sender, long first, long last, string reason);
 
-    [LoggerMessage(1617, LogLevel.Warning, "Topic \"{Topic}\": a reader held the senders back for {Limit}; its endpoint is dropped.")]
+    [LoggerMessage(1619, LogLevel.Warning, "Topic \"{Topic}\": a reader held the senders back for {Limit}; its endpoint is dropped.")]
     public static partial void ReaderTooSlow(ILogger logger, string topic, TimeSpan limit);
 
     [LoggerMessage(1612, LogLevel.Error,

@@ -39,6 +39,8 @@ internal sealed class OpeningWaits
 
     public void Close() => _watch.Close();
 
+    private bool IsNotable => _stalls <= 16 || long.IsPow2(_stalls);
+
     private void Collect(List<Wait> waits)
     {
         foreach (var topic in _topics)
@@ -64,12 +66,19 @@ internal sealed class OpeningWaits
             $"The topic \"{topic.Name}\", which is to be opened, waits for the membership service {what}, for {time.TotalSeconds:0.0} s");
         Volatile.Write(ref _stalls, _stalls + 1);
         _troubles.Begin(of, why + ".");
-        FaceLog.OpeningStalled(_log, why);
+        // What stalls again and again is said ever more rarely.
+        if (IsNotable)
+        {
+            FaceLog.OpeningStalled(_log, why);
+        }
     }
 
     private void OnEnded(object of, TimeSpan time)
     {
         _troubles.End(of);
-        FaceLog.OpeningGoesOn(_log, ((TopicOpening)of).Topic.Name, time);
+        if (IsNotable)
+        {
+            FaceLog.OpeningGoesOn(_log, ((TopicOpening)of).Topic.Name, time);
+        }
     }
 }
