@@ -175,6 +175,41 @@ public sealed class InquestTests
         Assert.Equal(RulingKind.Open, Pass(Begin(A, B, C, D), 30, B).Kind);
     }
 
+    // Who leads a ring is missed by all when one of the others loses its tokens.
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void One_that_loses_every_other_datagram_goes_in_place_of_the_leader_that_is_missed(bool isReporter)
+    {
+        var inquest = isReporter ? Begin(A, B, C, D) : Begin(A, C, D, B);
+        NodeKey[] reporters = isReporter ? [B, C] : [C, D];
+        var ruling = Ruling.Open;
+        for (int i = 0; i < 12 && ruling.Kind == RulingKind.Open; i++)
+        {
+            _cut.Clear();
+            Cut(B, i % 2 == 0 ? [A, C, D] : []);
+            ruling = Pass(inquest, 1, reporters);
+        }
+
+        Assert.Equal((RulingKind.Lossy, B), (ruling.Kind, ruling.Guilty));
+        Assert.Equal([A, C, D], ruling.Unmet.Order());
+    }
+
+    [Fact]
+    public void Where_the_suspect_loses_as_much_as_the_others_it_goes()
+    {
+        var inquest = Begin(A, B, C, D);
+        var ruling = Ruling.Open;
+        for (int i = 0; i < 12 && ruling.Kind == RulingKind.Open; i++)
+        {
+            _cut.Clear();
+            Cut(A, i % 2 == 0 ? [B, C, D] : []);
+            ruling = Pass(inquest, 1, B, C);
+        }
+
+        Assert.Equal((RulingKind.Useless, A), (ruling.Kind, ruling.Guilty));
+    }
+
     [Fact]
     public void Reporters_and_witnesses_are_bounded()
     {

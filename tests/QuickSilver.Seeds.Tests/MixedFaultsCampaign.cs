@@ -68,6 +68,9 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     [InlineData(255, "Standing", "Liar")]
     // A new service that gathered the members of the old one answered nobody, and topics that waited for it were not named.
     [InlineData(44, "Standing", "LoneHost")]
+    // One whose system refused most of what it sent: those that lead rings with it were blamed, and removed.
+    [InlineData(39, "Standing", "RefusedSends")]
+    [InlineData(48, "Standing", "RefusedSends")]
     public void Seeds_that_once_failed_under_hardships_hold(ulong seed, string hardships, string? standing)
     {
         StandingFault? fault = standing is null ? null : Enum.Parse<StandingFault>(standing);

@@ -11,8 +11,9 @@ namespace QuickSilver.Membership.Reachability;
 // Application: a suspect, those who reported it, and witnesses are added; each round every party tries all others, and OnFound takes
 // in what came back. A pair that has met once within the standing time is up; one that was tried for as long without meeting is down.
 // One pair of suspect and reporter that is down ends in the removal of one of both: the one with more pairs down; then the one with
-// fewer up, the one that the service's echo does not reach, the newer one. A pair that met ends the matter
-// when the reports end; where two reporters go on for long, the suspect answers echoes and not its rings, and is removed for that.
+// fewer up, the one that the service's echo does not reach, the one that loses more, the newer one. A pair that met ends the matter
+// when the reports end; where two reporters go on for long, the suspect answers echoes and not its rings, and is removed for that. But who
+// leads a ring is blamed for each that loses its tokens: where another of the parties loses notably more echoes, that one goes.
 //
 // What goes wrong: all datagrams fail at once (a switch that restarts). Then nobody has met anybody, and whoever was removed would
 // be so for others' fault: so one party must have shown that datagrams pass at it, or nobody is removed. Two alone, where the
@@ -33,9 +34,14 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
     private const int RoundsToRepeat = 4;
     private const int RoundsUseless = 10;
     private const int ReportersOfUseless = 2;
+    // Of the echoes tried with it, what one loses that is at fault in place of the suspect: so many parts of them, and as many times what
+    // the suspect loses, which loses those with the other too.
+    private const int LossyPart = 8;
+    private const double LossyTimes = 1.5;
 
     private readonly List<Party> _parties = [];
     private readonly Dictionary<(NodeKey, NodeKey), TimeSpan> _met = [];
+    private readonly HashSet<(NodeKey, NodeKey)> _lost = [];
 
     public sealed class Party(NodeKey key, long joinOrder, bool isReporter, TimeSpan since)
     {
@@ -47,6 +53,9 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
         public TimeSpan Since { get; } = since;
         public TimeSpan? ToldAt { get; set; }
         public TimeSpan? MetServiceAt { get; set; }
+        // Pairs with it that were tried, once a round and side, and those that did not meet then.
+        public long Tried { get; set; }
+        public long Missed { get; set; }
     }
 
     public NodeKey Suspect { get; } = suspect;
@@ -91,9 +100,16 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
         party.MetServiceAt = found.IsServiceReached ? now : party.MetServiceAt;
         for (int i = 0; i < asked.Count; i++)
         {
-            if (found.Reaches(i))
+            bool isReached = found.Reaches(i);
+            Count(party, isReached);
+            Count(Find(asked[i]), isReached);
+            if (isReached)
             {
                 _met[Pair(node, asked[i])] = now;
+            }
+            else
+            {
+                _lost.Add(Pair(node, asked[i]));
             }
         }
     }
@@ -124,9 +140,28 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
             standing += isUseless ? 1 : 0;
         }
 
-        return standing >= ReportersOfUseless ? new Ruling(RulingKind.Useless, Suspect, [], standing)
+        return standing >= ReportersOfUseless ? UselessOrLossy(suspect, standing, now)
             : isAnyOpen ? Ruling.Open
             : Ruling.Over;
+    }
+
+    private Ruling UselessOrLossy(Party suspect, int standing, TimeSpan now)
+    {
+        var lossy = suspect;
+        foreach (var party in _parties)
+        {
+            lossy = Tells(party, now) && party.Missed * lossy.Tried > lossy.Missed * party.Tried ? party : lossy;
+        }
+
+        bool isClear = lossy != suspect && lossy.Missed * LossyPart >= lossy.Tried
+            && lossy.Missed * suspect.Tried >= LossyTimes * suspect.Missed * lossy.Tried;
+        if (!isClear)
+        {
+            return new Ruling(RulingKind.Useless, Suspect, [], standing);
+        }
+
+        NodeKey[] unmet = [.. _parties.Select(party => party.Key).Where(other => _lost.Contains(Pair(lossy.Key, other)))];
+        return new Ruling(RulingKind.Lossy, lossy.Key, unmet, standing);
     }
 
     private Ruling Decide(Party suspect, Party reporter, TimeSpan now)
@@ -136,6 +171,7 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
         int order = b.Down.Count.CompareTo(a.Down.Count);
         order = order != 0 ? order : a.Up.CompareTo(b.Up);
         order = order != 0 ? order : a.MeetsService.CompareTo(b.MeetsService);
+        order = order != 0 ? order : (reporter.Missed * suspect.Tried).CompareTo(suspect.Missed * reporter.Tried);
         order = order != 0 ? order : reporter.JoinOrder.CompareTo(suspect.JoinOrder);
         bool isSuspect = order < 0;
         var (guilty, kept) = isSuspect ? (a, b) : (b, a);
@@ -178,6 +214,15 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
 
     private bool Tells(Party party, TimeSpan now) => party.ToldAt is { } at && now - at <= round * RoundsToTell;
 
+    private static void Count(Party? party, bool isReached)
+    {
+        if (party is not null)
+        {
+            party.Tried++;
+            party.Missed += isReached ? 0 : 1;
+        }
+    }
+
     private void Add(NodeKey node, long joinOrder, bool isReporter, TimeSpan now)
     {
         if (Find(node) is null)
@@ -199,6 +244,8 @@ internal enum RulingKind
     Guilty,
     // The suspect answers echoes, and not its rings.
     Useless,
+    // The suspect's rings stand still, and datagrams are lost at another member.
+    Lossy,
 }
 
 // Unmet: the parties that no echo passes to or from; Met: how many others one does.

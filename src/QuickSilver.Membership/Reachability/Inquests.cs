@@ -160,6 +160,12 @@ internal sealed class Inquests(
     private string Reason(Member guilty, Inquest inquest, Ruling ruling)
     {
         int others = inquest.Parties.Count - 1;
+        if (ruling.Kind == RulingKind.Lossy)
+        {
+            return $"datagrams are lost between it ({guilty.Info.EndPoint}) and {ruling.Unmet.Count} of {others} other members that were"
+                + $" tried, and {ruling.Met} neighbours have had no answer from their rings for long; {advice.For(guilty.Info.EndPoint)}";
+        }
+
         return $"no datagram passes between it ({guilty.Info.EndPoint}) and {ruling.Unmet.Count} of {others} other members that were tried,"
             + $" though its connection to the service lives; {advice.For(guilty.Info.EndPoint)}";
     }
