@@ -7,6 +7,8 @@ internal static class Programs
 
     public static string ChurnNode { get; } = Locate("ChurnNode");
 
+    public static string StreamNode { get; } = Locate("StreamNode");
+
     private static string Locate(string program)
     {
         var here = new DirectoryInfo(AppContext.BaseDirectory);

@@ -1,0 +1,171 @@
+using System.Globalization;
+using QuickSilver.Processes.Tests.Lab;
+
+namespace QuickSilver.Processes.Tests.Scenarios;
+
+// What streams of whole processes promise where the network, a reader or memory is short. I1 to I4, I17, I20 under F1 and F10.
+public sealed class StreamScenarios
+{
+    private const long LeastBufferBytes = 32 << 20;
+    private static readonly int[] Subscribers = [2, 3, 4];
+
+    // The last message is lost for all, and nothing comes after it.
+    [SkippableFact]
+    public void Of_best_effort_behind_loss_what_came_and_what_was_told_is_all_that_was_sent()
+    {
+        const int Small = 3_000;
+        const int Large = 300;
+        const int LastBytes = 50_000;
+        const int All = Small + Large + 1;
+        using var run = new Run(4);
+        var publisher = run.Node(1);
+        var readers = Subscribers.Select(node => run.Subscriber(node, "news besteffort handler")).ToList();
+        Do(publisher, "open news besteffort 3", "open news");
+        readers.ForEach(reader => reader.Feed($"expect news 1 {All}\n"));
+
+        run.Cluster.Switch.SetAll(new Impairment { LossPercent = 20 });
+        Do(publisher, $"publish news {Small} 300", $"published news {Small}");
+        Do(publisher, $"publish news {Large} 4000", $"published news {Small + Large}");
+        run.Cluster.Switch.SetMulticast(false);
+        var census = run.Cluster.Switch.Census = new UdpCensus();
+        Do(publisher, $"publish news 1 {LastBytes}", $"published news {All}");
+        Wait("the last message to be sent", () => census.BytesByDestination().Sum(each => each.Value) >= LastBytes);
+        run.Cluster.Switch.SetMulticast(true);
+
+        foreach (var reader in readers)
+        {
+            var (delivered, told) = Told(reader, "news");
+            Assert.Equal(All, delivered + told);
+            Assert.True(told > 0 && delivered > 0, $"{delivered} delivered, {told} told: this shows nothing");
+        }
+
+        run.EndAndExpectNothingWrong();
+    }
+
+    [SkippableFact]
+    public void A_reader_that_does_not_read_holds_back_its_own_topic_alone_and_then_gets_all()
+    {
+        const int Held = 200_000;
+        const int Piece = 500;
+        const int Pieces = 10;
+        using var run = new Run(5);
+        var publisher = run.Node(1);
+        var slow = run.Subscriber(2, "slow reliable reader", "brisk reliable handler");
+        var quick = run.Subscriber(3, "slow reliable handler", "brisk reliable handler");
+        var elsewhere = run.Node(4);
+        var apart = run.Subscriber(5, "apart reliable handler");
+        Do(publisher, "open slow reliable 2", "open slow");
+        Do(publisher, "open brisk reliable 2", "open brisk");
+        Do(elsewhere, "open apart reliable 1", "open apart");
+
+        publisher.Feed($"publish slow {Held} 1000\n");
+        slow.Feed($"expect slow 1 {Held}\n");
+        quick.Feed($"expect slow 1 {Held}\n");
+        for (int piece = 1; piece <= Pieces; piece++)
+        {
+            int sent = piece * Piece;
+            Array.ForEach([slow, quick], node => node.Feed($"expect brisk 1 {sent}\n"));
+            apart.Feed($"expect apart 1 {sent}\n");
+            Do(publisher, $"publish brisk {Piece} 1000", $"published brisk {sent}");
+            Do(elsewhere, $"publish apart {Piece} 1000", $"published apart {sent}");
+            Array.ForEach([slow, quick], node => WaitFor(node, $"has brisk {sent} 0"));
+            WaitFor(apart, $"has apart {sent} 0");
+        }
+
+        Assert.DoesNotContain(slow.Output.Lines(), line => line.StartsWith("has slow", StringComparison.Ordinal));
+        Assert.DoesNotContain(publisher.Output.Lines(), line => line.StartsWith("published slow", StringComparison.Ordinal));
+        slow.Feed("read slow\n");
+        Array.ForEach([slow, quick], node => WaitFor(node, $"has slow {Held} 0"));
+        run.EndAndExpectNothingWrong();
+    }
+
+    [SkippableTheory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public void Four_publishers_at_full_speed_with_the_least_memory_lose_nothing_and_nobody(double lossPercent)
+    {
+        const int Seconds = 15;
+        using var run = new Run(4, LeastBufferBytes);
+        var nodes = Enumerable.Range(1, 4).Select(node => run.Subscriber(node, "all reliable handler")).ToList();
+        nodes.ForEach(node => Do(node, "open all reliable 4", "open all"));
+
+        run.Cluster.Switch.SetAll(new Impairment { LossPercent = lossPercent });
+        nodes.ForEach(node => node.Feed($"flood all {Seconds} 1000\n"));
+        long sent = nodes.Sum(node => Last(WaitFor(node, "published all")));
+        nodes.ForEach(node => node.Feed($"expect all 4 {sent}\n"));
+
+        foreach (var node in nodes)
+        {
+            Assert.Equal((sent, 0L), Told(node, "all"));
+        }
+
+        run.EndAndExpectNothingWrong();
+    }
+
+    private static void Do(NodeProcess node, string command, string answer)
+    {
+        node.Feed(command + "\n");
+        WaitFor(node, answer);
+    }
+
+    // The line that begins so, whole.
+    private static string WaitFor(NodeProcess node, string beginning)
+    {
+        node.WaitForOutput(output => Find(output, beginning) is not null, $"'{beginning}'");
+        return Find(node.Output, beginning)!;
+    }
+
+    private static string? Find(OutputCapture output, string beginning) =>
+        Array.Find(output.Lines()[..^1], line => (line + " ").StartsWith(beginning + " ", StringComparison.Ordinal));
+
+    private static (long Delivered, long Told) Told(NodeProcess node, string topic)
+    {
+        var words = WaitFor(node, $"has {topic}").Split(' ');
+        return (Number(words[^2]), Number(words[^1]));
+    }
+
+    private static long Last(string line) => Number(line.Split(' ')[^1]);
+
+    private static long Number(string text) => long.Parse(text, CultureInfo.InvariantCulture);
+
+    private static void Wait(string what, Func<bool> condition) =>
+        Assert.True(SpinWait.SpinUntil(condition, NodeProcess.Patience), $"waited for {what}");
+
+    private sealed class Run(int nodes, long bufferBytes = 0) : IDisposable
+    {
+        private readonly List<NodeProcess> _processes = [];
+
+        public QsmCluster Cluster { get; } = new(nodes);
+
+        public NodeProcess Node(int node)
+        {
+            string address = Cluster.Network.Address(node).ToString();
+            string buffer = bufferBytes.ToString(CultureInfo.InvariantCulture);
+            var process = Cluster.StartProgram(Programs.StreamNode, node, Cluster.Service, address, buffer);
+            WaitFor(process, "ready");
+            _processes.Add(process);
+            return process;
+        }
+
+        public NodeProcess Subscriber(int node, params string[] subscriptions)
+        {
+            var process = Node(node);
+            foreach (string subscription in subscriptions)
+            {
+                Do(process, $"subscribe {subscription}", $"subscribed {subscription.Split(' ')[0]}");
+            }
+
+            return process;
+        }
+
+        public void EndAndExpectNothingWrong()
+        {
+            _processes.ForEach(process => process.CloseInput());
+            _processes.ForEach(process => process.ExpectExit(0));
+            Assert.All(_processes, process =>
+                Assert.DoesNotContain("has removed this node", process.Errors.Text(), StringComparison.Ordinal));
+        }
+
+        public void Dispose() => Cluster.Dispose();
+    }
+}

@@ -1,0 +1,86 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using System.Globalization;
+using QuickSilver;
+
+namespace StreamNode;
+
+// Carries out the commands. Each message begins with its number within its sender's topic, from 1.
+internal sealed class Desk(QuickSilverNode node)
+{
+    private static readonly TimeSpan DrainLimit = TimeSpan.FromMinutes(1);
+
+    private readonly Dictionary<string, (ITopic<ReadOnlyMemory<byte>> Topic, long[] Sent)> _publishing = [];
+    private readonly Dictionary<string, Intake> _taking = [];
+    private readonly List<Task> _running = [];
+
+    public async Task DoAsync(string[] words)
+    {
+        switch (words)
+        {
+            case ["subscribe", var name, var guarantee, var how]:
+                var subscribing = new TopicOptions { Guarantee = Of(guarantee), Access = TopicAccess.Subscribe };
+                var taken = await node.OpenTopicAsync<ReadOnlyMemory<byte>>(name, subscribing);
+                _taking[name] = new Intake(taken, withReader: how == "reader");
+                Say.Line($"subscribed {name}");
+                break;
+            case ["open", var name, var guarantee, var subscribers]:
+                var publishing = new TopicOptions { Guarantee = Of(guarantee), Access = TopicAccess.Publish };
+                var topic = await node.OpenTopicAsync<ReadOnlyMemory<byte>>(name, publishing);
+                await topic.WaitForSubscribersAsync((int)Number(subscribers));
+                _publishing[name] = (topic, new long[1]);
+                Say.Line($"open {name}");
+                break;
+            case ["publish", var name, var count, var bytes]:
+                _running.Add(Task.Run(() => PublishAsync(name, Number(count), TimeSpan.MaxValue, (int)Number(bytes))));
+                break;
+            case ["flood", var name, var seconds, var bytes]:
+                _running.Add(Task.Run(() =>
+                    PublishAsync(name, long.MaxValue, TimeSpan.FromSeconds(Number(seconds)), (int)Number(bytes))));
+                break;
+            case ["expect", var name, var senders, var count]:
+                _taking[name].Expect((int)Number(senders), Number(count));
+                break;
+            case ["read", var name]:
+                _taking[name].ReadOn();
+                break;
+            default:
+                throw new ArgumentException($"'{string.Join(' ', words)}' is no command.");
+        }
+    }
+
+    /// <summary>False when anything was wrong.</summary>
+    public async Task<bool> EndAsync()
+    {
+        await Task.WhenAll(_running);
+        bool isRight = await node.DrainAsync(DrainLimit);
+        foreach (var (name, intake) in _taking)
+        {
+            if (intake.Fault is { } fault)
+            {
+                Say.Line($"fault {name}: {fault}");
+                isRight = false;
+            }
+        }
+
+        return isRight;
+    }
+
+    private async Task PublishAsync(string name, long count, TimeSpan time, int bytes)
+    {
+        var (topic, sent) = _publishing[name];
+        byte[] payload = new byte[bytes];
+        long start = Stopwatch.GetTimestamp();
+        for (long i = 0; i < count && Stopwatch.GetElapsedTime(start) < time; i++)
+        {
+            BinaryPrimitives.WriteInt64LittleEndian(payload, ++sent[0]);
+            await topic.PublishAsync(payload);
+        }
+
+        Say.Line($"published {name} {sent[0]}");
+    }
+
+    private static long Number(string text) => long.Parse(text, CultureInfo.InvariantCulture);
+
+    private static Guarantee Of(string text) => text == "besteffort" ? Guarantee.BestEffort : Guarantee.Reliable;
+}

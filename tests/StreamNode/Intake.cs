@@ -1,0 +1,94 @@
+using System.Buffers.Binary;
+using QuickSilver;
+
+namespace StreamNode;
+
+// What one subscription gets: of each sender all numbers from 1 on, in order, each once, or told of as a gap in its place.
+internal sealed class Intake
+{
+    private readonly Lock _turn = new();
+    private readonly string _name;
+    private readonly Dictionary<SenderId, long> _last = [];
+    private readonly TaskCompletionSource _mayRead = new();
+    private long _delivered;
+    private long _told;
+    private (int Senders, long Count)? _expected;
+
+    public Intake(ITopic<ReadOnlyMemory<byte>> topic, bool withReader)
+    {
+        _name = topic.Name;
+        if (withReader)
+        {
+            _ = ReadAsync(topic);
+        }
+        else
+        {
+            topic.Handle(OnMessage, OnGap);
+        }
+    }
+
+    /// <summary>The first thing that was wrong.</summary>
+    public string? Fault { get; private set; }
+
+    public void Expect(int senders, long count)
+    {
+        lock (_turn)
+        {
+            _expected = (senders, count);
+            TellIfComplete();
+        }
+    }
+
+    public void ReadOn() => _mayRead.SetResult();
+
+    private async Task ReadAsync(ITopic<ReadOnlyMemory<byte>> topic)
+    {
+        await foreach (var message in topic.ReadAllAsync(onGap: OnGap))
+        {
+            OnMessage(message);
+            await _mayRead.Task;
+        }
+    }
+
+    private void OnMessage(in Message<ReadOnlyMemory<byte>> message)
+    {
+        long number = BinaryPrimitives.ReadInt64LittleEndian(message.Value.Span);
+        lock (_turn)
+        {
+            long last = _last.GetValueOrDefault(message.Sender);
+            if (number != last + 1)
+            {
+                Fault ??= $"{number} of {message.Sender} came after {last}";
+            }
+
+            _last[message.Sender] = number;
+            _delivered++;
+            TellIfComplete();
+        }
+    }
+
+    private void OnGap(GapNotice gap)
+    {
+        lock (_turn)
+        {
+            long last = _last.GetValueOrDefault(gap.Sender);
+            if (gap.First != last + 1)
+            {
+                Fault ??= $"the gap {gap.First}-{gap.Last} of {gap.Sender} was told of after {last}";
+            }
+
+            _last[gap.Sender] = gap.Last;
+            _told += gap.Count;
+            TellIfComplete();
+        }
+    }
+
+    private void TellIfComplete()
+    {
+        if (_expected is var (senders, count) && _last.Count >= senders && _delivered + _told >= count)
+        {
+            _expected = null;
+            Say.Line($"has {_name} {_delivered} {_told}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+using System.Globalization;
+using System.Net;
+using QuickSilver;
+using Serilog;
+using Serilog.Events;
+using Serilog.Extensions.Logging;
+using StreamNode;
+
+// A node that does what its input says, a command a line, and says on standard output when it is done:
+//
+//   StreamNode SERVICE INTERFACE BUFFERBYTES      (0: as many as is the default)
+//
+//   subscribe TOPIC reliable|besteffort handler|reader    "subscribed TOPIC"; a reader takes one message and then none until "read"
+//   open TOPIC reliable|besteffort SUBSCRIBERS            "open TOPIC", when it has so many
+//   publish TOPIC COUNT BYTES                             "published TOPIC TOTAL", in the background
+//   flood TOPIC SECONDS BYTES                             the same, as many as go in so long
+//   expect TOPIC SENDERS COUNT                            "has TOPIC DELIVERED TOLD", when so many came or were told as gaps
+//   read TOPIC                                            the reader goes on
+//
+// At the end of its input it drains and leaves. It ends with 1 when anything came twice, out of order or missing without a word.
+if (args is not [var service, var address, var bytes])
+{
+    Console.Error.WriteLine("usage: StreamNode SERVICE INTERFACE BUFFERBYTES");
+    return 2;
+}
+
+var options = new QuickSilverOptions { MembershipService = service, Interface = IPAddress.Parse(address) };
+if (long.Parse(bytes, CultureInfo.InvariantCulture) is > 0 and var buffer)
+{
+    options.BufferBytes = buffer;
+}
+
+using var logs = new SerilogLoggerFactory(
+    new LoggerConfiguration()
+        .MinimumLevel.Is(LogEventLevel.Warning)
+        .WriteTo.Console(standardErrorFromLevel: LogEventLevel.Verbose)
+        .CreateLogger(),
+    dispose: true);
+await using var node = await QuickSilverNode.StartAsync(options, logs);
+var desk = new Desk(node);
+Say.Line("ready");
+while (await Console.In.ReadLineAsync() is { } line)
+{
+    await desk.DoAsync(line.Split(' '));
+}
+
+return await desk.EndAsync() ? 0 : 1;

@@ -1,0 +1,16 @@
+namespace StreamNode;
+
+// Lines of standard output, whole, whoever writes them.
+internal static class Say
+{
+    private static readonly Lock Turn = new();
+
+    public static void Line(string text)
+    {
+        lock (Turn)
+        {
+            Console.Out.WriteLine(text);
+            Console.Out.Flush();
+        }
+    }
+}
