@@ -105,7 +105,7 @@ internal static class PlantedBugList
             ""),
         new("an echo that did not come counts as one that did", Membership + "Reachability/Inquest.cs",
             "bool isReached = found.Reaches(i);",
-            "bool isReached = found.Reaches(i) || i >= 0;"),
+            "bool isReached = !found.Reaches(i);"),
         new("any round that is told counts", Recovery + "RoundSequence.cs",
             "bool isAhead = round > Round && (isByLeader || round - Round <= MostMissed);",
             "bool isAhead = round > Round;"),
