@@ -149,17 +149,21 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
         return _checks.TryTake(Environment.Now, 1);
     }
 
-    public void SendRepair(ReadOnlySpan<byte> packet, DatagramAddress to) =>
+    /// <summary>False: the system did not take it.</summary>
+    public bool SendRepair(ReadOnlySpan<byte> packet, DatagramAddress to) =>
         OnRepair(packet.Length, ControlPort.Send(packet, packet.Length, to));
 
-    /// <summary>A packet was sent again, to one or to all, after <see cref="MayRepair"/>.</summary>
-    public void OnRepair(int bytes, SendOutcome outcome)
+    /// <summary>A packet was sent again, to one or to all, after <see cref="MayRepair"/>. False: the system did not take it.</summary>
+    public bool OnRepair(int bytes, SendOutcome outcome)
     {
-        if (outcome == SendOutcome.Sent)
+        if (outcome != SendOutcome.Sent)
         {
-            Counters.RepairsSent++;
-            Repairs.Charge(bytes);
+            return false;
         }
+
+        Counters.RepairsSent++;
+        Repairs.Charge(bytes);
+        return true;
     }
 
     public EchoDesk Echoes => _echoes ??= new EchoDesk(this);

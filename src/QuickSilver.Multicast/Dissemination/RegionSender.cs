@@ -336,7 +336,7 @@ internal sealed class RegionSender
     /// Sends again what a member asked for: to it alone, and to all when another asks for the same at about the same time, as then
     /// the whole region lost it; who asks after that has it on the way. Gives how many packets went out.
     /// </summary>
-    public void Repair(long first, long last, ref AnswerLimit limit, DatagramAddress to)
+    public void Repair(long first, long last, ref AnswerLimit limit, in RepairAsker asker)
     {
         var now = _context.Environment.Now;
         if (last > _sent && now - _deniedAt >= _context.Options.AnnounceMax)
@@ -355,8 +355,9 @@ internal sealed class RegionSender
                 continue;
             }
 
-            bool isAgain = packet.LastRepair != TimeSpan.MinValue && now - packet.LastRepair < _context.Options.ReorderWindow;
-            if (isAgain && packet.IsRepairedForAll)
+            var age = packet.LastRepair == TimeSpan.MinValue ? TimeSpan.MaxValue : now - packet.LastRepair;
+            bool isAgain = age < _context.Options.ReorderWindow;
+            if ((isAgain && packet.IsRepairedForAll) || (age < _context.Options.PullRepeatMax && packet.MayComeTo(asker, n)))
             {
                 continue;
             }
@@ -366,16 +367,15 @@ internal sealed class RegionSender
                 break;
             }
 
-            packet.LastRepair = now;
-            packet.IsRepairedForAll = isAgain;
+            bool forAll = isAgain && !packet.WasRepairedFor(asker);
             var bytes = packet.Lease.Span.Slice(packet.Offset, packet.Length);
-            if (!isAgain)
+            bool hasGone = forAll
+                ? _context.OnRepair(bytes.Length, _path.Spread(bytes))
+                : _context.SendRepair(bytes, asker.Address);
+            if (hasGone)
             {
-                _context.SendRepair(bytes, to);
-            }
-            else
-            {
-                _context.OnRepair(bytes.Length, _path.Spread(bytes));
+                // What the system refused is asked for again.
+                packet.NoteRepair(now, asker, forAll, (int)(_sent - n));
             }
 
             limit.NoteAnswer();

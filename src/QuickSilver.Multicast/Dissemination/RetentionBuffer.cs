@@ -1,5 +1,7 @@
 using System.Numerics;
 using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Dissemination;
 
@@ -9,8 +11,38 @@ internal struct RetainedPacket
     public int Offset;
     public int Length;
     public TimeSpan LastRepair;
+    // How many packets had been sent after it when it was last sent again: that went behind them.
+    private int _behind;
+    // A mark of whom it was last sent to.
+    private ushort _repairedFor;
     // The last time to all, as several had asked.
     public bool IsRepairedForAll;
+
+    /// <summary>It was sent again for one who asked, or for all.</summary>
+    public void NoteRepair(TimeSpan now, in RepairAsker asker, bool forAll, int behind)
+    {
+        LastRepair = now;
+        IsRepairedForAll = forAll;
+        _repairedFor = asker.Mark;
+        _behind = behind;
+    }
+
+    /// <summary>Whether it was last sent again for this one alone.</summary>
+    public readonly bool WasRepairedFor(in RepairAsker asker) =>
+        LastRepair != TimeSpan.MinValue && !IsRepairedForAll && _repairedFor == asker.Mark;
+
+    /// <summary>
+    /// Whether who asks may still get what was last sent again: until it knows of a packet that was sent before that. One that does
+    /// not say what it knows of is not made to wait.
+    /// </summary>
+    public readonly bool MayComeTo(in RepairAsker asker, long number) =>
+        asker.Known > 0 && asker.Known < number + _behind && (IsRepairedForAll || WasRepairedFor(asker));
+}
+
+// Who asks for packets, where it is, and up to where it knows the stream to have been sent.
+internal readonly record struct RepairAsker(NodeKey Node, DatagramAddress Address, long Known)
+{
+    public ushort Mark => (ushort)Node.Id;
 }
 
 // The packets of one outbound stream from the oldest that is not stable to the newest packed: the packets themselves, no

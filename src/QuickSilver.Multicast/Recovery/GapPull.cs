@@ -27,6 +27,8 @@ internal sealed class GapPull
     private readonly MulticastContext _context;
     private readonly RegionReceiver _region;
     private readonly InboundStream _stream;
+    // The sender's answers wait behind its stream; other members' do not.
+    private readonly PullClock _ofSender;
     private readonly Alarm _alarm;
     private TimeSpan _due;
     // Gaps up to here have their times; of a best-effort stream, those up to here are given up next.
@@ -38,6 +40,7 @@ internal sealed class GapPull
         _context = context;
         _region = region;
         _stream = stream;
+        _ofSender = new PullClock(context.Options, region.PullClock);
         _alarm = new Alarm(OnDue);
     }
 
@@ -56,6 +59,15 @@ internal sealed class GapPull
 
         _through = _stream.Highest;
         WakeIn(ReorderWindow);
+    }
+
+    /// <summary>What was missing has come.</summary>
+    public void OnFilled(in PacketSlot missing)
+    {
+        if (missing.Asked > 0)
+        {
+            ClockOf(missing.Asked).OnAnswer(_context.Environment.Now - missing.RepairAt, missing.Asked);
+        }
     }
 
     /// <summary>All that is missing is asked for now, as if for the first time.</summary>
@@ -151,13 +163,18 @@ internal sealed class GapPull
             for (long n = first; n <= last && left-- > 0; n++)
             {
                 ref var slot = ref _stream.MissingSlot(n);
-                var wait = slot.Asked == 0 ? ReorderWindow : _region.PullClock.Wait(slot.Asked);
+                var wait = slot.Asked == 0 ? ReorderWindow : ClockOf(slot.Asked).Wait(slot.Asked);
                 var until = slot.RepairAt + wait - now;
                 if (until <= together && drafts.TryAdd(TargetOf(n, slot.Asked), n))
                 {
+                    if (slot.Asked == 1 && AsksSender(0))
+                    {
+                        _ofSender.OnLate(slot.RepairAt, now);
+                    }
+
                     slot.Asked = (byte)Math.Min(slot.Asked + 1, byte.MaxValue);
                     slot.RepairAt = now;
-                    until = _region.PullClock.Wait(slot.Asked);
+                    until = ClockOf(slot.Asked).Wait(slot.Asked);
                 }
 
                 IsStubborn |= slot.Asked > PeerAttempts;
@@ -171,15 +188,24 @@ internal sealed class GapPull
 
     private int TargetOf(long number, int asked)
     {
-        var live = _region.Live;
-        if (!_stream.IsSenderGone
-            && (live.Count == 1 || asked >= PeerAttempts || (live.Count == 2 && live.Contains(_stream.Sender))))
+        if (AsksSender(asked))
         {
             return OfSender;
         }
 
         return asked > PeerAttempts ? OfAnyone : _region.Keepers.KeeperOf(number);
     }
+
+    // Whether it is the sender that is asked after so many requests.
+    private bool AsksSender(int asked)
+    {
+        var live = _region.Live;
+        return !_stream.IsSenderGone
+            && (live.Count == 1 || asked >= PeerAttempts || (live.Count == 2 && live.Contains(_stream.Sender)));
+    }
+
+    // Of those who were asked last.
+    private PullClock ClockOf(int asked) => AsksSender(asked - 1) ? _ofSender : _region.PullClock;
 
     private void Send(int target, SequenceRanges ranges)
     {
@@ -189,7 +215,7 @@ internal sealed class GapPull
         }
 
         Span<byte> packet = stackalloc byte[Math.Min(_context.Options.PacketBytes, PullRequest.MaxBytes)];
-        int bytes = PullRequest.Write(packet, _region.Rings.Template, _stream.Sender, ranges, 0, SequenceRanges.MaxNumber);
+        int bytes = PullRequest.Write(packet, _region.Rings.Template, _stream.Sender, _stream.Highest, ranges, 0, SequenceRanges.MaxNumber);
         _context.SendControl(packet[..bytes], to);
         _context.Counters.PullsSent++;
         for (int i = 0; i < ranges.Count && _context.RepairWatch is { } watch; i++)

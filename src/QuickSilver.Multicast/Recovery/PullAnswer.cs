@@ -39,7 +39,7 @@ internal static class PullAnswer
             for (int i = 0; i < ranges && !limit.IsSpent; i++)
             {
                 var (first, last) = PullRequest.Range(body, i);
-                stream.Repair(first, last, ref limit, address);
+                stream.Repair(first, last, ref limit, new RepairAsker(from, address, header.Sequence));
             }
 
             return DropReason.None;

@@ -5,7 +5,8 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Multicast.Recovery;
 
 // The body of a Pull packet: whose stream (u64 id, u32 incarnation), how many ranges (u16), then per range its first number
-// (i64) and its length (u32). Read range by range; a length claims nothing: the answerer clamps it to what it holds (T10).
+// (i64) and its length (u32). Read range by range; a length claims nothing: the answerer clamps it to what it holds (T10). The
+// packet's number says how far the asker knows the stream to have come: what was sent before that is not on its way any more.
 internal static class PullRequest
 {
     public const int MaxRanges = 100;
@@ -15,9 +16,9 @@ internal static class PullRequest
 
     /// <summary>Asks for what is missing in (after, through], the oldest first, as far as the packet holds; 0 when it is nothing.</summary>
     public static int Write(
-        Span<byte> packet, in PacketTemplate template, NodeKey origin, SequenceRanges missing, long after, long through)
+        Span<byte> packet, in PacketTemplate template, NodeKey origin, long known, SequenceRanges missing, long after, long through)
     {
-        template.Write(packet, PacketKind.Pull, PacketFlags.None, 0, 0, 0);
+        template.Write(packet, PacketKind.Pull, PacketFlags.None, known, 0, 0);
         var body = packet[PacketHeader.Bytes..];
         BinaryPrimitives.WriteUInt64LittleEndian(body, origin.Id);
         BinaryPrimitives.WriteUInt32LittleEndian(body[8..], origin.Incarnation);

@@ -54,6 +54,7 @@ internal sealed class RegionReceiver : IGapObserver
     public bool IsDeaf => Port is { IsDeaf: true };
     public PacketKeepers Keepers { get; }
     public RingShape Shape { get; }
+    // Of members that were asked for what another sent.
     public PullClock PullClock { get; }
     public RingHierarchy Rings { get; }
     public LiveMembers Live { get; }
@@ -119,12 +120,7 @@ internal sealed class RegionReceiver : IGapObserver
 
     public void OnFilled(InboundStream stream, long number, in PacketSlot missing)
     {
-        // Of one that was asked for more often it is not known which request was answered.
-        if (missing.Asked == 1)
-        {
-            PullClock.OnAnswer(_context.Environment.Now - missing.RepairAt);
-        }
-
+        _pulls[stream].OnFilled(missing);
         _context.RepairWatch?.OnFilled(stream, number);
     }
 

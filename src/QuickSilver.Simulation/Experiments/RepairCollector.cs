@@ -23,6 +23,9 @@ internal sealed class RepairCollector
         }
     }
 
+    /// <summary>How long the slowest repair took.</summary>
+    public double WorstMillis => _millis.Count == 0 ? 0 : _millis.Max();
+
     public IRepairWatch Watch(Func<TimeSpan> now) => new NodeWatch(this, now);
 
     public void Forget()

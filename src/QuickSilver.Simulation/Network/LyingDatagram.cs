@@ -13,7 +13,8 @@ internal static class LyingDatagram
 
     // The numbers in the body of each kind, by offset: those that name nobody.
     private static readonly (int Offset, int Bytes)[] OfToken = [(0, LongBytes), (20, LongBytes), (28, LongBytes)];
-    private static readonly (int Offset, int Bytes)[] OfPull = [(14, LongBytes), (22, WordBytes)];
+    private static readonly (int Offset, int Bytes)[] OfPull =
+        [(PacketHeader.SequenceOffset - PacketHeader.Bytes, LongBytes), (14, LongBytes), (22, WordBytes)];
     private static readonly (int Offset, int Bytes)[] OfAck =
         [(12, LongBytes), (20, LongBytes), (28, LongBytes), (36, LongBytes), (44, LongBytes)];
 

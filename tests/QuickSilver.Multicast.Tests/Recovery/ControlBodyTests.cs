@@ -19,7 +19,7 @@ public sealed class ControlBodyTests
         missing.Add(20, 40);
         var packet = new byte[PullRequest.MaxBytes];
 
-        int bytes = PullRequest.Write(packet, Template, Origin, missing, after: 0, through: 30);
+        int bytes = PullRequest.Write(packet, Template, Origin, known: 0, missing, after: 0, through: 30);
 
         Assert.True(PullRequest.TryRead(new PacketHeader(packet.AsSpan(0, bytes)).Body, out var origin, out int count));
         Assert.Equal(Origin, origin);
@@ -38,10 +38,10 @@ public sealed class ControlBodyTests
         }
 
         var packet = new byte[PullRequest.MaxBytes];
-        int bytes = PullRequest.Write(packet, Template, Origin, missing, after: -1, through: long.MaxValue - 1);
+        int bytes = PullRequest.Write(packet, Template, Origin, known: 0, missing, after: -1, through: long.MaxValue - 1);
 
         Assert.Equal(PullRequest.MaxBytes, bytes);
-        Assert.True(PullRequest.Write(packet.AsSpan(0, 576), Template, Origin, missing, after: -1, through: 1_000) <= 576);
+        Assert.True(PullRequest.Write(packet.AsSpan(0, 576), Template, Origin, known: 0, missing, after: -1, through: 1_000) <= 576);
     }
 
     [Fact]
@@ -52,13 +52,13 @@ public sealed class ControlBodyTests
         missing.Add(9, 12);
         var packet = new byte[PullRequest.MaxBytes];
 
-        int bytes = PullRequest.Write(packet, Template, Origin, missing, after: 10, through: 30);
+        int bytes = PullRequest.Write(packet, Template, Origin, known: 0, missing, after: 10, through: 30);
 
         var body = new PacketHeader(packet.AsSpan(0, bytes)).Body;
         Assert.True(PullRequest.TryRead(body, out _, out int count));
         Assert.Equal(1, count);
         Assert.Equal((11L, 12L), PullRequest.Range(body, 0));
-        Assert.Equal(0, PullRequest.Write(packet, Template, Origin, missing, after: 12, through: 30));
+        Assert.Equal(0, PullRequest.Write(packet, Template, Origin, known: 0, missing, after: 12, through: 30));
     }
 
     [Fact]

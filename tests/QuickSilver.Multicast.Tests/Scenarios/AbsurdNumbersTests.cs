@@ -147,7 +147,7 @@ public sealed class AbsurdNumbersTests
             case "pull":
                 var all = new SequenceRanges(1);
                 all.Add(1, SequenceRanges.MaxNumber);
-                int written = PullRequest.Write(packet, template, cluster[0].Key, all, 0, SequenceRanges.MaxNumber);
+                int written = PullRequest.Write(packet, template, cluster[0].Key, 0, all, 0, SequenceRanges.MaxNumber);
                 var body = packet.AsSpan(PacketHeader.Bytes);
                 for (int i = 1; i < 100; i++)
                 {
