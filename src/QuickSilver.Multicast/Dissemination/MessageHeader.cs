@@ -143,16 +143,21 @@ internal class StartTable
     /// <summary>
     /// Where a subscription that is active from <paramref name="configuration"/> on begins; 0 when the table does not say.
     /// </summary>
-    public static long FirstFor(ReadOnlySpan<byte> table, long configuration)
+    public static long FirstFor(ReadOnlySpan<byte> table, long configuration) => FirstFor(table, configuration, out _);
+
+    /// <summary>The same, and the configuration of the entry that says so.</summary>
+    public static long FirstFor(ReadOnlySpan<byte> table, long configuration, out long from)
     {
         for (int i = 0; i < table[0]; i++)
         {
-            if (BinaryPrimitives.ReadInt64LittleEndian(table[(1 + (i * EntryBytes))..]) >= configuration)
+            from = BinaryPrimitives.ReadInt64LittleEndian(table[(1 + (i * EntryBytes))..]);
+            if (from >= configuration)
             {
                 return BinaryPrimitives.ReadInt64LittleEndian(table[(9 + (i * EntryBytes))..]);
             }
         }
 
+        from = 0;
         return 0;
     }
 

@@ -37,14 +37,22 @@ internal sealed class SenderOrder(NodeKey sender, ITopicSink sink)
     // The subscription is closed, or the sender put aside: nothing is handed up any more.
     public bool IsOver { get; set; }
 
-    // Since when the sender and this node are together, as it was when the run began, and the number with which it began:
-    // what comes in the streams of that time is whole from there on.
-    public long BegunAt
+    /// <summary>Whether the run has begun in the time since which the sender and this node are together. 0: it is not known yet.</summary>
+    public bool HasBegun(long since) => Next != 0 && (_waiting.BegunAt == since || (since == 0 && _waiting.BegunAt < 0));
+
+    /// <summary>A run begins, which the sender sent under this configuration.</summary>
+    public void Begin(long since, long configuration) => _waiting.BegunAt = since != 0 ? since : -configuration;
+
+    /// <summary>The sender may have sent before this node knew of it: then it came no later than it began.</summary>
+    public void OnKnown(long since)
     {
-        get => _waiting.BegunAt;
-        set => _waiting.BegunAt = value;
+        if (since != 0 && since <= -_waiting.BegunAt)
+        {
+            _waiting.BegunAt = since;
+        }
     }
 
+    // The number with which the run began: what comes in the streams of that time is whole from there on.
     public long RunStart
     {
         get => _waiting.RunStart;
@@ -284,6 +292,8 @@ internal sealed class SenderOrder(NodeKey sender, ITopicSink sink)
 
     private sealed class Waiting
     {
+        // Since when the sender and this node were together as the run began; or, of a sender that was not known yet, the configuration
+        // under which it sent, below 0.
         public long BegunAt;
         public long RunStart;
         public InboundStream? Torn;

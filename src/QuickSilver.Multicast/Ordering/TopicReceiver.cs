@@ -145,12 +145,13 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
     {
         // A sender that came into this cluster after the subscription was elsewhere before, under other configurations.
         long since = node.Context.Directory.TogetherSince(stream.Sender);
-        if (order.BegunAt == since && order.Next != 0)
+        order.OnKnown(since);
+        if (order.HasBegun(since))
         {
             return;
         }
 
-        long first = StartTable.FirstFor(starts, Math.Max(ActiveFrom, since));
+        long first = StartTable.FirstFor(starts, Math.Max(ActiveFrom, since), out long configuration);
         if (order.Next == 0)
         {
             order.Next = first;
@@ -159,7 +160,7 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
 
         if (first != 0)
         {
-            order.BegunAt = since;
+            order.Begin(since, configuration);
             order.RunStart = first;
             if (first > order.Next && IsReliable)
             {
