@@ -1,5 +1,5 @@
-using QuickSilver.Multicast.Views;
 using QuickSilver.Multicast.Tests.Infrastructure;
+using QuickSilver.Multicast.Views;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Multicast.Tests.Scenarios;
