@@ -93,7 +93,6 @@ internal sealed class MixedFaults(ITestOutputHelper? output, Hardships? hardship
     private const Hardships WithoutMulticast = Hardships.NoMulticast | Hardships.MulticastStops;
 
     private const int FewMessages = 16;
-    private const int LeastPacketBytes = 576;
     private const long LeastRetention = 1 << 20;
     private const long LeastBufferBytes = 32 << 20;
 
@@ -218,7 +217,7 @@ internal sealed class MixedFaults(ITestOutputHelper? output, Hardships? hardship
             _ => Dissemination.Unicast,
         },
         RetentionBytes = Math.Max(LeastRetention, options.RetentionBytes / 4),
-        PacketBytes = Math.Max(LeastPacketBytes, options.PacketBytes - 100),
+        PacketBytes = Math.Max(OptionRules.LeastPacketBytes, options.PacketBytes - 100),
     };
 
     private static Scene FirstScene(ulong seed)

@@ -141,11 +141,9 @@ internal class StartTable
     }
 
     /// <summary>
-    /// Where a subscription that is active from <paramref name="configuration"/> on begins; 0 when the table does not say.
+    /// Where a subscription that is active from <paramref name="configuration"/> on begins, and from which configuration on that is so;
+    /// 0 when the table does not say.
     /// </summary>
-    public static long FirstFor(ReadOnlySpan<byte> table, long configuration) => FirstFor(table, configuration, out _);
-
-    /// <summary>The same, and the configuration of the entry that says so.</summary>
     public static long FirstFor(ReadOnlySpan<byte> table, long configuration, out long from)
     {
         for (int i = 0; i < table[0]; i++)

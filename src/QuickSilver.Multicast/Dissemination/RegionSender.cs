@@ -334,7 +334,7 @@ internal sealed class RegionSender
 
     /// <summary>
     /// Sends again what a member asked for: to it alone, and to all when another asks for the same at about the same time, as then
-    /// the whole region lost it; who asks after that has it on the way. Gives how many packets went out.
+    /// the whole region lost it; who asks after that has it on the way.
     /// </summary>
     public void Repair(long first, long last, ref AnswerLimit limit, in RepairAsker asker)
     {

@@ -25,7 +25,7 @@ internal sealed class NodeWaits
 
     public void Close() => _watch.Close();
 
-    private bool IsNotable => _node.Context.Counters.Stalls <= 16 || long.IsPow2(_node.Context.Counters.Stalls);
+    private bool IsNotable => StallWatch.IsNotable(_node.Context.Counters.Stalls);
 
     private static string Seconds(TimeSpan time) =>
         string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{time.TotalSeconds:0.0} s");
@@ -36,7 +36,6 @@ internal sealed class NodeWaits
         context.Counters.Stalls++;
         string why = $"{Describe(of)}, for {Seconds(time)}";
         context.Troubles.Begin(of, why + ".");
-        // What stalls again and again is said ever more rarely.
         if (IsNotable)
         {
             MulticastLog.Stalled(context.Log, why, context.Counters.Stalls);

@@ -39,7 +39,7 @@ internal sealed class OpeningWaits
 
     public void Close() => _watch.Close();
 
-    private bool IsNotable => _stalls <= 16 || long.IsPow2(_stalls);
+    private bool IsNotable => StallWatch.IsNotable(_stalls);
 
     private void Collect(List<Wait> waits)
     {
@@ -66,7 +66,6 @@ internal sealed class OpeningWaits
             $"The topic \"{topic.Name}\", which is to be opened, waits for the membership service {what}, for {time.TotalSeconds:0.0} s");
         Volatile.Write(ref _stalls, _stalls + 1);
         _troubles.Begin(of, why + ".");
-        // What stalls again and again is said ever more rarely.
         if (IsNotable)
         {
             FaceLog.OpeningStalled(_log, why);

@@ -10,14 +10,14 @@ public sealed class StartTableTests
     {
         var bytes = Encode((10, 1), (20, 50), (30, 80));
 
-        Assert.Equal(1, StartTable.FirstFor(bytes, 5));
-        Assert.Equal(50, StartTable.FirstFor(bytes, 11));
-        Assert.Equal(50, StartTable.FirstFor(bytes, 20));
-        Assert.Equal(80, StartTable.FirstFor(bytes, 21));
+        Assert.Equal(1, StartTable.FirstFor(bytes, 5, out _));
+        Assert.Equal(50, StartTable.FirstFor(bytes, 11, out _));
+        Assert.Equal(50, StartTable.FirstFor(bytes, 20, out _));
+        Assert.Equal(80, StartTable.FirstFor(bytes, 21, out _));
     }
 
     [Fact]
-    public void A_subscription_newer_than_the_table_is_not_answered() => Assert.Equal(0, StartTable.FirstFor(Encode((10, 1)), 11));
+    public void A_subscription_newer_than_the_table_is_not_answered() => Assert.Equal(0, StartTable.FirstFor(Encode((10, 1)), 11, out _));
 
     [Fact]
     public void Only_the_newest_entry_stays_when_the_older_ones_are_forgotten()
@@ -33,7 +33,7 @@ public sealed class StartTableTests
 
         Assert.False(table.IsLong);
         Assert.Equal(1, bytes[0]);
-        Assert.Equal(80, StartTable.FirstFor(bytes, 20));
+        Assert.Equal(80, StartTable.FirstFor(bytes, 20, out _));
     }
 
     [Fact]
@@ -60,9 +60,9 @@ public sealed class StartTableTests
         var bytes = Write(table);
 
         Assert.Equal(2, bytes[0]);
-        Assert.Equal(1, StartTable.FirstFor(bytes, 1));
-        Assert.Equal(1, StartTable.FirstFor(bytes, 100));
-        Assert.Equal(7, StartTable.FirstFor(bytes, 101));
+        Assert.Equal(1, StartTable.FirstFor(bytes, 1, out _));
+        Assert.Equal(1, StartTable.FirstFor(bytes, 100, out _));
+        Assert.Equal(7, StartTable.FirstFor(bytes, 101, out _));
     }
 
     [Fact]
@@ -76,7 +76,7 @@ public sealed class StartTableTests
         }
 
         Assert.True(table.IsFull);
-        Assert.Equal(10, StartTable.FirstFor(Write(table), 1));
+        Assert.Equal(10, StartTable.FirstFor(Write(table), 1, out _));
         table.ForgetOlder();
         Assert.False(table.IsFull);
     }

@@ -7,6 +7,7 @@ public sealed class SlowReaderTests
 {
     private const ulong Slow = 1;
     private const ulong Other = 2;
+    private const ulong Busy = 3;
 
     [Theory]
     [InlineData(100)]
@@ -118,28 +119,14 @@ public sealed class SlowReaderTests
     [Fact]
     public void Subscribers_that_come_and_go_elsewhere_do_not_stop_a_topic_beside_one_with_a_waiting_reader()
     {
-        const ulong Busy = 3;
-        var cluster = Running(out var slow, options: new MulticastOptions { ClusterId = 7, ParkedBytes = 10_000 }, nodes: 6);
-        cluster[3].Publishes(Busy);
-        cluster[4].Subscribes(Busy);
-        slow.IsFull = true;
-        cluster.Commit();
-        cluster[0].PublishAll(Slow, 100_000, 1_000);
-        cluster.Simulation.Run(TimeSpan.FromSeconds(1));
+        var cluster = WaitingBesideBusy(out _, messages: 100_000);
         cluster[2].OnCore(() => cluster[2].Unsubscribes(Slow));
         cluster.Simulation.Run(TimeSpan.FromMilliseconds(1));
         cluster.Commit();
         for (int i = 1; i <= 100; i++)
         {
-            if (i % 2 == 0)
-            {
-                cluster[5].OnCore(() => cluster[5].Unsubscribes(Busy));
-            }
-            else
-            {
-                cluster[5].OnCore(() => cluster[5].Subscribes(Busy));
-            }
-
+            bool subscribes = i % 2 != 0;
+            cluster[5].OnCore(() => Toggle(cluster[5], Busy, subscribes));
             cluster.Simulation.Run(TimeSpan.FromMilliseconds(1));
             cluster.Commit();
             cluster[3].PublishAll(Busy, 1, 100);
@@ -152,14 +139,7 @@ public sealed class SlowReaderTests
     [Fact]
     public void A_waiting_reader_keeps_the_views_open_that_it_has_not_read_and_no_others()
     {
-        const ulong Busy = 3;
-        var cluster = Running(out var slow, options: new MulticastOptions { ClusterId = 7, ParkedBytes = 10_000 }, nodes: 6);
-        cluster[3].Publishes(Busy);
-        cluster[4].Subscribes(Busy);
-        slow.IsFull = true;
-        cluster.Commit();
-        cluster[0].PublishAll(Slow, 20_000, 1_000);
-        cluster.Simulation.Run(TimeSpan.FromSeconds(1));
+        var cluster = WaitingBesideBusy(out var slow, messages: 20_000);
         for (int i = 1; i <= 40; i++)
         {
             // In turn a new view of the slow topic's region and of the busy one's.
@@ -185,6 +165,19 @@ public sealed class SlowReaderTests
         cluster.Simulation.Run(TimeSpan.FromSeconds(5));
         Assert.All(cluster.Service.Members, member => Assert.Empty(member.StillOpen));
         Assert.Equal(0, OldViews(cluster[1]));
+    }
+
+    // A reader that waits with hardly any room to park, and a topic that shares no node with it.
+    private static MulticastCluster WaitingBesideBusy(out Host.Sink slow, int messages)
+    {
+        var cluster = Running(out slow, options: new MulticastOptions { ClusterId = 7, ParkedBytes = 10_000 }, nodes: 6);
+        cluster[3].Publishes(Busy);
+        cluster[4].Subscribes(Busy);
+        slow.IsFull = true;
+        cluster.Commit();
+        cluster[0].PublishAll(Slow, messages, 1_000);
+        cluster.Simulation.Run(TimeSpan.FromSeconds(1));
+        return cluster;
     }
 
     private static void Toggle(Host host, ulong topic, bool subscribes)
