@@ -22,7 +22,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
 
     // Made when first used: a node that has no topic open needs none of them.
     private Token? _token;
-    private byte[]? _tokenPacket;
+    private byte[]? _fullPacket;
     private PullDrafts? _pullDrafts;
     private ReassemblyBudget? _reassembly;
     private RepairBudget? _repairs;
@@ -51,10 +51,10 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     /// <summary>Who does not hear this node over a group.</summary>
     public DeafMembers Deaf { get; set; } = null!;
 
-    /// <summary>The token under the hand, of whichever ring, and the packet to write it into: each used within one call.</summary>
+    /// <summary>The token under the hand, of whichever ring, and a packet of the largest size to write: each used within one call.</summary>
     public Token Token => _token ??= new Token();
     public PullDrafts PullDrafts => _pullDrafts ??= new PullDrafts();
-    public byte[] TokenPacket => _tokenPacket ??= new byte[Options.PacketBytes];
+    public byte[] FullPacket => _fullPacket ??= new byte[Options.PacketBytes];
 
     /// <summary>The node's unicast port: tokens, pulls, acknowledgements and repairs.</summary>
     public required IDatagramPort ControlPort { get; init; }

@@ -218,7 +218,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         Observer?.OnSettled(configuration, open);
     }
 
-    public void OnInquiry(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<ulong> completed) =>
+    public void OnInquiry(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<EchoesAnswered> completed) =>
         _context.Echoes.Ask(targets, wait, completed);
 
     public void OnExpelled(string reason) => Observer?.OnExpelled(reason);

@@ -540,7 +540,9 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
     {
         if (_context!.Directory.Find(from) is { } address)
         {
-            Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
+            int bytes = probe.Kind == PacketKind.Probe ? probe.Length : PacketHeader.Bytes;
+            var packet = _context.FullPacket.AsSpan(0, Math.Min(bytes, _context.FullPacket.Length));
+            packet.Clear();
             var template = new PacketTemplate(
                 _context.Options.ClusterId, _context.Self.Id, _context.Self.Incarnation, probe.Region, probe.View);
             template.Write(packet, PacketKind.ProbeReply, flags, 0, 0, 0);

@@ -13,6 +13,7 @@ public sealed class InquestTests
     private readonly HashSet<NodeKey> _withoutService = [];
     private readonly HashSet<NodeKey> _silent = [];
     private TimeSpan _now = Round * 100;
+    private int _members;
 
     // The key's number is the order of joining: the higher is the newer.
     private Inquest Begin(NodeKey suspect, NodeKey reporter, params NodeKey[] witnesses)
@@ -27,7 +28,7 @@ public sealed class InquestTests
     // All try all others in each round, and the reporters go on.
     private Ruling Pass(Inquest inquest, double rounds, params NodeKey[] reporters)
     {
-        var ruling = inquest.Judge(_now);
+        var ruling = inquest.Judge(_members, _now);
         for (double passed = 0; passed < rounds && ruling.Kind == RulingKind.Open; passed++)
         {
             foreach (var party in inquest.Parties.Select(party => party.Key).Where(party => !_silent.Contains(party)).ToArray())
@@ -40,12 +41,12 @@ public sealed class InquestTests
                     reached |= isCut ? 0 : 1UL << i;
                 }
 
-                inquest.OnFound(party, others, new Findings(reached, !_withoutService.Contains(party)), _now);
+                inquest.OnFound(party, others, new Findings(new EchoesAnswered(reached, reached), !_withoutService.Contains(party)), _now);
             }
 
             _now += Round;
             Array.ForEach(reporters, reporter => inquest.Report(reporter, (long)reporter.Id, _now));
-            ruling = inquest.Judge(_now);
+            ruling = inquest.Judge(_members, _now);
         }
 
         return ruling;
@@ -94,6 +95,21 @@ public sealed class InquestTests
         Assert.Equal(B, Pass(Begin(B, A, C, D, E), 5, A).Guilty);
     }
 
+    // A meets two of the witnesses and five of the others not, so B goes by none of these.
+    [Fact]
+    public void Where_the_witnesses_prove_nothing_more_are_asked()
+    {
+        var inquest = Begin(A, B, C, D);
+        NodeKey[] more = [.. Enumerable.Range(20, 5).Select(id => new NodeKey((ulong)id, 1))];
+        Cut(A, [B, .. more]);
+        _members = 9;
+        Assert.Equal(RulingKind.Tied, Pass(inquest, 5, B).Kind);
+        inquest.Widen(_now);
+        Array.ForEach(more, witness => inquest.AddWitness(witness, (long)witness.Id, _now));
+        Assert.Equal(RulingKind.Open, Pass(inquest, 3, B).Kind);
+        Assert.Equal((RulingKind.Guilty, A), (Pass(inquest, 2, B) is { } ruling ? (ruling.Kind, ruling.Guilty) : default));
+    }
+
     [Fact]
     public void Of_two_sides_the_smaller_loses()
     {
@@ -123,10 +139,10 @@ public sealed class InquestTests
     }
 
     [Fact]
-    public void A_pair_that_met_once_in_four_rounds_is_not_at_fault()
+    public void A_pair_that_met_once_in_four_rounds_is_not_down()
     {
         var inquest = Begin(A, B, C, D);
-        for (int round = 0; round < 20; round++)
+        for (int round = 0; round < 9; round++)
         {
             _cut.Clear();
             if (round % 4 != 0)
@@ -144,10 +160,10 @@ public sealed class InquestTests
         Assert.Equal(RulingKind.Over, Pass(Begin(A, B, C, D), 6).Kind);
         var inquest = Begin(A, B, C, D);
         inquest.Remove(A);
-        Assert.Equal(RulingKind.Over, inquest.Judge(_now).Kind);
+        Assert.Equal(RulingKind.Over, inquest.Judge(_members, _now).Kind);
         inquest = Begin(A, B, C, D);
         inquest.Remove(B);
-        Assert.Equal(RulingKind.Over, inquest.Judge(_now).Kind);
+        Assert.Equal(RulingKind.Over, inquest.Judge(_members, _now).Kind);
     }
 
     [Fact]
@@ -196,7 +212,7 @@ public sealed class InquestTests
     }
 
     [Fact]
-    public void Where_the_suspect_loses_as_much_as_the_others_it_goes()
+    public void Where_all_lose_as_much_the_suspect_goes()
     {
         var inquest = Begin(A, B, C, D);
         var ruling = Ruling.Open;
@@ -204,10 +220,37 @@ public sealed class InquestTests
         {
             _cut.Clear();
             Cut(A, i % 2 == 0 ? [B, C, D] : []);
+            Cut(B, i % 2 == 0 ? [C, D] : []);
+            Cut(C, i % 2 == 0 ? [D] : []);
             ruling = Pass(inquest, 1, B, C);
         }
 
         Assert.Equal((RulingKind.Useless, A), (ruling.Kind, ruling.Guilty));
+    }
+
+    [Fact]
+    public void One_reporter_is_enough_where_the_suspect_loses_every_other_datagram()
+    {
+        var inquest = Begin(A, B, C, D);
+        var ruling = Ruling.Open;
+        for (int i = 0; i < 12 && ruling.Kind == RulingKind.Open; i++)
+        {
+            _cut.Clear();
+            Cut(A, i % 2 == 0 ? [B, C, D] : []);
+            ruling = Pass(inquest, 1, B);
+        }
+
+        Assert.Equal((RulingKind.Lossy, A), (ruling.Kind, ruling.Guilty));
+    }
+
+    [Fact]
+    public void What_was_reported_before_another_was_removed_counts_no_more()
+    {
+        var inquest = Begin(A, B, C, D);
+        Assert.Equal(RulingKind.Open, Pass(inquest, 9, B, C).Kind);
+        inquest.RestartReports(_now);
+        Assert.Equal(RulingKind.Open, Pass(inquest, 9, B, C).Kind);
+        Assert.Equal(RulingKind.Useless, Pass(inquest, 2, B, C).Kind);
     }
 
     [Fact]

@@ -11,7 +11,7 @@ namespace QuickSilver.Seeds.Tests;
 //
 // Many seeds, and one again:
 //   QS_SEEDS=200 dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~ChurnCampaign"
-//   QS_SEEDS=1 QS_FIRST_SEED=<seed> (the same); QS_RECORDS=<file> writes all records of the run
+//   QS_SEEDS=1 QS_FIRST_SEED=<seed> (the same); QS_RECORDS=<file> writes all records of the run and its logs
 // Longer runs:  QS_CHURN_SECONDS=30 (virtual seconds; 4 where nothing is said)
 public sealed class ChurnCampaign(ITestOutputHelper output)
 {

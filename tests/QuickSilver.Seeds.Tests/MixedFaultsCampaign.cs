@@ -14,7 +14,7 @@ namespace QuickSilver.Seeds.Tests;
 //
 // Many seeds, and one again:
 //   QS_SEEDS=2000 dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~MixedFaultsCampaign"
-//   QS_SEEDS=1 QS_FIRST_SEED=<seed> (the same); QS_RECORDS=<file> writes all records of the run
+//   QS_SEEDS=1 QS_FIRST_SEED=<seed> (the same); QS_RECORDS=<file> writes all records of the run and its logs
 // QS_HARDSHIPS=<names> has each seed meet these and no others, QS_STANDING=<name> chooses the fault that stands.
 public sealed class MixedFaultsCampaign(ITestOutputHelper output)
 {
@@ -71,6 +71,14 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     // One whose system refused most of what it sent: those that lead rings with it were blamed, and removed.
     [InlineData(39, "Standing", "RefusedSends")]
     [InlineData(48, "Standing", "RefusedSends")]
+    // The one that lost what it sent was removed, and in the same second the healthy leader whom the others had blamed for it.
+    [InlineData(7, "Standing", "RefusedSends")]
+    // It answered echoes now and then, and so met everybody; the leader of its ring was removed.
+    [InlineData(4, "Standing", "RefusedSends")]
+    // Large tokens did not reach a member that answered small probes.
+    [InlineData(41, "Standing", "BlackHole")]
+    // One that was cut off from half of the others had met all witnesses, and a healthy member was removed for being the newer of two.
+    [InlineData(36, "Standing", "PartlyDead")]
     // The first message came before the configuration with its sender, and the next view's was taken for that of one that had been away.
     [InlineData(1230, "Replay, LargeMessages, Endings", null)]
     public void Seeds_that_once_failed_under_hardships_hold(ulong seed, string hardships, string? standing)

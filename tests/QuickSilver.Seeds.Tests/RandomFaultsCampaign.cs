@@ -9,7 +9,7 @@ namespace QuickSilver.Seeds.Tests;
 //
 // Many seeds, and one again:
 //   QS_SEEDS=200 dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~RandomFaultsCampaign"
-//   QS_SEEDS=1 QS_FIRST_SEED=<seed> (the same); QS_RECORDS=<file> writes all records of the run
+//   QS_SEEDS=1 QS_FIRST_SEED=<seed> (the same); QS_RECORDS=<file> writes all records of the run and its logs
 // Every fourth seed is run with embedded membership, whose host crashes and is cut off like any node: clusters part and merge.
 // QS_EMBEDDED=1 runs all seeds so, QS_EMBEDDED=0 none.
 public sealed class RandomFaultsCampaign(ITestOutputHelper output)

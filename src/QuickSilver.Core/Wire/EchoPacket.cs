@@ -8,7 +8,8 @@ namespace QuickSilver.Core.Wire;
 // sequence is a nonce, which the reply repeats.
 //
 // An echo names the address that the answer goes to, as a receiver is not told where a datagram came from. The answer is
-// smaller than the question, so nobody can be made to amplify traffic.
+// never larger than the question, so nobody can be made to amplify traffic. Echoes between members are as large as their data
+// packets, and so are the answers: a path that drops large datagrams only is dead to them.
 internal static class EchoPacket
 {
     public const int Bytes = PacketHeader.Bytes + BodyBytes;
@@ -16,9 +17,9 @@ internal static class EchoPacket
     private const int BodyBytes = 8;
     private const int PortOffset = 4;
 
+    /// <summary>Fills the packet, which has at least <see cref="Bytes"/>.</summary>
     public static void Write(Span<byte> packet, in PacketTemplate template, long nonce, IPEndPoint answerTo)
     {
-        packet = packet[..Bytes];
         packet.Clear();
         template.Write(packet, PacketKind.Echo, PacketFlags.None, nonce, 0, 0);
         var body = packet[PacketHeader.Bytes..];
@@ -39,9 +40,10 @@ internal static class EchoPacket
         return port == 0 ? null : new IPEndPoint(new IPAddress(body[..PortOffset]), port);
     }
 
+    /// <summary>Fills the packet, which has at least <see cref="ReplyBytes"/>.</summary>
     public static void WriteReply(Span<byte> packet, in PacketTemplate template, long nonce)
     {
-        packet = packet[..ReplyBytes];
+        packet.Clear();
         template.Write(packet, PacketKind.EchoReply, PacketFlags.None, nonce, 0, 0);
         PacketTemplate.Seal(packet);
     }

@@ -282,11 +282,12 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
             targets = targets.Add(new IPEndPoint(service.Address, inquiry.ServicePort));
         }
 
-        _observer.OnInquiry(targets, TimeSpan.FromMilliseconds(inquiry.WaitMilliseconds), reached =>
+        _observer.OnInquiry(targets, TimeSpan.FromMilliseconds(inquiry.WaitMilliseconds), answered =>
         {
-            var found = new Findings(reached & ((1UL << members) - 1), (reached >> members) != 0);
-            _reach.OnFound(reached != 0, targets.Length, service);
-            _link.Send(new FindingsMessage(inquiry.Id, found.Reached, found.IsServiceReached));
+            ulong ofMembers = (1UL << members) - 1;
+            var ofThem = new EchoesAnswered(answered.Any & ofMembers, answered.First & ofMembers);
+            _reach.OnFound(answered.Any != 0, targets.Length, service);
+            _link.Send(new FindingsMessage(inquiry.Id, new Findings(ofThem, (answered.Any >> members) != 0)));
         });
     }
 

@@ -42,7 +42,7 @@ internal sealed class Entrance(
         var targets = Targets(record, join.Node);
         inquiries.Ask(session, targets, Round * 0.8, findings =>
         {
-            if (findings.Reached != (1UL << targets.Length) - 1)
+            if (findings.Targets.Any != (1UL << targets.Length) - 1)
             {
                 Refuse(session, join, record, targets, findings);
             }

@@ -1,7 +1,11 @@
+using QuickSilver.Membership.Views;
+
 namespace QuickSilver.Membership.Reachability;
 
-// What a node found: which of the targets it was asked about answered its echoes (bit 0 is the first), and whether the service did.
-internal readonly record struct Findings(ulong Reached, bool IsServiceReached)
+// What a node found: which of the targets it was asked about answered its echoes, and whether the service did.
+internal readonly record struct Findings(EchoesAnswered Targets, bool IsServiceReached)
 {
-    public bool Reaches(int target) => (Reached & (1UL << target)) != 0;
+    public bool Reaches(int target) => (Targets.Any & (1UL << target)) != 0;
+
+    public bool ReachesAtOnce(int target) => (Targets.First & (1UL << target)) != 0;
 }

@@ -11,9 +11,11 @@ namespace QuickSilver.Membership.Reachability;
 // Application: a suspect, those who reported it, and witnesses are added; each round every party tries all others, and OnFound takes
 // in what came back. A pair that has met once within the standing time is up; one that was tried for as long without meeting is down.
 // One pair of suspect and reporter that is down ends in the removal of one of both: the one with more pairs down; then the one with
-// fewer up, the one that the service's echo does not reach, the one that loses more, the newer one. A pair that met ends the matter
-// when the reports end; where two reporters go on for long, the suspect answers echoes and not its rings, and is removed for that. But who
-// leads a ring is blamed for each that loses its tokens: where another of the parties loses notably more echoes, that one goes.
+// fewer up, the one that the service's echo does not reach, the one that loses more, the newer one. While both have as many of each,
+// as many witnesses are added as may be: of two only one may be cut off from many. A pair that met ends the matter when the reports end; where two
+// reporters go on for long, the suspect answers echoes and not its rings, and is removed for that. But who leads a ring is blamed for
+// each that loses its tokens: where another of the parties loses notably more echoes, that one goes; whom the suspect itself reports is
+// one of them. A suspect that loses notably more than its reporter goes for one.
 //
 // What goes wrong: all datagrams fail at once (a switch that restarts). Then nobody has met anybody, and whoever was removed would
 // be so for others' fault: so one party must have shown that datagrams pass at it, or nobody is removed. Two alone, where the
@@ -22,7 +24,7 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
 {
     public const int MaxReporters = 3;
     public const int Witnesses = 3;
-    public const int MaxParties = 1 + MaxReporters + Witnesses;
+    public const int MaxParties = 16;
 
     // A pause of a machine or a burst of losses spans some rounds; beyond that it is no use to its rings.
     private const int RoundsStanding = 4;
@@ -42,6 +44,7 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
     private readonly List<Party> _parties = [];
     private readonly Dictionary<(NodeKey, NodeKey), TimeSpan> _met = [];
     private readonly HashSet<(NodeKey, NodeKey)> _lost = [];
+    private TimeSpan? _widenedAt;
 
     public sealed class Party(NodeKey key, long joinOrder, bool isReporter, TimeSpan since)
     {
@@ -53,7 +56,7 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
         public TimeSpan Since { get; } = since;
         public TimeSpan? ToldAt { get; set; }
         public TimeSpan? MetServiceAt { get; set; }
-        // Pairs with it that were tried, once a round and side, and those that did not meet then.
+        // First echoes of a round between it and another, and those that were lost.
         public long Tried { get; set; }
         public long Missed { get; set; }
     }
@@ -70,6 +73,9 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
 
     public void AddWitness(NodeKey node, long joinOrder, TimeSpan now) => Add(node, joinOrder, isReporter: false, now);
 
+    /// <summary>More witnesses were added: nothing is decided before they were tried as long as the others.</summary>
+    public void Widen(TimeSpan now) => _widenedAt = now;
+
     public void Report(NodeKey reporter, long joinOrder, TimeSpan now)
     {
         if (Find(reporter) is { } known)
@@ -79,7 +85,7 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
             known.ReportedAt = now;
             known.IsReporter = true;
         }
-        else if (_parties.Count(party => party.IsReporter) < MaxReporters)
+        else if (_parties.Count < MaxParties && _parties.Count(party => party.IsReporter) < MaxReporters)
         {
             Add(reporter, joinOrder, isReporter: true, now);
         }
@@ -87,6 +93,9 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
 
     /// <summary>It is no member any more.</summary>
     public void Remove(NodeKey node) => _parties.RemoveAll(party => party.Key == node);
+
+    /// <summary>A member was removed that may have broken the rings which the suspect is blamed for: what was said before counts no more.</summary>
+    public void RestartReports(TimeSpan now) => _parties.ForEach(party => party.ReportsSince = now);
 
     /// <summary>What one party found of those that it was asked about, in that order.</summary>
     public void OnFound(NodeKey node, IReadOnlyList<NodeKey> asked, Findings found, TimeSpan now)
@@ -101,20 +110,23 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
         for (int i = 0; i < asked.Count; i++)
         {
             bool isReached = found.Reaches(i);
-            Count(party, isReached);
-            Count(Find(asked[i]), isReached);
+            Count(party, found.ReachesAtOnce(i));
+            Count(Find(asked[i]), found.ReachesAtOnce(i));
             if (isReached)
             {
                 _met[Pair(node, asked[i])] = now;
             }
-            else
+
+            if (!found.ReachesAtOnce(i))
             {
                 _lost.Add(Pair(node, asked[i]));
             }
         }
     }
 
-    public Ruling Judge(TimeSpan now)
+    /// <param name="members">How many there are: where all of them are parties, more witnesses are not to be had.</param>
+    /// <param name="now">The time.</param>
+    public Ruling Judge(int members, TimeSpan now)
     {
         if (Find(Suspect) is not { } suspect)
         {
@@ -132,7 +144,7 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
 
             if (IsDown(suspect, reporter, now))
             {
-                return Decide(suspect, reporter, now);
+                return Decide(suspect, reporter, members, now);
             }
 
             isAnyOpen = true;
@@ -140,12 +152,13 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
             standing += isUseless ? 1 : 0;
         }
 
-        return standing >= ReportersOfUseless ? UselessOrLossy(suspect, standing, now)
+        return (standing > 0 ? FindLossy(suspect, standing, now) : null)
+            ?? (standing >= ReportersOfUseless ? new Ruling(RulingKind.Useless, Suspect, [], standing)
             : isAnyOpen ? Ruling.Open
-            : Ruling.Over;
+            : Ruling.Over);
     }
 
-    private Ruling UselessOrLossy(Party suspect, int standing, TimeSpan now)
+    private Ruling? FindLossy(Party suspect, int standing, TimeSpan now)
     {
         var lossy = suspect;
         foreach (var party in _parties)
@@ -153,23 +166,43 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
             lossy = Tells(party, now) && party.Missed * lossy.Tried > lossy.Missed * party.Tried ? party : lossy;
         }
 
-        bool isClear = lossy != suspect && lossy.Missed * LossyPart >= lossy.Tried
-            && lossy.Missed * suspect.Tried >= LossyTimes * suspect.Missed * lossy.Tried;
+        if (lossy != suspect && standing < ReportersOfUseless)
+        {
+            return null;
+        }
+
+        bool isClear = lossy.Missed * LossyPart >= lossy.Tried && lossy.Missed > 0;
+        foreach (var other in _parties)
+        {
+            isClear &= other == lossy || (lossy != suspect && other != suspect)
+                || lossy.Missed * other.Tried >= LossyTimes * other.Missed * lossy.Tried;
+        }
+
         if (!isClear)
         {
-            return new Ruling(RulingKind.Useless, Suspect, [], standing);
+            return null;
         }
 
         NodeKey[] unmet = [.. _parties.Select(party => party.Key).Where(other => _lost.Contains(Pair(lossy.Key, other)))];
         return new Ruling(RulingKind.Lossy, lossy.Key, unmet, standing);
     }
 
-    private Ruling Decide(Party suspect, Party reporter, TimeSpan now)
+    private Ruling Decide(Party suspect, Party reporter, int members, TimeSpan now)
     {
+        if (now - (_widenedAt ?? TimeSpan.Zero) < Standing)
+        {
+            return Ruling.Open;
+        }
+
         var a = Weigh(suspect, now);
         var b = Weigh(reporter, now);
         int order = b.Down.Count.CompareTo(a.Down.Count);
         order = order != 0 ? order : a.Up.CompareTo(b.Up);
+        if (order == 0 && _parties.Count < Math.Min(members, MaxParties))
+        {
+            return Ruling.Tied;
+        }
+
         order = order != 0 ? order : a.MeetsService.CompareTo(b.MeetsService);
         order = order != 0 ? order : (reporter.Missed * suspect.Tried).CompareTo(suspect.Missed * reporter.Tried);
         order = order != 0 ? order : reporter.JoinOrder.CompareTo(suspect.JoinOrder);
@@ -238,6 +271,8 @@ internal enum RulingKind
 {
     // Not decided yet.
     Open,
+    // More witnesses may decide it.
+    Tied,
     // The suspect is gone, or nobody reports it any more.
     Over,
     // Datagrams do not pass at one member: it is to be removed.
@@ -252,5 +287,6 @@ internal enum RulingKind
 internal sealed record Ruling(RulingKind Kind, NodeKey Guilty, IReadOnlyList<NodeKey> Unmet, int Met)
 {
     public static readonly Ruling Open = new(RulingKind.Open, default, [], 0);
+    public static readonly Ruling Tied = new(RulingKind.Tied, default, [], 0);
     public static readonly Ruling Over = new(RulingKind.Over, default, [], 0);
 }

@@ -27,6 +27,11 @@ internal sealed class Inquests(
     public bool OnSuspect(Member reporter, Member suspect)
     {
         var now = context.Environment.Now;
+        if (_open.TryGetValue(reporter.Key, out var own))
+        {
+            AddSuspectedBy(own.Inquest, suspect.Key, now);
+        }
+
         if (_open.TryGetValue(suspect.Key, out var known))
         {
             bool isNew = known.Inquest.Find(reporter.Key) is not { IsReporter: true };
@@ -67,11 +72,12 @@ internal sealed class Inquests(
         var inquest = new Inquest(suspect.Key, round);
         inquest.AddSuspect(suspect.Info.JoinOrder, now);
         inquest.Report(reporter.Key, reporter.Info.JoinOrder, now);
-        for (int draw = 0; draw < Inquest.Witnesses * DrawsPerWitness && inquest.Parties.Count < 2 + Inquest.Witnesses; draw++)
+        AddWitnesses(inquest, Inquest.Witnesses, now);
+        foreach (var other in _open.Values)
         {
-            if (roll.Draw(context.Environment.NextRandom()) is { } witness)
+            if (other.Inquest.Find(suspect.Key) is { IsReporter: true })
             {
-                inquest.AddWitness(witness.Key, witness.Info.JoinOrder, now);
+                AddSuspectedBy(inquest, other.Inquest.Suspect, now);
             }
         }
 
@@ -79,6 +85,28 @@ internal sealed class Inquests(
         _open.Add(suspect.Key, one);
         context.Counters.Inquests++;
         OnRound(inquest);
+    }
+
+    // Members by lot.
+    private void AddWitnesses(Inquest inquest, int count, TimeSpan now)
+    {
+        int parties = Math.Min(inquest.Parties.Count + count, Inquest.MaxParties);
+        for (int draw = 0; draw < count * DrawsPerWitness && inquest.Parties.Count < parties; draw++)
+        {
+            if (roll.Draw(context.Environment.NextRandom()) is { } witness)
+            {
+                inquest.AddWitness(witness.Key, witness.Info.JoinOrder, now);
+            }
+        }
+    }
+
+    // A suspect that itself waits for another may be blamed for what that one does.
+    private void AddSuspectedBy(Inquest inquest, NodeKey other, TimeSpan now)
+    {
+        if (inquest.Parties.Count < Inquest.MaxParties && roll.Find(other) is { } member)
+        {
+            inquest.AddWitness(member.Key, member.Info.JoinOrder, now);
+        }
     }
 
     private void End(NodeKey suspect)
@@ -91,14 +119,20 @@ internal sealed class Inquests(
 
     private void OnRound(Inquest inquest)
     {
-        var ruling = inquest.Judge(context.Environment.Now);
+        var now = context.Environment.Now;
+        var ruling = inquest.Judge(roll.Members.Count, now);
         if (ruling.Kind == RulingKind.Over)
         {
             End(inquest.Suspect);
             return;
         }
 
-        if (ruling.Kind != RulingKind.Open && roll.Find(ruling.Guilty) is { } guilty)
+        if (ruling.Kind == RulingKind.Tied)
+        {
+            inquest.Widen(now);
+            AddWitnesses(inquest, Inquest.MaxParties, now);
+        }
+        else if (ruling.Kind != RulingKind.Open && roll.Find(ruling.Guilty) is { } guilty)
         {
             // First: whoever goes is taken out of all inquests, and this one ends with its suspect or goes on without its reporter.
             context.Environment.Schedule(_open[inquest.Suspect].Alarm, round);
@@ -145,6 +179,11 @@ internal sealed class Inquests(
 
     private void Remove(Member guilty, Inquest inquest, Ruling ruling)
     {
+        foreach (var one in _open.Values)
+        {
+            one.Inquest.RestartReports(context.Environment.Now);
+        }
+
         if (ruling.Kind == RulingKind.Useless)
         {
             string why = $"{ruling.Met} neighbours have had no answer from it in their rings for long, though it answers echoes";

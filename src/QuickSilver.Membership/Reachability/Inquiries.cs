@@ -45,7 +45,7 @@ internal sealed class Inquiries(INodeEnvironment environment, string cluster) : 
         if (_asked.TryGetValue(message.Inquiry, out var asked) && asked.Session == session)
         {
             _asked.Remove(message.Inquiry);
-            asked.Found(new Findings(message.Reached, message.IsServiceReached));
+            asked.Found(message.Found);
         }
     }
 

@@ -58,10 +58,9 @@ internal interface IMembershipObserver
     void OnGaveUp(string reason);
 
     /// <summary>
-    /// The service wants to know which of these answer this node's echoes: told once, within <paramref name="wait"/>, with a bit for
-    /// each. Who cannot send echoes says nothing.
+    /// The service wants to know which of these answer this node's echoes: told once, within <paramref name="wait"/>. Who cannot send echoes says nothing.
     /// </summary>
-    void OnInquiry(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<ulong> completed)
+    void OnInquiry(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<EchoesAnswered> completed)
     {
     }
 

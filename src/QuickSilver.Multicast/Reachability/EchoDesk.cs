@@ -3,11 +3,12 @@ using System.Net;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Reachability;
 
 // Sends echoes for the membership service's inquiries, and answers those of others. An echo goes out from the port that tokens,
-// acknowledgements and repairs go through, and comes to the same port of the other: what holds for it holds for them.
+// acknowledgements and repairs go through, and comes to the same port of the other, as large as a packet of data and back again: what holds for it holds for them.
 //
 // A target is asked some times within the wait, so that a lost datagram is not taken for a dead member. An answer that comes after
 // its inquiry was over counts for the next one: where every answer is late, nobody is dead.
@@ -20,13 +21,14 @@ internal sealed class EchoDesk(MulticastContext context)
     private const int Remembered = 1024;
 
     private readonly List<Inquiry> _open = [];
-    private readonly IPEndPoint?[] _asked = new IPEndPoint?[Remembered];
+    private readonly (IPEndPoint? Target, bool IsFirst)[] _asked = new (IPEndPoint?, bool)[Remembered];
     private readonly Dictionary<IPEndPoint, TimeSpan> _answered = [];
+    private readonly Dictionary<IPEndPoint, TimeSpan> _answeredFirst = [];
     private readonly long _base = (long)(context.Environment.NextRandom() >> 2);
     private long _sent;
     private bool _isClosed;
 
-    public void Ask(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<ulong> completed)
+    public void Ask(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<EchoesAnswered> completed)
     {
         if (_isClosed || _open.Count >= MaxOpen || targets.Length > 64)
         {
@@ -43,7 +45,7 @@ internal sealed class EchoDesk(MulticastContext context)
     private DropReason OnReply(in PacketHeader reply)
     {
         long number = reply.Sequence - _base;
-        if (number < 0 || number >= _sent || number < _sent - Remembered || _asked[number % Remembered] is not { } target)
+        if (number < 0 || number >= _sent || number < _sent - Remembered || _asked[number % Remembered] is not { Target: { } target, IsFirst: var isFirst })
         {
             return DropReason.Duplicate;
         }
@@ -51,9 +53,15 @@ internal sealed class EchoDesk(MulticastContext context)
         if (_answered.Count >= Remembered)
         {
             _answered.Clear();
+            _answeredFirst.Clear();
         }
 
         _answered[target] = context.Environment.Now;
+        if (isFirst)
+        {
+            _answeredFirst[target] = context.Environment.Now;
+        }
+
         for (int i = _open.Count - 1; i >= 0; i--)
         {
             _open[i].OnAnswer();
@@ -69,7 +77,7 @@ internal sealed class EchoDesk(MulticastContext context)
             return DropReason.Malformed;
         }
 
-        Span<byte> reply = stackalloc byte[EchoPacket.ReplyBytes];
+        var reply = context.FullPacket.AsSpan(0, Math.Min(echo.Length, context.FullPacket.Length));
         EchoPacket.WriteReply(reply, context.Template(), echo.Sequence);
         context.SendControl(reply, new DatagramAddress(answerTo));
         context.Counters.EchoesAnswered++;
@@ -83,28 +91,30 @@ internal sealed class EchoDesk(MulticastContext context)
         _open.Clear();
     }
 
-    private void Send(IPEndPoint target)
+    private void Send(IPEndPoint target, bool isFirst)
     {
-        Span<byte> packet = stackalloc byte[EchoPacket.Bytes];
+        byte[] packet = context.FullPacket;
         EchoPacket.Write(packet, context.Template(), _base + _sent, context.ControlPort.LocalEndPoint);
-        _asked[_sent % Remembered] = target;
+        _asked[_sent % Remembered] = (target, isFirst);
         _sent++;
         context.SendControl(packet, new DatagramAddress(target));
     }
 
     private bool HasAnswered(IPEndPoint target, TimeSpan since) => _answered.TryGetValue(target, out var at) && at >= since;
 
+    private bool HasAnsweredFirst(IPEndPoint target, TimeSpan since) => _answeredFirst.TryGetValue(target, out var at) && at >= since;
+
     private sealed class Inquiry
     {
         private readonly EchoDesk _desk;
         private readonly ImmutableArray<IPEndPoint> _targets;
         private readonly TimeSpan _wait;
-        private readonly Action<ulong> _completed;
+        private readonly Action<EchoesAnswered> _completed;
         private readonly TimeSpan _begun;
         private readonly Alarm _alarm;
         private int _tries;
 
-        public Inquiry(EchoDesk desk, ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<ulong> completed)
+        public Inquiry(EchoDesk desk, ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<EchoesAnswered> completed)
         {
             _desk = desk;
             _targets = targets;
@@ -126,7 +136,7 @@ internal sealed class EchoDesk(MulticastContext context)
             {
                 if (!_desk.HasAnswered(target, _begun))
                 {
-                    _desk.Send(target);
+                    _desk.Send(target, isFirst: _tries == 1);
                 }
             }
 
@@ -152,13 +162,15 @@ internal sealed class EchoDesk(MulticastContext context)
         {
             Cancel();
             _desk._open.Remove(this);
-            ulong reached = 0;
+            ulong any = 0;
+            ulong first = 0;
             for (int i = 0; i < _targets.Length; i++)
             {
-                reached |= _desk.HasAnswered(_targets[i], since) ? 1UL << i : 0;
+                any |= _desk.HasAnswered(_targets[i], since) ? 1UL << i : 0;
+                first |= _desk.HasAnsweredFirst(_targets[i], since) ? 1UL << i : 0;
             }
 
-            _completed(reached);
+            _completed(new EchoesAnswered(any, first));
         }
     }
 

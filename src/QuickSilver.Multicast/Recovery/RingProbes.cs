@@ -4,7 +4,8 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Multicast.Recovery;
 
 // The members of a ring that were asked whether they live, and how often each has not answered since: at first it is passed over by
-// tokens, then reported to the membership service.
+// tokens, then reported to the membership service. A probe is as large as a packet of data, and so is its reply: a token may be so too,
+// and a path that drops large datagrams only would answer small ones for ever.
 internal sealed class RingProbes(RingHierarchy rings)
 {
     private const int UntilPassedOver = 2;
@@ -44,7 +45,8 @@ internal sealed class RingProbes(RingHierarchy rings)
         }
 
         _misses[member] = misses + 1;
-        Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
+        byte[] packet = context.FullPacket;
+        packet.AsSpan().Clear();
         rings.Template.Write(packet, PacketKind.Probe, flags, 0, 0, 0);
         PacketTemplate.Seal(packet);
         context.SendControl(packet, address);

@@ -522,7 +522,7 @@ internal sealed class TokenRing
         if (_context.Directory.Find(next) is { } address)
         {
             token.To = next;
-            byte[] packet = _context.TokenPacket;
+            byte[] packet = _context.FullPacket;
             int bytes = token.Write(packet, _rings.Template, token.Count == 0 ? 0 : rotation % token.Count);
             _context.SendControl(packet.AsSpan(0, bytes), address);
             _context.Counters.TokensSent++;

@@ -1,3 +1,5 @@
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Simulation.Checkers;
@@ -18,6 +20,10 @@ internal sealed class RecordTail : HistoryChecker
     }
 
     public override string Invariant => "none";
+
+    /// <summary>Where a node logs to: beside all records, or nowhere.</summary>
+    public ILoggerFactory LogsOf(string node, Func<TimeSpan> now) =>
+        _all is null ? NullLoggerFactory.Instance : new RecordLog(_all, node, now);
 
     public override void On(in Delivered delivered) => Add(delivered);
 

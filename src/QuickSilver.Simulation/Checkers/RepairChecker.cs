@@ -21,7 +21,7 @@ internal sealed class RepairChecker : HistoryChecker
     {
         if (count > bound)
         {
-            string losses = $"{totals.Disturbances} datagrams lost or held back";
+            string losses = $"{totals.Disturbances} datagrams lost, held back or untrue";
             Violate(totals.At, $"There were {count} {what} for {losses}; {bound:F0} are the bound.");
         }
     }

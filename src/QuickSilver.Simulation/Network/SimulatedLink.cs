@@ -294,6 +294,7 @@ public sealed class SimulatedLink
         if (!IsBlocked && LyingDatagram.TryMake(lie.Span, _random))
         {
             Strange++;
+            _network.Disturbed++;
             _network.Arrive(To, Earliest(jitter), lie, destination);
         }
         else

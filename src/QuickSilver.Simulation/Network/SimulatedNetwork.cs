@@ -57,7 +57,7 @@ public sealed class SimulatedNetwork
 
     /// <summary>
     /// Datagrams that a repair protocol may have had to act on, one for each receiver: lost on a link or at a full receive
-    /// buffer, held back while others overtook them, or not sent for want of room.
+    /// buffer, held back while others overtook them, or not sent for want of room; and lies, for what they say is lacking.
     /// </summary>
     public long Disturbed { get; internal set; }
 

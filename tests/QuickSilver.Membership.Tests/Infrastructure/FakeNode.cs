@@ -158,7 +158,7 @@ internal sealed class FakeNode : IMembershipObserver
 
     public void OnGaveUp(string reason) => GaveUp = reason;
 
-    public void OnInquiry(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<ulong> completed)
+    public void OnInquiry(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<EchoesAnswered> completed)
     {
         Inquiries++;
         ulong reached = 0;
@@ -167,7 +167,7 @@ internal sealed class FakeNode : IMembershipObserver
             reached |= Reaches(targets[i]) ? 1UL << i : 0;
         }
 
-        completed(reached);
+        completed(new EchoesAnswered(reached, reached));
     }
 
     public void OnServiceReachable(bool reachable)

@@ -45,7 +45,7 @@ internal abstract class Campaign(string name, ITestOutputHelper? output)
             string message = $"""
                 Campaign {name}, seed {seed} (commit {SeedChoice.Commit() ?? "unknown"}): {exception.Message}
                 Again: {Again(seed)}
-                QS_RECORDS=<file> with it writes all records.
+                QS_RECORDS=<file> with it writes all records and what the nodes log.
                 The last records before the first violation, or before the end:
                 {tail}
                 The run: {Describe(seed)}

@@ -94,7 +94,9 @@ internal static class StandingFaults
                 model.SendsNoDatagrams = true;
                 break;
             case StandingFault.PartlyDead:
+                // Of two that only do not hear each other, either may be taken for the broken one.
                 var dead = others.Where(_ => random.Chance(0.5)).ToHashSet();
+                dead.UnionWith(dead.Count == 1 ? others : []);
                 network.Filter = (link, _) => (link.From == victim && dead.Contains(link.To.Number))
                     || (link.To == victim && dead.Contains(link.From.Number));
                 break;

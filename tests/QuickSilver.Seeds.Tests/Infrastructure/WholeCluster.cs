@@ -1,4 +1,5 @@
 using System.Net;
+using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
 using QuickSilver.Core.Buffers;
@@ -47,6 +48,7 @@ internal sealed class WholeCluster : IDisposable
     private readonly Strangers? _strangers;
     private byte[] _payload = new byte[64 << 10];
     private readonly MemoryMembershipStore _store = new();
+    private readonly RecordTail? _tail;
     private long _subscriptions;
 
     public WholeCluster(ulong seed, ClusterSetup setup, params HistoryChecker[] checkers)
@@ -61,6 +63,7 @@ internal sealed class WholeCluster : IDisposable
         _otherOptions = setup.OtherOptions is { } other
             ? new ProtocolOptions(other, topicSets: setup.TopicSets, reassemblyBytes: setup.ReassemblyBytes)
             : _options;
+        _tail = checkers.OfType<RecordTail>().FirstOrDefault();
         History = new History(checkers.Length > 0 ? checkers : [.. AllCheckers()]);
         Simulation = new SimulatedMachines(
             new SimulationOptions { Seed = seed, Epoch = setup.Epoch, Link = setup.Link, PoolBytes = setup.PoolBytes });
@@ -86,6 +89,10 @@ internal sealed class WholeCluster : IDisposable
 
         _strangers = setup.Hardships.HasFlag(Hardships.OtherCluster) ? new Strangers(this) : null;
     }
+
+    /// <summary>Where what a machine logs is shown with the records of the run, if anyone looks at them.</summary>
+    public ILoggerFactory LogsOf(SimulatedMachine machine) =>
+        _tail?.LogsOf(machine.ToString(), () => Simulation.Now) ?? NullLoggerFactory.Instance;
 
     public static int Replicas(ulong seed) => (int)(seed / 3 % 4) switch { 0 => 5, 1 => 1, 2 => 2, _ => 3 };
 
@@ -390,7 +397,7 @@ internal sealed class WholeCluster : IDisposable
 
     private void Serve(SimulatedMachine machine)
     {
-        new MembershipService(machine.Environment, _options.Service, _store, new ServiceCounters(), NullLogger.Instance).Start(ServiceAt!);
+        new MembershipService(machine.Environment, _options.Service, _store, new ServiceCounters(), LogsOf(machine).CreateLogger("service")).Start(ServiceAt!);
     }
 
     private void Begin(SimulatedMachine machine)

@@ -1,4 +1,3 @@
-using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Simulation.Checkers;
@@ -120,7 +119,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
                 ? new BusyHandler(cluster, owner, SeededRandom.Derive(cluster.Seed, purpose: 25, which))
                 : null;
             var options = cluster.ProtocolOptionsOf(owner.Machine);
-            var parts = new SimulatedParts(_environment, options, cluster.ServiceAt, NullLoggerFactory.Instance);
+            var parts = new SimulatedParts(_environment, options, cluster.ServiceAt, cluster.LogsOf(owner.Machine));
             Parts = new RecordedParts(parts, cluster.History, owner.Machine)
             {
                 OnSettled = OnSettled,
@@ -146,7 +145,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
             try
             {
                 var options = _cluster.ProtocolOptionsOf(_owner.Machine).Node;
-                _node = await QuickSilverNode.StartAsync(Parts, options, NullLoggerFactory.Instance, _over.Token);
+                _node = await QuickSilverNode.StartAsync(Parts, options, _cluster.LogsOf(_owner.Machine), _over.Token);
             }
             catch (Exception exception) when (exception is MembershipUnreachableException or IOException || IsEnd(exception))
             {
