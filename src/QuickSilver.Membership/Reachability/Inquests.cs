@@ -14,7 +14,6 @@ internal sealed class Inquests(
 {
     // A report beyond these waits until one is over; it is repeated as long as it holds.
     private const int MaxOpen = 32;
-    private const int DrawsPerWitness = 4;
     private const double WaitShare = 0.8;
 
     private readonly Dictionary<NodeKey, Case> _open = [];
@@ -87,16 +86,20 @@ internal sealed class Inquests(
         OnRound(inquest);
     }
 
-    // Members by lot.
+    // Members by lot, from the next on that is not a party yet.
     private void AddWitnesses(Inquest inquest, int count, TimeSpan now)
     {
-        int parties = Math.Min(inquest.Parties.Count + count, Inquest.MaxParties);
-        for (int draw = 0; draw < count * DrawsPerWitness && inquest.Parties.Count < parties; draw++)
+        var members = roll.Members;
+        int most = Math.Min(Math.Min(inquest.Parties.Count + count, Inquest.MaxParties), members.Count);
+        while (inquest.Parties.Count < most)
         {
-            if (roll.Draw(context.Environment.NextRandom()) is { } witness)
+            int at = (int)(context.Environment.NextRandom() % (ulong)members.Count);
+            while (inquest.Find(members[at].Key) is not null)
             {
-                inquest.AddWitness(witness.Key, witness.Info.JoinOrder, now);
+                at = (at + 1) % members.Count;
             }
+
+            inquest.AddWitness(members[at].Key, members[at].Info.JoinOrder, now);
         }
     }
 

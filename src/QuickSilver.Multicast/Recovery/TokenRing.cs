@@ -251,9 +251,10 @@ internal sealed class TokenRing
 
             var settlement = _rings.SettlementOf(stream.Sender);
             var result = Result(stream.Sender);
-            // Of a sender that is gone no announcement asks again: what the ring above is told must be the last word.
+            // What the ring above is told must be the last word: of a sender that is gone, or is not heard here, no announcement asks
+            // again, and a member that takes the last packets later cannot say so.
             bool quiet = settlement.Stable >= Math.Max(stream.Highest, settlement.HeldByAny) && stream.IsDrained && !settlement.IsGathering
-                && (!stream.IsSenderGone || result.ConsumedByAll >= stream.Highest);
+                && result.ConsumedByAll >= stream.Highest;
             result.QuietRounds = quiet ? result.QuietRounds + 1 : 0;
             if (result.QuietRounds > QuietRounds)
             {
