@@ -21,7 +21,9 @@ internal sealed class NodeHealthCheck(NodeHolder holder, IReadOnlyList<IHostedTo
     {
         if (holder.Current?.Status is not { } status)
         {
-            return "The node has not joined yet.";
+            return holder.Failure is { } failure
+                ? $"The node has not joined yet. The last attempt to start it failed: {failure}"
+                : "The node has not joined yet.";
         }
 
         if (!status.IsReady)

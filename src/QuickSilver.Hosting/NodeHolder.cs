@@ -6,6 +6,9 @@ internal sealed class NodeHolder : INodeProvider
     private readonly Lock _lock = new();
     private TaskCompletionSource<QuickSilverNode> _next = NewSource();
 
+    /// <summary>Why the last attempt to start a node failed; null when it did not. From any thread.</summary>
+    public volatile string? Failure;
+
     public QuickSilverNode? Current
     {
         get

@@ -104,12 +104,14 @@ internal sealed class NodeLifetime(
         }
         catch (Exception exception) when (!_stop.IsCancellationRequested)
         {
+            holder.Failure = exception.Message;
             HostingLog.StartFailed(_log, exception);
             return false;
         }
 
         try
         {
+            holder.Failure = null;
             holder.Set(node);
             await Task.WhenAll(_topics.Select(topic => OpenAsync(topic, node))).ConfigureAwait(false);
             await node.Expulsion.WaitAsync(_stop.Token).ConfigureAwait(false);

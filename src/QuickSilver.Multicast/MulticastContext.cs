@@ -51,7 +51,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     /// <summary>Who does not hear this node over a group.</summary>
     public DeafMembers Deaf { get; set; } = null!;
 
-    /// <summary>The token under the hand, of whichever ring, and a packet of the largest size to write: each used within one call.</summary>
+    /// <summary>The token under the hand, of whichever ring, and a packet of the largest size: each used within one call.</summary>
     public Token Token => _token ??= new Token();
     public PullDrafts PullDrafts => _pullDrafts ??= new PullDrafts();
     public byte[] FullPacket => _fullPacket ??= new byte[Options.PacketBytes];

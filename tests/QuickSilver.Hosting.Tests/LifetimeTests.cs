@@ -39,6 +39,25 @@ public sealed class LifetimeTests
     }
 
     [Fact]
+    public async Task Readiness_says_why_the_last_start_failed_until_one_succeeds()
+    {
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver())
+        {
+            StartFault = attempt => attempt <= 1 ? new MembershipUnreachableException("nobody there") : null,
+        };
+        await hosted.Host.StartAsync().OrFail();
+        while (hosted.Logs.Entries.All(entry => entry.Id != 1700))
+        {
+            await Task.Delay(1);
+        }
+
+        var ready = await hosted.CheckAsync("ready");
+        Assert.Equal("The node has not joined yet. The last attempt to start it failed: nobody there", ready.Description);
+        await hosted.Time.RunUntilAsync(hosted.Nodes.GetAsync());
+        Assert.Equal(HealthStatus.Healthy, (await hosted.CheckAsync("ready")).Status);
+    }
+
+    [Fact]
     public async Task Stopping_the_host_drains_and_ends_the_node()
     {
         await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddTopic<string>("t"));

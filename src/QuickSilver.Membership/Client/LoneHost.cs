@@ -36,18 +36,24 @@ internal sealed class LoneHost(DiscoveryContext context, IPEndPoint service)
     {
         _isFound |= members > 1;
         bool isDeaf = !_hearsItself && !_isFound && _questions++ >= QuestionsUntilDeaf;
-        // On the loopback a program alone is nothing strange.
-        bool isAlone = !_isFound && !IPAddress.IsLoopback(service.Address) && context.Environment.Now - _since >= Patience;
+        bool isLoopback = IPAddress.IsLoopback(service.Address);
+        bool isAlone = !_isFound && context.Environment.Now - _since >= Patience;
         _trouble = isDeaf
             ? $"Discovery does not work: what this node sends to {context.Options.Group}:{context.Options.Port} does not come back to it, "
                 + $"so no other node finds it. {Advice}"
-            : isAlone
+            : isAlone && !isLoopback
                 ? $"No other node has been found since this one began to host the membership service, at {service}. {Advice}"
                 : null;
         if (_trouble is not null && !_isTold)
         {
             _isTold = true;
             context.Logger.HostsAlone(_trouble);
+        }
+        else if (isAlone && isLoopback && !_isTold)
+        {
+            // A program alone on its machine is nothing strange, so this is no trouble.
+            _isTold = true;
+            context.Logger.HostsAloneOnLoopback(service);
         }
     }
 

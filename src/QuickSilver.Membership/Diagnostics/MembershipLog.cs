@@ -102,4 +102,8 @@ internal static partial class MembershipLog
 
     [LoggerMessage(1330, LogLevel.Warning, "{Trouble}")]
     public static partial void HostsAlone(this ILogger logger, string trouble);
+
+    [LoggerMessage(1331, LogLevel.Information, "No other node has been found since this one hosts the membership service, at {Service}. "
+        + "The loopback interface reaches this machine only: nodes on other machines are found when all set the option Interface.")]
+    public static partial void HostsAloneOnLoopback(this ILogger logger, IPEndPoint service);
 }

@@ -8,14 +8,14 @@ namespace QuickSilver.Membership.Reachability;
 // Intuition (SWIM, Lifeguard): who does not hear another may be deaf itself. So the two are tried with each other and with some
 // witnesses chosen at random, all pairs in several rounds, and with the service's own echo. Who has met fewest is at fault.
 //
-// Application: a suspect, those who reported it, and witnesses are added; each round every party tries all others, and OnFound takes
-// in what came back. A pair that has met once within the standing time is up; one that was tried for as long without meeting is down.
-// One pair of suspect and reporter that is down ends in the removal of one of both: the one with more pairs down; then the one with
-// fewer up, the one that the service's echo does not reach, the one that loses more, the newer one. While both have as many of each,
-// as many witnesses are added as may be: of two only one may be cut off from many. A pair that met ends the matter when the reports end; where two
-// reporters go on for long, the suspect answers echoes and not its rings, and is removed for that. But who leads a ring is blamed for
-// each that loses its tokens: where another of the parties loses notably more echoes, that one goes; whom the suspect itself reports is
-// one of them. A suspect that loses notably more than its reporter goes for one.
+// Application: a suspect, those who reported it, and witnesses are added; each round every party tries all others, and OnFound takes in
+// what came back. A pair that has met once within the standing time is up; one that was tried for as long without meeting is down. One
+// pair of suspect and reporter that is down ends in the removal of one of both: the one with more pairs down; then the one with fewer
+// up, the one that the service's echo does not reach, the one that loses more, the newer one. While both have as many of each, as many
+// witnesses are added as may be: of two only one may be cut off from many. A pair that met ends the matter when the reports end; where
+// two reporters go on for long, the suspect answers echoes and not its rings, and is removed for that. But who leads a ring is blamed
+// for each that loses its tokens: where another of the parties loses notably more echoes, that one goes; whom the suspect itself reports
+// is one of them. A suspect that loses notably more than its reporter goes for one.
 //
 // What goes wrong: all datagrams fail at once (a switch that restarts). Then nobody has met anybody, and whoever was removed would
 // be so for others' fault: so one party must have shown that datagrams pass at it, or nobody is removed. Two alone, where the
@@ -94,7 +94,9 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
     /// <summary>It is no member any more.</summary>
     public void Remove(NodeKey node) => _parties.RemoveAll(party => party.Key == node);
 
-    /// <summary>A member was removed that may have broken the rings which the suspect is blamed for: what was said before counts no more.</summary>
+    /// <summary>
+    /// A member was removed that may have broken the rings which the suspect is blamed for: what was said before counts no more.
+    /// </summary>
     public void RestartReports(TimeSpan now) => _parties.ForEach(party => party.ReportsSince = now);
 
     /// <summary>What one party found of those that it was asked about, in that order.</summary>

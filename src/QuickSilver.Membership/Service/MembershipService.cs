@@ -23,6 +23,8 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     // What a node may claim of its place in the order of joining leaves room for all that join after it.
     private const long MostClaimedOrder = 1L << 48;
 
+    // The last join that was refused, and how often in a row.
+    private (string? Why, long Times) _refused;
     private readonly INodeEnvironment _environment;
     private readonly MembershipServiceOptions _options;
     private readonly SessionContext _sessionContext;
@@ -192,7 +194,13 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         if (_admission.Refuse(join, session.RemoteEndPoint?.Address) is { } refusal)
         {
             Counters.JoinsRefused++;
-            Log.JoinRefused(session.RemoteEndPoint, refusal);
+            _refused = refusal == _refused.Why ? (refusal, _refused.Times + 1) : (refusal, 1);
+            if (long.IsPow2(_refused.Times))
+            {
+                // It asks again every second or so.
+                Log.JoinRefused(session.RemoteEndPoint, refusal);
+            }
+
             session.Send(new RefusedMessage(refusal));
             session.CloseAfterLastWord();
         }

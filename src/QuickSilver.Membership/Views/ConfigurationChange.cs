@@ -58,7 +58,8 @@ internal interface IMembershipObserver
     void OnGaveUp(string reason);
 
     /// <summary>
-    /// The service wants to know which of these answer this node's echoes: told once, within <paramref name="wait"/>. Who cannot send echoes says nothing.
+    /// The service wants to know which of these answer this node's echoes: told once, within <paramref name="wait"/>. Who cannot send
+    /// echoes says nothing.
     /// </summary>
     void OnInquiry(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<EchoesAnswered> completed)
     {

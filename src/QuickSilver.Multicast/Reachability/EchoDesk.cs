@@ -8,7 +8,8 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Multicast.Reachability;
 
 // Sends echoes for the membership service's inquiries, and answers those of others. An echo goes out from the port that tokens,
-// acknowledgements and repairs go through, and comes to the same port of the other, as large as a packet of data and back again: what holds for it holds for them.
+// acknowledgements and repairs go through, and comes to the same port of the other, as large as a packet of data and back again: what
+// holds for it holds for them.
 //
 // A target is asked some times within the wait, so that a lost datagram is not taken for a dead member. An answer that comes after
 // its inquiry was over counts for the next one: where every answer is late, nobody is dead.
@@ -45,7 +46,8 @@ internal sealed class EchoDesk(MulticastContext context)
     private DropReason OnReply(in PacketHeader reply)
     {
         long number = reply.Sequence - _base;
-        if (number < 0 || number >= _sent || number < _sent - Remembered || _asked[number % Remembered] is not { Target: { } target, IsFirst: var isFirst })
+        if (number < 0 || number >= _sent || number < _sent - Remembered
+            || _asked[number % Remembered] is not { Target: { } target, IsFirst: var isFirst })
         {
             return DropReason.Duplicate;
         }

@@ -34,7 +34,7 @@ internal sealed class NodeWaits
     {
         var context = _node.Context;
         context.Counters.Stalls++;
-        string why = $"{Describe(of)}, for {Seconds(time)}";
+        string why = $"{Describe(of)}. It has waited for {Seconds(time)}";
         context.Troubles.Begin(of, why + ".");
         if (IsNotable)
         {
@@ -106,11 +106,13 @@ internal sealed class NodeWaits
         _ => $"{of} waits",
     };
 
-    private static string WhyUnstable(RegionSender stream)
+    private string WhyUnstable(RegionSender stream)
     {
         var live = stream.Live;
         int rank = live.FirstIn(0, live.Ranks);
-        string who = rank < 0 ? "no member that lives" : $"the acknowledgement of node {live[rank]}, who leads its rings";
+        string who = rank < 0 ? "no member that lives"
+            : live[rank] == _node.Context.Self ? "the acknowledgement that this node, which leads its rings, sends itself by UDP"
+            : $"the acknowledgement of node {live[rank]}, which leads its rings";
         string last = $"the last acknowledgement came {Seconds(stream.Silence)} ago";
         var (sent, consumed) = stream.Through;
         long next = stream.Acknowledged + 1;

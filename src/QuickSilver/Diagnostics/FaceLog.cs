@@ -58,10 +58,10 @@ internal static partial class FaceLog
     public static partial void PublishImpossible(ILogger logger, string topic, string reason, long count);
 
     [LoggerMessage(1617, LogLevel.Warning, "{Why}.")]
-    public static partial void OpeningStalled(ILogger logger, string why);
+    public static partial void TopicStalled(ILogger logger, string why);
 
-    [LoggerMessage(1618, LogLevel.Information, "The topic \"{Topic}\" is open, or is to be no more, after {Time}.")]
-    public static partial void OpeningGoesOn(ILogger logger, string topic, TimeSpan time);
+    [LoggerMessage(1618, LogLevel.Information, "{What} waits no more, after {Time}.")]
+    public static partial void TopicGoesOn(ILogger logger, string what, TimeSpan time);
 
     [LoggerMessage(1615, LogLevel.Error, "A configuration could not be applied by the topics of this node.")]
     public static partial void ConfigurationFailed(ILogger logger, Exception exception);

@@ -168,9 +168,9 @@ internal sealed class AttachedFeed<T>(TopicCore topic, TopicEndpoint origin, IPa
         }
 
         int size = codec.GetMaxSize(value);
-        if (size > buffer.Length)
+        if ((uint)size > (uint)buffer.Length)
         {
-            size = codec.GetSize(value);
+            size = TopicEndpoint<T>.CheckSize(codec, codec.GetSize(value));
             Check(size);
             Fit(ref buffer, size);
         }

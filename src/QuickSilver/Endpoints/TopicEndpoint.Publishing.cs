@@ -155,13 +155,14 @@ internal sealed partial class TopicEndpoint<T>
         }
 
         // Room in the lane is cheap: what is claimed and not written is never touched.
+        // A size below 0 is one too large, too: past the lane the codec is blamed for it.
         int size = _codec.GetMaxSize(value);
-        if (size > _lane.MaxPayloadBytes)
+        if ((uint)size > (uint)_lane.MaxPayloadBytes)
         {
             size = _codec.GetSize(value);
         }
 
-        if (size > _lane.MaxPayloadBytes || size > Topic.MostBytes || !_lane.TryClaim(size, out var claim))
+        if ((uint)size > (uint)_lane.MaxPayloadBytes || size > Topic.MostBytes || !_lane.TryClaim(size, out var claim))
         {
             return false;
         }
@@ -198,6 +199,10 @@ internal sealed partial class TopicEndpoint<T>
         return written;
     }
 
+    internal static int CheckSize(IPayloadCodec<T> codec, int size) => size >= 0
+        ? size
+        : throw new InvalidOperationException($"The codec {codec.GetType()} asks for {size} bytes in GetSize. It must be 0 or more.");
+
     [DoesNotReturn]
     private static void ThrowTooMuchWritten(IPayloadCodec<T> codec, int written, int room) => throw new InvalidOperationException(
         $"The codec {codec.GetType()} says it wrote {written} bytes; its GetSize had asked for {room}.");
@@ -205,7 +210,7 @@ internal sealed partial class TopicEndpoint<T>
     private PublishRequest Encode(in T value)
     {
         CheckPublishes();
-        int size = _codec.GetSize(value);
+        int size = CheckSize(_codec, _codec.GetSize(value));
         if (size > MulticastOptions.MaxMessageBytes)
         {
             throw new MessageTooLargeException(size, MulticastOptions.MaxMessageBytes);

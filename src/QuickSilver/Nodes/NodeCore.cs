@@ -36,7 +36,7 @@ internal sealed class NodeCore : IMembershipObserver
     // Made before the first topic is, so every topic and endpoint finds it, on whichever thread.
     private NodePublishing? _publishing;
     // Made with the first topic that has to wait.
-    private OpeningWaits? _openings;
+    private TopicWaits? _waits;
     private readonly TaskCompletionSource _joined;
     private readonly TaskCompletionSource _expelled;
     private readonly Alarm _pulse;
@@ -156,7 +156,7 @@ internal sealed class NodeCore : IMembershipObserver
             _contracts.Add(contract);
         }
 
-        _publishing ??= new NodePublishing(Environment, _options.PublishQueueBytes, _meter);
+        _publishing ??= new NodePublishing(Environment, _options.PublishQueueBytes, _meter) { Intake = { HeldUp = OnWait } };
         topic = new TopicCore(this, name, id, contract);
         _byId.Add(id, topic);
         _topics.Add(topic);
@@ -164,15 +164,15 @@ internal sealed class NodeCore : IMembershipObserver
         return topic;
     }
 
-    /// <summary>A topic waits to be open: what takes too long is named.</summary>
-    public void OnOpening()
+    /// <summary>A topic waits to be open, or the publish lane for a codec: what takes too long is named.</summary>
+    public void OnWait()
     {
-        if (_openings is null)
+        if (_waits is null)
         {
-            Volatile.Write(ref _openings, new OpeningWaits(Environment, _options.StallWarning, _topics, Log));
+            Volatile.Write(ref _waits, new TopicWaits(Environment, _options.StallWarning, _topics, _publishing!.Intake.Lane, Log));
         }
 
-        _openings.Look();
+        _waits.Look();
     }
 
     public void Forget(TopicCore topic)
@@ -268,7 +268,7 @@ internal sealed class NodeCore : IMembershipObserver
     public void Leave(Action completed)
     {
         Environment.Cancel(_pulse);
-        _openings?.Close();
+        _waits?.Close();
         foreach (var topic in _topics.ToArray())
         {
             topic.OnNodeFailed(new ObjectDisposedException(nameof(QuickSilverNode)));
@@ -362,9 +362,12 @@ internal sealed class NodeCore : IMembershipObserver
             _ when !_isReachable => "The membership service is out of reach; data flows on in the last views.",
             _ => null,
         };
-        string? trouble = Volatile.Read(ref _openings)?.Trouble ?? _parts.Trouble;
-        return new NodeStatus(state, isLive, reason is null, Volatile.Read(ref _openTopics), reason ?? trouble);
+        string? trouble = Volatile.Read(ref _waits)?.Trouble ?? _parts.Trouble;
+        return new NodeStatus(state, isLive, reason is null, Volatile.Read(ref _openTopics), Join(reason, trouble));
     }
+
+    private static string? Join(string? reason, string? trouble) =>
+        reason is null ? trouble : trouble is null ? reason : $"{reason} {trouble}";
 
     public NodeCounters ReadCounters()
     {
@@ -386,7 +389,7 @@ internal sealed class NodeCore : IMembershipObserver
             PacketsReceived = below.PacketsReceived,
             PacketsDropped = below.PacketsDropped,
             Repairs = below.Repairs,
-            Stalls = below.Stalls + (Volatile.Read(ref _openings)?.Stalls ?? 0),
+            Stalls = below.Stalls + (Volatile.Read(ref _waits)?.Stalls ?? 0),
             KernelDrops = below.KernelDrops,
             UnackedBytes = below.UnackedBytes,
             Regions = below.Regions,

@@ -57,6 +57,9 @@ internal sealed class PublishIntake
 
     public PublishLane Lane { get; }
 
+    /// <summary>Called when a place in the lane is not written yet that others wait behind.</summary>
+    public Action? HeldUp { get; set; }
+
     /// <summary>From any thread, after a commit: the core thread will look, once for many.</summary>
     public void Signal() => _drain.Signal();
 
@@ -170,6 +173,10 @@ internal sealed class PublishIntake
         if (left <= 0)
         {
             _drain.Signal();
+        }
+        else if (!isStanding && Lane.IsHeldUp)
+        {
+            HeldUp?.Invoke();
         }
     }
 

@@ -128,6 +128,9 @@ internal sealed class PublishLane
     /// <summary>From the claimant: it has no message after all.</summary>
     public void Abandon(in LaneClaim claim) => Commit(claim, Nothing, 0);
 
+    /// <summary>Core thread: the oldest place is claimed and not committed.</summary>
+    public bool IsHeldUp => Volatile.Read(ref _at.Tail) != Next && !TryRead(Next, out _);
+
     /// <summary>Core thread: the oldest message not taken yet, if it is committed.</summary>
     public bool TryPeek(out LaneMessage message)
     {

@@ -84,7 +84,7 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
         AskIfNeeded();
         if (_openings is not null)
         {
-            Node.OnOpening();
+            Node.OnWait();
         }
     }
 

@@ -5,6 +5,16 @@ namespace QuickSilver.Core.Tests.Requests;
 
 public sealed class RequestQueueTests
 {
+    [Fact]
+    public void An_action_is_named_by_the_method_that_it_was_written_in()
+    {
+        int runs = 0;
+        string expected = $"request {nameof(RequestQueueTests)}.{nameof(An_action_is_named_by_the_method_that_it_was_written_in)}";
+        Assert.Equal(expected, new ActionRequest(() => runs++).ToString());
+        Assert.Equal(expected, new ActionRequest(static () => GC.KeepAlive(null)).ToString());
+        Assert.Equal("request GC.Collect", new ActionRequest(GC.Collect).ToString());
+    }
+
     private readonly RequestQueue _queue = new();
 
     [Fact]

@@ -77,11 +77,22 @@ internal sealed class Strangers : IDisposable
 
     private void Publish(ITopic<ReadOnlyMemory<byte>> topic)
     {
-        if (!_over.IsCancellationRequested)
+        if (_over.IsCancellationRequested)
+        {
+            return;
+        }
+
+        try
         {
             _ = topic.PublishAsync(new byte[100]);
-            _cluster.Simulation.After(Pace, () => Publish(topic));
         }
+        catch (NodeExpelledException)
+        {
+            // The faults are theirs too.
+            return;
+        }
+
+        _cluster.Simulation.After(Pace, () => Publish(topic));
     }
 
     private void OnMessage(SenderId sender)

@@ -397,7 +397,8 @@ internal sealed class WholeCluster : IDisposable
 
     private void Serve(SimulatedMachine machine)
     {
-        new MembershipService(machine.Environment, _options.Service, _store, new ServiceCounters(), LogsOf(machine).CreateLogger("service")).Start(ServiceAt!);
+        var log = LogsOf(machine).CreateLogger("service");
+        new MembershipService(machine.Environment, _options.Service, _store, new ServiceCounters(), log).Start(ServiceAt!);
     }
 
     private void Begin(SimulatedMachine machine)

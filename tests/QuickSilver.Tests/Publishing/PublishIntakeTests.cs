@@ -181,6 +181,50 @@ public sealed class PublishIntakeTests
     }
 
     [Fact]
+    public async Task A_codec_that_asks_for_fewer_than_no_bytes_is_told_so_and_harms_no_other_topic()
+    {
+        await using var parts = new FakeParts(threaded: false);
+        var node = await parts.StartAsync(SmallQueue);
+        var topic = await parts.Settle(node.OpenTopicAsync("liar", new LyingCodec(-1), PublishOnly));
+        var other = await parts.OpenAsync<byte[]>(node, "other", PublishOnly);
+        var refusal = await Assert.ThrowsAsync<InvalidOperationException>(async () => await topic.PublishAsync(0));
+        Assert.Contains($"{nameof(LyingCodec)} asks for -1 bytes", refusal.Message);
+        using var feed = topic.AttachFeed((out int value) => (value = 0) == 0);
+        parts.Core.Pump();
+        Assert.Equal(1, node.GetCounters().FeedFaults);
+        await other.PublishAsync([1]);
+        parts.Core.Pump();
+        Assert.Single(parts.SenderOf("other").Sent);
+    }
+
+    [Fact]
+    public async Task A_codec_that_does_not_return_from_write_is_named_as_long_as_others_wait_for_it()
+    {
+        await using var parts = new FakeParts(threaded: false);
+        var node = await parts.StartAsync();
+        using var codec = new BlockingCodec();
+        var topic = await parts.Settle(node.OpenTopicAsync("slow", codec, PublishOnly));
+        var other = await parts.OpenAsync<byte[]>(node, "other", PublishOnly);
+        var publishing = Task.Run(async () => await topic.PublishAsync(1));
+        codec.Entered.Wait();
+        await other.PublishAsync([1]);
+        parts.Core.Pump();
+        for (int i = 0; i < 4; i++)
+        {
+            parts.Core.Advance(TimeSpan.FromSeconds(2.5));
+        }
+
+        Assert.Contains("waits for one message whose codec has not returned from Write", node.Status.Reason);
+        Assert.Equal(1, node.GetCounters().Stalls);
+        codec.Leave.Set();
+        await publishing.OrFail();
+        parts.Core.Pump();
+        parts.Core.Advance(TimeSpan.FromSeconds(5));
+        Assert.Null(node.Status.Reason);
+        Assert.Single(parts.SenderOf("other").Sent);
+    }
+
+    [Fact]
     public async Task Publishing_allocates_nothing()
     {
         await using var parts = new FakeParts(threaded: false);
@@ -211,6 +255,31 @@ public sealed class PublishIntakeTests
         public int Write(in int value, Span<byte> destination) => value;
 
         public int Read(ReadOnlySpan<byte> source) => source.Length;
+    }
+
+    private sealed class BlockingCodec : IPayloadCodec<int>, IDisposable
+    {
+        public ManualResetEventSlim Entered { get; } = new();
+        public ManualResetEventSlim Leave { get; } = new();
+
+        public PayloadSchema Schema { get; } = new("slow", PayloadSchema.BytesKind, []);
+
+        public int GetSize(in int value) => 1;
+
+        public int Write(in int value, Span<byte> destination)
+        {
+            Entered.Set();
+            Leave.Wait();
+            return 1;
+        }
+
+        public int Read(ReadOnlySpan<byte> source) => source.Length;
+
+        public void Dispose()
+        {
+            Entered.Dispose();
+            Leave.Dispose();
+        }
     }
 
     private static byte[] Payload(int number, int bytes)

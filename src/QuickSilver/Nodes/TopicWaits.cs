@@ -4,26 +4,30 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Diagnostics;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Stalls;
+using QuickSilver.Publishing;
 using QuickSilver.Topics;
 
 namespace QuickSilver.Nodes;
 
-// Topics that wait to be open for longer than the stall limit are named: a service that is reached and does not answer yet, as it gathers
-// those who were another's, looks from above as if nothing happened.
-internal sealed class OpeningWaits
+// What waits above the multicast for longer than the stall limit is named: topics that are to be opened, as a service that is reached and
+// does not answer yet, since it gathers those who were another's, looks from above as if nothing happened; and the publish lane, where
+// a codec that does not return from Write holds up all messages that were published after its own.
+internal sealed class TopicWaits
 {
     // Named one by one; of more than so many, those that were named say enough.
     private const int Most = 64;
 
     private readonly List<TopicCore> _topics;
+    private readonly PublishLane _lane;
     private readonly ILogger _log;
     private readonly StallWatch _watch;
     private readonly Troubles _troubles = new();
     private long _stalls;
 
-    public OpeningWaits(INodeEnvironment environment, TimeSpan limit, List<TopicCore> topics, ILogger log)
+    public TopicWaits(INodeEnvironment environment, TimeSpan limit, List<TopicCore> topics, PublishLane lane, ILogger log)
     {
         _topics = topics;
+        _lane = lane;
         _log = log;
         _watch = new StallWatch(environment, limit, Collect, OnBegan, OnEnded);
     }
@@ -43,6 +47,11 @@ internal sealed class OpeningWaits
 
     private void Collect(List<Wait> waits)
     {
+        if (_lane.IsHeldUp)
+        {
+            waits.Add(new Wait(_lane, _lane.Next));
+        }
+
         foreach (var topic in _topics)
         {
             foreach (var opening in topic.Openings)
@@ -59,16 +68,12 @@ internal sealed class OpeningWaits
 
     private void OnBegan(object of, TimeSpan time)
     {
-        var topic = ((TopicOpening)of).Topic;
-        string what = topic.IsAsking ? "to answer" : "to say that it is in view";
-        string why = string.Create(
-            CultureInfo.InvariantCulture,
-            $"The topic \"{topic.Name}\", which is to be opened, waits for the membership service {what}, for {time.TotalSeconds:0.0} s");
+        string why = string.Create(CultureInfo.InvariantCulture, $"{Describe(of)}. It has waited for {time.TotalSeconds:0.0} s");
         Volatile.Write(ref _stalls, _stalls + 1);
         _troubles.Begin(of, why + ".");
         if (IsNotable)
         {
-            FaceLog.OpeningStalled(_log, why);
+            FaceLog.TopicStalled(_log, why);
         }
     }
 
@@ -77,7 +82,12 @@ internal sealed class OpeningWaits
         _troubles.End(of);
         if (IsNotable)
         {
-            FaceLog.OpeningGoesOn(_log, ((TopicOpening)of).Topic.Name, time);
+            FaceLog.TopicGoesOn(_log, of is TopicOpening opening ? $"The topic \"{opening.Topic.Name}\"" : "The publish lane", time);
         }
     }
+
+    private static string Describe(object of) => of is TopicOpening { Topic: var topic }
+        ? $"The topic \"{topic.Name}\", which is to be opened, waits for the membership service"
+            + (topic.IsAsking ? " to answer" : " to say that it is in view")
+        : "All that is published waits for one message whose codec has not returned from Write";
 }
