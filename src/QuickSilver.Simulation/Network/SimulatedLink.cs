@@ -12,8 +12,8 @@ public sealed class SimulatedLink
     // Of what a node sends while some of it is held up.
     private const double LateShare = 0.2;
 
-    // By then views, lives and rounds may be others.
-    private static readonly TimeSpan LongestReplay = TimeSpan.FromSeconds(3);
+    /// <summary>How long after it came a datagram may come again: by then views, lives and rounds may be others.</summary>
+    internal static readonly TimeSpan LongestReplay = TimeSpan.FromSeconds(3);
 
     private readonly SimulatedNetwork _network;
     private readonly SeededRandom _random;
