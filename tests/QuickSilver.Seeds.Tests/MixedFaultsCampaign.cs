@@ -121,6 +121,7 @@ internal sealed class MixedFaults(ITestOutputHelper? output, Hardships? hardship
     // As much as the largest message needs.
     private const long LeastReassemblyBytes = 16 << 20;
     private const long LeastRepairRateOfLarge = 8 << 20;
+    private const int LeastMegabitsOfLarge = 30;
 
     private static readonly int[] Megabits = [10, 30, 100];
     private static readonly long[] LittleRetention = [1 << 20, 8 << 20, 64 << 20];
@@ -187,7 +188,9 @@ internal sealed class MixedFaults(ITestOutputHelper? output, Hardships? hardship
 
         if (drawn.HasFlag(Hardships.SlowLinks))
         {
-            int bytesPerSecond = megabits * 1_000_000 / 8;
+            // As above: half of the slowest link would be too little.
+            int least = drawn.HasFlag(Hardships.LargeMessages) ? LeastMegabitsOfLarge : megabits;
+            int bytesPerSecond = Math.Max(megabits, least) * 1_000_000 / 8;
             options = options with { RepairBytesPerSecond = bytesPerSecond / 2 };
             cluster = cluster with { Link = cluster.Link with { BytesPerSecond = bytesPerSecond } };
         }
