@@ -10,7 +10,8 @@ namespace QuickSilver.Multicast.Recovery;
 // Intuition: a loss is usually one member's alone, so a random one of those who keep the packet has it. Application: each
 // missing packet has its own time: it is asked for when it is older than the reordering window, of a random member of the
 // partition that keeps it, then of another, then of the sender, at waits that follow how long answers take and double, with jitter.
-// What is due at one time goes into one request per partition, the oldest first. What goes wrong: a sender that is gone cannot be
+// What is due at one time goes into one request per partition, the oldest first, and no more than was answered of late: who is asked
+// for more than it may send leaves the rest to longer and longer waits. What goes wrong: a sender that is gone cannot be
 // asked, so then anyone is, as others may still hold what those who were to keep it have lost; and a best-effort stream asks
 // nobody: its gaps are given up after a longer wait, and a message whose last packets were lost when nothing comes any more.
 internal sealed class GapPull
@@ -19,6 +20,7 @@ internal sealed class GapPull
     // Of what is missing, the oldest so many are asked for at a time: more than is answered in the time that an answer takes. Numbers that
     // were never sent, of which a member that lies may tell a whole window, then cost a few requests only until their sender denies them.
     private const int MostAskedFor = 4096;
+    private const int LeastAskedFor = 64;
     // Looks at a best-effort stream between which nothing came.
     private const int QuietLooks = 10;
     private const int OfSender = -1;
@@ -34,6 +36,11 @@ internal sealed class GapPull
     // Gaps up to here have their times; of a best-effort stream, those up to here are given up next.
     private long _through;
     private int _quietLooks;
+    // The oldest so many of what is missing may be asked for; whether there are more; and how many that were asked for have come since
+    // the last request.
+    private int _most = MostAskedFor;
+    private bool _isLimited;
+    private int _answered;
 
     public GapPull(MulticastContext context, RegionReceiver region, InboundStream stream)
     {
@@ -67,6 +74,10 @@ internal sealed class GapPull
         if (missing.Asked > 0)
         {
             ClockOf(missing.Asked).OnAnswer(_context.Environment.Now - missing.RepairAt, missing.Asked);
+            if (++_answered * 2 >= _most && _isLimited)
+            {
+                WakeIn(TimeSpan.Zero);
+            }
         }
     }
 
@@ -156,7 +167,8 @@ internal sealed class GapPull
         var together = ReorderWindow / 4;
         var next = _context.Options.PullRepeatMax;
         IsStubborn = false;
-        int left = Math.Min(_stream.MayAskFor, MostAskedFor);
+        int left = Math.Min(_stream.MayAskFor, _most);
+        int late = 0;
         for (int i = 0; i < _stream.Missing.Count && left > 0; i++)
         {
             var (first, last) = _stream.Missing[i];
@@ -172,6 +184,7 @@ internal sealed class GapPull
                         _ofSender.OnLate(slot.RepairAt, now);
                     }
 
+                    late += slot.Asked > 0 ? 1 : 0;
                     slot.Asked = (byte)Math.Min(slot.Asked + 1, byte.MaxValue);
                     slot.RepairAt = now;
                     until = ClockOf(slot.Asked).Wait(slot.Asked);
@@ -183,7 +196,23 @@ internal sealed class GapPull
             }
         }
 
+        _isLimited = left <= 0;
+        NoteLate(late);
         return next;
+    }
+
+    private void NoteLate(int late)
+    {
+        if (late > _answered)
+        {
+            _most = Math.Max(LeastAskedFor, _answered * 2);
+        }
+        else if (_isLimited && late == 0)
+        {
+            _most = Math.Min(_most * 2, MostAskedFor);
+        }
+
+        _answered = 0;
     }
 
     private int TargetOf(long number, int asked)
