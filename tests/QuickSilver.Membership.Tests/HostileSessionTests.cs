@@ -219,7 +219,7 @@ public sealed class HostileSessionTests
         var node = cluster.AddNodes(1)[0];
         for (int i = 1; i <= 400; i++)
         {
-            node.Open("A", TopicRole.Publish, Requests.Departure(new ContractField(i, $"field number {i} of a long row", "int32")));
+            node.Open("A", TopicRole.Publish, Version(i));
         }
 
         cluster.Run(1);
@@ -232,7 +232,7 @@ public sealed class HostileSessionTests
         for (int i = 1; i <= 400; i++)
         {
             int known = (i % granted) + 1;
-            node.Open("A", TopicRole.Publish, Requests.Departure(new ContractField(known, $"field number {known} of a long row", "int32")));
+            node.Open("A", TopicRole.Publish, Version(known));
         }
 
         cluster.Run(1);
@@ -241,6 +241,9 @@ public sealed class HostileSessionTests
         other.Open("B", TopicRole.Publish, Requests.Departure(new ContractField(1000, "another", "int32")));
         cluster.Run(1);
         Assert.Equal(["granted"], other.Outcomes);
+
+        static ContractDescription Version(int number) =>
+            Requests.Departure(new(1, "A", "int32"), new(number + 1, $"field number {number} of a long row", "int32"));
     }
 
     [Fact]

@@ -26,6 +26,7 @@ public sealed record PayloadMessage(string Name, ImmutableArray<PayloadField> Fi
 /// <summary>
 /// What endpoints of one topic must agree on about its payload. A field is found by the numbers of the fields around it and by its
 /// own. Endpoints match where the fields that both have are of one type; either may lack fields of the other, and names may differ.
+/// Two messages that have fields must have one in common.
 /// </summary>
 /// <param name="TypeName">The payload's type, for people.</param>
 /// <param name="Kind">Its family: <see cref="BytesKind"/>, <see cref="StringKind"/> or <see cref="MessageKind"/>.</param>

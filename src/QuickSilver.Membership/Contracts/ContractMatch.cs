@@ -8,6 +8,7 @@ namespace QuickSilver.Membership.Contracts;
 // A field is known by its path, the numbers of the fields around it, and its own number. One that both have must be of one type.
 // One that a side lacks is optional and compatible, as in protobuf, and so is another name. A name that has another number on
 // each side, with the same type, is taken for a number that was changed: each side would read the other's field as absent.
+// Two messages that both have fields, and none in common, are no versions of one type: each side would read nothing but defaults.
 //
 // Both descriptions are graphs, as types hold themselves and each other. They are walked together; a pair of messages that was seen is
 // not entered again, so the walk ends after as many pairs as there can be, which ContractLimits bounds.
@@ -16,6 +17,7 @@ internal sealed class ContractMatch
     // A sentence names no more of a path than its end, and no more of a name than its beginning: it must fit into a reply.
     private const int MaxPathNamed = 16;
     private const int MaxNameChars = 96;
+    private const int MaxFieldsNamed = 4;
 
     private readonly ContractDescription _open;
     private readonly ContractDescription _asked;
@@ -87,6 +89,7 @@ internal sealed class ContractMatch
     {
         Dictionary<string, ContractField>? openByName = null;
         int next = 0;
+        bool shares = open.IsEmpty || asked.IsEmpty;
         foreach (var field in asked)
         {
             while (next < open.Length && open[next].Number < field.Number)
@@ -95,6 +98,7 @@ internal sealed class ContractMatch
             }
 
             var known = next < open.Length && open[next].Number == field.Number ? open[next] : null;
+            shares |= known is not null;
             if (known is not null && known.Type != field.Type)
             {
                 string renamed = known.Name == field.Name ? "" : $"it as '{Clip(field.Name)}' of ";
@@ -117,8 +121,21 @@ internal sealed class ContractMatch
             }
         }
 
-        return null;
+        return shares ? null : Unrelated(at, open, asked);
     }
+
+    private string Unrelated(int at, ImmutableArray<ContractField> open, ImmutableArray<ContractField> asked)
+    {
+        var pair = _pairs[at];
+        string place = pair.By is { } by ? $"{Field(pair.From, by)}, which has " : "";
+        return $"{place}{List(open)}; this endpoint has {Clip(_asked.NameOf(pair.Asked))} with {List(asked)}."
+            + " No field number is in both, so each would read the other as empty. Versions of one type keep a field in common.";
+    }
+
+    private static string List(ImmutableArray<ContractField> fields) =>
+        (fields.Length == 1 ? "field " : "fields ")
+        + string.Join(", ", fields.Take(MaxFieldsNamed).Select(static field => $"{field.Number} '{Clip(field.Name)}'"))
+        + (fields.Length > MaxFieldsNamed ? ", …" : "");
 
     private static Dictionary<string, ContractField> ByName(ImmutableArray<ContractField> fields)
     {

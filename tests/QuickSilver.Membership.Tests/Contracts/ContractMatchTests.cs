@@ -22,7 +22,42 @@ public sealed class ContractMatchTests
     {
         Assert.Null(Difference(Flat(new ContractField(1, "A", "string")), Flat(new(1, "B", "string"), new(2, "C", "int32"))));
         Assert.Null(Difference(Flat(new(1, "B", "string"), new(2, "C", "int32")), Flat(new ContractField(2, "C", "int32"))));
+    }
+
+    [Fact]
+    public void Types_that_share_no_field_are_refused_with_the_fields_of_both()
+    {
+        var count = Flat(new ContractField(1, "A", "int32"));
+        var named = Flat(new(2, "Name", "string"), new(3, "X", "int32")) with { TypeName = "Other" };
+        Assert.Equal(
+            "Topic 'T' carries Departure(message) with field 1 'A'; this endpoint has Other with fields 2 'Name', 3 'X'."
+            + " No field number is in both, so each would read the other as empty. Versions of one type keep a field in common.",
+            Difference(count, named));
+        Assert.Contains(
+            "Other(message) with fields 2 'Name', 3 'X'; this endpoint has Departure with field 1 'A'.", Difference(named, count));
+    }
+
+    [Fact]
+    public void A_type_without_fields_matches_any()
+    {
+        Assert.Null(Difference(Flat(), Flat()));
         Assert.Null(Difference(Flat(), Flat(new ContractField(2, "C", "int32"))));
+        Assert.Null(Difference(Flat(new ContractField(2, "C", "int32")), Flat()));
+    }
+
+    [Fact]
+    public void Messages_within_that_share_no_field_are_refused_by_their_path()
+    {
+        var open = Requests.Nested("string");
+        string? difference = Difference(open, open with
+        {
+            Nested = [new("Stage", [.. Enumerable.Range(5, 6).Select(number => new ContractField(number, $"S{number}", "int32"))])],
+        });
+        Assert.StartsWith("Topic 'T' carries Departure(message) with field 2 'Legs' of type ", difference);
+        Assert.Contains(
+            "Leg, which has fields 1 'From', 2 'Parts'; this endpoint has Stage with fields 5 'S5', 6 'S6', 7 'S7', 8 'S8', ….",
+            difference);
+        Assert.Null(Difference(open, open with { Nested = [new("Leg", [])] }));
     }
 
     [Fact]
