@@ -5,7 +5,9 @@ using QuickSilver.Generators.Reading;
 
 namespace QuickSilver.Generators;
 
-/// <summary>Reports what about a <c>[DataContract]</c> type cannot be serialized, at the place where it is written.</summary>
+/// <summary>
+/// Reports what about a <c>[DataContract]</c> type cannot be serialized, or would be lost, at the place where it is written.
+/// </summary>
 [DiagnosticAnalyzer(LanguageNames.CSharp)]
 public sealed class ContractAnalyzer : DiagnosticAnalyzer
 {
@@ -19,7 +21,8 @@ public sealed class ContractAnalyzer : DiagnosticAnalyzer
         Rules.NoUsableConstructor,
         Rules.OpenGenericContract,
         Rules.ContractInheritance,
-        Rules.UnusableMember);
+        Rules.UnusableMember,
+        Rules.NoMembers);
 
     /// <inheritdoc/>
     public override void Initialize(AnalysisContext context)
@@ -39,9 +42,15 @@ public sealed class ContractAnalyzer : DiagnosticAnalyzer
     {
         if (context.Symbol is INamedTypeSymbol type && type.IsContract())
         {
-            foreach (var problem in ContractReader.Read(context.Compilation, type).Problems)
+            var problems = ContractReader.Read(context.Compilation, type).Problems;
+            foreach (var problem in problems)
             {
                 context.ReportDiagnostic(problem.ToDiagnostic());
+            }
+
+            if (problems.Count == 0 && ForgottenMembers.Find(type) is { } forgotten)
+            {
+                context.ReportDiagnostic(forgotten.ToDiagnostic());
             }
         }
     }

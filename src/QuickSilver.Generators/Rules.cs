@@ -52,13 +52,20 @@ internal static class Rules
         "A data member cannot be read or set",
         "'{0}.{1}' {2}");
 
-    private static DiagnosticDescriptor Rule(string id, string title, string message) =>
+    public static readonly DiagnosticDescriptor NoMembers = Rule(
+        "QS0010",
+        "A contract type has no data members",
+        "'{0}' has no [DataMember], so values of it are sent empty, and '{1}' is lost: mark what shall travel [DataMember(Order = n)]",
+        DiagnosticSeverity.Warning);
+
+    private static DiagnosticDescriptor Rule(
+        string id, string title, string message, DiagnosticSeverity severity = DiagnosticSeverity.Error) =>
         new(
             id,
             title,
             message,
             Category,
-            DiagnosticSeverity.Error,
+            severity,
             isEnabledByDefault: true,
             description: $"docs/rules/{id}.md shows what is flagged, what to write instead, and why.");
 }

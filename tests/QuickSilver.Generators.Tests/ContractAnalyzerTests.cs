@@ -1,3 +1,4 @@
+using Microsoft.CodeAnalysis;
 using QuickSilver.Generators.Tests.Infrastructure;
 
 namespace QuickSilver.Generators.Tests;
@@ -106,6 +107,30 @@ public sealed class ContractAnalyzerTests
         "cannot be set: give it a set or init accessor, or a constructor parameter of the same name and type")]
     public async Task QS0009_says_what_the_member_lacks(string member, string reason) =>
         Assert.Equal([$"QS0009: 'C.X' {reason}"], await ReportsAsync($"[DataContract] class C {{ [DataMember(Order = 1)] {member} }}"));
+
+    [Theory]
+    [InlineData("sealed class C { public int X { get; set; } }")]
+    [InlineData("sealed class C { public int X { get; init; } public int Y { get; set; } }")]
+    [InlineData("struct C { public int X; }")]
+    public async Task QS0010_warns_of_a_type_whose_state_is_all_lost_and_leaves_it_its_codec(string declaration)
+    {
+        var compilation = Driver.Compile("[DataContract] " + declaration);
+        Assert.Equal(
+            ["QS0010: 'C' has no [DataMember], so values of it are sent empty, and 'X' is lost: mark what shall travel"
+                + " [DataMember(Order = n)]"],
+            await Driver.AnalyzeAsync(compilation));
+        Assert.NotEmpty(Driver.Generate(compilation));
+        Assert.Equal(DiagnosticSeverity.Warning, Rules.NoMembers.DefaultSeverity);
+    }
+
+    [Theory]
+    [InlineData("sealed class C { }")]
+    [InlineData("sealed class C { public static int X { get; set; } public const int Y = 1; public int Z => 3; }")]
+    [InlineData("sealed class C { [IgnoreDataMember] public int X { get; set; } }")]
+    [InlineData("sealed class C { public int X { get; private set; } }")]
+    [InlineData("sealed class C { [DataMember(Order = 1)] public int X { get; set; } public int Y { get; set; } }")]
+    public async Task A_type_without_state_that_could_be_forgotten_is_not_warned_of(string declaration) =>
+        Assert.Empty(await Driver.AnalyzeAsync(Driver.Compile("[DataContract] " + declaration)));
 
     [Fact]
     public async Task A_contract_of_another_assembly_with_a_problem_is_reported_where_it_is_used()

@@ -63,7 +63,7 @@ public sealed partial class DocumentationTests(Feed feed)
         File.WriteAllText(Path.Combine(folder, "Usings.cs"), "global using System.Runtime.Serialization;");
         NewcomersProject.Write(folder, "Rules", NewcomersProject.Kind.Library, ("QuickSilver", Feed.Version));
         string written = DotnetCommand.Fail(folder, "dotnet", "build", "-o", "bin");
-        var found = Error().Matches(written).Select(error => $"{error.Groups[1]}({error.Groups[2]}): {error.Groups[3]}").Distinct();
+        var found = Report().Matches(written).Select(report => $"{report.Groups[1]}({report.Groups[2]}): {report.Groups[3]}").Distinct();
         Assert.Equal(expected.Order(StringComparer.Ordinal), found.Order(StringComparer.Ordinal));
         string[] pages = Directory.GetFiles(Path.Combine(Feed.Root, "docs", "rules"));
         Assert.Equal(pages.Length, blocks.Select(block => block.Page).Distinct().Count());
@@ -74,6 +74,6 @@ public sealed partial class DocumentationTests(Feed feed)
     [GeneratedRegex("// (QS[0-9]{4})")]
     private static partial Regex Flag();
 
-    [GeneratedRegex(@"([^/\\\s]+\.cs)\(([0-9]+),[0-9]+\): error (\w+):")]
-    private static partial Regex Error();
+    [GeneratedRegex(@"([^/\\\s]+\.cs)\(([0-9]+),[0-9]+\): (?:error|warning(?= QS)) (\w+):")]
+    private static partial Regex Report();
 }

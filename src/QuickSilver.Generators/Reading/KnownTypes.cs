@@ -7,6 +7,7 @@ internal static class KnownTypes
 {
     public const string DataContract = "System.Runtime.Serialization.DataContractAttribute";
     public const string DataMember = "System.Runtime.Serialization.DataMemberAttribute";
+    public const string IgnoreDataMember = "System.Runtime.Serialization.IgnoreDataMemberAttribute";
     public const string SetsRequiredMembers = "System.Diagnostics.CodeAnalysis.SetsRequiredMembersAttribute";
     public const string Codec = "QuickSilver.Core.Serialization.IPayloadCodec`1";
 
