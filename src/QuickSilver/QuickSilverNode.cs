@@ -76,9 +76,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
     {
         if (!GeneratedCodecs.TryGet<T>(out var codec))
         {
-            throw new NotSupportedException(
-                $"{typeof(T)} has no codec. Mark it with [DataContract] and its members with [DataMember(Order = n)], so that the source "
-                + "generator writes one, or pass an IPayloadCodec to OpenTopicAsync.");
+            throw new NotSupportedException(MissingCodec.InWords(typeof(T)));
         }
 
         return OpenTopicAsync(name, codec, options, cancellationToken);
