@@ -91,13 +91,21 @@ public interface ITopic<T> : IAsyncDisposable
     string Name { get; }
 
     /// <summary>Subscribers in the topic's current view, this endpoint included when it subscribes.</summary>
+    /// <remarks>
+    /// May be 0 for some tens of milliseconds after a publisher has opened, though there are subscribers: the view with them
+    /// comes after the grant. <see cref="WaitForSubscribersAsync"/> waits for it; do not take a first 0 for an empty topic.
+    /// </remarks>
     int Subscribers { get; }
 
     /// <summary>
     /// Publishes a message; completes when the node has accepted it. Completes at once unless the queue is full; then it
     /// waits for room, which is the back-pressure. Allocates nothing when it completes at once.
     /// </summary>
-    /// <exception cref="InvalidOperationException">The endpoint does not publish, drains, or was cancelled.</exception>
+    /// <exception cref="ArgumentNullException">The value is null.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The endpoint does not publish, drains, or was cancelled; or the value cannot be encoded: it nests too deep, or a collection in it
+    /// holds null.
+    /// </exception>
     /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
     /// <exception cref="MessageTooLargeException">
