@@ -21,7 +21,9 @@ public enum NodeState
 
 /// <summary>How a node is, in one look.</summary>
 /// <param name="State">Where it is in its life.</param>
-/// <param name="IsLive">Its core thread turns: nothing blocks it.</param>
+/// <param name="IsLive">
+/// Its core thread turns: nothing blocks it. False once it has not turned for more than 3 s, until it turns again; false when disposed.
+/// </param>
 /// <param name="IsReady">It is live, has joined and is connected to the membership service.</param>
 /// <param name="OpenTopics">How many topics it has open.</param>
 /// <param name="Reason">Why it is not ready, or what ails it though it is, in a sentence; null when all is well.</param>
