@@ -1,5 +1,6 @@
 using FsCheck;
 using FsCheck.Fluent;
+using QuickSilver.Core.Serialization;
 using QuickSilver.Generators.Tests.Contracts;
 using QuickSilver.Generators.Tests.Infrastructure;
 
@@ -116,6 +117,43 @@ public sealed class RoundTripTests
         tree.Twin = tree;
         Assert.Throws<InvalidOperationException>(() => Codecs.Of<Tree>().GetSize(tree));
         Assert.Throws<InvalidOperationException>(() => Codecs.Of<Tree>().Write(tree, new byte[10_000]));
+    }
+
+    [Fact]
+    public void A_chain_may_be_as_long_as_the_limit_and_a_longer_one_is_refused_with_the_limit_and_what_to_do()
+    {
+        Assert.Equal(100, ProtobufLimits.MaxDepth);
+        Assert.NotNull(Codecs.Decode<Tree>(Codecs.Encode(Chain(100))).Twin);
+        var error = Assert.Throws<InvalidOperationException>(() => Codecs.Encode(Chain(1_000)));
+        Assert.Contains("more than 100 deep", error.Message);
+        Assert.Contains("List<T>", error.Message);
+
+        static Tree Chain(int below)
+        {
+            var tree = new Tree();
+            for (int i = 0; i < below; i++)
+            {
+                tree = new Tree { Twin = tree };
+            }
+
+            return tree;
+        }
+    }
+
+    [Fact]
+    public void An_empty_collection_of_a_nullable_type_arrives_as_null_and_an_empty_text_does_not()
+    {
+        var back = Codecs.Decode<NullableCollections>(
+            Codecs.Encode(new NullableCollections { Numbers = [], Names = [], Texts = [], Text = "" }));
+        Assert.Equal((null, null, null, ""), (back.Numbers, back.Names, back.Texts, back.Text));
+    }
+
+    [Fact]
+    public void A_value_of_more_than_2_GiB_overflows_when_it_is_measured()
+    {
+        byte[] blob = new byte[16 << 20];
+        Assert.Throws<OverflowException>(() =>
+            Codecs.Of<Collections>().GetSize(new Collections { Blobs = [.. Enumerable.Repeat(blob, 200)] }));
     }
 
     [Fact]

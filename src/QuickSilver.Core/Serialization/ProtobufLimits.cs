@@ -30,5 +30,7 @@ public static class ProtobufLimits
 
     [DoesNotReturn]
     private static void ThrowTooDeep() =>
-        throw new InvalidOperationException($"The value nests deeper than {MaxDepth} messages; does it contain itself?");
+        throw new InvalidOperationException(
+            $"The value nests messages more than {MaxDepth} deep, which is the limit: it contains itself, or is a long chain such as a "
+            + "linked list. Send the items of a chain in a List<T>, and an index where one refers to another.");
 }

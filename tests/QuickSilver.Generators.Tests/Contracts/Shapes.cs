@@ -104,6 +104,22 @@ public sealed record Collections
 }
 
 [DataContract]
+public sealed record NullableCollections
+{
+    [DataMember(Order = 1)]
+    public List<int>? Numbers { get; init; }
+
+    [DataMember(Order = 2)]
+    public Dictionary<int, string>? Names { get; init; }
+
+    [DataMember(Order = 3)]
+    public string[]? Texts { get; init; }
+
+    [DataMember(Order = 4)]
+    public string? Text { get; init; }
+}
+
+[DataContract]
 public sealed class Maps
 {
     [DataMember(Order = 1)]
