@@ -126,6 +126,7 @@ internal sealed class HostedTopic<T>(string name, TopicOptions options, IPayload
 
     public async Task WaitForSubscribersAsync(int count, CancellationToken cancellationToken = default)
     {
+        OptionRules.CheckSubscribers(count);
         var topic = await Opened.WaitAsync(cancellationToken).ConfigureAwait(false);
         await topic.WaitForSubscribersAsync(count, cancellationToken).ConfigureAwait(false);
     }

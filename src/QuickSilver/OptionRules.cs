@@ -121,6 +121,23 @@ internal static class OptionRules
         }
     }
 
+    public static void CheckSubscribers(int count)
+    {
+        if (count < 0)
+        {
+            throw new ArgumentOutOfRangeException(nameof(count), count, "The number of subscribers to wait for is 0 or more.");
+        }
+    }
+
+    public static void CheckCompletion(PublishCompletion completion)
+    {
+        if (!Enum.IsDefined(completion))
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(completion), (int)completion, "Allowed is PublishCompletion.Accepted (0) or PublishCompletion.Stable (1).");
+        }
+    }
+
     // With less, a sender of the largest message would wait for memory for ever.
     private static long LeastBufferBytes(int packetBytes) =>
         MulticastOptions.LeastBufferBytes(Math.Clamp(packetBytes, LeastPacketBytes, MostPacketBytes));

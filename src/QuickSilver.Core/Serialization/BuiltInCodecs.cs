@@ -8,7 +8,11 @@ internal sealed class ByteArrayCodec : IPayloadCodec<byte[]>
 {
     public PayloadSchema Schema { get; } = new("bytes", PayloadSchema.BytesKind, []);
 
-    public int GetSize(in byte[] value) => value.Length;
+    public int GetSize(in byte[] value)
+    {
+        ArgumentNullException.ThrowIfNull(value);
+        return value.Length;
+    }
 
     public int Write(in byte[] value, Span<byte> destination)
     {
@@ -38,7 +42,11 @@ internal sealed class StringCodec : IPayloadCodec<string>
 {
     public PayloadSchema Schema { get; } = new("string", PayloadSchema.StringKind, []);
 
-    public int GetSize(in string value) => Encoding.UTF8.GetByteCount(value);
+    public int GetSize(in string value)
+    {
+        ArgumentNullException.ThrowIfNull(value);
+        return Encoding.UTF8.GetByteCount(value);
+    }
 
     public int Write(in string value, Span<byte> destination) => Encoding.UTF8.GetBytes(value, destination);
 

@@ -11,7 +11,9 @@ public interface IPayloadCodec<T>
     PayloadSchema Schema { get; }
 
     /// <summary>The exact number of bytes that <see cref="Write"/> writes for this value.</summary>
+    /// <exception cref="ArgumentNullException">The value is null.</exception>
     /// <exception cref="InvalidOperationException">The value cannot be written: nested too deep, or a null in a collection.</exception>
+    /// <exception cref="OverflowException">The value takes more than 2 GiB, which no message may.</exception>
     int GetSize(in T value);
 
     /// <summary>

@@ -30,6 +30,7 @@ internal sealed partial class TopicEndpoint<T>
             return PublishAsync(in value, cancellationToken);
         }
 
+        OptionRules.CheckCompletion(completion);
         if (cancellationToken.IsCancellationRequested)
         {
             return ValueTask.FromCanceled(cancellationToken);
@@ -155,11 +156,19 @@ internal sealed partial class TopicEndpoint<T>
         }
 
         // Room in the lane is cheap: what is claimed and not written is never touched.
-        // A size below 0 is one too large, too: past the lane the codec is blamed for it.
-        int size = _codec.GetMaxSize(value);
-        if ((uint)size > (uint)_lane.MaxPayloadBytes)
+        int size;
+        try
         {
-            size = _codec.GetSize(value);
+            // A size below 0 is one too large, too: past the lane the codec is blamed for it.
+            size = _codec.GetMaxSize(value);
+            if ((uint)size > (uint)_lane.MaxPayloadBytes)
+            {
+                size = _codec.GetSize(value);
+            }
+        }
+        catch (OverflowException overflow)
+        {
+            throw MessageTooLargeException.BeyondCounting(overflow);
         }
 
         if ((uint)size > (uint)_lane.MaxPayloadBytes || size > Topic.MostBytes || !_lane.TryClaim(size, out var claim))
@@ -210,7 +219,16 @@ internal sealed partial class TopicEndpoint<T>
     private PublishRequest Encode(in T value)
     {
         CheckPublishes();
-        int size = CheckSize(_codec, _codec.GetSize(value));
+        int size;
+        try
+        {
+            size = CheckSize(_codec, _codec.GetSize(value));
+        }
+        catch (OverflowException overflow)
+        {
+            throw MessageTooLargeException.BeyondCounting(overflow);
+        }
+
         if (size > MulticastOptions.MaxMessageBytes)
         {
             throw new MessageTooLargeException(size, MulticastOptions.MaxMessageBytes);

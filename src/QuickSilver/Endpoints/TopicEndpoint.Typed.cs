@@ -87,6 +87,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
 
     public Task WaitForSubscribersAsync(int count, CancellationToken cancellationToken = default)
     {
+        OptionRules.CheckSubscribers(count);
         CheckUsable();
         return Topic.WaitForSubscribersAsync(this, count, cancellationToken);
     }

@@ -126,6 +126,7 @@ public interface ITopic<T> : IAsyncDisposable
     ValueTask PublishAsync(in T value, CancellationToken cancellationToken = default) => PublishAsync(value, cancellationToken);
 
     /// <summary>Publishes a message and completes as <paramref name="completion"/> says.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The completion is none of the named ones.</exception>
     /// <inheritdoc cref="PublishAsync(T, CancellationToken)"/>
     ValueTask PublishAsync(T value, PublishCompletion completion, CancellationToken cancellationToken = default);
 
@@ -175,6 +176,7 @@ public interface ITopic<T> : IAsyncDisposable
     IAsyncEnumerable<Message<T>> ReadAllAsync(CancellationToken cancellationToken = default, Action<GapNotice>? onGap = null);
 
     /// <summary>Completes when the topic has at least so many subscribers (this endpoint included when it subscribes).</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The count is negative.</exception>
     /// <exception cref="OperationCanceledException">The token or <see cref="Cancel"/> ended it.</exception>
     /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>

@@ -1,3 +1,5 @@
+using QuickSilver.Multicast;
+
 namespace QuickSilver;
 
 /// <summary>How an endpoint opens its topic.</summary>
@@ -45,11 +47,17 @@ public sealed class MessageTooLargeException : ArgumentException
     {
     }
 
-    private MessageTooLargeException(string message, long bytes)
-        : base(message) => Bytes = bytes;
+    private MessageTooLargeException(string message, long bytes, Exception? inner = null)
+        : base(message, inner) => Bytes = bytes;
 
-    /// <summary>The encoded size in bytes.</summary>
+    /// <summary>The encoded size in bytes; 2 GiB where it is more than that, which nobody counts to its end.</summary>
     public long Bytes { get; }
+
+    internal static MessageTooLargeException BeyondCounting(OverflowException overflow) => new(
+        $"The encoded message has more than {int.MaxValue:N0} bytes; a message may have {MulticastOptions.MaxMessageBytes:N0} at most. "
+        + "Split it, or publish a reference to it.",
+        1L + int.MaxValue,
+        overflow);
 
     internal static MessageTooLargeException ForNow(long bytes, long limit) => new(InWords(bytes, limit), bytes);
 
