@@ -161,7 +161,9 @@ public sealed class QuickSilverNode : IAsyncDisposable
             string where = (parts.LastRefusal, options.MembershipService) switch
             {
                 ({ } refusal, var service) => $"the one {(service is null ? "found" : $"at {service}")} refused this node: {refusal}",
-                (null, { } service) => $"the service at {service} did not answer",
+                (null, { } service) => parts.LastFailure is { } failure
+                    ? $"the one at {service} did not take this node in ({failure})"
+                    : $"the one at {service} did not answer",
                 _ => $"none was found on {options.Interface} (discovery port {options.DiscoveryPort}), and none could be hosted",
             };
             where = where.TrimEnd('.');

@@ -17,6 +17,17 @@ public sealed class NodeTests
         Assert.True(parts.IsStopped);
     }
 
+    [Theory]
+    [InlineData("10.0.0.9:7400 could not be reached from 10.0.0.1: the connection was refused")]
+    [InlineData("it does not welcome this node")]
+    public async Task A_node_whose_service_does_not_come_through_says_why_at_its_start_timeout(string why)
+    {
+        await using var parts = new FakeParts { Joins = false, LastFailure = why };
+        var starting = parts.StartAsync(new QuickSilverOptions { MembershipService = "gms:7400" });
+        var failure = await Assert.ThrowsAsync<MembershipUnreachableException>(() => parts.Time.RunUntilAsync(starting));
+        Assert.EndsWith($"the one at gms:7400 did not take this node in ({why}).", failure.Message);
+    }
+
     [Fact]
     public async Task A_node_that_the_service_refuses_says_why_at_its_start_timeout()
     {

@@ -135,9 +135,18 @@ internal sealed class TcpControlStream : IControlStream
         }
         catch (Exception failure) when (IsExpected(failure))
         {
-            PostClosed($"{RemoteEndPoint} could not be reached from {local}: {failure.Message}");
+            PostClosed($"{RemoteEndPoint} could not be reached from {local}: {InWords(failure)}");
         }
     }
+
+    // The system's own words differ from one to the next, and say neither that somebody answered nor what to look at.
+    private static string InWords(Exception failure) => (failure as SocketException)?.SocketErrorCode switch
+    {
+        SocketError.ConnectionRefused => "the connection was refused, so nothing listens there or a firewall is in between",
+        SocketError.HostUnreachable or SocketError.NetworkUnreachable or SocketError.NetworkDown => "there is no route to it",
+        SocketError.TimedOut => "it does not answer",
+        _ => failure.Message,
+    };
 
     private void OnConnected()
     {

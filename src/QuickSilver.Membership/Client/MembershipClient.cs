@@ -69,6 +69,9 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     /// <summary>Why the service refused this node last, for a start that never succeeds to say so.</summary>
     public string? LastRefusal { get; private set; }
 
+    /// <summary>Why no service has taken this node in yet, or again, as far as the last attempt tells; from any thread.</summary>
+    public string? LastFailure => _link.LastFailure;
+
     /// <summary>Why this node seems to be cut off from datagrams, while it does; from any thread.</summary>
     public string? Isolation => _reach.Isolation;
 

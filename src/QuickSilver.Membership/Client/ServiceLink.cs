@@ -33,6 +33,10 @@ internal interface IServiceLinkOwner
 // when it is lost, with a growing pause so that a service that starts is not met by everybody in the same instant.
 internal sealed class ServiceLink : IControlStreamHandler, IDisposable
 {
+    // How often it is said that the service does not come through: whoever starts a node before its service reads why at once, and a
+    // service that stays away fills no log.
+    private static readonly TimeSpan FailureInterval = TimeSpan.FromMinutes(1);
+
     private readonly INodeEnvironment _environment;
     private readonly MembershipClientOptions _options;
     private readonly IServiceLinkOwner _owner;
@@ -48,6 +52,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     private TimeSpan _retryDelay;
     private TimeSpan _lastHeard;
     private TimeSpan _watchDue;
+    private TimeSpan? _failureSaid;
     // As the service said when it took the node in.
     private TimeSpan _heartbeatInterval;
     private TimeSpan _serviceSilence;
@@ -71,6 +76,9 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
 
     /// <summary>Where the service is that this node has, or begins to have, a stream to.</summary>
     public IPEndPoint? RemoteEndPoint => _stream?.RemoteEndPoint;
+
+    /// <summary>Why the last attempt came to nothing, while there is no service that has taken the node in; from any thread.</summary>
+    public string? LastFailure { get; private set; }
 
     public void Start() => Locate();
 
@@ -97,6 +105,8 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     public void OnWelcome(TimeSpan heartbeatInterval, int heartbeatsMissed)
     {
         IsWelcome = true;
+        LastFailure = null;
+        _failureSaid = null;
         _heartbeatInterval = heartbeatInterval;
         // A service that is silent for half the time after which it would remove this node is given up and sought anew, so that
         // there is time left to be heard by it, or by another.
@@ -120,7 +130,8 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     public void GoTo(IPEndPoint? successor)
     {
         _successor = successor;
-        Drop("the service said goodbye");
+        // A service that refuses or ends has said so itself.
+        Drop("the service said goodbye", isTold: true);
     }
 
     /// <summary>Closes for good.</summary>
@@ -214,9 +225,10 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         _stream = _environment.Connect(service, this);
     }
 
-    private void Drop(string reason)
+    private void Drop(string reason, bool isTold = false)
     {
         _environment.Cancel(_watchAlarm);
+        var service = _stream?.RemoteEndPoint;
         _stream?.Close();
         _stream = null;
         bool wasWelcome = IsWelcome;
@@ -225,6 +237,10 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         {
             _context.Counters.ServiceLosses++;
             _context.Logger.ServiceLost(reason);
+        }
+        else if (!_isStopped && !isTold)
+        {
+            OnFailed(service, reason);
         }
 
         if (!_isStopped)
@@ -235,6 +251,17 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         }
 
         _owner.OnLinkDown(reason);
+    }
+
+    private void OnFailed(IPEndPoint? service, string reason)
+    {
+        LastFailure = reason;
+        var now = _environment.Now;
+        if (_failureSaid is not { } said || now - said >= FailureInterval)
+        {
+            _failureSaid = now;
+            _context.Logger.ServiceDoesNotComeThrough(service, reason);
+        }
     }
 
     private void ScheduleWatch(TimeSpan delay)

@@ -97,6 +97,9 @@ internal static partial class MembershipLog
         + "This node speaks version {Own} and does not join them.")]
     public static partial void OtherVersion(this ILogger logger, int version, int own);
 
+    [LoggerMessage(1310, LogLevel.Information, "This node waits for the membership service at {EndPoint}, and tries again: {Reason}.")]
+    public static partial void ServiceDoesNotComeThrough(this ILogger logger, IPEndPoint? endPoint, string reason);
+
     [LoggerMessage(1320, LogLevel.Error, "This node leaves the cluster: {Reason}.")]
     public static partial void GaveUp(this ILogger logger, string reason);
 

@@ -50,6 +50,9 @@ internal interface INodeParts
     /// <summary>Why the membership service refused this node last, if it did; from any thread.</summary>
     string? LastRefusal { get; }
 
+    /// <summary>Why the last attempt to reach the membership service came to nothing, while there is none; from any thread.</summary>
+    string? LastFailure => null;
+
     /// <summary>What ails the layers below though they go on, in a sentence; null: nothing does. From any thread.</summary>
     string? Trouble => null;
 

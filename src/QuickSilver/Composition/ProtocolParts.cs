@@ -49,6 +49,8 @@ internal abstract class ProtocolParts(ProtocolOptions options, IPEndPoint? servi
 
     public string? LastRefusal => _membership?.LastRefusal;
 
+    public string? LastFailure => _membership?.LastFailure;
+
     public string? Trouble => _membership?.Trouble ?? _multicast?.Trouble;
 
     public string? Isolation => _membership?.Isolation;

@@ -357,6 +357,8 @@ internal sealed class NodeCore : IMembershipObserver
             _ when !isLive => $"The core thread has not turned for {PulseLimit.TotalSeconds:0} s: a handler or a feed blocks it.",
             NodeState.Starting when _parts.LastRefusal is { } refusal =>
                 $"The node has not joined yet: the membership service refuses it. {refusal}",
+            NodeState.Starting when _parts.LastFailure is { } failure =>
+                $"The node has not joined yet: it looks for a membership service, and tries again ({failure}).",
             NodeState.Starting => "The node has not joined yet: it looks for a membership service.",
             _ when _parts.Isolation is { } isolation => $"Datagrams do not pass at this node: {isolation}.",
             _ when !_isReachable => "The membership service is out of reach; data flows on in the last views.",

@@ -122,7 +122,8 @@ public sealed class TcpControlStreamTests : IDisposable
         _client.Do(() => _client.Environment.Connect((IPEndPoint)probe.LocalEndPoint!, told));
 
         Patience.Until(() => told.Told.Length > 0, "the refusal");
-        Assert.StartsWith($"closed: {probe.LocalEndPoint} could not be reached", told.Told.Single());
+        Assert.StartsWith(
+            $"closed: {probe.LocalEndPoint} could not be reached from 127.0.0.1: the connection was refused", told.Told.Single());
     }
 
     [Fact]

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using System.Net;
+using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
@@ -15,10 +16,10 @@ internal sealed class FakeNode : IMembershipObserver
 {
     private readonly INodeEnvironment _environment;
 
-    public FakeNode(INodeEnvironment environment, MembershipClientOptions options)
+    public FakeNode(INodeEnvironment environment, MembershipClientOptions options, ILogger? logger = null)
     {
         _environment = environment;
-        Client = new MembershipClient(environment, options, this, NullLogger.Instance);
+        Client = new MembershipClient(environment, options, this, logger ?? NullLogger.Instance);
     }
 
     public FakeEnvironment Environment => (FakeEnvironment)_environment;
@@ -62,7 +63,8 @@ internal sealed class FakeNode : IMembershipObserver
         ulong id,
         IPEndPoint? service,
         MembershipServiceOptions? hosted = null,
-        uint incarnation = 1)
+        uint incarnation = 1,
+        ILogger? logger = null)
     {
         var environment = world.AddNode(id * 7919 + incarnation);
         var node = new FakeNode(environment, new MembershipClientOptions
@@ -71,7 +73,7 @@ internal sealed class FakeNode : IMembershipObserver
             EndPoint = new IPEndPoint(environment.LocalAddress, 5000),
             Service = service,
             Hosted = hosted ?? new MembershipServiceOptions(),
-        });
+        }, logger);
         node.Client.Start();
         return node;
     }

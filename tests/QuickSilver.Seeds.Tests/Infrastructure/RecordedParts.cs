@@ -68,6 +68,8 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     public string? LastRefusal => parts.LastRefusal;
 
+    public string? LastFailure => parts.LastFailure;
+
     public string? Trouble => parts.Trouble;
 
     public string? Isolation => parts.Isolation;

@@ -53,6 +53,8 @@ internal sealed class FakeParts(bool threaded = true) : INodeParts, IAsyncDispos
 
     public string? LastRefusal { get; init; }
 
+    public string? LastFailure { get; init; }
+
     public string? Isolation { get; set; }
 
     public PartsCounters ReadCounters() => Below;

@@ -34,6 +34,8 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
 
     public string? LastRefusal => parts.LastRefusal;
 
+    public string? LastFailure => parts.LastFailure;
+
     public string? Isolation => parts.Isolation;
 
     public void Begin(IMembershipObserver observer) => parts.Begin(new RecordedObserver(this, observer));
