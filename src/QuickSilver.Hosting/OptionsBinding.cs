@@ -1,4 +1,6 @@
+using System.ComponentModel;
 using System.Net;
+using System.Reflection;
 using Microsoft.Extensions.Configuration;
 
 namespace QuickSilver.Hosting;
@@ -15,7 +17,15 @@ internal static class OptionsBinding
             CheckNames(section);
         }
 
-        section.Bind(options);
+        try
+        {
+            section.Bind(options);
+        }
+        catch (InvalidOperationException cause) when (Unreadable(section) is { Length: > 0 } failures)
+        {
+            throw new QuickSilverOptionsException(failures, cause);
+        }
+
         options.Interface = ReadAddress(section, nameof(options.Interface)) ?? options.Interface;
         options.MulticastBase = ReadAddress(section, nameof(options.MulticastBase)) ?? options.MulticastBase;
     }
@@ -29,6 +39,27 @@ internal static class OptionsBinding
         if (failures.Length > 0)
         {
             throw new QuickSilverOptionsException(failures);
+        }
+    }
+
+    // The binder names neither what is allowed nor more than one option.
+    private static string[] Unreadable(IConfiguration section) =>
+    [
+        .. typeof(QuickSilverOptions).GetProperties()
+            .Where(property => property.PropertyType != typeof(IPAddress) && section[property.Name] is { } text && !CanRead(property, text))
+            .Select(property => $"The option {property.Name} is \"{section[property.Name]}\"; allowed is {OptionRules.Allowed(property)}."),
+    ];
+
+    private static bool CanRead(PropertyInfo property, string text)
+    {
+        try
+        {
+            TypeDescriptor.GetConverter(property.PropertyType).ConvertFromInvariantString(text);
+            return true;
+        }
+        catch (Exception failure) when (failure is FormatException or ArgumentException or OverflowException or NotSupportedException)
+        {
+            return false;
         }
     }
 

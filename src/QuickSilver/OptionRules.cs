@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
+using System.Reflection;
 using QuickSilver.Multicast;
 
 namespace QuickSilver;
@@ -14,6 +15,7 @@ internal static class OptionRules
     // Those below are for who may bind them.
     public const int LeastGroupPort = 1024;
 
+    private const string AllowedIs = "; allowed is ";
     private const long KiB = 1L << 10;
     private const long MiB = 1L << 20;
     private const long GiB = 1L << 30;
@@ -110,6 +112,30 @@ internal static class OptionRules
         }
 
         return failures;
+    }
+
+    /// <summary>What an option may be, for whoever could not even read what was given for it.</summary>
+    public static string Allowed(PropertyInfo option)
+    {
+        object? none = option.PropertyType switch
+        {
+            var type when type == typeof(bool) => null,
+            var type when type.IsEnum => Enum.ToObject(type, int.MinValue),
+            var type when type == typeof(TimeSpan) => TimeSpan.MinValue,
+            var type when type == typeof(long) => long.MinValue,
+            _ => int.MinValue,
+        };
+        if (none is null)
+        {
+            return "true or false";
+        }
+
+        // The rules are asked about a value that none of them allows, so that each range is written once.
+        var wrong = new QuickSilverOptions();
+        option.SetValue(wrong, none);
+        string start = $"The option {option.Name} is ";
+        string said = Failures(wrong).First(failure => failure.StartsWith(start, StringComparison.Ordinal));
+        return said[(said.IndexOf(AllowedIs, StringComparison.Ordinal) + AllowedIs.Length)..].TrimEnd('.');
     }
 
     /// <summary>No drain waits without end: an infinite limit would be minus a millisecond.</summary>
@@ -221,7 +247,7 @@ internal static class OptionRules
     private static string Quote(string? text) => text is null ? "nothing" : $"\"{text}\"";
 
     private static void Add(List<string> failures, string option, object? value, string allowed) =>
-        failures.Add($"The option {option} is {value ?? "nothing"}; allowed is {allowed}.");
+        failures.Add($"The option {option} is {value ?? "nothing"}{AllowedIs}{allowed}.");
 
     private static void ThrowIfAny(IReadOnlyList<string> failures)
     {

@@ -10,9 +10,14 @@ public sealed class QuickSilverOptionsException : ArgumentException
     }
 
     internal QuickSilverOptionsException(string failure, Exception cause)
-        : base(failure, cause)
+        : this([failure], cause)
     {
-        Failures = [failure];
+    }
+
+    internal QuickSilverOptionsException(IReadOnlyList<string> failures, Exception cause)
+        : base(string.Join(" ", failures), cause)
+    {
+        Failures = failures;
     }
 
     /// <summary>One sentence for each option that is wrong.</summary>

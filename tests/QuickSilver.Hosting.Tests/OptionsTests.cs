@@ -74,6 +74,36 @@ public sealed class OptionsTests
         Assert.Equal(IPAddress.Parse("10.9.8.7"), hosted.Host.Services.GetRequiredService<IOptions<QuickSilverOptions>>().Value.Interface);
     }
 
+    [Theory]
+    [InlineData("HeartbeatsMissed", "many", "2 to 100")]
+    [InlineData("HeartbeatsMissed", "99999999999", "2 to 100")]
+    [InlineData("Dissemination", "Broadcast", "Auto, Multicast or Unicast")]
+    [InlineData("HeartbeatInterval", "1 s", "00:00:00.0500000 to 00:01:00")]
+    [InlineData("RetentionBytes", "1 GB", "1,048,576 to 4,294,967,296")]
+    [InlineData("Spin", "yes", "true or false")]
+    public async Task A_text_that_is_no_value_of_its_option_fails_the_hosts_start_naming_both_and_what_is_allowed(
+        string option, string text, string allowed)
+    {
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver(HostedNodes.Settings((option, text))));
+        var failure = await Assert.ThrowsAsync<QuickSilverOptionsException>(() => hosted.Host.StartAsync());
+        Assert.Equal([$"The option {option} is \"{text}\"; allowed is {allowed}."], failure.Failures);
+    }
+
+    [Fact]
+    public void Every_text_that_cannot_be_read_is_named_at_once()
+    {
+        var settings = HostedNodes.Settings(("Q:Replicas", "x"), ("Q:Spin", "y"), ("Q:Cluster", "prod"));
+        var failure = Assert.Throws<QuickSilverOptionsException>(
+            () => OptionsBinding.Bind(settings.GetSection("Q"), new QuickSilverOptions()));
+        Assert.Equal(["Replicas", "Spin"], failure.Failures.Select(said => said.Split(' ')[2]).Order());
+    }
+
+    [Fact]
+    public void Of_each_option_that_is_no_text_or_address_it_can_be_said_what_is_allowed() => Assert.All(
+        typeof(QuickSilverOptions).GetProperties()
+            .Where(property => property.PropertyType != typeof(string) && property.PropertyType != typeof(IPAddress)),
+        property => Assert.NotEmpty(OptionRules.Allowed(property)));
+
     [Fact]
     public async Task A_wrong_option_fails_the_hosts_start_naming_it_its_value_and_its_range()
     {
