@@ -19,6 +19,19 @@ public sealed class LinesScenarios
     public void Three_subscribers_print_what_was_published_under_duplication_reordering_and_jitter() =>
         RunRounds(new Impairment { DuplicatePercent = 1, ReorderPercent = 1, Jitter = TimeSpan.FromMilliseconds(2) });
 
+    [SkippableFact]
+    public void A_topic_of_another_type_refuses_lines_and_the_tool_says_what_to_do()
+    {
+        using var cluster = new QsmCluster(2);
+        QsmCluster.WaitUntilReady(cluster.Join(2, "perf", "receive", "typed", "--typed"));
+        foreach (string command in (string[])["pub", "sub"])
+        {
+            var refused = cluster.Join(1, command, "typed");
+            refused.ExpectExit(1);
+            Assert.Contains("this endpoint has bytes(bytes). The tool opens a topic reliable and with bytes alone", refused.Errors.Text());
+        }
+    }
+
     private static void RunRounds(Impairment impairment)
     {
         for (var round = 1; round <= ScenarioSize.Rounds; round++)

@@ -22,7 +22,10 @@ internal static class PubCommand
             DefaultValueFactory = _ => 1,
         }.Within(1, 100_000);
         var noWait = new Option<bool>("--no-wait") { Description = "Publish at once; what no one subscribes to is lost." };
-        var command = common.AddTo(new Command("pub", "Publish each line of standard input; exits 0 when all are stable.")
+        var command = common.AddTo(new Command(
+            "pub",
+            "Publish each line of standard input; exits 0 when all are stable. Messages are bytes: a topic that a program has open with "
+            + "another type (string, a [DataContract] type) refuses them.")
         {
             topic, receivers, noWait,
         });

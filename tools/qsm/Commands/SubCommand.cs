@@ -19,7 +19,10 @@ internal static class SubCommand
         topics.Validators.Add(Bounds.CheckTopics);
         var count = new Option<long?>("--count") { Description = "End after so many messages.", HelpName = "N" }.Within(1, long.MaxValue);
         var showTopic = new Option<bool>("--show-topic") { Description = "Begin each line with its topic and a tab." };
-        var command = common.AddTo(new Command("sub", "Print messages as lines; says 'ready' on standard error once subscribed.")
+        var command = common.AddTo(new Command(
+            "sub",
+            "Print messages as lines; says 'ready' on standard error once subscribed. Messages are bytes: a topic that a program has open "
+            + "with another type (string, a [DataContract] type) is refused.")
         {
             topics, count, showTopic,
         });

@@ -93,7 +93,7 @@ internal sealed class Session : IDisposable
         }
         catch (Exception exception) when (exception is not OperationCanceledException)
         {
-            throw ToolException.OnOpen(topic, exception);
+            throw ToolException.OnOpen(topic, exception, carriesBytes: typeof(T) == typeof(ReadOnlyMemory<byte>));
         }
     }
 

@@ -7,6 +7,10 @@ internal sealed class ToolException(int exitCode, string message, Exception? inn
 {
     public int ExitCode { get; } = exitCode;
 
+    // For those who try the tool on the topics of their programs.
+    private const string BytesAlone = " The tool opens a topic reliable and with bytes alone: open it so in your program (byte[] or "
+        + "ReadOnlyMemory<byte>), or publish and read it with a program that has its type.";
+
     // A node that cannot start was given a wrong option, cannot reach its service, or failed otherwise.
     public static ToolException OnStart(Exception exception) => exception switch
     {
@@ -16,9 +20,10 @@ internal sealed class ToolException(int exitCode, string message, Exception? inn
     };
 
     // A topic that cannot be opened has a wrong name or another contract; a service that vanished in between is unreachable.
-    public static ToolException OnOpen(string topic, Exception exception) => exception switch
+    public static ToolException OnOpen(string topic, Exception exception, bool carriesBytes) => exception switch
     {
-        ContractMismatchException => new(Tool.ExitCode.Failed, $"{topic}: {exception.Message}", exception),
+        ContractMismatchException =>
+            new(Tool.ExitCode.Failed, $"{topic}: {exception.Message}{(carriesBytes ? BytesAlone : "")}", exception),
         _ => new(OnStart(exception).ExitCode, $"{topic}: {exception.Message}", exception),
     };
 }
