@@ -222,9 +222,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _context.Echoes.Ask(targets, wait, completed);
 
     public void OnExpelled(string reason) => Observer?.OnExpelled(reason);
-
     public void OnGaveUp(string reason) => Observer?.OnGaveUp(reason);
-
+    public void OnTopicRefused(ulong topicId, string reason) => Observer?.OnTopicRefused(topicId, reason);
     public void OnServiceReachable(bool reachable) => Observer?.OnServiceReachable(reachable);
 
     public void OnMessage(InboundStream stream, in StreamMessage message)

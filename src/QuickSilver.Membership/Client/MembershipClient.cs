@@ -402,6 +402,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         if (lost is not null)
         {
             _logger.TopicLost(lost.Name, outcome.Refusal);
+            _observer.OnTopicRefused(lost.TopicId, outcome.Refusal);
         }
 
         callback?.Invoke();

@@ -52,7 +52,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     private TimeSpan _retryDelay;
     private TimeSpan _lastHeard;
     private TimeSpan _watchDue;
-    private TimeSpan? _failureSaid;
+    private TimeSpan _failureSaid = TimeSpan.MinValue / 2;
     // As the service said when it took the node in.
     private TimeSpan _heartbeatInterval;
     private TimeSpan _serviceSilence;
@@ -106,7 +106,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     {
         IsWelcome = true;
         LastFailure = null;
-        _failureSaid = null;
+        _failureSaid = TimeSpan.MinValue / 2;
         _heartbeatInterval = heartbeatInterval;
         // A service that is silent for half the time after which it would remove this node is given up and sought anew, so that
         // there is time left to be heard by it, or by another.
@@ -257,7 +257,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     {
         LastFailure = reason;
         var now = _environment.Now;
-        if (_failureSaid is not { } said || now - said >= FailureInterval)
+        if (now - _failureSaid >= FailureInterval)
         {
             _failureSaid = now;
             _context.Logger.ServiceDoesNotComeThrough(service, reason);

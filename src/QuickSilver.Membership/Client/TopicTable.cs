@@ -1,3 +1,4 @@
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Views;
@@ -80,6 +81,7 @@ internal sealed class TopicTable
         }
 
         var messages = new List<SetTopicMessage>(_topics.Count);
+        var named = new Dictionary<ContractDescription, ulong>();
         // In the order of opening, so that a registration anew is the same each time.
         foreach (var topic in _topics.Values.OrderBy(static topic => topic.OpenedBy))
         {
@@ -87,10 +89,10 @@ internal sealed class TopicTable
             {
                 var ask = new Ask(++_lastRequest, topic, granted, null);
                 _asks.Add(ask.RequestId, ask);
-                messages.Add(ToMessage(ask));
+                messages.Add(ToMessage(ask, named));
             }
 
-            messages.AddRange((topic.Waiting ?? []).Select(ToMessage));
+            messages.AddRange((topic.Waiting ?? []).Select(waiting => ToMessage(waiting, named)));
         }
 
         return messages;
@@ -153,6 +155,17 @@ internal sealed class TopicTable
 
         topic.HasView = true;
         return view.Subscribed && lastRequest < topic.SubscribedBy ? view with { Subscribed = false } : view;
+    }
+
+    private static SetTopicMessage ToMessage(Ask ask, Dictionary<ContractDescription, ulong> named)
+    {
+        var message = ToMessage(ask);
+        if (named.TryAdd(ask.Request.Contract, ask.RequestId))
+        {
+            return message;
+        }
+
+        return message with { ContractOf = named[ask.Request.Contract] };
     }
 
     private static SetTopicMessage ToMessage(Ask ask) => new()

@@ -12,13 +12,15 @@ internal sealed class Inquests(
     SessionContext context, Inquiries inquiries, IMemberRoll roll, RemovedAddresses removed, ReachAdvice advice, TimeSpan round)
     : IDisposable
 {
-    // A report beyond these waits until one is over; it is repeated as long as it holds.
+    // A report beyond these waits until one is over; it is repeated as long as it holds. One reporter begins few, so that it cannot
+    // take the place of all others.
     private const int MaxOpen = 32;
+    private const int MaxOpenOfReporter = 4;
     private const double WaitShare = 0.8;
 
     private readonly Dictionary<NodeKey, Case> _open = [];
 
-    private sealed record Case(Inquest Inquest, Alarm Alarm);
+    private sealed record Case(Inquest Inquest, NodeKey BegunBy, Alarm Alarm);
 
     public int Open => _open.Count;
 
@@ -38,11 +40,12 @@ internal sealed class Inquests(
             return isNew;
         }
 
-        if (_open.Count < MaxOpen)
+        if (_open.Count >= MaxOpen || _open.Values.Count(one => one.BegunBy == reporter.Key) >= MaxOpenOfReporter)
         {
-            Begin(reporter, suspect, now);
+            return false;
         }
 
+        Begin(reporter, suspect, now);
         return true;
     }
 
@@ -80,7 +83,7 @@ internal sealed class Inquests(
             }
         }
 
-        var one = new Case(inquest, new Alarm(() => OnRound(inquest)));
+        var one = new Case(inquest, reporter.Key, new Alarm(() => OnRound(inquest)));
         _open.Add(suspect.Key, one);
         context.Counters.Inquests++;
         OnRound(inquest);

@@ -2,6 +2,7 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Requests;
@@ -33,6 +34,8 @@ internal sealed class ControlSession : IControlStreamHandler
     private Alarm? _deadline;
     // Null but while it registers.
     private List<SetTopicMessage>? _registered;
+    // The contracts that came with these.
+    private Dictionary<ulong, ContractDescription>? _named;
     private long _registeredBytes;
     private JoinMessage? _join;
     private Stage _stage = Stage.Connected;
@@ -201,12 +204,17 @@ internal sealed class ControlSession : IControlStreamHandler
         if (kind != ControlMessageKind.SetTopic
             || _registered?.Count >= _context.Limits.MaxTopics
             || _registeredBytes > _context.Limits.MaxRegistrationBytes
-            || SetTopicMessage.Read(body) is not { } topic)
+            || SetTopicMessage.Read(body, _named) is not { } topic)
         {
             return false;
         }
 
         (_registered ??= []).Add(topic);
+        if (topic.ContractOf == 0)
+        {
+            (_named ??= [])[topic.RequestId] = topic.Topic.Contract;
+        }
+
         return true;
     }
 
@@ -214,6 +222,7 @@ internal sealed class ControlSession : IControlStreamHandler
     {
         _join = null;
         _registered = null;
+        _named = null;
         _context.RegisteringBytes -= _registeredBytes;
         _registeredBytes = 0;
     }

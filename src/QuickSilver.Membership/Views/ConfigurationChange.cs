@@ -57,6 +57,9 @@ internal interface IMembershipObserver
     /// <summary>This node has given up and leaves: what is above it must start again, as when it is expelled.</summary>
     void OnGaveUp(string reason);
 
+    /// <summary>The service refuses a topic that was open, now that the node has registered anew: it is open no more.</summary>
+    void OnTopicRefused(ulong topicId, string reason);
+
     /// <summary>
     /// The service wants to know which of these answer this node's echoes: told once, within <paramref name="wait"/>. Who cannot send
     /// echoes says nothing.

@@ -21,6 +21,7 @@ internal sealed class GapPull
     // were never sent, of which a member that lies may tell a whole window, then cost a few requests only until their sender denies them.
     private const int MostAskedFor = 4096;
     private const int LeastAskedFor = 64;
+    private const int FewParts = 4;
     // Looks at a best-effort stream between which nothing came.
     private const int QuietLooks = 10;
     private const int OfSender = -1;
@@ -203,8 +204,9 @@ internal sealed class GapPull
 
     private void NoteLate(int late)
     {
-        if (late > _answered)
+        if (late > _answered * FewParts)
         {
+            // Not loss, which takes a part of requests and answers, but a limit on what may be answered.
             _most = Math.Max(LeastAskedFor, _answered * 2);
         }
         else if (_isLimited && late == 0)

@@ -185,10 +185,13 @@ internal sealed class TokenRing
     public void OnTokenMissed(NodeKey leader)
     {
         int rank = _rings.Live.RankOf(leader);
-        if (IsLeader || rank != _rings.LeaderOf(Level, _ring))
+        var now = _context.Environment.Now;
+        if (IsLeader || rank != _rings.LeaderOf(Level, _ring) || now - _clock.ProbedAt < _context.Options.TokenTimeout)
         {
             return;
         }
+
+        _clock.ProbedAt = now;
 
         int before = Predecessor();
         if (before != rank && before != _rings.SelfRank)

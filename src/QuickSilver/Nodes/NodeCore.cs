@@ -220,6 +220,8 @@ internal sealed class NodeCore : IMembershipObserver
         }
     }
 
+    public void OnTopicRefused(ulong topicId, string reason) => _byId.GetValueOrDefault(topicId)?.OnRefused(reason);
+
     public void OnGaveUp(string reason)
     {
         if (TryAdvance(NodeState.Expelled))

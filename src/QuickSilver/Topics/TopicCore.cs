@@ -223,6 +223,25 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
         Leave(endpoint);
     }
 
+    /// <summary>The service granted it before, and does not any more: there is another contract under its name.</summary>
+    public void OnRefused(string refusal)
+    {
+        FaceLog.TopicRefused(Node.Log, Name, refusal);
+        var failure = new ContractMismatchException(refusal);
+        var untaken = _receiver?.Untaken(refusal) ?? [];
+        _granted = TopicRole.None;
+        foreach (var endpoint in _endpoints)
+        {
+            foreach (var gap in Array.IndexOf(_subscribers, endpoint) < 0 ? [] : untaken)
+            {
+                endpoint.AcceptGap(gap);
+            }
+
+            endpoint.OnFailed(failure);
+            Leave(endpoint);
+        }
+    }
+
     public void OnEndpointEnded(TopicEndpoint endpoint, Exception reason)
     {
         endpoint.Watch?.OnRoom();

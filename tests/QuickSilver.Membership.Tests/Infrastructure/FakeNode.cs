@@ -160,6 +160,10 @@ internal sealed class FakeNode : IMembershipObserver
 
     public void OnGaveUp(string reason) => GaveUp = reason;
 
+    public List<(ulong TopicId, string Reason)> RefusedTopics { get; } = [];
+
+    public void OnTopicRefused(ulong topicId, string reason) => RefusedTopics.Add((topicId, reason));
+
     public void OnInquiry(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<EchoesAnswered> completed)
     {
         Inquiries++;

@@ -166,6 +166,10 @@ public sealed class RefusedPortTests
         {
         }
 
+        public void OnTopicRefused(ulong topicId, string reason)
+        {
+        }
+
         public void OnServiceReachable(bool reachable)
         {
         }

@@ -164,6 +164,8 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
             observer.OnGaveUp(reason);
         }
 
+        public void OnTopicRefused(ulong topicId, string reason) => observer.OnTopicRefused(topicId, reason);
+
         public void OnServiceReachable(bool reachable) => observer.OnServiceReachable(reachable);
     }
 

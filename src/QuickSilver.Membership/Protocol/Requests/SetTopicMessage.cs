@@ -15,6 +15,9 @@ internal sealed record SetTopicMessage : IControlMessage
     public required ulong RequestId { get; init; }
     public required TopicRequest Topic { get; init; }
     public bool Held { get; init; }
+    // In a registration, the request before this one that has the same contract; 0: it is here. A node may have many topics of one type,
+    // and all of them must fit into a registration.
+    public ulong ContractOf { get; init; }
     // How long it was where it was read.
     public int Bytes { get; init; }
 
@@ -24,16 +27,24 @@ internal sealed record SetTopicMessage : IControlMessage
         writer.Text(2, Topic.Name);
         writer.Fixed64(3, Topic.TopicId);
         writer.UInt64(4, (ulong)Topic.Role);
-        WriteContract(writer, 5, Topic.Contract);
+        if (ContractOf == 0)
+        {
+            WriteContract(writer, 5, Topic.Contract);
+        }
+
         writer.Bool(6, Held);
+        writer.UInt64(7, ContractOf);
     }
 
-    public static SetTopicMessage? Read(ReadOnlySpan<byte> body)
+    /// <param name="body">The message.</param>
+    /// <param name="named">In a registration, the contracts that came with earlier requests.</param>
+    public static SetTopicMessage? Read(ReadOnlySpan<byte> body, IReadOnlyDictionary<ulong, ContractDescription>? named = null)
     {
         var reader = new ProtoReader(body);
         ulong requestId = 0, topicId = 0;
         string name = "";
         int role = 0;
+        ulong contractOf = 0;
         ContractDescription? contract = null;
         bool held = false;
         while (reader.Next())
@@ -46,6 +57,10 @@ internal sealed record SetTopicMessage : IControlMessage
                 case 4: role = reader.Int32((int)(TopicRole.Publish | TopicRole.Subscribe)); break;
                 case 5: contract = ReadContract(ref reader); break;
                 case 6: held = reader.Bool(); break;
+                case 7:
+                    contractOf = reader.UInt64();
+                    contract = named?.GetValueOrDefault(contractOf);
+                    break;
                 default: reader.Skip(); break;
             }
         }
@@ -56,7 +71,7 @@ internal sealed record SetTopicMessage : IControlMessage
         }
 
         var topic = new TopicRequest { Name = name, TopicId = topicId, Role = (TopicRole)role, Contract = contract };
-        return new SetTopicMessage { RequestId = requestId, Topic = topic, Held = held, Bytes = body.Length };
+        return new SetTopicMessage { RequestId = requestId, Topic = topic, Held = held, ContractOf = contractOf, Bytes = body.Length };
     }
 
     private static void WriteContract(ProtoWriter writer, int field, ContractDescription contract)

@@ -80,6 +80,8 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
             observer.OnGaveUp(reason);
         }
 
+        public void OnTopicRefused(ulong topicId, string reason) => observer.OnTopicRefused(topicId, reason);
+
         public void OnServiceReachable(bool reachable) => observer.OnServiceReachable(reachable);
     }
 
