@@ -1,6 +1,7 @@
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
+using QuickSilver.Core.Diagnostics;
 
 namespace QuickSilver.Hosting;
 
@@ -21,7 +22,7 @@ internal sealed class NodeLifetime(
     private static readonly TimeSpan FirstPause = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(30);
 
-    private readonly ILogger _log = logs.CreateLogger("QuickSilver.Hosting");
+    private readonly ILogger _log = GuardedLoggers.Of(logs).CreateLogger("QuickSilver.Hosting");
     private readonly IHostedTopic[] _topics = [.. topics];
     private readonly CancellationTokenSource _stop = new();
     private Task _running = Task.CompletedTask;

@@ -36,6 +36,9 @@ public sealed record NodeCounters
     /// <summary>Messages whose payload could not be decoded; each was told in a gap notice.</summary>
     public long DecodeFaults { get; init; }
 
+    /// <summary>Exceptions thrown by the loggers that this node was given; what was to be logged then is not logged.</summary>
+    public long LogFaults { get; init; }
+
     /// <summary>Packets sent, repairs included.</summary>
     public long PacketsSent { get; init; }
 

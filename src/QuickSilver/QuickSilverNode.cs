@@ -1,6 +1,7 @@
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Serialization;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
@@ -42,7 +43,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
 
     /// <summary>Starts a node and joins its cluster.</summary>
     /// <param name="options">Null: embedded membership on the loopback interface.</param>
-    /// <param name="logs">Where to log; null: nowhere.</param>
+    /// <param name="logs">Where to log; null: nowhere. What its loggers throw is swallowed and counted.</param>
     /// <param name="cancellationToken">Gives up the start.</param>
     /// <exception cref="QuickSilverOptionsException">An option is wrong; the message names it, its value and its range.</exception>
     /// <exception cref="MembershipUnreachableException">
@@ -56,9 +57,10 @@ public sealed class QuickSilverNode : IAsyncDisposable
         // A copy: what the caller changes afterwards was not checked.
         var checkedOptions = (options ?? new QuickSilverOptions()) with { };
         OptionRules.Check(checkedOptions);
-        logs ??= NullLoggerFactory.Instance;
+        // Once for all layers, so that what the loggers throw is counted together.
+        var guarded = GuardedLoggers.Of(logs ?? NullLoggerFactory.Instance);
         cancellationToken.ThrowIfCancellationRequested();
-        return StartOnMachineAsync(checkedOptions, logs, cancellationToken);
+        return StartOnMachineAsync(checkedOptions, guarded, cancellationToken);
     }
 
     /// <summary>Opens a topic whose payload type has a codec: bytes, string, or a <c>[DataContract]</c> type of this project.</summary>
@@ -237,7 +239,20 @@ public sealed class QuickSilverNode : IAsyncDisposable
             : null;
     }
 
+    // Completes whatever happens: nobody who disposes waits for ever.
     private async Task DisposeOnceAsync(TaskCompletionSource done)
+    {
+        try
+        {
+            await CloseAsync().ConfigureAwait(_core.ResumesInContext);
+        }
+        finally
+        {
+            done.SetResult();
+        }
+    }
+
+    private async Task CloseAsync()
     {
         _core.TryStop();
         long begun = _core.OutsideTime.GetTimestamp();
@@ -260,7 +275,6 @@ public sealed class QuickSilverNode : IAsyncDisposable
         }
 
         FaceLog.Stopped(_core.Log, _core.Tally.Published, _core.Tally.Delivered);
-        done.SetResult();
     }
 
     private async Task<bool> Within(Task task, TimeSpan limit)

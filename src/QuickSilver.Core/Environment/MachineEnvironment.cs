@@ -63,7 +63,7 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
 
     public static MachineEnvironment Start(MachineEnvironmentOptions options, ILoggerFactory loggers)
     {
-        var environment = new MachineEnvironment(options, loggers.CreateLogger("QuickSilver.Core"));
+        var environment = new MachineEnvironment(options, GuardedLoggers.Of(loggers).CreateLogger("QuickSilver.Core"));
         environment._core.Start();
         return environment;
     }

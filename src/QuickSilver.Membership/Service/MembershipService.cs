@@ -2,6 +2,7 @@ using System.Collections.Immutable;
 using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Diagnostics;
@@ -64,6 +65,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         ServiceCounters counters,
         ILogger logger)
     {
+        logger = GuardedLogger.Of(logger);
         _environment = environment;
         _options = options;
         _sessionContext = new SessionContext(environment, options.Limits, counters, logger);

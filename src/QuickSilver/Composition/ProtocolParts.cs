@@ -1,5 +1,6 @@
 using System.Net;
 using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
@@ -10,6 +11,7 @@ namespace QuickSilver.Composition;
 // Membership and multicast over any environment: the machine's, or a simulated one.
 internal abstract class ProtocolParts(ProtocolOptions options, IPEndPoint? service, ILoggerFactory logs) : INodeParts
 {
+    private readonly GuardedLoggers _logs = GuardedLoggers.Of(logs);
     private MembershipClient? _membership;
     private MulticastNode? _multicast;
 
@@ -40,10 +42,10 @@ internal abstract class ProtocolParts(ProtocolOptions options, IPEndPoint? servi
                 Hosted = options.Service,
                 Discovery = options.Discovery,
             };
-            return _membership = new MembershipClient(Environment, membership, below, logs.CreateLogger("QuickSilver.Membership"));
+            return _membership = new MembershipClient(Environment, membership, below, _logs.CreateLogger("QuickSilver.Membership"));
         });
         _multicast.Observer = observer;
-        _multicast.Log = logs.CreateLogger("QuickSilver.Multicast");
+        _multicast.Log = _logs.CreateLogger("QuickSilver.Multicast");
         _membership!.Start();
     }
 

@@ -343,7 +343,20 @@ internal sealed partial class TopicEndpoint<T>
         return ran.Task;
     }
 
+    // Completes whatever happens: nobody who disposes waits for ever.
     private async Task DisposeOnceAsync(TaskCompletionSource done)
+    {
+        try
+        {
+            await CloseAsync().ConfigureAwait(Topic.Node.ResumesInContext);
+        }
+        finally
+        {
+            done.SetResult();
+        }
+    }
+
+    private async Task CloseAsync()
     {
         var before = State;
         TryAdvance(EndpointState.Disposed);
@@ -355,7 +368,6 @@ internal sealed partial class TopicEndpoint<T>
         Stop(new ObjectDisposedException($"The topic \"{Name}\""), readerError: null);
         await Within(RunAsync(() => Topic.Leave(this)), DisposeLeaveLimit).ConfigureAwait(Topic.Node.ResumesInContext);
         Topic.Node.Roll.Leave(this);
-        done.SetResult();
     }
 
     // Ends everything this endpoint does, from any thread: first what outsiders wait for, then, on the core thread, the rest.

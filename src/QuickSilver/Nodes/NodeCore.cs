@@ -2,6 +2,7 @@ using System.Collections.Immutable;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Composition;
 using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Diagnostics;
@@ -27,6 +28,7 @@ internal sealed class NodeCore : IMembershipObserver
 
     private readonly INodeParts _parts;
     private readonly QuickSilverOptions _options;
+    private readonly GuardedLoggers _logs;
     private readonly Dictionary<ulong, TopicCore> _byId = [];
     // The same in the order of opening: what is done to all is done in an order that no hash decides.
     private readonly List<TopicCore> _topics = [];
@@ -63,7 +65,8 @@ internal sealed class NodeCore : IMembershipObserver
         Completions = parts.Completions;
         _joined = new TaskCompletionSource(Completions);
         _expelled = new TaskCompletionSource(Completions);
-        Log = logs.CreateLogger("QuickSilver");
+        _logs = GuardedLoggers.Of(logs);
+        Log = _logs.CreateLogger("QuickSilver");
         _meter = parts.HasMeter ? new NodeMeter(options.Cluster, ReadCounters) : null;
         _lastPulse = OutsideTime.GetTimestamp();
         _pulse = new Alarm(OnPulse);
@@ -389,6 +392,7 @@ internal sealed class NodeCore : IMembershipObserver
             HandlerFaults = Volatile.Read(ref Tally.HandlerFaults),
             FeedFaults = Volatile.Read(ref Tally.FeedFaults),
             DecodeFaults = Volatile.Read(ref Tally.DecodeFaults),
+            LogFaults = _logs.Faults,
             PacketsSent = below.PacketsSent,
             PacketsReceived = below.PacketsReceived,
             PacketsDropped = below.PacketsDropped,
