@@ -143,7 +143,24 @@ internal sealed partial class TopicEndpoint<T>
 
         var request = Encode(value);
         request.FitsLane = request.Payload.Length <= _lane.MaxPayloadBytes;
-        return _gate.TryEnter(request) ? default : WaitForRoom(request, cancellationToken);
+        if (!_gate.TryEnter(request))
+        {
+            return WaitForRoom(request, cancellationToken);
+        }
+
+        CheckStillOpen();
+        return default;
+    }
+
+    // Whoever ends the endpoint says so first, looks then at HasPublished, and sends a marker after what is in the lane and at the
+    // gate by then. So a message that is there while the endpoint is still open, after a full fence, goes before the marker: it is
+    // drained. One that came later may be dropped, and its publisher must not take it for accepted.
+    private void CheckStillOpen()
+    {
+        if (State != EndpointState.Open)
+        {
+            CheckPublishes();
+        }
     }
 
     // The way of most messages: encoded where the core thread reads it.
@@ -186,13 +203,15 @@ internal sealed partial class TopicEndpoint<T>
             throw;
         }
 
-        _lane.Commit(claim, Source, size);
+        // Before the commit, which is the fence that CheckStillOpen needs.
         if (!HasPublished)
         {
             HasPublished = true;
         }
 
+        _lane.Commit(claim, Source, size);
         _intake.Signal();
+        CheckStillOpen();
         return true;
     }
 
@@ -266,21 +285,28 @@ internal sealed partial class TopicEndpoint<T>
         wait.Request = request;
         request.Wait = wait;
         var task = wait.Task;
-        if (gate.EnterOrQueue(request))
+        bool isPlain = request.Stable is null;
+        bool hasEntered = gate.EnterOrQueue(request);
+        if (State != EndpointState.Open)
         {
-            // Entered after all; the wait was never seen by anyone, and completing it gives it back when it is awaited.
+            // Perhaps behind the marker of who ended the endpoint, or after the line was failed: nobody else ends this waiting. Who
+            // waits until stable is told of a message that was not withdrawn. A wait that nobody awaits is not given back.
+            bool isWithdrawn = !hasEntered && gate.TryWithdraw(wait);
+            if (isPlain || isWithdrawn)
+            {
+                CheckPublishes();
+            }
+        }
+
+        if (hasEntered)
+        {
+            // The wait was never seen by anyone, and completing it gives it back when it is awaited.
             wait.Complete();
             return task;
         }
 
         Interlocked.Increment(ref Topic.Node.Tally.PublishWaits);
         wait.WatchFor(cancellationToken);
-        // An endpoint that was cancelled just before the request joined the line has nobody else to end its waiting.
-        if (DropReason is { } reason)
-        {
-            gate.FailLine(this, reason);
-        }
-
         return task;
     }
 

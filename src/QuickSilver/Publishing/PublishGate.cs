@@ -158,13 +158,22 @@ internal sealed class PublishGate : SignalRequest
     /// <summary>A cancellation: takes a waiting request back, if the line still has it.</summary>
     public void Withdraw(PublishWait wait, CancellationToken token)
     {
+        if (TryWithdraw(wait))
+        {
+            wait.Fail(new OperationCanceledException(token));
+        }
+    }
+
+    /// <summary>From any thread: takes a waiting request back; false when it has left the line. The wait is the caller's to end.</summary>
+    public bool TryWithdraw(PublishWait wait)
+    {
         PublishRequest? request;
         lock (LineLock)
         {
             request = wait.Request;
             if (request is null)
             {
-                return;
+                return false;
             }
 
             wait.Request = null;
@@ -174,7 +183,7 @@ internal sealed class PublishGate : SignalRequest
         }
 
         request.Recycle();
-        wait.Fail(new OperationCanceledException(token));
+        return true;
     }
 
     /// <summary>Ends the waiting of one endpoint's publishers, or of all (null).</summary>

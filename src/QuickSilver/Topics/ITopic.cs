@@ -117,7 +117,8 @@ public interface ITopic<T> : IAsyncDisposable
     /// </exception>
     /// <remarks>
     /// Callable from any thread, handlers and feeds included; but those must not block for it, since the room that it waits for
-    /// is made on their thread. The value is encoded before this returns: it may be changed afterwards.
+    /// is made on their thread. The value is encoded before this returns: it may be changed afterwards. A publish during which another
+    /// thread drains, cancels or disposes the endpoint may throw though its message is sent; one that completes was accepted before.
     /// </remarks>
     ValueTask PublishAsync(T value, CancellationToken cancellationToken = default);
 
