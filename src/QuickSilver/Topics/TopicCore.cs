@@ -75,6 +75,8 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
     {
         if (ContractMatch.Difference(Name, _contract, opening.Contract) is { } difference)
         {
+            // No endpoint of the topic ever, so it never leaves as one.
+            opening.Endpoint.LeaveIntake();
             opening.Fail(new ContractMismatchException(difference));
             return;
         }

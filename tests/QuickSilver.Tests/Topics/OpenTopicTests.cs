@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using QuickSilver.Endpoints;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
@@ -175,5 +176,29 @@ public sealed class OpenTopicTests
         }
 
         Assert.InRange(open, 0, 2);
+    }
+
+    [Fact]
+    public async Task An_opening_that_is_refused_for_its_contract_leaves_nothing_at_the_node()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        await node.OpenTopicAsync<string>(Name).OrFail();
+        var codec = await OpenInVain(node);
+        await Patience.Until(() =>
+        {
+            // The queue keeps the last request that it gave out.
+            parts.Core.RunAsync(static () => { }).Wait();
+            GC.Collect();
+            return !codec.TryGetTarget(out _);
+        });
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static async Task<WeakReference<HeldCodec>> OpenInVain(QuickSilverNode node)
+    {
+        var codec = new HeldCodec(bytes: 1);
+        await Assert.ThrowsAsync<ContractMismatchException>(() => node.OpenTopicAsync(Name, codec)).OrFail();
+        return new WeakReference<HeldCodec>(codec);
     }
 }
