@@ -7,6 +7,9 @@ namespace QuickSilver.Core.Diagnostics;
 // guarded already stays as it is, so that a node's loggers share one count.
 internal sealed class GuardedLoggers : ILoggerFactory
 {
+    // Whose nodes have nothing to count.
+    private static readonly GuardedLoggers None = new(NullLoggerFactory.Instance);
+
     private readonly ILoggerFactory _loggers;
     private readonly LogFaults _faults = new();
 
@@ -15,7 +18,8 @@ internal sealed class GuardedLoggers : ILoggerFactory
     /// <summary>From any thread: what the application's loggers have thrown.</summary>
     public long Faults => _faults.Count;
 
-    public static GuardedLoggers Of(ILoggerFactory loggers) => loggers as GuardedLoggers ?? new GuardedLoggers(loggers);
+    public static GuardedLoggers Of(ILoggerFactory loggers) =>
+        loggers as GuardedLoggers ?? (loggers is NullLoggerFactory ? None : new GuardedLoggers(loggers));
 
     public ILogger CreateLogger(string categoryName)
     {

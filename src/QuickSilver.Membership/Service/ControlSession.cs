@@ -33,11 +33,7 @@ internal sealed class ControlSession : IControlStreamHandler
     // Null for a member: then there is nothing that it must do in time.
     private Alarm? _deadline;
     // Null but while it registers.
-    private List<SetTopicMessage>? _registered;
-    // The contracts that came with these.
-    private Dictionary<ulong, ContractDescription>? _named;
-    private long _registeredBytes;
-    private JoinMessage? _join;
+    private Registration? _registration;
     private Stage _stage = Stage.Connected;
 
     public ControlSession(SessionContext context, IControlStream stream, IControlRequests requests)
@@ -170,14 +166,14 @@ internal sealed class ControlSession : IControlStreamHandler
 
     private bool HandleJoin(ReadOnlySpan<byte> body)
     {
-        _join = JoinMessage.Read(body);
-        if (_join is null)
+        if (JoinMessage.Read(body) is not { } join)
         {
             return false;
         }
 
+        _registration = new Registration(join);
         _stage = Stage.Registering;
-        _requests.OnJoin(this, _join);
+        _requests.OnJoin(this, join);
         return true;
     }
 
@@ -185,14 +181,14 @@ internal sealed class ControlSession : IControlStreamHandler
     {
         if (kind == ControlMessageKind.JoinComplete)
         {
-            var join = _join!;
-            var registered = _registered ?? [];
+            var whole = _registration!;
             EndRegistration();
-            _requests.OnJoinComplete(this, join, registered);
+            _requests.OnJoinComplete(this, whole.Join, whole.Topics);
             return true;
         }
 
-        _registeredBytes += body.Length;
+        var registration = _registration!;
+        registration.Bytes += body.Length;
         _context.RegisteringBytes += body.Length;
         if (_context.RegisteringBytes > _context.Limits.MaxRegistrationBytesInAll)
         {
@@ -202,17 +198,17 @@ internal sealed class ControlSession : IControlStreamHandler
         }
 
         if (kind != ControlMessageKind.SetTopic
-            || _registered?.Count >= _context.Limits.MaxTopics
-            || _registeredBytes > _context.Limits.MaxRegistrationBytes
-            || SetTopicMessage.Read(body, _named) is not { } topic)
+            || registration.Topics.Count >= _context.Limits.MaxTopics
+            || registration.Bytes > _context.Limits.MaxRegistrationBytes
+            || SetTopicMessage.Read(body, registration.Contracts) is not { } topic)
         {
             return false;
         }
 
-        (_registered ??= []).Add(topic);
+        registration.Topics.Add(topic);
         if (topic.ContractOf == 0)
         {
-            (_named ??= [])[topic.RequestId] = topic.Topic.Contract;
+            registration.Contracts[topic.RequestId] = topic.Topic.Contract;
         }
 
         return true;
@@ -220,11 +216,21 @@ internal sealed class ControlSession : IControlStreamHandler
 
     private void EndRegistration()
     {
-        _join = null;
-        _registered = null;
-        _named = null;
-        _context.RegisteringBytes -= _registeredBytes;
-        _registeredBytes = 0;
+        _context.RegisteringBytes -= _registration?.Bytes ?? 0;
+        _registration = null;
+    }
+
+    // What a node that joins says between Join and JoinComplete.
+    private sealed class Registration(JoinMessage join)
+    {
+        public JoinMessage Join { get; } = join;
+
+        public List<SetTopicMessage> Topics { get; } = [];
+
+        // Those that came with a request, by its number: later requests may name it in their place.
+        public Dictionary<ulong, ContractDescription> Contracts { get; } = [];
+
+        public long Bytes { get; set; }
     }
 
     private bool HandleRequest(Member member, int kind, ReadOnlySpan<byte> body)
