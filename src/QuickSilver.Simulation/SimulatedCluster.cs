@@ -1,7 +1,7 @@
 using System.Net;
-using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
 using QuickSilver.Simulation.Machines;
@@ -117,7 +117,8 @@ public sealed class SimulatedCluster : IDisposable
 
     internal IPEndPoint? ServiceAt { get; private set; }
 
-    internal ILoggerFactory Logs => Options.Logs ?? NullLoggerFactory.Instance;
+    // One for all: what loggers throw is counted for the whole cluster, and an idle node has nothing of its own for it.
+    internal GuardedLoggers Logs => field ??= GuardedLoggers.Of(Options.Logs ?? NullLoggerFactory.Instance);
 
     // One for all nodes; a node that starts after its user has changed an option finds it changed.
     internal ProtocolOptions ProtocolOptions => field?.Node == Options.NodeOptions

@@ -1,5 +1,4 @@
 using System.Runtime.CompilerServices;
-using QuickSilver.Core.Diagnostics;
 
 namespace QuickSilver.Simulation.Machines;
 
@@ -15,7 +14,6 @@ internal sealed class NodeLife
     private readonly SimulatedEnvironment _environment;
     private readonly QuickSilverOptions _options;
     private readonly ProcessContext _context;
-    private readonly GuardedLoggers _logs;
     // Gives up the start; null once it has joined.
     private CancellationTokenSource? _start = new();
     private readonly SeededRandom _own;
@@ -29,8 +27,7 @@ internal sealed class NodeLife
         _environment = environment;
         _options = cluster.ProtocolOptions.Node;
         _context = new ProcessContext(environment, cluster.Escapes);
-        _logs = GuardedLoggers.Of(cluster.Logs);
-        Parts = new SimulatedParts(environment, cluster.ProtocolOptions, cluster.ServiceAt, _logs);
+        Parts = new SimulatedParts(environment, cluster.ProtocolOptions, cluster.ServiceAt, cluster.Logs);
         _which = ((ulong)(uint)owner.Number << 32) | (uint)owner.Lives;
         _own = SeededRandom.Derive(cluster.Options.Seed, purpose: 12, _which);
     }
@@ -64,7 +61,7 @@ internal sealed class NodeLife
         QuickSilverNode node;
         try
         {
-            node = await QuickSilverNode.StartAsync(Parts, _options, _logs, _start!.Token);
+            node = await QuickSilverNode.StartAsync(Parts, _options, _cluster.Logs, _start!.Token);
         }
         catch (Exception exception) when (exception is MembershipUnreachableException or IOException || IsEnd(exception))
         {
