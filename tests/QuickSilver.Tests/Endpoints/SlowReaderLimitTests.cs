@@ -26,6 +26,8 @@ public sealed class SlowReaderLimitTests
         var receiver = parts.ReceiverOf(Name);
         var first = reader.MoveNextAsync();
         long next = 1;
+        await parts.Core.RunAsync(() => next = Deliver(receiver, 1, 1));
+        Assert.True(await parts.Settle(first.AsTask()));
         receiver.OnResume = () => next = Deliver(receiver, next, 9);
         await parts.Core.RunAsync(receiver.OnResume);
         parts.Core.Pump();
@@ -36,7 +38,6 @@ public sealed class SlowReaderLimitTests
         await parts.Core.RunAsync(() => parts.Core.Advance(TimeSpan.FromSeconds(0.2)));
 
         Assert.True(receiver.IsClosed);
-        Assert.True(await parts.Settle(first.AsTask()));
         told.Add(reader.Current.Sequence.ToString());
         for (int i = 0; i < 2; i++)
         {
