@@ -115,8 +115,11 @@ internal static class PlantedBugList
         new("a feed keeps nothing for which there was no room", "src/QuickSilver/Endpoints/AttachedFeed.cs",
             "if (_kept >= 0)",
             "if (_kept > 1 << 16)"),
-        new("members that do not hear the group get no copies", "src/QuickSilver.Multicast/Hearing/DeafMembers.cs",
-            "if (region.Members.ContainsKey(member) && _context.Directory",
-            "if (!region.Members.ContainsKey(member) && _context.Directory"),
+        new("announcements that nobody answers go to the group alone", Dissemination + "RegionSender.cs",
+            "++_unanswered >= UnansweredUntilUnicast)",
+            "++_unanswered < 0)"),
+        new("a ring is quiet when its leader has all", Recovery + "TokenRing.cs",
+            "&& result.ConsumedByAll >= stream.Highest;",
+            "&& result.ConsumedByAll >= 0;"),
     ];
 }
