@@ -118,8 +118,5 @@ internal static class PlantedBugList
         new("announcements that nobody answers go to the group alone", Dissemination + "RegionSender.cs",
             "++_unanswered >= UnansweredUntilUnicast)",
             "++_unanswered < 0)"),
-        new("a ring is quiet when its leader has all", Recovery + "TokenRing.cs",
-            "&& result.ConsumedByAll >= stream.Highest;",
-            "&& result.ConsumedByAll >= 0;"),
     ];
 }
