@@ -5,9 +5,14 @@ internal sealed class NodeHolder : INodeProvider
 {
     private readonly Lock _lock = new();
     private TaskCompletionSource<QuickSilverNode> _next = NewSource();
+    private volatile string? _failure;
 
     /// <summary>Why the last attempt to start a node failed; null when it did not. From any thread.</summary>
-    public volatile string? Failure;
+    public string? Failure
+    {
+        get => _failure;
+        set => _failure = value;
+    }
 
     public QuickSilverNode? Current
     {

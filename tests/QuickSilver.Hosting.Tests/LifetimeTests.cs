@@ -46,11 +46,7 @@ public sealed class LifetimeTests
             StartFault = attempt => attempt <= 1 ? new MembershipUnreachableException("nobody there") : null,
         };
         await hosted.Host.StartAsync().OrFail();
-        while (hosted.Logs.Entries.All(entry => entry.Id != 1700))
-        {
-            await Task.Delay(1);
-        }
-
+        await Patience.Until(() => hosted.Logs.Entries.Any(entry => entry.Id == 1700));
         var ready = await hosted.CheckAsync("ready");
         Assert.Equal("The node has not joined yet. The last attempt to start it failed: nobody there", ready.Description);
         await hosted.Time.RunUntilAsync(hosted.Nodes.GetAsync());

@@ -275,17 +275,9 @@ public sealed class ReachabilityTests
     [InlineData(32)]
     public void One_member_that_reports_many_healthy_ones_does_not_keep_a_dead_one_in(int falseSuspects)
     {
-        var cluster = new FakeCluster();
-        var dead = new HashSet<IPAddress>();
-        var nodes = cluster.AddNodes(40);
-        foreach (var node in nodes)
-        {
-            node.Reaches = target => !dead.Contains(target.Address) && !dead.Contains(node.Environment.LocalAddress);
-        }
-
-        cluster.Run(1);
+        var nodes = Start(40);
         var bad = nodes[39];
-        dead.Add(bad.Environment.LocalAddress);
+        _dead.Add(bad.Environment.LocalAddress);
         for (int second = 0; second < 20 && bad.Expelled is null; second++)
         {
             for (int i = 2; i < 2 + falseSuspects; i++)
@@ -294,7 +286,7 @@ public sealed class ReachabilityTests
             }
 
             nodes[1].Client.ReportSuspect(bad.Key, "no answer to 3 probes");
-            cluster.Run(1);
+            _cluster.Run(1);
         }
 
         Assert.NotNull(bad.Expelled);

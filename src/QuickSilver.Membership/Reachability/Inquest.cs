@@ -15,7 +15,7 @@ namespace QuickSilver.Membership.Reachability;
 // witnesses are added as may be: of two only one may be cut off from many. A pair that met ends the matter when the reports end; where
 // two reporters go on for long, the suspect answers echoes and not its rings, and is removed for that. But who leads a ring is blamed
 // for each that loses its tokens: where another of the parties loses notably more echoes, that one goes; whom the suspect itself reports
-// is one of them. A suspect that loses notably more than its reporter goes for one.
+// is one of them. A suspect that loses notably more than all others goes for one report.
 //
 // What goes wrong: all datagrams fail at once (a switch that restarts). Then nobody has met anybody, and whoever was removed would
 // be so for others' fault: so one party must have shown that datagrams pass at it, or nobody is removed. Two alone, where the
@@ -44,7 +44,7 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
     private readonly List<Party> _parties = [];
     private readonly Dictionary<(NodeKey, NodeKey), TimeSpan> _met = [];
     private readonly HashSet<(NodeKey, NodeKey)> _lost = [];
-    private TimeSpan? _widenedAt;
+    private TimeSpan _widenedAt = TimeSpan.MinValue / 2;
 
     public sealed class Party(NodeKey key, long joinOrder, bool isReporter, TimeSpan since)
     {
@@ -112,16 +112,18 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
         for (int i = 0; i < asked.Count; i++)
         {
             bool isReached = found.Reaches(i);
-            Count(party, found.ReachesAtOnce(i));
-            Count(Find(asked[i]), found.ReachesAtOnce(i));
+            bool isReachedAtOnce = found.ReachesAtOnce(i);
+            var pair = Pair(node, asked[i]);
+            Count(party, isReachedAtOnce);
+            Count(Find(asked[i]), isReachedAtOnce);
             if (isReached)
             {
-                _met[Pair(node, asked[i])] = now;
+                _met[pair] = now;
             }
 
-            if (!found.ReachesAtOnce(i))
+            if (!isReachedAtOnce)
             {
-                _lost.Add(Pair(node, asked[i]));
+                _lost.Add(pair);
             }
         }
     }
@@ -173,13 +175,10 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
             return null;
         }
 
-        bool isClear = lossy.Missed * LossyPart >= lossy.Tried && lossy.Missed > 0;
-        foreach (var other in _parties)
-        {
-            isClear &= other == lossy || (lossy != suspect && other != suspect)
-                || lossy.Missed * other.Tried >= LossyTimes * other.Missed * lossy.Tried;
-        }
-
+        // One that goes in place of the suspect loses more than the suspect; a suspect that goes, more than everybody.
+        var others = lossy != suspect ? [suspect] : _parties.Where(other => other != suspect);
+        bool isClear = lossy.Missed > 0 && lossy.Missed * LossyPart >= lossy.Tried
+            && others.All(other => lossy.Missed * other.Tried >= LossyTimes * other.Missed * lossy.Tried);
         if (!isClear)
         {
             return null;
@@ -191,7 +190,7 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
 
     private Ruling Decide(Party suspect, Party reporter, int members, TimeSpan now)
     {
-        if (now - (_widenedAt ?? TimeSpan.Zero) < Standing)
+        if (now - _widenedAt < Standing)
         {
             return Ruling.Open;
         }

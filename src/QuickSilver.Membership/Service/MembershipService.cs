@@ -24,8 +24,6 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     // What a node may claim of its place in the order of joining leaves room for all that join after it.
     private const long MostClaimedOrder = 1L << 48;
 
-    // The last join that was refused, and how often in a row.
-    private (string? Why, long Times) _refused;
     private readonly INodeEnvironment _environment;
     private readonly MembershipServiceOptions _options;
     private readonly SessionContext _sessionContext;
@@ -57,6 +55,8 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     private long _nextJoinOrder = 1;
     private IControlListener? _listener;
     private bool _isRetired;
+    // The last join that was refused, and how often in a row.
+    private (string? Why, long Times) _refused;
 
     public MembershipService(
         INodeEnvironment environment,

@@ -20,8 +20,10 @@ internal sealed class GapPull
     // Of what is missing, the oldest so many are asked for at a time: more than is answered in the time that an answer takes. Numbers that
     // were never sent, of which a member that lies may tell a whole window, then cost a few requests only until their sender denies them.
     private const int MostAskedFor = 4096;
+    // A request costs the same for so many as for one, and one that was lost must not leave a gap to single packets.
     private const int LeastAskedFor = 64;
-    private const int FewParts = 4;
+    // So many times more late than answered is more than loss makes of requests and answers: who is asked may not send more.
+    private const int LateTimes = 4;
     // Looks at a best-effort stream between which nothing came.
     private const int QuietLooks = 10;
     private const int OfSender = -1;
@@ -204,9 +206,8 @@ internal sealed class GapPull
 
     private void NoteLate(int late)
     {
-        if (late > _answered * FewParts)
+        if (late > _answered * LateTimes)
         {
-            // Not loss, which takes a part of requests and answers, but a limit on what may be answered.
             _most = Math.Max(LeastAskedFor, _answered * 2);
         }
         else if (_isLimited && late == 0)

@@ -215,14 +215,8 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
         }
 
         var limit = endpoint.Watch!.Limit;
-        foreach (var gap in _receiver?.Untaken($"the reader held the senders back for {limit:c}") ?? [])
-        {
-            endpoint.AcceptGap(gap);
-        }
-
         FaceLog.ReaderTooSlow(Node.Log, Name, limit);
-        endpoint.OnFailed(new SlowReaderException(Name, limit));
-        Leave(endpoint);
+        Drop(endpoint, new SlowReaderException(Name, limit), Untaken($"the reader held the senders back for {limit:c}"));
     }
 
     /// <summary>The service granted it before, and does not any more: there is another contract under its name.</summary>
@@ -230,18 +224,26 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
     {
         FaceLog.TopicRefused(Node.Log, Name, refusal);
         var failure = new ContractMismatchException(refusal);
-        var untaken = _receiver?.Untaken(refusal) ?? [];
+        var untaken = Untaken(refusal);
         _granted = TopicRole.None;
         foreach (var endpoint in _endpoints)
         {
-            foreach (var gap in Array.IndexOf(_subscribers, endpoint) < 0 ? [] : untaken)
-            {
-                endpoint.AcceptGap(gap);
-            }
-
-            endpoint.OnFailed(failure);
-            Leave(endpoint);
+            Drop(endpoint, failure, Array.IndexOf(_subscribers, endpoint) < 0 ? [] : untaken);
         }
+    }
+
+    private IReadOnlyList<TopicGap> Untaken(string reason) => _receiver?.Untaken(reason) ?? [];
+
+    // What it will not take any more is a gap for it, then it ends.
+    private void Drop(TopicEndpoint endpoint, Exception failure, IReadOnlyList<TopicGap> untaken)
+    {
+        foreach (var gap in untaken)
+        {
+            endpoint.AcceptGap(gap);
+        }
+
+        endpoint.OnFailed(failure);
+        Leave(endpoint);
     }
 
     public void OnEndpointEnded(TopicEndpoint endpoint, Exception reason)

@@ -202,11 +202,11 @@ public sealed class PublishIntakeTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
-        using var codec = new BlockingCodec();
+        var codec = new HeldCodec(bytes: 1);
         var topic = await parts.Settle(node.OpenTopicAsync("slow", codec, PublishOnly));
         var other = await parts.OpenAsync<byte[]>(node, "other", PublishOnly);
-        var publishing = Task.Run(async () => await topic.PublishAsync(1));
-        codec.Entered.Wait();
+        var publishing = Task.Run(async () => await topic.PublishAsync(HeldCodec.Held));
+        await codec.IsWriting.Task.OrFail();
         await other.PublishAsync([1]);
         parts.Core.Pump();
         for (int i = 0; i < 4; i++)
@@ -216,7 +216,7 @@ public sealed class PublishIntakeTests
 
         Assert.Contains("waits for one message whose codec has not returned from Write", node.Status.Reason);
         Assert.Equal(1, node.GetCounters().Stalls);
-        codec.Leave.Set();
+        codec.GoesOn.Set();
         await publishing.OrFail();
         parts.Core.Pump();
         parts.Core.Advance(TimeSpan.FromSeconds(5));
@@ -255,31 +255,6 @@ public sealed class PublishIntakeTests
         public int Write(in int value, Span<byte> destination) => value;
 
         public int Read(ReadOnlySpan<byte> source) => source.Length;
-    }
-
-    private sealed class BlockingCodec : IPayloadCodec<int>, IDisposable
-    {
-        public ManualResetEventSlim Entered { get; } = new();
-        public ManualResetEventSlim Leave { get; } = new();
-
-        public PayloadSchema Schema { get; } = new("slow", PayloadSchema.BytesKind, []);
-
-        public int GetSize(in int value) => 1;
-
-        public int Write(in int value, Span<byte> destination)
-        {
-            Entered.Set();
-            Leave.Wait();
-            return 1;
-        }
-
-        public int Read(ReadOnlySpan<byte> source) => source.Length;
-
-        public void Dispose()
-        {
-            Entered.Dispose();
-            Leave.Dispose();
-        }
     }
 
     private static byte[] Payload(int number, int bytes)
