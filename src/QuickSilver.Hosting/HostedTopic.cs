@@ -50,7 +50,12 @@ internal sealed class HostedTopic<T>(string name, TopicOptions options, IPayload
                     feed.Attach(topic);
                 }
 
-                _opened.TrySetResult(topic);
+                if (!_opened.TrySetResult(topic))
+                {
+                    // An earlier attempt failed, and who waited then was told so.
+                    _opened = NewSource();
+                    _opened.SetResult(topic);
+                }
             }
         }
         catch (Exception exception) when (exception is not OperationCanceledException)

@@ -110,17 +110,20 @@ internal sealed class NodeLifetime(
             return false;
         }
 
+        using var life = CancellationTokenSource.CreateLinkedTokenSource(_stop.Token);
+        holder.Failure = null;
+        holder.Set(node);
+        var openings = Task.WhenAll(_topics.Select(topic => OpenAsync(topic, node, life.Token)));
         try
         {
-            holder.Failure = null;
-            holder.Set(node);
-            await Task.WhenAll(_topics.Select(topic => OpenAsync(topic, node))).ConfigureAwait(false);
             await node.Expulsion.WaitAsync(_stop.Token).ConfigureAwait(false);
             HostingLog.Restarting(_log);
         }
         finally
         {
             holder.Clear();
+            await life.CancelAsync().ConfigureAwait(false);
+            await openings.ConfigureAwait(false);
             foreach (var topic in _topics)
             {
                 topic.OnNodeLost();
@@ -132,16 +135,29 @@ internal sealed class NodeLifetime(
         return true;
     }
 
-    private async Task OpenAsync(IHostedTopic topic, QuickSilverNode node)
+    // A topic that is refused is tried again for as long as the node lives: its contract may suit others once they have been upgraded.
+    private async Task OpenAsync(IHostedTopic topic, QuickSilverNode node, CancellationToken life)
     {
-        try
+        var pause = FirstPause;
+        while (!life.IsCancellationRequested)
         {
-            await topic.OpenAsync(node, _stop.Token).ConfigureAwait(false);
-        }
-        catch (Exception exception) when (exception is not OperationCanceledException)
-        {
-            // The others are of use all the same; readiness names this one.
-            HostingLog.TopicFailed(_log, exception, topic.Name);
+            try
+            {
+                await topic.OpenAsync(node, life).ConfigureAwait(false);
+                return;
+            }
+            catch (Exception exception) when (exception is not OperationCanceledException)
+            {
+                // The others are of use all the same; readiness names this one.
+                HostingLog.TopicFailed(_log, exception, topic.Name, pause.TotalSeconds);
+            }
+            catch (OperationCanceledException)
+            {
+                return;
+            }
+
+            await Task.Delay(pause, time, life).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            pause = pause * 2 < LongestPause ? pause * 2 : LongestPause;
         }
     }
 }

@@ -81,6 +81,29 @@ public sealed class TopicInjectionTests
     }
 
     [Fact]
+    public async Task A_topic_that_is_refused_is_tried_again_while_its_node_lives()
+    {
+        int requests = 0;
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddTopic<string>("t"))
+        {
+            Prepare = parts => parts.Service.Refuse = _ => ++requests <= 3 ? "field 2 differs" : null,
+        };
+        var topic = hosted.Host.Services.GetRequiredService<ITopic<string>>();
+        var handled = new List<string>();
+        using var handler = topic.Handle((in Message<string> message) => handled.Add(message.Value));
+        await hosted.Host.StartAsync().OrFail();
+        await Assert.ThrowsAsync<ContractMismatchException>(() => topic.PublishAsync("early").AsTask()).OrFail();
+        await hosted.Time.RunUntilAsync(Patience.Until(() => requests == 4));
+        await Patience.Until(() => topic.Subscribers > 0);
+        await topic.PublishAsync("late").OrFail();
+        var parts = Assert.Single(hosted.Parts);
+        await parts.Core.RunAsync(() => parts.ReceiverOf("t").Deliver(1, "heard"u8));
+        Assert.Equal(["heard"], handled);
+        Assert.Equal(HealthStatus.Healthy, (await hosted.CheckAsync("ready")).Status);
+        Assert.Equal(3, hosted.Logs.Entries.Count(entry => entry.Id == 1701));
+    }
+
+    [Fact]
     public async Task A_container_may_be_disposed_either_way_and_without_having_started()
     {
         var services = new ServiceCollection().AddLogging();

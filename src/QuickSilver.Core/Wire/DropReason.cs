@@ -32,4 +32,6 @@ internal enum DropReason
     Undecided,
     // Packet memory is short, and the packet is not the next of its stream: it is asked for again when its turn comes.
     NoMemory,
+    // More of its kind within a second than are answered.
+    RateLimited,
 }

@@ -20,6 +20,9 @@ internal sealed class EchoDesk(MulticastContext context)
     private const int Tries = 4;
     // Echoes whose answers are still known when they come.
     private const int Remembered = 1024;
+    // An answer goes where its echo says, which anybody can write: no host can be flooded through this one. 32 inquests, each with
+    // 16 parties that try 4 times, ask for 2,048 at most, and hardly ever all within a second.
+    private const int MaxAnswersPerSecond = 1024;
 
     private readonly List<Inquiry> _open = [];
     private readonly (IPEndPoint? Target, bool IsFirst)[] _asked = new (IPEndPoint?, bool)[Remembered];
@@ -28,6 +31,8 @@ internal sealed class EchoDesk(MulticastContext context)
     private readonly long _base = (long)(context.Environment.NextRandom() >> 2);
     private long _sent;
     private bool _isClosed;
+    private TimeSpan _secondBegan;
+    private int _answersInSecond;
 
     public void Ask(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<EchoesAnswered> completed)
     {
@@ -79,11 +84,28 @@ internal sealed class EchoDesk(MulticastContext context)
             return DropReason.Malformed;
         }
 
+        if (!MayAnswer())
+        {
+            return DropReason.RateLimited;
+        }
+
         var reply = context.FullPacket.AsSpan(0, Math.Min(echo.Length, context.FullPacket.Length));
         EchoPacket.WriteReply(reply, context.Template(), echo.Sequence);
         context.SendControl(reply, new DatagramAddress(answerTo));
         context.Counters.EchoesAnswered++;
         return DropReason.None;
+    }
+
+    private bool MayAnswer()
+    {
+        var now = context.Environment.Now;
+        if (now - _secondBegan >= TimeSpan.FromSeconds(1))
+        {
+            _secondBegan = now;
+            _answersInSecond = 0;
+        }
+
+        return _answersInSecond++ < MaxAnswersPerSecond;
     }
 
     public void Close()
