@@ -8,7 +8,8 @@ internal static partial class HostingLog
     [LoggerMessage(1700, LogLevel.Warning, "The node could not start; another attempt follows.")]
     public static partial void StartFailed(ILogger logger, Exception exception);
 
-    [LoggerMessage(1701, LogLevel.Error, "The topic \"{Topic}\" could not be opened; the node is not ready. Another attempt follows in {Seconds} s.")]
+    [LoggerMessage(1701, LogLevel.Error,
+        "The topic \"{Topic}\" could not be opened; the node is not ready. Another attempt follows in {Seconds} s.")]
     public static partial void TopicFailed(ILogger logger, Exception exception, string topic, double seconds);
 
     [LoggerMessage(1702, LogLevel.Warning, "The node was removed from the cluster; another one starts.")]
