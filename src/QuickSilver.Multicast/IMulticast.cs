@@ -1,12 +1,14 @@
+using QuickSilver.Multicast.Channels;
+
 namespace QuickSilver.Multicast;
 
 // What the public face asks of the multicast layer. Core thread only.
 internal interface IMulticast
 {
-    ITopicSender OpenSender(ulong topicId, bool reliable);
+    ITopicSender OpenPublisher(in ChannelSpec channel);
 
-    /// <summary>Starts to hand what arrives for the topic to the sink, from the first view on in which this node subscribes.</summary>
-    ITopicReceiver OpenReceiver(ulong topicId, bool reliable, ITopicSink sink);
+    /// <summary>Starts to hand what arrives on the channel to the sink, from the first view on in which this node subscribes.</summary>
+    ITopicReceiver OpenSubscription(in ChannelSpec channel, ITopicSink sink);
 }
 
 internal interface ITopicSender

@@ -8,6 +8,7 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Ordering;
@@ -32,7 +33,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private readonly PacketReader _reader;
     private readonly SendingPorts _ports;
     private readonly Dictionary<ulong, RegionView> _views = [];
-    private readonly Dictionary<(ulong Region, bool Reliable), RegionSender> _senders = [];
+    private readonly Dictionary<(ulong Region, StreamClass Class), RegionSender> _senders = [];
     private readonly List<RegionSender> _retired = [];
     // What was packed into since the last flush. Nobody looks at the other streams: a node may have thousands that rest.
     private readonly List<RegionSender> _unflushed = [];
@@ -124,7 +125,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     public List<RegionSender> RetiredStreams => _retired;
 
-    public Dictionary<(ulong Region, bool Reliable), RegionSender>.ValueCollection CurrentStreams => _senders.Values;
+    public Dictionary<(ulong Region, StreamClass Class), RegionSender>.ValueCollection CurrentStreams => _senders.Values;
 
     public List<RegionReceiver> OpenRegions => _reader.OpenRegions;
 
@@ -151,9 +152,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     public TopicView? ViewOf(ulong topicId) => _topics?.ViewOf(topicId);
 
-    public ITopicSender OpenSender(ulong topicId, bool reliable) => Topics.OpenSender(topicId, reliable);
+    public ITopicSender OpenPublisher(in ChannelSpec channel) => Topics.OpenPublisher(channel);
 
-    public ITopicReceiver OpenReceiver(ulong topicId, bool reliable, ITopicSink sink) => Topics.OpenReceiver(topicId, reliable, sink);
+    public ITopicReceiver OpenSubscription(in ChannelSpec channel, ITopicSink sink) => Topics.OpenSubscription(channel, sink);
 
     public void OnConfiguration(ConfigurationChange change)
     {
@@ -241,7 +242,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         }
         else
         {
-            _topics?.FindReceiver(topicId, stream.IsReliable)?.OnMessage(stream, message);
+            _topics?.FindReceiver(topicId, stream.Class)?.OnMessage(stream, message);
         }
     }
 
@@ -259,16 +260,16 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         (_heldUp ??= new HeldUpStreams(_context.Environment)).Add(stream);
     }
 
-    public RegionSender? FindSender(ulong region, uint view, bool reliable)
+    public RegionSender? FindSender(ulong region, uint view, StreamClass streamClass)
     {
-        if (_senders.TryGetValue((region, reliable), out var current) && current.View.Number == view)
+        if (_senders.TryGetValue((region, streamClass), out var current) && current.View.Number == view)
         {
             return current;
         }
 
         foreach (var old in _retired)
         {
-            if (old.View.RegionId == region && old.View.Number == view && old.IsReliable == reliable)
+            if (old.View.RegionId == region && old.View.Number == view && old.Class == streamClass)
             {
                 return old;
             }
@@ -299,9 +300,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         return _retired.TrueForAll(sender => sender.HasBegun(topicId));
     }
 
-    public RegionSender? SenderFor(ulong region, bool reliable)
+    public RegionSender? SenderFor(ulong region, StreamClass streamClass)
     {
-        if (_senders.TryGetValue((region, reliable), out var sender))
+        if (_senders.TryGetValue((region, streamClass), out var sender))
         {
             return sender;
         }
@@ -311,8 +312,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             return null;
         }
 
-        sender = new RegionSender(_context, view, reliable, _ports.PathTo(view, _context)) { RoutedAt = _configuration };
-        _senders.Add((region, reliable), sender);
+        sender = new RegionSender(_context, view, streamClass, _ports.PathTo(view, _context)) { RoutedAt = _configuration };
+        _senders.Add((region, streamClass), sender);
         return sender;
     }
 
@@ -457,9 +458,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     private void Supersede(ulong region, long configuration)
     {
-        foreach (bool reliable in (ReadOnlySpan<bool>)[true, false])
+        foreach (var streamClass in StreamClass.All)
         {
-            if (_senders.Remove((region, reliable), out var sender))
+            if (_senders.Remove((region, streamClass), out var sender))
             {
                 _retired.Add(sender);
                 sender.Supersede(configuration);
@@ -498,7 +499,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             return;
         }
 
-        _topics?.FindReceiver(mark.TopicId, reliable: false)?.OnMark(stream, message.StartTable, mark.Number);
+        _topics?.FindReceiver(mark.TopicId, StreamClass.BestEffort)?.OnMark(stream, message.StartTable, mark.Number);
     }
 
     private void OnFlush()

@@ -6,6 +6,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Recovery;
@@ -188,7 +189,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
             foreach (var older in region.Streams)
             {
-                isAnyUnread |= older.Sender == stream.Sender && older.IsReliable == stream.IsReliable && older.AwaitRead();
+                isAnyUnread |= older.Sender == stream.Sender && older.Class == stream.Class && older.AwaitRead();
             }
         }
 
@@ -384,11 +385,11 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         {
             case PacketKind.Data:
                 _lastRegion = region;
-                _lastStream = region.FindOrAdd(sender, IsReliable(header));
+                _lastStream = region.FindOrAdd(sender, ClassOf(header));
                 return OnData(region, _lastStream, header, lease, offset);
-            case PacketKind.Announce when IsReliable(header):
+            case PacketKind.Announce when ClassOf(header).IsReliable:
                 region.OnAnnounce(sender, header.Sequence, (header.Flags & PacketFlags.Final) != 0);
-                _ways!.Note(region, region.FindOrAdd(sender, reliable: true));
+                _ways!.Note(region, region.FindOrAdd(sender, StreamClass.Reliable));
                 return DropReason.None;
             case PacketKind.Announce:
                 return DropReason.Malformed;
@@ -431,14 +432,15 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
         return refused;
     }
 
-    private static bool IsReliable(in PacketHeader header) => (header.Flags & PacketFlags.BestEffort) == 0;
+    private static StreamClass ClassOf(in PacketHeader header) =>
+        (header.Flags & PacketFlags.BestEffort) == 0 ? StreamClass.Reliable : StreamClass.BestEffort;
 
     private static bool IsOf(InboundStream stream, in PacketHeader header) =>
         stream.View.RegionId == header.Region
         && stream.View.Number == header.View
         && stream.Sender.Id == header.Sender
         && stream.Sender.Incarnation == header.Incarnation
-        && stream.IsReliable == IsReliable(header);
+        && stream.Class == ClassOf(header);
 
     private void ForgetLast()
     {
@@ -491,7 +493,7 @@ internal sealed class PacketReader(MulticastOptions options) : IDatagramReceiver
 
     private DropReason OnAck(in PacketHeader header, NodeKey from)
     {
-        if (_node!.FindSender(header.Region, header.View, reliable: true) is not { } stream)
+        if (_node!.FindSender(header.Region, header.View, StreamClass.Reliable) is not { } stream)
         {
             return DropReason.StaleView;
         }

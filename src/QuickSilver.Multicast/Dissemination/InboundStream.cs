@@ -1,6 +1,7 @@
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Reassembly;
 
@@ -52,7 +53,7 @@ internal sealed class InboundStream
     // Whether the stream is heard over its group: PacketReader's note.
     public HeardMark Heard;
 
-    public InboundStream(MulticastContext context, RegionView view, NodeKey sender, bool reliable, IStreamConsumer consumer)
+    public InboundStream(MulticastContext context, RegionView view, NodeKey sender, StreamClass streamClass, IStreamConsumer consumer)
     {
         _context = context;
         _consumer = consumer;
@@ -61,14 +62,15 @@ internal sealed class InboundStream
         _assembler = new StreamAssembler(context, this, _window, consumer);
         View = view;
         Sender = sender;
-        IsReliable = reliable;
+        Class = streamClass;
         // Within a window there can be no more disjoint ranges than this, so no change of the set is ever refused.
         Missing = new SequenceRanges(context.Options.WindowPackets);
     }
 
     public RegionView View { get; }
     public NodeKey Sender { get; }
-    public bool IsReliable { get; }
+    public StreamClass Class { get; }
+    public bool IsReliable => Class.IsReliable;
     // What those above keep with the stream: theirs alone.
     public object? Above { get; set; }
     public SequenceRanges Missing { get; }

@@ -2,6 +2,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Pacing;
 
@@ -61,15 +62,15 @@ internal sealed class RegionSender
     private MemberRound? _round;
     private TimeSpan _roundAt;
 
-    public RegionSender(MulticastContext context, RegionView view, bool reliable, IRegionPath path)
+    public RegionSender(MulticastContext context, RegionView view, StreamClass streamClass, IRegionPath path)
     {
         _context = context;
         View = view;
         _live = new LiveMembers(view.Members);
-        IsReliable = reliable;
+        Class = streamClass;
         _path = path;
         _mostInRun = SegmentationOffload.MaxRunBytes / context.Options.PacketBytes;
-        _flags = reliable ? PacketFlags.None : PacketFlags.BestEffort;
+        _flags = streamClass.IsReliable ? PacketFlags.None : PacketFlags.BestEffort;
         _packets = new RetentionBuffer(context.Retention);
         _template = context.Template(view);
         _packer = new Packer(context.Environment.Buffers, _template, _flags, context.Options.PacketBytes, _packets);
@@ -90,7 +91,9 @@ internal sealed class RegionSender
 
     public RegionView View { get; }
 
-    public bool IsReliable { get; }
+    public StreamClass Class { get; }
+
+    public bool IsReliable => Class.IsReliable;
 
     /// <summary>The configuration that replaced this view; 0 while it is current.</summary>
     public long SupersededAt { get; private set; }

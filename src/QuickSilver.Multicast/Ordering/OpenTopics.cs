@@ -1,4 +1,5 @@
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
 
 namespace QuickSilver.Multicast.Ordering;
@@ -12,13 +13,13 @@ internal sealed class OpenTopics(MulticastNode node)
     private readonly Dictionary<ulong, TopicView> _views = [];
     // The newest of each topic; the others hang on it.
     private readonly Dictionary<ulong, TopicSender> _senders = [];
-    private readonly Dictionary<(ulong Topic, bool Reliable), TopicNumbers> _numbers = [];
+    private readonly Dictionary<ChannelKey, TopicNumbers> _numbers = [];
     // Of those that nobody publishes here now, and that no view in use has anything of, the next number alone. It stays for as long as
     // the node lives, since subscribers take note of the last one. Null until there is one.
-    private Dictionary<(ulong Topic, bool Reliable), long>? _resting;
+    private Dictionary<ChannelKey, long>? _resting;
     // Closed, and their numbers may not rest yet.
     private readonly List<TopicSender> _closing = [];
-    private readonly Dictionary<(ulong Topic, bool Reliable), TopicReceiver> _receivers = [];
+    private readonly Dictionary<ChannelKey, TopicReceiver> _receivers = [];
 
     /// <summary>Topics, reliable and not, that a node may have published in its life: 40 bytes of each stay.</summary>
     public const int MostNumbered = 1 << 20;
@@ -29,7 +30,7 @@ internal sealed class OpenTopics(MulticastNode node)
     /// <summary>Topics that are published here, or were until a moment ago.</summary>
     public int Numbered => _numbers.Count;
 
-    public Dictionary<(ulong Topic, bool Reliable), TopicReceiver>.ValueCollection Receivers => _receivers.Values;
+    public Dictionary<ChannelKey, TopicReceiver>.ValueCollection Receivers => _receivers.Values;
 
     private IEnumerable<TopicSender> Senders
     {
@@ -47,14 +48,15 @@ internal sealed class OpenTopics(MulticastNode node)
 
     public TopicView? ViewOf(ulong topicId) => _views.GetValueOrDefault(topicId);
 
-    public TopicReceiver? FindReceiver(ulong topicId, bool reliable) => _receivers.GetValueOrDefault((topicId, reliable));
+    public TopicReceiver? FindReceiver(ulong topicId, StreamClass streamClass) =>
+        _receivers.GetValueOrDefault(new ChannelKey(topicId, streamClass));
 
-    public TopicSender OpenSender(ulong topicId, bool reliable)
+    public TopicSender OpenPublisher(in ChannelSpec channel)
     {
-        var numbers = NumbersOf((topicId, reliable));
-        var sender = new TopicSender(topicId, reliable, numbers, node) { NextOfTopic = _senders.GetValueOrDefault(topicId) };
-        _senders[topicId] = sender;
-        if (ViewOf(topicId) is { } view)
+        var numbers = NumbersOf(channel.Key);
+        var sender = new TopicSender(channel, numbers, node) { NextOfTopic = _senders.GetValueOrDefault(channel.Topic) };
+        _senders[channel.Topic] = sender;
+        if (ViewOf(channel.Topic) is { } view)
         {
             sender.Apply(view);
         }
@@ -62,11 +64,11 @@ internal sealed class OpenTopics(MulticastNode node)
         return sender;
     }
 
-    public TopicReceiver OpenReceiver(ulong topicId, bool reliable, ITopicSink sink)
+    public TopicReceiver OpenSubscription(in ChannelSpec channel, ITopicSink sink)
     {
-        var receiver = new TopicReceiver(topicId, reliable, sink, node);
-        _receivers.Add((topicId, reliable), receiver);
-        if (ViewOf(topicId) is { Subscribed: true } view)
+        var receiver = new TopicReceiver(channel, sink, node);
+        _receivers.Add(channel.Key, receiver);
+        if (ViewOf(channel.Topic) is { Subscribed: true } view)
         {
             receiver.ActiveFrom = view.Configuration;
         }
@@ -117,9 +119,9 @@ internal sealed class OpenTopics(MulticastNode node)
     /// <summary>How far all members have room for the topic.</summary>
     public void SetCredit(ulong topicId, long through)
     {
-        foreach (bool reliable in (ReadOnlySpan<bool>)[true, false])
+        foreach (var streamClass in StreamClass.All)
         {
-            if (_numbers.TryGetValue((topicId, reliable), out var numbers))
+            if (_numbers.TryGetValue(new ChannelKey(topicId, streamClass), out var numbers))
             {
                 numbers.CreditThrough = through;
             }
@@ -135,7 +137,7 @@ internal sealed class OpenTopics(MulticastNode node)
         bool senderGone = stream.IsSenderGone && stream.IsReliable;
         foreach (var receiver in _receivers.Values)
         {
-            if (receiver.IsReliable == stream.IsReliable)
+            if (receiver.Class == stream.Class)
             {
                 receiver.OnLoss(stream, senderGone);
             }
@@ -169,7 +171,7 @@ internal sealed class OpenTopics(MulticastNode node)
     // The next subscription to the topic begins with a view of its own, never with the one this subscription had.
     public void Forget(TopicReceiver receiver)
     {
-        _receivers.Remove((receiver.TopicId, receiver.IsReliable));
+        _receivers.Remove(new ChannelKey(receiver.TopicId, receiver.Class));
         if (ViewOf(receiver.TopicId) is { } view)
         {
             _views[receiver.TopicId] = view with { Subscribed = false };
@@ -178,7 +180,7 @@ internal sealed class OpenTopics(MulticastNode node)
         ForgetView(receiver.TopicId);
     }
 
-    private TopicNumbers NumbersOf((ulong Topic, bool Reliable) topic)
+    private TopicNumbers NumbersOf(ChannelKey topic)
     {
         if (_numbers.TryGetValue(topic, out var numbers))
         {
@@ -204,7 +206,7 @@ internal sealed class OpenTopics(MulticastNode node)
     // True when there is nothing more to do for it: its numbers rest, or others use them.
     private bool TryRest(TopicSender closed, long settled)
     {
-        var topic = (closed.TopicId, closed.IsReliable);
+        var topic = new ChannelKey(closed.TopicId, closed.Class);
         if (IsPublished(topic) || !_numbers.TryGetValue(topic, out var numbers))
         {
             return true;
@@ -225,11 +227,11 @@ internal sealed class OpenTopics(MulticastNode node)
         return true;
     }
 
-    private bool IsPublished((ulong Topic, bool Reliable) topic)
+    private bool IsPublished(ChannelKey topic)
     {
         for (var sender = _senders.GetValueOrDefault(topic.Topic); sender is not null; sender = sender.NextOfTopic)
         {
-            if (sender.IsReliable == topic.Reliable)
+            if (sender.Class == topic.Class)
             {
                 return true;
             }
@@ -240,8 +242,8 @@ internal sealed class OpenTopics(MulticastNode node)
 
     private void Apply(TopicView view)
     {
-        var reliable = FindReceiver(view.TopicId, reliable: true);
-        var bestEffort = FindReceiver(view.TopicId, reliable: false);
+        var reliable = FindReceiver(view.TopicId, StreamClass.Reliable);
+        var bestEffort = FindReceiver(view.TopicId, StreamClass.BestEffort);
         // A receiver that opens in the middle of a view has missed where the senders' runs begin: it waits for a view of its own.
         bool receives = reliable is not null || bestEffort is not null;
         _views[view.TopicId] = receives || !view.Subscribed ? view : view with { Subscribed = false };
@@ -260,7 +262,7 @@ internal sealed class OpenTopics(MulticastNode node)
     // A topic that is not open here any more is not kept up to date; opened again, it waits for a new view.
     private void ForgetView(ulong topicId)
     {
-        if (FindReceiver(topicId, reliable: true) is null && FindReceiver(topicId, reliable: false) is null
+        if (FindReceiver(topicId, StreamClass.Reliable) is null && FindReceiver(topicId, StreamClass.BestEffort) is null
             && !_senders.ContainsKey(topicId))
         {
             _views.Remove(topicId);

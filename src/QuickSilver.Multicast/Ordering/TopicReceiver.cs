@@ -1,4 +1,5 @@
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
 
 namespace QuickSilver.Multicast.Ordering;
@@ -9,7 +10,7 @@ namespace QuickSilver.Multicast.Ordering;
 // A subscription is active from the configuration in which the membership service put it in a view. Messages of older views
 // are not its business. Where a sender's run begins for it, the start table says, which the first message of the topic in
 // each view carries; until then what arrives is held.
-internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sink, MulticastNode node) : ITopicReceiver
+internal sealed class TopicReceiver(ChannelSpec channel, ITopicSink sink, MulticastNode node) : ITopicReceiver
 {
     // A topic has few senders as a rule, and is looked up by the table only once they are many.
     private const int FewSenders = 8;
@@ -23,8 +24,9 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
     /// <summary>Each sender's run, for diagnostics.</summary>
     public IReadOnlyList<SenderOrder> Orders => _senders ?? [];
 
-    public ulong TopicId { get; } = topicId;
-    public bool IsReliable { get; } = reliable;
+    public ulong TopicId { get; } = channel.Topic;
+    public StreamClass Class { get; } = channel.Class;
+    public bool IsReliable => Class.IsReliable;
 
     public string? Name { get; set; }
 
@@ -44,7 +46,7 @@ internal sealed class TopicReceiver(ulong topicId, bool reliable, ITopicSink sin
 
     public void OnMessage(InboundStream stream, in StreamMessage message)
     {
-        if (_isClosed || ActiveFrom == 0 || stream.View.Configuration < ActiveFrom || stream.IsReliable != IsReliable)
+        if (_isClosed || ActiveFrom == 0 || stream.View.Configuration < ActiveFrom || stream.Class != Class)
         {
             return;
         }

@@ -1,11 +1,12 @@
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
 
 namespace QuickSilver.Multicast.Ordering;
 
 // One topic's outbound side: numbers its messages across regions and views, and puts each into the stream of every region
 // of the topic's view. Until the first view is known there is no room.
-internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers numbers, MulticastNode node) : ITopicSender
+internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, MulticastNode node) : ITopicSender
 {
     private RegionSender[] _routes = [];
     private TopicView? _view;
@@ -17,8 +18,10 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
     private long _marked;
     private bool _isBeginUnmarked;
 
-    public ulong TopicId { get; } = topicId;
-    public bool IsReliable { get; } = reliable;
+    public ulong TopicId { get; } = channel.Topic;
+    public StreamClass Class { get; } = channel.Class;
+
+    public bool IsReliable => Class.IsReliable;
 
     public string? Name { get; set; }
 
@@ -99,7 +102,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
         foreach (var route in _routes)
         {
             route.RoutedAt = configuration;
-            if (!IsReliable && node.FindSender(route.View.RegionId, route.View.Number, reliable: true) is { } marks)
+            if (!IsReliable && node.FindSender(route.View.RegionId, route.View.Number, StreamClass.Reliable) is { } marks)
             {
                 marks.RoutedAt = configuration;
             }
@@ -125,14 +128,14 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
 
         if (_view.Regions.Length == 1)
         {
-            _routes = node.SenderFor(_view.Regions[0], IsReliable)?.Alone ?? [];
+            _routes = node.SenderFor(_view.Regions[0], Class)?.Alone ?? [];
             return;
         }
 
         var routes = new List<RegionSender>(_view.Regions.Length);
         foreach (ulong region in _view.Regions)
         {
-            if (node.SenderFor(region, IsReliable) is { } sender)
+            if (node.SenderFor(region, Class) is { } sender)
             {
                 routes.Add(sender);
             }
@@ -228,7 +231,7 @@ internal sealed class TopicSender(ulong topicId, bool reliable, TopicNumbers num
         new TopicMark(TopicId, Sent).Write(mark);
         foreach (var route in _routes)
         {
-            if (route.SupersededAt != 0 || node.SenderFor(route.View.RegionId, reliable: true) is not { } stream)
+            if (route.SupersededAt != 0 || node.SenderFor(route.View.RegionId, StreamClass.Reliable) is not { } stream)
             {
                 continue;
             }

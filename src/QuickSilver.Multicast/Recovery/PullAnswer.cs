@@ -1,6 +1,7 @@
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
 
 namespace QuickSilver.Multicast.Recovery;
@@ -28,7 +29,7 @@ internal static class PullAnswer
         }
 
         var limit = new AnswerLimit(context.Options.PullAnswerPackets);
-        if (origin == context.Self && node.FindSender(header.Region, header.View, reliable: true) is { } stream)
+        if (origin == context.Self && node.FindSender(header.Region, header.View, StreamClass.Reliable) is { } stream)
         {
             if (!stream.View.Members.Contains(from))
             {

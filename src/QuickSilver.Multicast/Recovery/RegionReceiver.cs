@@ -1,5 +1,6 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
 
 namespace QuickSilver.Multicast.Recovery;
@@ -105,7 +106,7 @@ internal sealed class RegionReceiver : IGapObserver
 
     public void OnAnnounce(NodeKey sender, long highest, bool final)
     {
-        var stream = FindOrAdd(sender, reliable: true);
+        var stream = FindOrAdd(sender, StreamClass.Reliable);
         if (stream.TryRetract(highest))
         {
             Rings.Retract(sender, highest);
@@ -157,17 +158,17 @@ internal sealed class RegionReceiver : IGapObserver
 
     public InboundStream? Find(NodeKey sender) => _reliable.GetValueOrDefault(sender);
 
-    public InboundStream FindOrAdd(NodeKey sender, bool reliable)
+    public InboundStream FindOrAdd(NodeKey sender, StreamClass streamClass)
     {
-        var table = reliable ? _reliable : _bestEffort;
+        var table = streamClass.IsReliable ? _reliable : _bestEffort;
         if (!table.TryGetValue(sender, out var stream))
         {
-            stream = new InboundStream(_context, View, sender, reliable, _consumer)
+            stream = new InboundStream(_context, View, sender, streamClass, _consumer)
             {
                 Keepers = Keepers,
                 Gaps = this,
                 OwnPartition = OwnPartition,
-                IsCached = reliable && Live.Count > 1,
+                IsCached = streamClass.IsReliable && Live.Count > 1,
                 IsKeptByAll = _isPartitionLost,
                 IsSenderGone = HasLost(sender),
             };
@@ -203,7 +204,7 @@ internal sealed class RegionReceiver : IGapObserver
             }
         }
 
-        return FindOrAdd(sender, reliable: true);
+        return FindOrAdd(sender, StreamClass.Reliable);
     }
 
     public bool IsPullStubborn(InboundStream stream) => _pulls[stream].IsStubborn;

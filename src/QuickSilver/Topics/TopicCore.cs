@@ -4,6 +4,7 @@ using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Nodes;
 using QuickSilver.Publishing;
 
@@ -66,7 +67,10 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
     /// <summary>The service has not answered yet.</summary>
     public bool IsAsking => _isAsking;
 
-    private bool IsReliable => _contract.Guarantee == nameof(Guarantee.Reliable);
+    private ChannelSpec Channel => new(Id)
+    {
+        Reliability = _contract.Guarantee == nameof(Guarantee.Reliable) ? Reliability.Reliable : Reliability.BestEffort,
+    };
 
     /// <summary>From any thread: subscribers in the last view.</summary>
     public int Subscribers => Volatile.Read(ref _subscriberCount);
@@ -336,7 +340,7 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
         }
         else if (!Publisher.HasSender)
         {
-            var sender = Node.Multicast.OpenSender(Id, IsReliable);
+            var sender = Node.Multicast.OpenPublisher(Channel);
             sender.Name = Name;
             Publisher.Open(sender);
         }
@@ -357,7 +361,7 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
 
     private void OpenReceiver()
     {
-        _receiver = Node.Multicast.OpenReceiver(Id, IsReliable, this);
+        _receiver = Node.Multicast.OpenSubscription(Channel, this);
         _receiver.Name = Name;
         _subscription++;
     }

@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Multicast.Tests.Infrastructure;
@@ -32,7 +33,7 @@ internal sealed class Host
     public void Publishes(ulong topic, bool reliable = true)
     {
         Membership.Open.Add(topic);
-        _senders[topic] = Multicast.OpenSender(topic, reliable);
+        _senders[topic] = Multicast.OpenPublisher(Channel(topic, reliable));
     }
 
     public Sink Subscribes(ulong topic, bool reliable = true)
@@ -40,9 +41,12 @@ internal sealed class Host
         Membership.Open.Add(topic);
         Membership.Subscriptions.Add(topic);
         var sink = new Sink(this);
-        _receivers[topic] = (Multicast.OpenReceiver(topic, reliable, sink), sink);
+        _receivers[topic] = (Multicast.OpenSubscription(Channel(topic, reliable), sink), sink);
         return sink;
     }
+
+    private static ChannelSpec Channel(ulong topic, bool reliable) =>
+        new(topic) { Reliability = reliable ? Reliability.Reliable : Reliability.BestEffort };
 
     public ITopicReceiver ReceiverOf(ulong topic) => _receivers[topic].Receiver;
 

@@ -4,6 +4,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Recovery;
@@ -187,17 +188,17 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     private sealed class RecordedMulticast(RecordedParts owner) : IMulticast
     {
-        public ITopicSender OpenSender(ulong topicId, bool reliable)
+        public ITopicSender OpenPublisher(in ChannelSpec channel)
         {
-            var sender = new RecordedSender(owner, topicId, (TopicSender)owner.Node.OpenSender(topicId, reliable));
+            var sender = new RecordedSender(owner, channel.Topic, (TopicSender)owner.Node.OpenPublisher(channel));
             owner._senders.Add(sender);
             return sender;
         }
 
-        public ITopicReceiver OpenReceiver(ulong topicId, bool reliable, ITopicSink sink)
+        public ITopicReceiver OpenSubscription(in ChannelSpec channel, ITopicSink sink)
         {
-            var receiver = owner.Node.OpenReceiver(topicId, reliable, sink);
-            owner.Receivers[topicId] = (TopicReceiver)receiver;
+            var receiver = owner.Node.OpenSubscription(channel, sink);
+            owner.Receivers[channel.Topic] = (TopicReceiver)receiver;
             return receiver;
         }
     }

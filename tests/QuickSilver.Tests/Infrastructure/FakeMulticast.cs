@@ -1,5 +1,6 @@
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering;
 
 namespace QuickSilver.Tests.Infrastructure;
@@ -13,11 +14,11 @@ internal sealed class FakeMulticast : IMulticast
     /// <summary>How many messages senders opened from now on take before they say no.</summary>
     public int Room { get; set; } = int.MaxValue;
 
-    public ITopicSender OpenSender(ulong topicId, bool reliable) =>
-        Senders[topicId] = new FakeSender { Room = Room, IsReliable = reliable };
+    public ITopicSender OpenPublisher(in ChannelSpec channel) =>
+        Senders[channel.Topic] = new FakeSender { Room = Room, IsReliable = channel.Class.IsReliable };
 
-    public ITopicReceiver OpenReceiver(ulong topicId, bool reliable, ITopicSink sink) =>
-        Receivers[topicId] = new FakeReceiver(topicId, sink) { IsReliable = reliable };
+    public ITopicReceiver OpenSubscription(in ChannelSpec channel, ITopicSink sink) =>
+        Receivers[channel.Topic] = new FakeReceiver(channel.Topic, sink) { IsReliable = channel.Class.IsReliable };
 }
 
 // Core thread only. Takes messages while there is room; stability comes when the test says so, unless Stabilizes is on.

@@ -5,6 +5,7 @@ using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Simulation.Checkers;
 using QuickSilver.Simulation.Machines;
@@ -93,13 +94,13 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
 
     private sealed class RecordedMulticast(RecordedParts owner, IMulticast multicast) : IMulticast
     {
-        public ITopicSender OpenSender(ulong topicId, bool reliable) =>
-            new RecordedSender(owner, topicId, (TopicSender)multicast.OpenSender(topicId, reliable));
+        public ITopicSender OpenPublisher(in ChannelSpec channel) =>
+            new RecordedSender(owner, channel.Topic, (TopicSender)multicast.OpenPublisher(channel));
 
-        public ITopicReceiver OpenReceiver(ulong topicId, bool reliable, ITopicSink sink)
+        public ITopicReceiver OpenSubscription(in ChannelSpec channel, ITopicSink sink)
         {
-            var receiver = multicast.OpenReceiver(topicId, reliable, sink);
-            owner._receivers[topicId] = (TopicReceiver)receiver;
+            var receiver = multicast.OpenSubscription(channel, sink);
+            owner._receivers[channel.Topic] = (TopicReceiver)receiver;
             return receiver;
         }
     }
