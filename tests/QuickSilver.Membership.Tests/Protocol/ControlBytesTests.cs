@@ -1,0 +1,224 @@
+using System.Net;
+using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Protocol;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Reachability;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Tests.Protocol;
+
+// The bytes of each control message, in its frame. Nodes and services of different builds exchange them: a change here is a change of
+// the protocol.
+public sealed class ControlBytesTests
+{
+    private static readonly NodeKey Node = new(0x0102030405060708, 7);
+    private static readonly IPEndPoint EndPoint = new(new IPAddress([10, 0, 0, 9]), 5000);
+
+    [Fact]
+    public void Join() => Holds(
+        new JoinMessage
+        {
+            Cluster = "cl",
+            ProtocolVersion = 3,
+            Node = Node,
+            EndPoint = EndPoint,
+            Known = 300,
+            Confirmed = 299,
+            Service = 0x1122334455667788,
+            JoinOrder = 4,
+            KnownNodes = 2,
+            Open = [new OpenView(9, 3), new OpenView(10, 0)],
+        },
+        "4B0000000A490A02636C10031A0B090807060504030201100722090A040A00000910882728AC0230AB02398877665544"
+            + "33221140044802520B09090000000000000010035209090A00000000000000");
+
+    [Fact]
+    public void JoinComplete() => Holds(
+        default(JoinCompleteMessage),
+        "020000001200");
+
+    [Fact]
+    public void SetTopic() => Holds(
+        new SetTopicMessage { RequestId = 5, Topic = Topic(TopicRole.Publish | TopicRole.Subscribe), Held = true },
+        "C00000001ABD0108051206666CC3BC6765194D0000000000000020032AA3010A0944657061727475726512076D657373"
+            + "6167651A0852656C6961626C6522044E6F6E652A1208011206466C696768741A06737472696E672A1C080212044C6567"
+            + "731A107265706561746564206D65737361676520022A1408AC02120453656C661A076D657373616765200132350A034C"
+            + "6567120F08011203566F6E1A06737472696E67121D0802120550617274731A107265706561746564206D657373616765"
+            + "20023001");
+
+    [Fact]
+    public void SetTopic_by_an_earlier_contract() => Holds(
+        new SetTopicMessage { RequestId = 6, Topic = Topic(TopicRole.Publish), ContractOf = 5 },
+        "190000001A1708061206666CC3BC6765194D0000000000000020013805");
+
+    [Fact]
+    public void CloseTopic() => Holds(
+        new CloseTopicMessage(128, 77),
+        "0E000000220C088001114D00000000000000");
+
+    [Fact]
+    public void Confirm() => Holds(
+        new ConfirmMessage((1L << 32) + 5, [new OpenView(9, 3)]),
+        "150000002A13088580808010120B0909000000000000001003");
+
+    [Fact]
+    public void Heartbeat() => Holds(
+        new HeartbeatMessage(1L << 32),
+        "080000003206088080808010");
+
+    [Fact]
+    public void Heartbeat_of_a_new_node() => Holds(
+        new HeartbeatMessage(0),
+        "020000003200");
+
+    [Fact]
+    public void Suspect() => Holds(
+        new SuspectMessage(Node, "silent"),
+        "170000003A150A0B0908070605040302011007120673696C656E74");
+
+    [Fact]
+    public void Suspect_with_a_long_reason() => Holds(
+        new SuspectMessage(default, new string('r', 127)),
+        "860000003A83010A00127F72727272727272727272727272727272727272727272727272727272727272727272727272"
+            + "727272727272727272727272727272727272727272727272727272727272727272727272727272727272727272727272"
+            + "727272727272727272727272727272727272727272727272727272727272727272727272727272727272");
+
+    [Fact]
+    public void Leave() => Holds(
+        default(LeaveMessage),
+        "020000004200");
+
+    [Fact]
+    public void Resync() => Holds(
+        new ResyncMessage(16_384),
+        "060000004A0408808001");
+
+    [Fact]
+    public void Findings() => Holds(
+        new FindingsMessage(3, new Findings(new EchoesAnswered(0x8001, 1), IsServiceReached: true)),
+        "0C000000520A08031081800218012001");
+
+    [Fact]
+    public void Welcome() => Holds(
+        new WelcomeMessage(Node.Id, Resumed: true, TimeSpan.FromMilliseconds(500), HeartbeatsMissed: 6),
+        "140000008A0111090807060504030201100118A0C21E2006");
+
+    [Fact]
+    public void Refused() => Holds(
+        new RefusedMessage("no"),
+        "070000009201040A026E6F");
+
+    [Fact]
+    public void TopicOutcome() => Holds(
+        new TopicOutcomeMessage(5, "no"),
+        "09000000A20106080512026E6F");
+
+    [Fact]
+    public void Settled() => Holds(
+        new SettledMessage(9, [new OpenView(9, 3)]),
+        "12000000AA010F0809120B0909000000000000001003");
+
+    [Fact]
+    public void Expelled() => Holds(
+        new ExpelledMessage("gone"),
+        "09000000B201060A04676F6E65");
+
+    [Fact]
+    public void HeartbeatReply() => Holds(
+        new HeartbeatReplyMessage(long.MaxValue),
+        "0D000000BA010A08FFFFFFFFFFFFFFFF7F");
+
+    [Fact]
+    public void Goodbye() => Holds(
+        new GoodbyeMessage(new IPEndPoint(EndPoint.Address, 0)),
+        "0B000000C201080A060A040A000009");
+
+    [Fact]
+    public void Goodbye_to_nobody() => Holds(
+        new GoodbyeMessage(null),
+        "03000000C20100");
+
+    [Fact]
+    public void Left() => Holds(
+        default(LeftMessage),
+        "03000000CA0100");
+
+    [Fact]
+    public void Inquiry() => Holds(
+        new InquiryMessage
+        {
+            Id = 3,
+            WaitMilliseconds = 250,
+            ServicePort = 5002,
+            Targets = [EndPoint, new IPEndPoint(new IPAddress([10, 0, 0, 8]), 1)],
+        },
+        "20000000D2011D080310FA01188A2722090A040A00000910882722080A040A0000081001");
+
+    [Fact]
+    public void Configuration()
+    {
+        var buffer = new ProtoWriter();
+        var writer = new ConfigurationWriter(buffer);
+        writer.Begin(new ConfigurationHeader((1L << 32) + 2, (1L << 32) + 1, IsSnapshot: true, LastRequest: 9));
+        var address = new IPEndPoint(IPAddress.Parse("2001:db8::1"), 65_535);
+        writer.Add(new NodeInfo(Node, address, JoinOrder: 3, AdmittedAt: 2, new Origin(11, -1)));
+        writer.Add(new NodeKey(2, 1));
+        writer.Add(new RegionView
+        {
+            RegionId = 9,
+            Number = 3,
+            Configuration = 2,
+            Group = new IPEndPoint(new IPAddress([239, 0, 0, 1]), 5001),
+            Members = [new NodeKey(1, 1), new NodeKey(2, 1)],
+            Repair = new RepairRules(Replicas: 3, RingSize: 4),
+        });
+        writer.Add(new TopicView
+        {
+            TopicId = 77,
+            Configuration = 2,
+            Regions = [9, 10],
+            Subscribed = true,
+            Subscribers = 130,
+            Routed = true,
+        });
+        writer.AddOutOfSight(12);
+        writer.End(isLast: true);
+        Assert.Equal(
+            "C90000009A01C50108828080801010818080801018013A3D0A0B090807060504030201100712160A1020010DB8000000"
+            + "00000000000000000110FFFF0318032002290B0000000000000030FFFFFFFFFFFFFFFFFF01420B090200000000000000"
+            + "10014A360909000000000000001003180222090A04EF0000011089272A0B09010000000000000010012A0B0902000000"
+            + "000000001001300338045224094D0000000000000010021A1009000000000000000A0000000000000020012882013001"
+            + "590C0000000000000028013009",
+            Convert.ToHexString(buffer.Written));
+    }
+
+    private static TopicRequest Topic(TopicRole role) => new()
+    {
+        Name = "flüge",
+        TopicId = 77,
+        Role = role,
+        Contract = new ContractDescription
+        {
+            TypeName = "Departure",
+            Kind = "message",
+            Guarantee = "Reliable",
+            Fields =
+            [
+                new(1, "Flight", "string"),
+                new(2, "Legs", "repeated message") { Message = 1 },
+                new(300, "Self", "message") { Message = 0 },
+            ],
+            Nested = [new("Leg", [new(1, "Von", "string"), new(2, "Parts", "repeated message") { Message = 1 }])],
+        },
+    };
+
+    private static void Holds<T>(T message, string frame)
+        where T : IControlMessage
+    {
+        var writer = new ProtoWriter();
+        ControlFrame.Append(writer, message);
+        Assert.Equal(frame, Convert.ToHexString(writer.Written));
+    }
+}
