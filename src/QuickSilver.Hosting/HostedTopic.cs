@@ -1,6 +1,6 @@
 using System.Runtime.CompilerServices;
-using QuickSilver.Core.Serialization;
 using QuickSilver.Endpoints;
+using QuickSilver.Serialization;
 
 namespace QuickSilver.Hosting;
 

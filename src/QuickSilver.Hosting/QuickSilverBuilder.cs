@@ -1,6 +1,6 @@
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
-using QuickSilver.Core.Serialization;
+using QuickSilver.Serialization;
 using QuickSilver.Topics;
 
 namespace QuickSilver.Hosting;

@@ -1,6 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using ProtoBuf;
-using QuickSilver.Core.Serialization;
+using QuickSilver.Serialization;
 
 namespace QuickSilver.ProtobufNet;
 

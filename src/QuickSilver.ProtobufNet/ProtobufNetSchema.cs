@@ -3,7 +3,7 @@ using System.Collections.Immutable;
 using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Reflection;
-using QuickSilver.Core.Serialization;
+using QuickSilver.Serialization;
 
 namespace QuickSilver.ProtobufNet;
 

@@ -2,10 +2,11 @@ using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
 using QuickSilver.Core.Diagnostics;
-using QuickSilver.Core.Serialization;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Nodes;
+using QuickSilver.Serialization;
+using QuickSilver.Serialization.Generated;
 using QuickSilver.Topics;
 
 namespace QuickSilver;

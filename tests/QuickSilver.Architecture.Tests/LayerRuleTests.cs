@@ -8,7 +8,8 @@ public sealed partial class LayerRuleTests
     private static readonly string[] Built = ["src", "tools", "samples", "benchmarks"];
 
     // Where users look for types and extension methods is not always where the file lies.
-    private static readonly string[] Faces = ["QuickSilver", "QuickSilver.Hosting", "QuickSilver.ProtobufNet", "QuickSilver.Simulation"];
+    private static readonly string[] Faces =
+        ["QuickSilver", "QuickSilver.Hosting", "QuickSilver.ProtobufNet", "QuickSilver.Serialization", "QuickSilver.Simulation"];
 
     [Fact]
     public void Projects_refer_to_lower_floors_only()
@@ -61,17 +62,15 @@ public sealed partial class LayerRuleTests
     [Fact]
     public void The_rooms_of_Core_use_only_what_stands_before_them()
     {
-        var core = Assemblies.Named("QuickSilver.Core");
         Violations.AssertNone(RoomsOf("QuickSilver.Core").Except(LayerRules.CoreRooms.Keys));
+        Violations.AssertNone(UsesOf("QuickSilver.Core", LayerRules.CoreRooms));
+    }
 
-        var wrong =
-            from use in NamespaceUses.Within(core)
-            let user = RoomOf(use.User)
-            let used = RoomOf(use.Used)
-            where user != used && LayerRules.CoreRooms.ContainsKey(user) && !LayerRules.CoreRooms[user].Contains(used)
-            select $"{use.User.FullName} uses {use.Used.FullName}";
-
-        Violations.AssertNone(wrong);
+    [Fact]
+    public void The_rooms_of_Serialization_use_only_what_stands_before_them()
+    {
+        Violations.AssertNone(RoomsOf("QuickSilver.Serialization").Except(LayerRules.SerializationRooms.Keys).Except(["Codecs"]));
+        Violations.AssertNone(UsesOf("QuickSilver.Serialization", LayerRules.SerializationRooms));
     }
 
     [Fact]
@@ -95,6 +94,13 @@ public sealed partial class LayerRuleTests
         Assert.Contains(("Environment", "Buffers"), core);
         Assert.Contains(own, u => u.User == typeof(LayerRuleTests) && u.Used == typeof(NamespaceUses));
     }
+
+    private static IEnumerable<string> UsesOf(string project, IReadOnlyDictionary<string, string[]> rooms) =>
+        from use in NamespaceUses.Within(Assemblies.Named(project))
+        let user = RoomOf(use.User)
+        let used = RoomOf(use.Used)
+        where user != used && rooms.ContainsKey(user) && !rooms[user].Contains(used)
+        select $"{use.User.FullName} uses {use.Used.FullName}";
 
     private static int FloorOf(string project) => LayerRules.Floors.TryGetValue(project, out var floor)
         ? floor

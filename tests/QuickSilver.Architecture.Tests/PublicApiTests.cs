@@ -1,3 +1,5 @@
+using System.ComponentModel;
+using System.Reflection;
 using QuickSilver.Architecture.Tests.Reading;
 
 namespace QuickSilver.Architecture.Tests;
@@ -27,6 +29,14 @@ public sealed class PublicApiTests
             If that is meant, run these tests with {AcceptVariable}=1 and commit the file.
             """);
     }
+
+    [Fact]
+    public void What_only_generated_code_calls_is_hidden_from_completion_lists() => Violations.AssertNone(
+        from type in Assemblies.Named("QuickSilver.Serialization").GetExportedTypes()
+        let isForUsers = type.Namespace == "QuickSilver.Serialization"
+        let isHidden = type.GetCustomAttribute<EditorBrowsableAttribute>()?.State == EditorBrowsableState.Never
+        where isForUsers == isHidden
+        select $"{type.FullName} is {(isHidden ? "hidden" : "not hidden")}");
 
     private static string Difference(string agreed, string actual)
     {

@@ -1,7 +1,7 @@
-using QuickSilver.Core.Serialization;
 using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Generators.Tests.Contracts;
 using QuickSilver.Generators.Tests.Infrastructure;
+using QuickSilver.Serialization;
 
 namespace QuickSilver.Generators.Tests;
 

@@ -127,7 +127,7 @@ public sealed class CodecGeneratorTests
     {
         var compilation = Driver.Compile("[DataContract] public sealed class C { [DataMember] public int X { get; set; } }");
         var without = compilation.RemoveReferences(compilation.References.Single(
-            reference => reference.Display!.EndsWith("QuickSilver.Core.dll", StringComparison.Ordinal)));
+            reference => reference.Display!.EndsWith("QuickSilver.Serialization.dll", StringComparison.Ordinal)));
         Assert.Empty(Driver.Generate(without));
     }
 }

@@ -1,6 +1,7 @@
-using QuickSilver.Core.Serialization;
 using QuickSilver.Generators.Tests.Contracts;
 using QuickSilver.Generators.Tests.Infrastructure;
+using QuickSilver.Serialization;
+using QuickSilver.Serialization.Generated;
 
 namespace QuickSilver.Generators.Tests;
 

@@ -1,8 +1,8 @@
 using FsCheck;
 using FsCheck.Fluent;
-using QuickSilver.Core.Serialization;
 using QuickSilver.Generators.Tests.Contracts;
 using QuickSilver.Generators.Tests.Infrastructure;
+using QuickSilver.Serialization;
 
 namespace QuickSilver.Generators.Tests;
 

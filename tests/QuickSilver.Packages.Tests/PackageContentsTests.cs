@@ -14,7 +14,8 @@ public sealed class PackageContentsTests(Feed feed)
     private static readonly string[] Libraries = [.. All.Where(id => id != "qsm")];
 
     // The assemblies that users add without naming them.
-    private static readonly string[] Carried = ["QuickSilver", "QuickSilver.Core", "QuickSilver.Membership", "QuickSilver.Multicast"];
+    private static readonly string[] Carried =
+        ["QuickSilver", "QuickSilver.Core", "QuickSilver.Membership", "QuickSilver.Multicast", "QuickSilver.Serialization"];
 
     public static TheoryData<string> Packages => new(All);
 

@@ -1,6 +1,7 @@
 using FsCheck;
 using FsCheck.Fluent;
-using QuickSilver.Core.Serialization;
+using QuickSilver.Serialization;
+using QuickSilver.Serialization.Generated;
 
 namespace QuickSilver.ProtobufNet.Tests;
 

@@ -1,5 +1,6 @@
 using ProtoBuf;
-using QuickSilver.Core.Serialization;
+using QuickSilver.Serialization;
+using QuickSilver.Serialization.Generated;
 
 namespace QuickSilver.ProtobufNet.Tests;
 

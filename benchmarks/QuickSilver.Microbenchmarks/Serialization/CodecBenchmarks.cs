@@ -1,7 +1,8 @@
 using BenchmarkDotNet.Attributes;
 using BenchmarkDotNet.Configs;
 using Google.Protobuf;
-using QuickSilver.Core.Serialization;
+using QuickSilver.Serialization;
+using QuickSilver.Serialization.Generated;
 
 namespace QuickSilver.Microbenchmarks.Serialization;
 

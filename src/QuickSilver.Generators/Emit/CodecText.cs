@@ -20,9 +20,9 @@ internal static class CodecText
         Begin(code, names);
         string name = names.Of(contract);
         string type = contract.TypeName;
-        code.Line(Marks).Open($"internal sealed class {name} : {ValueCode.Runtime}IPayloadCodec<{type}>");
-        code.Line($"private {ValueCode.Runtime}PayloadSchema? _schema;").Line();
-        code.Line($"public {ValueCode.Runtime}PayloadSchema Schema => _schema ??= DescribeSchema();").Line();
+        code.Line(Marks).Open($"internal sealed class {name} : {Runtime.Codecs}IPayloadCodec<{type}>");
+        code.Line($"private {Runtime.Codecs}PayloadSchema? _schema;").Line();
+        code.Line($"public {Runtime.Codecs}PayloadSchema Schema => _schema ??= DescribeSchema();").Line();
         PublicMethods(code, contract);
         Measure(code, contract, names);
         WriteTo(code, contract, names);
@@ -39,7 +39,7 @@ internal static class CodecText
         code.Line("[global::System.Runtime.CompilerServices.ModuleInitializer]").Open("internal static void Register()");
         foreach (var contract in contracts)
         {
-            code.Line($"{ValueCode.Runtime}GeneratedCodecs.Register<{contract.TypeName}>(new {names.Of(contract)}());");
+            code.Line($"{Runtime.Generated}GeneratedCodecs.Register<{contract.TypeName}>(new {names.Of(contract)}());");
         }
 
         return code.Close().Close().Close().ToString();
@@ -58,13 +58,13 @@ internal static class CodecText
         MaxSize(code, contract);
         code.Open($"public int Write(in {type} value, global::System.Span<byte> destination)");
         RefuseNull(code, contract);
-        code.Line($"return WriteTo(new {ValueCode.Runtime}ProtobufWriter(destination), value);").Close().Line();
+        code.Line($"return WriteTo(new {Runtime.Protobuf}ProtobufWriter(destination), value);").Close().Line();
 
         code.Open($"public {type} Read(global::System.ReadOnlySpan<byte> source)");
-        code.Line($"return ReadFrom(new {ValueCode.Runtime}ProtobufReader(source));").Close().Line();
+        code.Line($"return ReadFrom(new {Runtime.Protobuf}ProtobufReader(source));").Close().Line();
 
         code.Open($"public void Read(global::System.ReadOnlySpan<byte> source, out {type} value)");
-        code.Line($"ReadFrom(new {ValueCode.Runtime}ProtobufReader(source), out value);").Close().Line();
+        code.Line($"ReadFrom(new {Runtime.Protobuf}ProtobufReader(source), out value);").Close().Line();
     }
 
     // The sum of what the members take at most, where each alone says it: no collections, no nested messages.
@@ -99,7 +99,7 @@ internal static class CodecText
     private static void Measure(CodeText code, ContractModel contract, CodecNames names)
     {
         code.Open($"internal static int Measure(in {contract.TypeName} value, int depth)").Open("checked");
-        code.Line($"{ValueCode.Runtime}ProtobufLimits.CheckDepth(depth);").Line("int size = 0;");
+        code.Line($"{Runtime.Protobuf}ProtobufLimits.CheckDepth(depth);").Line("int size = 0;");
         var text = new WriteText(code, names, measures: true);
         foreach (var member in contract.Members)
         {
@@ -112,8 +112,8 @@ internal static class CodecText
     private static void WriteTo(CodeText code, ContractModel contract, CodecNames names)
     {
         // The writer is a copy, whose end is what the caller goes on from.
-        code.Open($"internal static int WriteTo({ValueCode.Runtime}ProtobufWriter outer, in {contract.TypeName} value)");
-        code.Line($"{ValueCode.Runtime}ProtobufWriter writer = outer;");
+        code.Open($"internal static int WriteTo({Runtime.Protobuf}ProtobufWriter outer, in {contract.TypeName} value)");
+        code.Line($"{Runtime.Protobuf}ProtobufWriter writer = outer;");
         var text = new WriteText(code, names, measures: false);
         foreach (var member in contract.Members)
         {
@@ -126,18 +126,18 @@ internal static class CodecText
     private static void ReadFrom(CodeText code, ContractModel contract, CodecNames names)
     {
         string type = contract.TypeName;
-        string parameters = $"({ValueCode.Runtime}ProtobufReader outer, out {type} value)";
-        code.Open($"internal static {type} ReadFrom({ValueCode.Runtime}ProtobufReader reader)");
+        string parameters = $"({Runtime.Protobuf}ProtobufReader outer, out {type} value)";
+        code.Open($"internal static {type} ReadFrom({Runtime.Protobuf}ProtobufReader reader)");
         code.Line($"ReadFrom(reader, out {type} value);").Line("return value;").Close().Line();
         code.Open($"private static void ReadFrom{parameters}");
-        code.Line($"{ValueCode.Runtime}ProtobufReader reader = outer;");
+        code.Line($"{Runtime.Protobuf}ProtobufReader reader = outer;");
         var text = new ReadText(code, names);
         if (ReadText.CanBeginAnew(contract))
         {
             text.InOrder(contract);
             code.Close().Line();
             code.Line(NotInlined).Open($"private static void ReadAnyOrder{parameters}");
-            code.Line($"{ValueCode.Runtime}ProtobufReader reader = outer;");
+            code.Line($"{Runtime.Protobuf}ProtobufReader reader = outer;");
         }
 
         text.AnyOrder(contract);

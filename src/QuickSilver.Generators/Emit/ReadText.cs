@@ -22,7 +22,7 @@ internal sealed class ReadText(CodeText code, CodecNames names)
     public void AnyOrder(ContractModel contract)
     {
         Members(contract);
-        code.Line($"{ValueCode.Runtime}ProtobufReader rest = reader;");
+        code.Line($"{Runtime.Protobuf}ProtobufReader rest = reader;");
         code.Open("while (rest.TryReadTag(out uint tag))").Open("switch (tag)");
         foreach (var member in contract.Members)
         {
@@ -62,7 +62,7 @@ internal sealed class ReadText(CodeText code, CodecNames names)
         {
             MemberShape.List => $"{List(member)}? {local} = null;",
             MemberShape.Map => $"{Dictionary(member)}? {local} = null;",
-            _ => $"{ValueCode.Runtime}RepeatedBuilder<{member.Value.TypeName}> {local} = default;",
+            _ => $"{Runtime.Generated}RepeatedBuilder<{member.Value.TypeName}> {local} = default;",
         });
     }
 
@@ -103,7 +103,7 @@ internal sealed class ReadText(CodeText code, CodecNames names)
             string packed = "packed" + member.Number;
             string count = member.Value.Width > 1 ? $"{packed}.CountFixed({member.Value.Width})" : $"{packed}.CountVarints()";
             Case(ValueCode.LengthTag(member.Number));
-            code.Open("").Line($"{ValueCode.Runtime}ProtobufReader {packed} = rest.ReadPacked();");
+            code.Open("").Line($"{Runtime.Protobuf}ProtobufReader {packed} = rest.ReadPacked();");
             Reserve(member, count);
             code.Open($"while (!{packed}.IsAtEnd)").Line($"{local}.Add({member.Value.Read(packed, names)});").Close();
             code.Line().Line("break;").Close();
@@ -138,7 +138,7 @@ internal sealed class ReadText(CodeText code, CodecNames names)
         string valueLocal = "e" + member.Number;
         string entryTag = "tag" + member.Number;
         Case(ValueCode.LengthTag(member.Number));
-        code.Open("").Line($"{ValueCode.Runtime}ProtobufReader {entry} = rest.ReadPacked();");
+        code.Open("").Line($"{Runtime.Protobuf}ProtobufReader {entry} = rest.ReadPacked();");
         code.Line($"{key.TypeName} {keyLocal} = {key.Default()};");
         code.Line(value.IsMessage ? $"{value.TypeName}? {valueLocal} = null;" : $"{value.TypeName} {valueLocal} = {value.Default()};");
         code.Open($"while ({entry}.TryReadTag(out uint {entryTag}))").Open($"switch ({entryTag})");

@@ -14,7 +14,7 @@ internal sealed class SchemaText(CodeText code, CodecNames names)
 
     public void Describe(ContractModel contract)
     {
-        code.Open($"private static {ValueCode.Runtime}PayloadSchema DescribeSchema()");
+        code.Open($"private static {Runtime.Codecs}PayloadSchema DescribeSchema()");
         NumberOf(contract);
         Fields(0);
         // The list grows as its messages are found to hold others.
@@ -23,8 +23,8 @@ internal sealed class SchemaText(CodeText code, CodecNames names)
             Fields(message);
         }
 
-        code.Line($"return new {ValueCode.Runtime}PayloadSchema(").Line($"    {Literal(contract.SchemaName)},");
-        code.Line($"    {ValueCode.Runtime}PayloadSchema.MessageKind,");
+        code.Line($"return new {Runtime.Codecs}PayloadSchema(").Line($"    {Literal(contract.SchemaName)},");
+        code.Line($"    {Runtime.Codecs}PayloadSchema.MessageKind,");
         bool isFlat = _messages.Count == 1;
         code.Line($"    {AsImmutable}(fields0)){(isFlat ? ";" : "")}");
         if (!isFlat)
@@ -49,10 +49,10 @@ internal sealed class SchemaText(CodeText code, CodecNames names)
 
     private void Fields(int message)
     {
-        code.Open($"{ValueCode.Runtime}PayloadField[] fields{message} = new {ValueCode.Runtime}PayloadField[]");
+        code.Open($"{Runtime.Codecs}PayloadField[] fields{message} = new {Runtime.Codecs}PayloadField[]");
         foreach (var member in _messages[message].Members)
         {
-            string field = $"new {ValueCode.Runtime}PayloadField({member.Number}, {Literal(member.WireName)}, {Literal(member.TypeWord)})";
+            string field = $"new {Runtime.Codecs}PayloadField({member.Number}, {Literal(member.WireName)}, {Literal(member.TypeWord)})";
             string held = member.Value.IsMessage ? $" {{ Message = {NumberOf(names.Contract(member.Value))} }}" : "";
             code.Line($"{field}{held},");
         }
@@ -63,10 +63,10 @@ internal sealed class SchemaText(CodeText code, CodecNames names)
     private void Nested()
     {
         code.Open("");
-        code.Line($"Nested = {AsImmutable}(new {ValueCode.Runtime}PayloadMessage[]").Open("");
+        code.Line($"Nested = {AsImmutable}(new {Runtime.Codecs}PayloadMessage[]").Open("");
         for (int message = 1; message < _messages.Count; message++)
         {
-            code.Line($"new {ValueCode.Runtime}PayloadMessage({Literal(_messages[message].Word)}, {AsImmutable}(fields{message})),");
+            code.Line($"new {Runtime.Codecs}PayloadMessage({Literal(_messages[message].Word)}, {AsImmutable}(fields{message})),");
         }
 
         code.Close(")").CloseStatement();

@@ -5,9 +5,8 @@ namespace QuickSilver.Generators.Emit;
 // The expressions that measure, write, read and compare one value.
 internal static class ValueCode
 {
-    public const string Runtime = "global::QuickSilver.Core.Serialization.";
-    private const string SizeOf = Runtime + "ProtobufSize.";
-    private const string DotNet = Runtime + "ProtobufDotNetTypes.";
+    private const string SizeOf = Runtime.Protobuf + "ProtobufSize.";
+    private const string DotNet = Runtime.Protobuf + "ProtobufDotNetTypes.";
 
     public static uint Tag(int number, ValueModel value) => ((uint)number << 3) | (uint)value.WireType;
 
@@ -80,8 +79,8 @@ internal static class ValueCode
             ValueKind.Int64 => $"(long){read}",
             ValueKind.UInt64 or ValueKind.Single or ValueKind.Double or ValueKind.Guid => read,
             ValueKind.Bool => $"{read} != 0",
-            < ValueKind.Bool => $"{Runtime}ProtobufNarrow.To{value.Kind}({read})",
-            ValueKind.String => $"{Runtime}ProtobufReader.ToText({read})",
+            < ValueKind.Bool => $"{Runtime.Generated}ProtobufNarrow.To{value.Kind}({read})",
+            ValueKind.String => $"{Runtime.Protobuf}ProtobufReader.ToText({read})",
             ValueKind.Bytes or ValueKind.Memory => $"{read}.ToArray()",
             ValueKind.Message => $"{names.Qualified(value)}.ReadFrom(reader.Enter({read}))",
             _ => $"{DotNet}Read{value.Kind}({read})",

@@ -83,7 +83,7 @@ internal sealed class WriteText(CodeText code, CodecNames names, bool measures)
         int tagSize = ValueCode.TagSize(member.Number);
         if (measures && value.Width > 0)
         {
-            code.Line($"size += {tagSize} + {ValueCode.Runtime}ProtobufSize.LengthDelimited({count} * {value.Width});");
+            code.Line($"size += {tagSize} + {Runtime.Protobuf}ProtobufSize.LengthDelimited({count} * {value.Width});");
             return;
         }
 
@@ -99,7 +99,7 @@ internal sealed class WriteText(CodeText code, CodecNames names, bool measures)
 
         code.Line(measures ? $"{length} += {value.Size(element, names)};" : value.WritePacked(element)).Close();
         code.Line(measures
-            ? $"size += {tagSize} + {ValueCode.Runtime}ProtobufSize.LengthDelimited({length});"
+            ? $"size += {tagSize} + {Runtime.Protobuf}ProtobufSize.LengthDelimited({length});"
             : $"writer.EndLength({length});");
     }
 
@@ -120,7 +120,7 @@ internal sealed class WriteText(CodeText code, CodecNames names, bool measures)
             code.Line($"int {length} = 0;");
             Guarded(key.IsNotDefaultInEntry(keyLocal), 1, key, keyLocal, length);
             Guarded(value.IsNotDefaultInEntry(valueLocal), 2, value, valueLocal, length);
-            code.Line($"size += {ValueCode.TagSize(member.Number)} + {ValueCode.Runtime}ProtobufSize.LengthDelimited({length});");
+            code.Line($"size += {ValueCode.TagSize(member.Number)} + {Runtime.Protobuf}ProtobufSize.LengthDelimited({length});");
         }
         else
         {
@@ -163,7 +163,7 @@ internal sealed class WriteText(CodeText code, CodecNames names, bool measures)
     {
         if (value.IsReference)
         {
-            code.Open($"if ({x} is null)").Line($"{ValueCode.Runtime}ProtobufLimits.ThrowNullElement(\"{member.DisplayName}\");").Close();
+            code.Open($"if ({x} is null)").Line($"{Runtime.Protobuf}ProtobufLimits.ThrowNullElement(\"{member.DisplayName}\");").Close();
         }
     }
 }

@@ -9,7 +9,7 @@ internal static class KnownTypes
     public const string DataMember = "System.Runtime.Serialization.DataMemberAttribute";
     public const string IgnoreDataMember = "System.Runtime.Serialization.IgnoreDataMemberAttribute";
     public const string SetsRequiredMembers = "System.Diagnostics.CodeAnalysis.SetsRequiredMembersAttribute";
-    public const string Codec = "QuickSilver.Core.Serialization.IPayloadCodec`1";
+    public const string Codec = "QuickSilver.Serialization.IPayloadCodec`1";
 
     public const string List = "System.Collections.Generic.List<T>";
     public const string ReadOnlyList = "System.Collections.Generic.IReadOnlyList<T>";

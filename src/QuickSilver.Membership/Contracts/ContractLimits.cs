@@ -1,6 +1,6 @@
 using System.Collections.Immutable;
 using System.Text;
-using QuickSilver.Core.Serialization;
+using QuickSilver.Serialization;
 
 namespace QuickSilver.Membership.Contracts;
 

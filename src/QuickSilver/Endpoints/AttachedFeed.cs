@@ -1,7 +1,7 @@
 using System.Numerics;
-using QuickSilver.Core.Serialization;
 using QuickSilver.Multicast;
 using QuickSilver.Nodes;
+using QuickSilver.Serialization;
 using QuickSilver.Topics;
 
 namespace QuickSilver.Endpoints;

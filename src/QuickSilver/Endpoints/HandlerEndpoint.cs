@@ -1,6 +1,6 @@
-using QuickSilver.Core.Serialization;
 using QuickSilver.Diagnostics;
 using QuickSilver.Multicast;
+using QuickSilver.Serialization;
 
 namespace QuickSilver.Endpoints;
 

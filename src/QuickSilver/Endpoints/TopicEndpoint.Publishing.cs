@@ -1,8 +1,8 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
-using QuickSilver.Core.Serialization;
 using QuickSilver.Multicast;
 using QuickSilver.Publishing;
+using QuickSilver.Serialization;
 
 namespace QuickSilver.Endpoints;
 

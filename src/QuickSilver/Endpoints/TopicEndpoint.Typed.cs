@@ -1,8 +1,8 @@
 using System.Runtime.CompilerServices;
-using QuickSilver.Core.Serialization;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Publishing;
+using QuickSilver.Serialization;
 using QuickSilver.Topics;
 
 namespace QuickSilver.Endpoints;

@@ -1,4 +1,4 @@
-using QuickSilver.Core.Serialization;
+using QuickSilver.Serialization;
 
 namespace QuickSilver.Topics;
 

@@ -1,6 +1,6 @@
 using System.Collections.Immutable;
-using QuickSilver.Core.Serialization;
 using QuickSilver.Membership.Contracts;
+using QuickSilver.Serialization;
 
 namespace QuickSilver.Topics;
 

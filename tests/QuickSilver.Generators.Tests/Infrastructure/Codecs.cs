@@ -1,4 +1,5 @@
-using QuickSilver.Core.Serialization;
+using QuickSilver.Serialization;
+using QuickSilver.Serialization.Generated;
 
 namespace QuickSilver.Generators.Tests.Infrastructure;
 

@@ -2,7 +2,7 @@ using System.Collections.Immutable;
 using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp;
 using Microsoft.CodeAnalysis.Diagnostics;
-using QuickSilver.Core.Serialization;
+using QuickSilver.Serialization.Generated;
 
 namespace QuickSilver.Generators.Tests.Infrastructure;
 

@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
-using QuickSilver.Core.Serialization;
 using QuickSilver.Core.Tests.Infrastructure;
+using QuickSilver.Serialization;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Publishing;

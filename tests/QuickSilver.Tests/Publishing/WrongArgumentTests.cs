@@ -1,4 +1,4 @@
-using QuickSilver.Core.Serialization;
+using QuickSilver.Serialization;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Publishing;

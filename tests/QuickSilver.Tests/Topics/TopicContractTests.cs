@@ -1,7 +1,7 @@
-using QuickSilver.Core.Serialization;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
+using QuickSilver.Serialization;
 using QuickSilver.Tests.Infrastructure;
 using QuickSilver.Topics;
 

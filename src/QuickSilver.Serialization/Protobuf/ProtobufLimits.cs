@@ -1,8 +1,10 @@
+using System.ComponentModel;
 using System.Diagnostics.CodeAnalysis;
 
-namespace QuickSilver.Core.Serialization;
+namespace QuickSilver.Serialization.Protobuf;
 
 /// <summary>The bounds that every codec keeps, and what is thrown at them.</summary>
+[EditorBrowsable(EditorBrowsableState.Never)]
 public static class ProtobufLimits
 {
     /// <summary>

@@ -1,4 +1,4 @@
-namespace QuickSilver.Core.Serialization;
+namespace QuickSilver.Serialization.Protobuf;
 
 // The low three bits of a tag: how to find the end of a field that one does not know.
 internal static class ProtobufWireType

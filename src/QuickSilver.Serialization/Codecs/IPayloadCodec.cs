@@ -1,4 +1,4 @@
-namespace QuickSilver.Core.Serialization;
+namespace QuickSilver.Serialization;
 
 /// <summary>
 /// Turns values into bytes and back. Stateless and thread-safe. For <c>[DataContract]</c> types the source generator

@@ -1,6 +1,10 @@
-namespace QuickSilver.Core.Serialization;
+using System.ComponentModel;
+using QuickSilver.Serialization.Protobuf;
+
+namespace QuickSilver.Serialization.Generated;
 
 /// <summary>Varints as the .NET numbers that are narrower than protobuf's: what does not fit is malformed.</summary>
+[EditorBrowsable(EditorBrowsableState.Never)]
 public static class ProtobufNarrow
 {
     /// <summary>What fits a byte.</summary>

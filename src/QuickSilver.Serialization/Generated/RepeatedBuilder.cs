@@ -1,13 +1,16 @@
 using System.Collections.Immutable;
+using System.ComponentModel;
 using System.Runtime.InteropServices;
+using QuickSilver.Serialization.Protobuf;
 
-namespace QuickSilver.Core.Serialization;
+namespace QuickSilver.Serialization.Generated;
 
 /// <summary>
 /// Collects a repeated field of a size that is usually known before (<see cref="ProtobufReader.CountRepeats(uint)"/>): then its
 /// array is the result, and nothing else is allocated.
 /// </summary>
 /// <typeparam name="T">The element.</typeparam>
+[EditorBrowsable(EditorBrowsableState.Never)]
 public struct RepeatedBuilder<T>
 {
     private T[]? _items;

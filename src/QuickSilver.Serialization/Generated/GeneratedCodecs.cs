@@ -1,13 +1,15 @@
+using System.ComponentModel;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 
-namespace QuickSilver.Core.Serialization;
+namespace QuickSilver.Serialization.Generated;
 
 /// <summary>
 /// The codecs of this process by type: those for bytes and strings, and those that the source generator wrote, which each
 /// assembly's module initializer registers. A codec has no state and is registered once and for ever, so that this,
 /// although static, is shared by all nodes without their noticing.
 /// </summary>
+[EditorBrowsable(EditorBrowsableState.Never)]
 public static class GeneratedCodecs
 {
     /// <summary>Registers the codec of <typeparamref name="T"/>.</summary>

@@ -1,9 +1,11 @@
+using System.ComponentModel;
 using System.Numerics;
 using System.Text;
 
-namespace QuickSilver.Core.Serialization;
+namespace QuickSilver.Serialization.Protobuf;
 
 /// <summary>How many bytes values take on the wire, tags not counted.</summary>
+[EditorBrowsable(EditorBrowsableState.Never)]
 public static class ProtobufSize
 {
     /// <summary>Bytes of a varint: seven bits each.</summary>

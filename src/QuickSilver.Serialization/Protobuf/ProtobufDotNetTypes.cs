@@ -1,8 +1,9 @@
 using System.Buffers.Binary;
+using System.ComponentModel;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 
-namespace QuickSilver.Core.Serialization;
+namespace QuickSilver.Serialization.Protobuf;
 
 /// <summary>
 /// The .NET types that protobuf has no word for, encoded as protobuf-net does by default (its bcl.proto), each a small nested
@@ -11,6 +12,7 @@ namespace QuickSilver.Core.Serialization;
 /// but, as protobuf-net does by default, not written. protobuf-net has no DateTimeOffset; here it is the DateTime of
 /// the same instant in UTC with {sint32 offsetMinutes = 4} besides, so that a reader of DateTime still gets the instant.
 /// </summary>
+[EditorBrowsable(EditorBrowsableState.Never)]
 public static class ProtobufDotNetTypes
 {
     private const uint DecimalLowTag = (1 << 3) | ProtobufWireType.Varint;

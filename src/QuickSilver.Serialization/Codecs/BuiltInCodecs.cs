@@ -1,7 +1,7 @@
 using System.Text;
 using System.Text.Unicode;
 
-namespace QuickSilver.Core.Serialization;
+namespace QuickSilver.Serialization;
 
 // Payloads that need no schema: the bytes are the payload.
 internal sealed class ByteArrayCodec : IPayloadCodec<byte[]>
@@ -54,7 +54,7 @@ internal sealed class StringCodec : IPayloadCodec<string>
     {
         if (!Utf8.IsValid(source))
         {
-            ProtobufReader.ThrowMalformed("a string is not valid UTF-8");
+            throw new PayloadFormatException("The payload is malformed: a string is not valid UTF-8.");
         }
 
         return Encoding.UTF8.GetString(source);

@@ -1,8 +1,8 @@
 using FsCheck;
 using FsCheck.Fluent;
-using QuickSilver.Core.Serialization;
+using QuickSilver.Serialization.Protobuf;
 
-namespace QuickSilver.Core.Tests.Serialization;
+namespace QuickSilver.Serialization.Tests.Protobuf;
 
 // A varint as one word is the varint that a loop over its bytes makes, with the processor's bit moves and without.
 public sealed class VarintTests

@@ -1,3 +1,4 @@
+using System.ComponentModel;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
@@ -5,7 +6,7 @@ using System.Runtime.Intrinsics;
 using System.Text;
 using System.Text.Unicode;
 
-namespace QuickSilver.Core.Serialization;
+namespace QuickSilver.Serialization.Protobuf;
 
 /// <summary>
 /// Reads protobuf from a span of untrusted bytes. Every length is checked against the bytes at hand before anything is
@@ -18,6 +19,7 @@ namespace QuickSilver.Core.Serialization;
 /// address nobody takes is kept in registers: so what is inlined into codecs calls static methods alone, and is itself without
 /// calls to be inlined, of which the compiler would take too many for a large message.
 /// </remarks>
+[EditorBrowsable(EditorBrowsableState.Never)]
 public ref struct ProtobufReader
 {
     // Those of one or two bytes.

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.ComponentModel;
 using System.Diagnostics.CodeAnalysis;
 using System.Numerics;
 using System.Runtime.CompilerServices;
@@ -6,7 +7,7 @@ using System.Runtime.InteropServices;
 using System.Runtime.Intrinsics;
 using System.Text.Unicode;
 
-namespace QuickSilver.Core.Serialization;
+namespace QuickSilver.Serialization.Protobuf;
 
 /// <summary>
 /// Writes protobuf into a span. A nested message's length is not known when it begins: one byte is kept for it, and the rare
@@ -18,6 +19,7 @@ namespace QuickSilver.Core.Serialization;
 /// itself without calls to be inlined, of which the compiler would take too many for a large message. A field is checked once
 /// for the most it can take; where less room is left, each of its parts is.
 /// </remarks>
+[EditorBrowsable(EditorBrowsableState.Never)]
 public ref struct ProtobufWriter
 {
     // The longest tag that is written in one store, with the longest varint.

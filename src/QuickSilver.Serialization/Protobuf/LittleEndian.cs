@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
 
-namespace QuickSilver.Core.Serialization;
+namespace QuickSilver.Serialization.Protobuf;
 
 // A number as it lies on the wire, and back: the same, but for big-endian machines.
 internal static class LittleEndian

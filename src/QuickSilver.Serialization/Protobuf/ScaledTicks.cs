@@ -2,7 +2,7 @@ using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 
-namespace QuickSilver.Core.Serialization;
+namespace QuickSilver.Serialization.Protobuf;
 
 // A span of time in the coarsest unit that is exact: the message that protobuf-net writes for TimeSpan and DateTime. Reading is in
 // ScaledTicks.Reading.cs.

@@ -1,4 +1,4 @@
-namespace QuickSilver.Core.Serialization;
+namespace QuickSilver.Serialization;
 
 /// <summary>The bytes of a payload are not what its codec expects: truncated, corrupted, or of another type.</summary>
 /// <param name="message">What is wrong with them.</param>

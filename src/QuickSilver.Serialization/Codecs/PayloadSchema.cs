@@ -1,6 +1,6 @@
 using System.Collections.Immutable;
 
-namespace QuickSilver.Core.Serialization;
+namespace QuickSilver.Serialization;
 
 /// <summary>One field of a message.</summary>
 /// <param name="Number">Its number on the wire, 1 to 536,870,911; no two fields of one message have the same.</param>

@@ -2,7 +2,7 @@ using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Runtime.Intrinsics.X86;
 
-namespace QuickSilver.Core.Serialization;
+namespace QuickSilver.Serialization.Protobuf;
 
 // Varints of up to eight bytes as one machine word, the first byte lowest: no loop over their bytes.
 internal static class Varint
