@@ -74,21 +74,21 @@ public sealed class HostileSessionTests
     [Fact]
     public void Messages_cut_short_or_with_a_bit_turned_are_read_without_harm()
     {
-        var writer = new ProtoWriter();
+        var buffer = new ControlBuffer();
         var contract = Requests.Departure(new(1, "Flight", "string"), new(3, "Delay", "int32"));
-        new SetTopicMessage { RequestId = 5, Topic = Requests.Topic("flights", TopicRole.Publish, contract) }.Write(writer);
-        byte[] valid = writer.Written.ToArray();
-        Assert.NotNull(SetTopicMessage.Read(valid));
+        new SetTopicMessage { RequestId = 5, Topic = Requests.Topic("flights", TopicRole.Publish, contract) }.Write(buffer);
+        byte[] valid = buffer.Written.ToArray();
+        Assert.True(ControlFrame.TryRead<SetTopicMessage>(valid, out _, out _));
         for (int length = 0; length < valid.Length; length++)
         {
-            _ = SetTopicMessage.Read(valid.AsSpan(0, length));
+            _ = ControlFrame.TryRead<SetTopicMessage>(valid.AsSpan(0, length), out _, out _);
         }
 
         for (int bit = 0; bit < valid.Length * 8; bit++)
         {
             byte[] turned = [.. valid];
             turned[bit / 8] ^= (byte)(1 << (bit % 8));
-            _ = SetTopicMessage.Read(turned);
+            _ = ControlFrame.TryRead<SetTopicMessage>(turned, out _, out _);
         }
     }
 
@@ -373,19 +373,19 @@ public sealed class HostileSessionTests
     [Fact]
     public void Unknown_fields_are_skipped_in_every_wire_type()
     {
-        var writer = new ProtoWriter();
-        writer.UInt64(1, 42);
-        writer.UInt64(900, 7);
-        writer.Fixed64(901, 7);
-        writer.Text(902, "new");
-        Assert.True(ConfirmMessage.TryRead([.. writer.Written, 0xB5, 0x38, 1, 2, 3, 4], out var confirm));
+        var buffer = new ControlBuffer();
+        buffer.UInt64(1, 42);
+        buffer.UInt64(900, 7);
+        buffer.Fixed64(901, 7);
+        buffer.Text(902, "new");
+        var confirm = ConfirmMessage.Read([.. buffer.Written, 0xB5, 0x38, 1, 2, 3, 4]);
         Assert.Equal(42, confirm.Configuration);
     }
 
     [Fact]
     public void A_configuration_in_many_parts_is_read_as_one()
     {
-        var frames = new ProtoWriter();
+        var frames = new ControlBuffer();
         var writer = new ConfigurationWriter(frames, maxPartBytes: 100);
         writer.Begin(new ConfigurationHeader(5, 4, IsSnapshot: true, LastRequest: 9));
         for (ulong id = 1; id <= 50; id++)
@@ -415,7 +415,7 @@ public sealed class HostileSessionTests
         {
             Assert.Null(whole);
             Assert.Equal(FrameOutcome.Complete, ControlFrame.TryCut(rest, 4096, out _, out var body, out int length));
-            Assert.True(assembler.TryAdd(ConfigurationMessage.Read(body)!, out whole));
+            Assert.True(assembler.TryAdd(ConfigurationMessage.Read(body), out whole));
             rest = rest[length..];
         }
 
@@ -431,8 +431,8 @@ public sealed class HostileSessionTests
     {
         byte[] first = Part(number: 5, firstId: 1);
         byte[] second = Part(number: 5, firstId: 100);
-        var one = ConfigurationMessage.Read(first)!;
-        var next = ConfigurationMessage.Read(second)!;
+        var one = ConfigurationMessage.Read(first);
+        var next = ConfigurationMessage.Read(second);
         Assert.Same(one, ConfigurationMessage.Read([.. first]));
         Assert.NotSame(one, ConfigurationMessage.Read(Part(number: 5, firstId: 2)));
         Assert.NotSame(one, ConfigurationMessage.Read(Part(number: 6, firstId: 1)));
@@ -448,7 +448,7 @@ public sealed class HostileSessionTests
     public void Parts_that_nodes_read_by_turns_are_read_once()
     {
         byte[][] bodies = [.. Enumerable.Range(1, 100).Select(number => Part(number, firstId: 1))];
-        ConfigurationMessage[] first = [.. bodies.Select(body => ConfigurationMessage.Read(body)!)];
+        ConfigurationMessage[] first = [.. bodies.Select(body => ConfigurationMessage.Read(body))];
         for (int node = 0; node < 3; node++)
         {
             Assert.All(bodies.Zip(first), part => Assert.Same(part.Second, ConfigurationMessage.Read(part.First)));
@@ -457,7 +457,7 @@ public sealed class HostileSessionTests
 
     private static byte[] Part(long number, ulong firstId)
     {
-        var frames = new ProtoWriter();
+        var frames = new ControlBuffer();
         var writer = new ConfigurationWriter(frames);
         writer.Begin(new ConfigurationHeader(number, 0, IsSnapshot: true, LastRequest: 0));
         for (ulong id = firstId; id < firstId + 20; id++)
@@ -473,10 +473,10 @@ public sealed class HostileSessionTests
     // A frame around any bytes: the envelope's one field holds them.
     private static byte[] Frame(int kind, byte[] body)
     {
-        var writer = new ProtoWriter();
-        int frame = writer.BeginFrame();
-        writer.Bytes(kind, body.Length == 0 ? [0] : body);
-        writer.EndFrame(frame);
-        return writer.Written.ToArray();
+        var buffer = new ControlBuffer();
+        int frame = buffer.BeginFrame();
+        buffer.Bytes(kind, body.Length == 0 ? [0] : body);
+        buffer.EndFrame(frame);
+        return buffer.Written.ToArray();
     }
 }

@@ -213,14 +213,15 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
 
     void IServiceLinkOwner.OnHeartbeatDue() => _link.Send(new HeartbeatMessage(_known));
 
-    bool IServiceLinkOwner.OnMessage(int kind, ReadOnlySpan<byte> body)
+    string? IServiceLinkOwner.OnMessage(int kind, ReadOnlySpan<byte> body)
     {
+        string? fault = null;
         switch (kind)
         {
-            case ControlMessageKind.Welcome when WelcomeMessage.TryRead(body, out var welcome):
+            case ControlMessageKind.Welcome when ControlFrame.TryRead<WelcomeMessage>(body, out var welcome, out fault):
                 OnWelcome(welcome);
-                return true;
-            case ControlMessageKind.Refused when RefusedMessage.TryRead(body, out var refused):
+                return null;
+            case ControlMessageKind.Refused when ControlFrame.TryRead<RefusedMessage>(body, out var refused, out fault):
                 // Asked again and again it gives the same answer; it is told once.
                 if (LastRefusal != refused.Reason)
                 {
@@ -229,32 +230,32 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
                 }
 
                 _link.GoTo(null);
-                return true;
-            case ControlMessageKind.Configuration when ConfigurationMessage.Read(body) is { } part:
-                return OnConfigurationPart(part);
-            case ControlMessageKind.TopicOutcome when TopicOutcomeMessage.TryRead(body, out var outcome):
+                return null;
+            case ControlMessageKind.Configuration when ControlFrame.TryRead<ConfigurationMessage>(body, out var part, out fault):
+                return OnConfigurationPart(part) ? null : $"it sent part {part.Part} of configuration {part.Number} out of order";
+            case ControlMessageKind.TopicOutcome when ControlFrame.TryRead<TopicOutcomeMessage>(body, out var outcome, out fault):
                 OnTopicOutcome(outcome);
-                return true;
-            case ControlMessageKind.Settled when SettledMessage.TryRead(body, out var settled):
+                return null;
+            case ControlMessageKind.Settled when ControlFrame.TryRead<SettledMessage>(body, out var settled, out fault):
                 _observer.OnSettled(settled.Configuration, settled.Open);
-                return true;
-            case ControlMessageKind.Expelled when ExpelledMessage.TryRead(body, out var expelled):
+                return null;
+            case ControlMessageKind.Expelled when ControlFrame.TryRead<ExpelledMessage>(body, out var expelled, out fault):
                 OnExpelled(expelled.Reason);
-                return true;
+                return null;
             case ControlMessageKind.HeartbeatReply:
-                return true;
-            case ControlMessageKind.Goodbye when GoodbyeMessage.TryRead(body, out var goodbye):
+                return null;
+            case ControlMessageKind.Goodbye when ControlFrame.TryRead<GoodbyeMessage>(body, out var goodbye, out fault):
                 _link.GoTo(goodbye.Successor);
-                return true;
-            case ControlMessageKind.Inquiry when InquiryMessage.Read(body) is { } inquiry:
+                return null;
+            case ControlMessageKind.Inquiry when ControlFrame.TryRead<InquiryMessage>(body, out var inquiry, out fault):
                 OnInquiry(inquiry);
-                return true;
+                return null;
             case ControlMessageKind.Left:
                 FinishLeaving();
-                return true;
+                return null;
             default:
                 // A newer service's message is skipped; a known one that does not decode ends the stream.
-                return kind is < ControlMessageKind.Welcome or > ControlMessageKind.Inquiry;
+                return fault is null ? null : $"it sent an invalid message of kind {kind}: {fault}";
         }
     }
 

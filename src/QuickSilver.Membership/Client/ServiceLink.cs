@@ -20,8 +20,8 @@ internal interface IServiceLinkOwner
     /// <summary>A stream to a service is there: say who you are.</summary>
     void OnLinkUp();
 
-    /// <summary>A message; false when it does not decode or makes no sense.</summary>
-    bool OnMessage(int kind, ReadOnlySpan<byte> body);
+    /// <summary>A message. Answers null, or what is wrong with it, for which the stream is closed.</summary>
+    string? OnMessage(int kind, ReadOnlySpan<byte> body);
 
     void OnLinkDown(string reason);
 
@@ -42,7 +42,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     private readonly IServiceLinkOwner _owner;
     private readonly DiscoveryContext _context;
     private readonly ServiceDiscovery? _discovery;
-    private readonly ProtoWriter _writer = new();
+    private readonly ControlBuffer _buffer = new();
     // Made when a service is first lost.
     private Alarm? _retryAlarm;
     private readonly Alarm _watchAlarm;
@@ -85,20 +85,20 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     public void Send<T>(in T message)
         where T : IControlMessage
     {
-        _writer.Clear();
-        ControlFrame.Append(_writer, message);
-        _stream?.Send(_writer.Written);
+        _buffer.Clear();
+        ControlFrame.Append(_buffer, message);
+        _stream?.Send(_buffer.Written);
     }
 
     /// <summary>Who this node is and all that it has open, at one go.</summary>
     public void SendJoin(JoinMessage join, List<SetTopicMessage> topics)
     {
-        _writer.Clear();
-        ControlFrame.Append(_writer, join);
-        topics.ForEach(topic => ControlFrame.Append(_writer, topic));
-        ControlFrame.Append(_writer, default(JoinCompleteMessage));
-        _stream?.Send(_writer.Written);
-        _writer.Rest();
+        _buffer.Clear();
+        ControlFrame.Append(_buffer, join);
+        topics.ForEach(topic => ControlFrame.Append(_buffer, topic));
+        ControlFrame.Append(_buffer, default(JoinCompleteMessage));
+        _stream?.Send(_buffer.Written);
+        _buffer.Rest();
     }
 
     /// <summary>The service took the node in: heartbeats begin, as often as it says.</summary>
@@ -176,9 +176,10 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
                 return consumed;
             }
 
-            if (outcome == FrameOutcome.Garbage || !_owner.OnMessage(kind, body))
+            string? fault = outcome == FrameOutcome.Garbage ? "it sent no valid frame" : _owner.OnMessage(kind, body);
+            if (fault is not null)
             {
-                Drop("it sent what makes no sense");
+                Drop(fault);
                 break;
             }
 

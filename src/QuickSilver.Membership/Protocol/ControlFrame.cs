@@ -1,4 +1,6 @@
 using System.Buffers.Binary;
+using System.Diagnostics.CodeAnalysis;
+using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol;
 
@@ -28,14 +30,14 @@ internal static class ControlFrame
     public const int ProtocolVersion = 3;
 
     /// <summary>Appends one framed message.</summary>
-    public static void Append<T>(ProtoWriter writer, in T message)
+    public static void Append<T>(ControlBuffer buffer, in T message)
         where T : IControlMessage
     {
-        int frame = writer.BeginFrame();
-        int envelope = writer.Begin(T.Kind);
-        message.Write(writer);
-        writer.End(envelope);
-        writer.EndFrame(frame);
+        int frame = buffer.BeginFrame();
+        int envelope = buffer.Begin(T.Kind);
+        message.Write(buffer);
+        buffer.End(envelope);
+        buffer.EndFrame(frame);
     }
 
     /// <summary>Cuts the first frame off <paramref name="bytes"/>: its message's kind and body, and how long it was in all.</summary>
@@ -61,14 +63,47 @@ internal static class ControlFrame
         }
 
         frameBytes = PrefixBytes + (int)length;
-        var reader = new ProtoReader(bytes[PrefixBytes..frameBytes]);
-        if (!reader.Next())
+        var reader = new ProtobufReader(bytes[PrefixBytes..frameBytes]);
+        try
+        {
+            if (!reader.TryReadField(out var field))
+            {
+                return FrameOutcome.Garbage;
+            }
+
+            kind = field.Number;
+            body = reader.ReadBytes(field);
+            return FrameOutcome.Complete;
+        }
+        catch (FormatException)
         {
             return FrameOutcome.Garbage;
         }
+    }
 
-        kind = reader.Field;
-        body = reader.Bytes();
-        return reader.Failed ? FrameOutcome.Garbage : FrameOutcome.Complete;
+    /// <summary>Reads a message; false with what is wrong with it, as a sentence without its full stop.</summary>
+    public static bool TryRead<T>(ReadOnlySpan<byte> body, [MaybeNullWhen(false)] out T message, [NotNullWhen(false)] out string? fault)
+        where T : IReadableMessage<T> => TryRead(body, 0, static (bytes, _) => T.Read(bytes), out message, out fault);
+
+    /// <summary>As the other, where reading needs something besides the bytes.</summary>
+    public static bool TryRead<TState, T>(
+        ReadOnlySpan<byte> body,
+        TState state,
+        Func<ReadOnlySpan<byte>, TState, T> read,
+        [MaybeNullWhen(false)] out T message,
+        [NotNullWhen(false)] out string? fault)
+    {
+        try
+        {
+            message = read(body, state);
+            fault = null;
+            return true;
+        }
+        catch (FormatException invalid)
+        {
+            message = default;
+            fault = invalid.Message.TrimEnd('.');
+            return false;
+        }
     }
 }

@@ -7,5 +7,13 @@ internal interface IControlMessage
 {
     static abstract int Kind { get; }
 
-    void Write(ProtoWriter writer);
+    void Write(ControlBuffer buffer);
+}
+
+// A message whose fields matter to whoever receives it.
+internal interface IReadableMessage<TSelf>
+    where TSelf : IReadableMessage<TSelf>
+{
+    /// <exception cref="FormatException">The body is no such message.</exception>
+    static abstract TSelf Read(ReadOnlySpan<byte> body);
 }

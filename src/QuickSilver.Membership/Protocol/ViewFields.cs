@@ -2,6 +2,7 @@ using System.Collections.Immutable;
 using System.Net;
 using System.Runtime.InteropServices;
 using QuickSilver.Membership.Views;
+using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol;
 
@@ -11,187 +12,194 @@ internal static class ViewFields
     // A topic cannot lie in more regions than there are nodes; a larger list is no view.
     private const int MaxRegionsPerTopic = 1 << 16;
 
-    public static void WriteNode(ProtoWriter writer, int field, NodeKey key)
+    public static void WriteNode(ControlBuffer buffer, int field, NodeKey key)
     {
-        int start = writer.Begin(field);
-        writer.Fixed64(1, key.Id);
-        writer.UInt64(2, key.Incarnation);
-        writer.End(start);
+        int start = buffer.Begin(field);
+        buffer.Fixed64(1, key.Id);
+        buffer.UInt64(2, key.Incarnation);
+        buffer.End(start);
     }
 
-    public static NodeKey ReadNode(ref ProtoReader outer)
+    public static NodeKey ReadNode(ref ProtobufReader outer, ControlField at)
     {
-        var reader = outer.Message();
+        var reader = outer.ReadMessage(at);
         ulong id = 0;
         uint incarnation = 0;
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: id = reader.Fixed64(); break;
-                case 2: incarnation = reader.UInt32(); break;
-                default: reader.Skip(); break;
+                case 1: id = reader.ReadFixed64(field); break;
+                case 2: incarnation = reader.ReadUInt32(field); break;
+                default: reader.Skip(field); break;
             }
         }
 
-        outer.FailIf(reader.Failed);
         return new NodeKey(id, incarnation);
     }
 
-    public static void WriteEndPoint(ProtoWriter writer, int field, IPEndPoint endPoint)
+    public static void WriteEndPoint(ControlBuffer buffer, int field, IPEndPoint endPoint)
     {
-        int start = writer.Begin(field);
+        int start = buffer.Begin(field);
         Span<byte> address = stackalloc byte[16];
         endPoint.Address.TryWriteBytes(address, out int length);
-        writer.Bytes(1, address[..length]);
-        writer.UInt64(2, (ulong)endPoint.Port);
-        writer.End(start);
+        buffer.Bytes(1, address[..length]);
+        buffer.UInt64(2, (ulong)endPoint.Port);
+        buffer.End(start);
     }
 
-    public static IPEndPoint ReadEndPoint(ref ProtoReader outer)
+    public static IPEndPoint ReadEndPoint(ref ProtobufReader outer, ControlField at)
     {
-        var reader = outer.Message();
+        var reader = outer.ReadMessage(at);
         var address = IPAddress.None;
         int port = 0;
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: address = reader.Address(); break;
-                case 2: port = reader.Int32(IPEndPoint.MaxPort); break;
-                default: reader.Skip(); break;
+                case 1: address = reader.ReadAddress(field); break;
+                case 2: port = reader.ReadInt32(field, IPEndPoint.MaxPort); break;
+                default: reader.Skip(field); break;
             }
         }
 
-        outer.FailIf(reader.Failed);
         return new IPEndPoint(address, port);
     }
 
-    public static void WriteOpen(ProtoWriter writer, int field, ImmutableArray<OpenView> views)
+    public static void WriteOpen(ControlBuffer buffer, int field, ImmutableArray<OpenView> views)
     {
         foreach (var view in views)
         {
-            int start = writer.Begin(field);
-            writer.Fixed64(1, view.Region);
-            writer.UInt64(2, view.Number);
-            writer.End(start);
+            int start = buffer.Begin(field);
+            buffer.Fixed64(1, view.Region);
+            buffer.UInt64(2, view.Number);
+            buffer.End(start);
         }
     }
 
     /// <summary>One of a list with at most so many.</summary>
-    public static void ReadOpen(ref ProtoReader outer, ref ImmutableArray<OpenView>.Builder? views, int most)
+    public static void ReadOpen(ref ProtobufReader outer, ControlField at, ref ImmutableArray<OpenView>.Builder? views, int most)
     {
-        var reader = outer.Message();
+        var reader = outer.ReadMessage(at);
         ulong region = 0;
         uint number = 0;
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: region = reader.Fixed64(); break;
-                case 2: number = reader.UInt32(); break;
-                default: reader.Skip(); break;
+                case 1: region = reader.ReadFixed64(field); break;
+                case 2: number = reader.ReadUInt32(field); break;
+                default: reader.Skip(field); break;
             }
         }
 
         views ??= ImmutableArray.CreateBuilder<OpenView>();
-        outer.FailIf(reader.Failed || views.Count == most);
+        if (views.Count == most)
+        {
+            throw new ControlFormatException($"More than {most} open views are named.");
+        }
+
         views.Add(new OpenView(region, number));
     }
 
-    public static void WriteInfo(ProtoWriter writer, int field, NodeInfo info)
+    public static void WriteInfo(ControlBuffer buffer, int field, NodeInfo info)
     {
-        int start = writer.Begin(field);
-        WriteNode(writer, 1, info.Key);
-        WriteEndPoint(writer, 2, info.EndPoint);
-        writer.Int64(3, info.JoinOrder);
-        writer.Int64(4, info.AdmittedAt);
-        writer.Fixed64(5, info.Origin.Service);
-        writer.Int64(6, info.Origin.Configuration);
-        writer.End(start);
+        int start = buffer.Begin(field);
+        WriteNode(buffer, 1, info.Key);
+        WriteEndPoint(buffer, 2, info.EndPoint);
+        buffer.Int64(3, info.JoinOrder);
+        buffer.Int64(4, info.AdmittedAt);
+        buffer.Fixed64(5, info.Origin.Service);
+        buffer.Int64(6, info.Origin.Configuration);
+        buffer.End(start);
     }
 
-    public static NodeInfo ReadInfo(ref ProtoReader outer)
+    public static NodeInfo ReadInfo(ref ProtobufReader outer, ControlField at)
     {
-        var reader = outer.Message();
+        var reader = outer.ReadMessage(at);
         NodeKey key = default;
         IPEndPoint? endPoint = null;
         long joinOrder = 0;
         long admittedAt = 0;
         Origin origin = default;
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: key = ReadNode(ref reader); break;
-                case 2: endPoint = ReadEndPoint(ref reader); break;
-                case 3: joinOrder = reader.Int64(); break;
-                case 4: admittedAt = reader.Int64(); break;
-                case 5: origin = origin with { Service = reader.Fixed64() }; break;
-                case 6: origin = origin with { Configuration = reader.Int64() }; break;
-                default: reader.Skip(); break;
+                case 1: key = ReadNode(ref reader, field); break;
+                case 2: endPoint = ReadEndPoint(ref reader, field); break;
+                case 3: joinOrder = reader.ReadInt64(field); break;
+                case 4: admittedAt = reader.ReadInt64(field); break;
+                case 5: origin = origin with { Service = reader.ReadFixed64(field) }; break;
+                case 6: origin = origin with { Configuration = reader.ReadInt64(field) }; break;
+                default: reader.Skip(field); break;
             }
         }
 
-        outer.FailIf(reader.Failed);
-        if (endPoint is null)
-        {
-            outer.Fail();
-        }
-
-        return new NodeInfo(key, endPoint ?? new IPEndPoint(IPAddress.None, 0), joinOrder, admittedAt, origin);
+        return endPoint is null
+            ? throw new ControlFormatException($"Node {key} has no address.")
+            : new NodeInfo(key, endPoint, joinOrder, admittedAt, origin);
     }
 
-    public static void WriteRegion(ProtoWriter writer, int field, RegionView view)
+    public static void WriteRegion(ControlBuffer buffer, int field, RegionView view)
     {
-        int start = writer.Begin(field);
-        writer.Fixed64(1, view.RegionId);
-        writer.UInt64(2, view.Number);
-        writer.Int64(3, view.Configuration);
+        int start = buffer.Begin(field);
+        buffer.Fixed64(1, view.RegionId);
+        buffer.UInt64(2, view.Number);
+        buffer.Int64(3, view.Configuration);
         if (view.Group is not null)
         {
-            WriteEndPoint(writer, 4, view.Group);
+            WriteEndPoint(buffer, 4, view.Group);
         }
 
         foreach (var member in view.Members)
         {
-            WriteNode(writer, 5, member);
+            WriteNode(buffer, 5, member);
         }
 
         if (view.Repair != RepairRules.Default)
         {
-            writer.UInt64(6, (ulong)view.Repair.Replicas);
-            writer.UInt64(7, (ulong)view.Repair.RingSize);
+            buffer.UInt64(6, (ulong)view.Repair.Replicas);
+            buffer.UInt64(7, (ulong)view.Repair.RingSize);
         }
 
-        writer.End(start);
+        buffer.End(start);
     }
 
-    public static RegionView ReadRegion(ref ProtoReader outer)
+    public static RegionView ReadRegion(ref ProtobufReader outer, ControlField at)
     {
-        var reader = outer.Message();
+        var reader = outer.ReadMessage(at);
         ulong id = 0;
         uint number = 0;
         long configuration = 0;
         IPEndPoint? group = null;
         var repair = RepairRules.Default;
         var members = ImmutableArray.CreateBuilder<NodeKey>();
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: id = reader.Fixed64(); break;
-                case 2: number = reader.UInt32(); break;
-                case 3: configuration = reader.Int64(); break;
-                case 4: group = ReadEndPoint(ref reader); break;
-                case 5: members.Add(ReadNode(ref reader)); break;
-                case 6: repair = repair with { Replicas = (int)reader.UInt32() }; break;
-                case 7: repair = repair with { RingSize = (int)reader.UInt32() }; break;
-                default: reader.Skip(); break;
+                case 1: id = reader.ReadFixed64(field); break;
+                case 2: number = reader.ReadUInt32(field); break;
+                case 3: configuration = reader.ReadInt64(field); break;
+                case 4: group = ReadEndPoint(ref reader, field); break;
+                case 5: members.Add(ReadNode(ref reader, field)); break;
+                case 6: repair = repair with { Replicas = (int)reader.ReadUInt32(field) }; break;
+                case 7: repair = repair with { RingSize = (int)reader.ReadUInt32(field) }; break;
+                default: reader.Skip(field); break;
             }
         }
 
-        outer.FailIf(reader.Failed || !repair.IsValid || !IsAscending(members));
+        if (!repair.IsValid)
+        {
+            throw new ControlFormatException($"Region {id:x} has {repair.Replicas} replicas and rings of {repair.RingSize} seats.");
+        }
+
+        if (!IsAscending(members))
+        {
+            throw new ControlFormatException($"The members of region {id:x} are not in ascending order.");
+        }
+
         return new RegionView
         {
             RegionId = id,
@@ -217,44 +225,44 @@ internal static class ViewFields
         return true;
     }
 
-    public static void WriteTopic(ProtoWriter writer, int field, TopicView view)
+    public static void WriteTopic(ControlBuffer buffer, int field, TopicView view)
     {
-        int start = writer.Begin(field);
-        writer.Fixed64(1, view.TopicId);
-        writer.Int64(2, view.Configuration);
-        writer.PackedFixed64(3, view.Regions.AsSpan());
-        writer.Bool(4, view.Subscribed);
-        writer.UInt64(5, (ulong)view.Subscribers);
-        writer.Bool(6, view.Routed);
-        writer.End(start);
+        int start = buffer.Begin(field);
+        buffer.Fixed64(1, view.TopicId);
+        buffer.Int64(2, view.Configuration);
+        buffer.PackedFixed64(3, view.Regions.AsSpan());
+        buffer.Bool(4, view.Subscribed);
+        buffer.UInt64(5, (ulong)view.Subscribers);
+        buffer.Bool(6, view.Routed);
+        buffer.End(start);
     }
 
     /// <param name="outer">Where the view lies.</param>
+    /// <param name="at">Its field there.</param>
     /// <param name="likely">The regions of the topic before: thousands of topics lie in the same ones, and share the array.</param>
-    public static TopicView ReadTopic(ref ProtoReader outer, ImmutableArray<ulong> likely)
+    public static TopicView ReadTopic(ref ProtobufReader outer, ControlField at, ImmutableArray<ulong> likely)
     {
-        var reader = outer.Message();
+        var reader = outer.ReadMessage(at);
         ulong id = 0;
         long configuration = 0;
         ulong[] regions = [];
         bool subscribed = false;
         bool routed = false;
         int subscribers = 0;
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: id = reader.Fixed64(); break;
-                case 2: configuration = reader.Int64(); break;
-                case 3: regions = reader.PackedFixed64(MaxRegionsPerTopic); break;
-                case 4: subscribed = reader.Bool(); break;
-                case 5: subscribers = reader.Int32(int.MaxValue); break;
-                case 6: routed = reader.Bool(); break;
-                default: reader.Skip(); break;
+                case 1: id = reader.ReadFixed64(field); break;
+                case 2: configuration = reader.ReadInt64(field); break;
+                case 3: regions = reader.ReadPackedFixed64(field, MaxRegionsPerTopic); break;
+                case 4: subscribed = reader.ReadBool(field); break;
+                case 5: subscribers = reader.ReadInt32(field, int.MaxValue); break;
+                case 6: routed = reader.ReadBool(field); break;
+                default: reader.Skip(field); break;
             }
         }
 
-        outer.FailIf(reader.Failed);
         return new TopicView
         {
             TopicId = id,

@@ -11,7 +11,7 @@ namespace QuickSilver.Membership.Service;
 // written once: of n members that come together each is told of all n, which is n² to send, but not to write or to keep.
 internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters counters)
 {
-    private readonly ProtoWriter _writer = new();
+    private readonly ControlBuffer _buffer = new();
     private readonly NewsFrames _news = new();
     // Of the configuration that is being told: who came and went, for those who know the one before and for those who are new.
     private NodeFrames? _changed;
@@ -42,7 +42,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
         member.Backlog.Clear();
         Tell(member, header, WriteNodes(header, Known(members), []), map.SnapshotOf(member.Key));
         _news.Clear();
-        _writer.Rest();
+        _buffer.Rest();
     }
 
     /// <summary>Sends a member that came back what it missed since <paramref name="known"/>.</summary>
@@ -71,7 +71,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
         _changed = null;
         _all = null;
         _news.Clear();
-        _writer.Rest();
+        _buffer.Rest();
         map.ForgetNews();
     }
 
@@ -127,14 +127,14 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
 
     private byte[] Take()
     {
-        counters.ConfigurationBytesWritten += _writer.Length;
-        return _writer.Written.ToArray();
+        counters.ConfigurationBytesWritten += _buffer.Length;
+        return _buffer.Written.ToArray();
     }
 
     private ConfigurationWriter Begin(in ConfigurationHeader header, int firstPart)
     {
-        _writer.Clear();
-        var writer = new ConfigurationWriter(_writer);
+        _buffer.Clear();
+        var writer = new ConfigurationWriter(_buffer);
         writer.Begin(header, firstPart);
         return writer;
     }

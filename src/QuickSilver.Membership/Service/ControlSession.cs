@@ -69,12 +69,12 @@ internal sealed class ControlSession : IControlStreamHandler
     public void Send<T>(in T message)
         where T : IControlMessage
     {
-        var writer = _context.Writer;
-        writer.Clear();
-        ControlFrame.Append(writer, message);
+        var buffer = _context.Buffer;
+        buffer.Clear();
+        ControlFrame.Append(buffer, message);
         if (_stage != Stage.Closed)
         {
-            _stream.Send(writer.Written);
+            _stream.Send(buffer.Written);
             CloseIfSlow();
         }
     }
@@ -141,10 +141,11 @@ internal sealed class ControlSession : IControlStreamHandler
                 return consumed;
             }
 
-            if (outcome == FrameOutcome.Garbage || !Handle(kind, body))
+            string? fault = outcome == FrameOutcome.Garbage ? "it sent no valid frame" : Handle(kind, body);
+            if (fault is not null)
             {
                 _context.Counters.GarbageFrames++;
-                Close(outcome == FrameOutcome.Garbage ? "it sent no valid frame" : $"it sent an invalid message of kind {kind}");
+                Close(fault);
                 break;
             }
 
@@ -156,35 +157,41 @@ internal sealed class ControlSession : IControlStreamHandler
 
     void IControlStreamHandler.OnClosed(IControlStream stream, string reason) => End();
 
-    private bool Handle(int kind, ReadOnlySpan<byte> body) => _stage switch
+    // Null, or why the session is closed.
+    private string? Handle(int kind, ReadOnlySpan<byte> body) => _stage switch
     {
-        Stage.Connected => kind == ControlMessageKind.Join && HandleJoin(body),
+        Stage.Connected when kind == ControlMessageKind.Join => HandleJoin(body),
         Stage.Registering => HandleRegistration(kind, body),
-        Stage.Proving => kind == ControlMessageKind.Findings && HandleFindings(body),
+        Stage.Proving when kind == ControlMessageKind.Findings => HandleFindings(body),
+        Stage.Connected or Stage.Proving => OutOfOrder(kind),
         _ => HandleRequest(Member!, kind, body),
     };
 
-    private bool HandleJoin(ReadOnlySpan<byte> body)
+    private static string Invalid(int kind, string fault) => $"it sent an invalid message of kind {kind}: {fault}";
+
+    private static string OutOfOrder(int kind) => $"it sent a message of kind {kind} out of order";
+
+    private string? HandleJoin(ReadOnlySpan<byte> body)
     {
-        if (JoinMessage.Read(body) is not { } join)
+        if (!ControlFrame.TryRead<JoinMessage>(body, out var join, out string? fault))
         {
-            return false;
+            return Invalid(ControlMessageKind.Join, fault);
         }
 
         _registration = new Registration(join);
         _stage = Stage.Registering;
         _requests.OnJoin(this, join);
-        return true;
+        return null;
     }
 
-    private bool HandleRegistration(int kind, ReadOnlySpan<byte> body)
+    private string? HandleRegistration(int kind, ReadOnlySpan<byte> body)
     {
         if (kind == ControlMessageKind.JoinComplete)
         {
             var whole = _registration!;
             EndRegistration();
             _requests.OnJoinComplete(this, whole.Join, whole.Topics);
-            return true;
+            return null;
         }
 
         var registration = _registration!;
@@ -194,15 +201,22 @@ internal sealed class ControlSession : IControlStreamHandler
         {
             _context.Counters.RegistrationsPutOff++;
             Close("too many nodes register at once");
-            return true;
+            return null;
         }
 
-        if (kind != ControlMessageKind.SetTopic
-            || registration.Topics.Count >= _context.Limits.MaxTopics
-            || registration.Bytes > _context.Limits.MaxRegistrationBytes
-            || SetTopicMessage.Read(body, registration.Contracts) is not { } topic)
+        if (kind != ControlMessageKind.SetTopic)
         {
-            return false;
+            return OutOfOrder(kind);
+        }
+
+        if (registration.Topics.Count >= _context.Limits.MaxTopics || registration.Bytes > _context.Limits.MaxRegistrationBytes)
+        {
+            return $"it registers more than {_context.Limits.MaxTopics} topics or {_context.Limits.MaxRegistrationBytes} bytes";
+        }
+
+        if (!ControlFrame.TryRead(body, registration.Contracts, SetTopicMessage.Read, out var topic, out string? fault))
+        {
+            return Invalid(kind, fault);
         }
 
         registration.Topics.Add(topic);
@@ -211,7 +225,7 @@ internal sealed class ControlSession : IControlStreamHandler
             registration.Contracts[topic.RequestId] = topic.Topic.Contract;
         }
 
-        return true;
+        return null;
     }
 
     private void EndRegistration()
@@ -233,51 +247,52 @@ internal sealed class ControlSession : IControlStreamHandler
         public long Bytes { get; set; }
     }
 
-    private bool HandleRequest(Member member, int kind, ReadOnlySpan<byte> body)
+    private string? HandleRequest(Member member, int kind, ReadOnlySpan<byte> body)
     {
+        string? fault = null;
         switch (kind)
         {
-            case ControlMessageKind.SetTopic when SetTopicMessage.Read(body) is { } topic:
+            case ControlMessageKind.SetTopic when ControlFrame.TryRead<SetTopicMessage>(body, out var topic, out fault):
                 _requests.OnSetTopic(member, topic);
-                return true;
-            case ControlMessageKind.CloseTopic when CloseTopicMessage.TryRead(body, out var close):
+                return null;
+            case ControlMessageKind.CloseTopic when ControlFrame.TryRead<CloseTopicMessage>(body, out var close, out fault):
                 _requests.OnCloseTopic(member, close);
-                return true;
-            case ControlMessageKind.Confirm when ConfirmMessage.TryRead(body, out var confirm):
+                return null;
+            case ControlMessageKind.Confirm when ControlFrame.TryRead<ConfirmMessage>(body, out var confirm, out fault):
                 _requests.OnConfirm(member, confirm);
-                return true;
-            case ControlMessageKind.Heartbeat when HeartbeatMessage.TryRead(body, out var heartbeat):
+                return null;
+            case ControlMessageKind.Heartbeat when ControlFrame.TryRead<HeartbeatMessage>(body, out var heartbeat, out fault):
                 _requests.OnHeartbeat(member, heartbeat.Known);
-                return true;
-            case ControlMessageKind.Suspect when SuspectMessage.TryRead(body, out var suspect):
+                return null;
+            case ControlMessageKind.Suspect when ControlFrame.TryRead<SuspectMessage>(body, out var suspect, out fault):
                 _requests.OnSuspect(member, suspect.Node, suspect.Reason);
-                return true;
+                return null;
             case ControlMessageKind.Findings:
                 return HandleFindings(body);
             case ControlMessageKind.Leave:
                 _requests.OnLeave(member);
-                return true;
+                return null;
             case ControlMessageKind.Resync:
                 _requests.OnResync(member);
-                return true;
+                return null;
             case >= ControlMessageKind.Join and <= ControlMessageKind.Findings:
-                return false;
+                return fault is null ? OutOfOrder(kind) : Invalid(kind, fault);
             default:
                 // A newer client's message: this service does not know it and does not need it.
                 _context.Counters.UnknownMessages++;
-                return true;
+                return null;
         }
     }
 
-    private bool HandleFindings(ReadOnlySpan<byte> body)
+    private string? HandleFindings(ReadOnlySpan<byte> body)
     {
-        if (!FindingsMessage.TryRead(body, out var findings))
+        if (!ControlFrame.TryRead<FindingsMessage>(body, out var findings, out string? fault))
         {
-            return false;
+            return Invalid(ControlMessageKind.Findings, fault);
         }
 
         _requests.OnFindings(this, findings);
-        return true;
+        return null;
     }
 
     private void OnDeadline()
@@ -317,7 +332,7 @@ internal sealed record SessionContext(
     ServiceCounters Counters,
     ILogger Logger)
 {
-    public ProtoWriter Writer { get; } = new();
+    public ControlBuffer Buffer { get; } = new();
 
     // Of topics that are named by nodes whose registration is not complete.
     public long RegisteringBytes { get; set; }

@@ -102,8 +102,8 @@ public ref partial struct ProtobufReader
     }
 
     [DoesNotReturn]
-    private static void ThrowTruncated() => throw new PayloadFormatException("The payload ends in the middle of a field.");
+    private static void ThrowTruncated() => throw new PayloadFormatException("The message ends in the middle of a field.");
 
     [DoesNotReturn]
-    internal static void ThrowMalformed(string what) => throw new PayloadFormatException($"The payload is malformed: {what}.");
+    internal static void ThrowMalformed(string what) => throw new PayloadFormatException($"The message is malformed: {what}.");
 }

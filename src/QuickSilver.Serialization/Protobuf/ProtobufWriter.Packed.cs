@@ -35,4 +35,7 @@ public ref partial struct ProtobufWriter
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void WriteDouble(double value) => Advance(WriteFixed(
         ref _at, _left, BitConverter.DoubleToUInt64Bits(value), sizeof(double)));
+
+    // Generated codecs pack no integers of fixed width; control messages do.
+    internal void WriteFixed64(ulong value) => Advance(WriteFixed(ref _at, _left, value, sizeof(ulong)));
 }

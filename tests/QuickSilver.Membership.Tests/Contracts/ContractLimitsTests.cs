@@ -26,11 +26,11 @@ public sealed class ContractLimitsTests
             Topic = Requests.Topic(new string('t', 255), TopicRole.Publish | TopicRole.Subscribe, contract),
             Held = true,
         };
-        var writer = new ProtoWriter();
-        ControlFrame.Append(writer, request);
+        var buffer = new ControlBuffer();
+        ControlFrame.Append(buffer, request);
         Assert.Equal(
-            FrameOutcome.Complete, ControlFrame.TryCut(writer.Written, ControlFrame.MaxFromClientBytes, out _, out var body, out _));
-        Assert.Equal(contract, SetTopicMessage.Read(body)!.Topic.Contract);
+            FrameOutcome.Complete, ControlFrame.TryCut(buffer.Written, ControlFrame.MaxFromClientBytes, out _, out var body, out _));
+        Assert.Equal(contract, SetTopicMessage.Read(body).Topic.Contract);
 
         ContractField Field(int number) =>
             new(number, new string('n', Math.Max(1, nameBytes)), "string") { Message = ContractLimits.MaxNested };
@@ -39,11 +39,11 @@ public sealed class ContractLimitsTests
     [Fact]
     public void The_wire_carries_what_a_contract_says_of_its_messages()
     {
-        var writer = new ProtoWriter();
+        var buffer = new ControlBuffer();
         var holdsItself = new ContractField(3, "Self", "message") { Message = 0 };
         var contract = Requests.Nested("string") with { Fields = [.. Requests.Nested("string").Fields, holdsItself] };
-        new SetTopicMessage { RequestId = 1, Topic = Requests.Topic("T", TopicRole.Publish, contract) }.Write(writer);
-        Assert.Equal(contract, SetTopicMessage.Read(writer.Written)!.Topic.Contract);
+        new SetTopicMessage { RequestId = 1, Topic = Requests.Topic("T", TopicRole.Publish, contract) }.Write(buffer);
+        Assert.Equal(contract, SetTopicMessage.Read(buffer.Written).Topic.Contract);
     }
 
     [Fact]

@@ -1,4 +1,5 @@
 using System.Net;
+using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
@@ -8,10 +9,12 @@ namespace QuickSilver.Membership.Tests.Infrastructure;
 // A membership service on a machine of its own, and nodes that are told where it is.
 internal sealed class FakeCluster
 {
+    private readonly ILogger _logger;
     private ulong _seed = 1000;
 
-    public FakeCluster(MembershipServiceOptions? options = null, IMembershipStore? store = null)
+    public FakeCluster(MembershipServiceOptions? options = null, IMembershipStore? store = null, ILogger? logger = null)
     {
+        _logger = logger ?? NullLogger.Instance;
         Options = options ?? new MembershipServiceOptions();
         Store = store ?? new MemoryMembershipStore();
         StartService();
@@ -38,7 +41,7 @@ internal sealed class FakeCluster
     {
         ServiceEnvironment = World.AddNode(++_seed);
         Counters = new ServiceCounters();
-        Service = new MembershipService(ServiceEnvironment, Options, Store, Counters, NullLogger.Instance);
+        Service = new MembershipService(ServiceEnvironment, Options, Store, Counters, _logger);
         Service.Start(EndPoint);
     }
 

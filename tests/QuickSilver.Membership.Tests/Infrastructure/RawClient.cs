@@ -9,7 +9,7 @@ namespace QuickSilver.Membership.Tests.Infrastructure;
 // A client that sends whatever it is told to.
 internal sealed class RawClient : IControlStreamHandler
 {
-    private readonly ProtoWriter _writer = new();
+    private readonly ControlBuffer _buffer = new();
 
     public RawClient(FakeCluster cluster, ulong seed = 99)
     {
@@ -45,9 +45,9 @@ internal sealed class RawClient : IControlStreamHandler
     public RawClient Send<T>(in T message)
         where T : IControlMessage
     {
-        _writer.Clear();
-        ControlFrame.Append(_writer, message);
-        return SendBytes(_writer.Written);
+        _buffer.Clear();
+        ControlFrame.Append(_buffer, message);
+        return SendBytes(_buffer.Written);
     }
 
     public RawClient SendBytes(ReadOnlySpan<byte> bytes)

@@ -159,7 +159,7 @@ public sealed class ControlBytesTests
     [Fact]
     public void Configuration()
     {
-        var buffer = new ProtoWriter();
+        var buffer = new ControlBuffer();
         var writer = new ConfigurationWriter(buffer);
         writer.Begin(new ConfigurationHeader((1L << 32) + 2, (1L << 32) + 1, IsSnapshot: true, LastRequest: 9));
         var address = new IPEndPoint(IPAddress.Parse("2001:db8::1"), 65_535);
@@ -217,8 +217,8 @@ public sealed class ControlBytesTests
     private static void Holds<T>(T message, string frame)
         where T : IControlMessage
     {
-        var writer = new ProtoWriter();
-        ControlFrame.Append(writer, message);
-        Assert.Equal(frame, Convert.ToHexString(writer.Written));
+        var buffer = new ControlBuffer();
+        ControlFrame.Append(buffer, message);
+        Assert.Equal(frame, Convert.ToHexString(buffer.Written));
     }
 }

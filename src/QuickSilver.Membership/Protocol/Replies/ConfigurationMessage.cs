@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using QuickSilver.Membership.Views;
+using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Replies;
 
@@ -10,7 +11,7 @@ namespace QuickSilver.Membership.Protocol.Replies;
 // all nodes that are told the same.
 //
 // Never changed once it is read. The nodes of one process read the same bytes: all but the first find what the first read.
-internal sealed class ConfigurationMessage
+internal sealed class ConfigurationMessage : IReadableMessage<ConfigurationMessage>
 {
     // A node's own part is shorter, and nobody else's.
     private const int LeastSharedBytes = 128;
@@ -29,7 +30,7 @@ internal sealed class ConfigurationMessage
     public ulong LastRequest { get; init; }
     public ConfigurationContent Content { get; init; } = ConfigurationContent.None;
 
-    public static ConfigurationMessage? Read(ReadOnlySpan<byte> body)
+    public static ConfigurationMessage Read(ReadOnlySpan<byte> body)
     {
         if (body.Length < LeastSharedBytes)
         {
@@ -46,11 +47,7 @@ internal sealed class ConfigurationMessage
             return known;
         }
 
-        if (Decode(body) is not { } read)
-        {
-            return null;
-        }
-
+        var read = Decode(body);
         read._body = body.ToArray();
         Recent.Add(key, read);
         return read;
@@ -58,9 +55,9 @@ internal sealed class ConfigurationMessage
 
     public bool WasReadFrom(ReadOnlySpan<byte> body) => body.SequenceEqual(_body);
 
-    private static ConfigurationMessage? Decode(ReadOnlySpan<byte> body)
+    private static ConfigurationMessage Decode(ReadOnlySpan<byte> body)
     {
-        var reader = new ProtoReader(body);
+        var reader = new ProtobufReader(body);
         long number = 0, previous = 0;
         bool isSnapshot = false, isLast = false;
         int part = 0;
@@ -70,26 +67,26 @@ internal sealed class ConfigurationMessage
         var regions = ImmutableArray.CreateBuilder<RegionView>(0);
         var topics = ImmutableArray.CreateBuilder<TopicView>(0);
         var outOfSight = ImmutableArray.CreateBuilder<ulong>(0);
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: number = reader.Int64(); break;
-                case 2: previous = reader.Int64(); break;
-                case 3: isSnapshot = reader.Bool(); break;
-                case 4: part = reader.Int32(int.MaxValue); break;
-                case 5: isLast = reader.Bool(); break;
-                case 6: lastRequest = reader.UInt64(); break;
-                case 7: joined.Add(ViewFields.ReadInfo(ref reader)); break;
-                case 8: removed.Add(ViewFields.ReadNode(ref reader)); break;
-                case 9: regions.Add(ViewFields.ReadRegion(ref reader).Shared()); break;
-                case 10: topics.Add(ViewFields.ReadTopic(ref reader, topics.Count > 0 ? topics[^1].Regions : [])); break;
-                case 11: outOfSight.Add(reader.Fixed64()); break;
-                default: reader.Skip(); break;
+                case 1: number = reader.ReadInt64(field); break;
+                case 2: previous = reader.ReadInt64(field); break;
+                case 3: isSnapshot = reader.ReadBool(field); break;
+                case 4: part = reader.ReadInt32(field, int.MaxValue); break;
+                case 5: isLast = reader.ReadBool(field); break;
+                case 6: lastRequest = reader.ReadUInt64(field); break;
+                case 7: joined.Add(ViewFields.ReadInfo(ref reader, field)); break;
+                case 8: removed.Add(ViewFields.ReadNode(ref reader, field)); break;
+                case 9: regions.Add(ViewFields.ReadRegion(ref reader, field).Shared()); break;
+                case 10: topics.Add(ViewFields.ReadTopic(ref reader, field, topics.Count > 0 ? topics[^1].Regions : [])); break;
+                case 11: outOfSight.Add(reader.ReadFixed64(field)); break;
+                default: reader.Skip(field); break;
             }
         }
 
-        return reader.Failed || number <= 0 ? null : new ConfigurationMessage
+        return number <= 0 ? throw new ControlFormatException($"Configuration {number} is not valid.") : new ConfigurationMessage
         {
             Number = number,
             Previous = previous,

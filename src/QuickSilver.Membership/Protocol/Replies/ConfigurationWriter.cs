@@ -3,7 +3,7 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Membership.Protocol.Replies;
 
 // Writes a configuration change as one or more framed parts into a writer, cutting where a part has grown large.
-internal sealed class ConfigurationWriter(ProtoWriter writer, int maxPartBytes = ConfigurationWriter.DefaultPartBytes)
+internal sealed class ConfigurationWriter(ControlBuffer buffer, int maxPartBytes = ConfigurationWriter.DefaultPartBytes)
 {
     // Far below the frame's cap, so that no single item (a region of thousands of members) takes a part over it; and small, as
     // a node keeps what it has of a part until the rest is there.
@@ -27,38 +27,38 @@ internal sealed class ConfigurationWriter(ProtoWriter writer, int maxPartBytes =
     public void Add(NodeInfo joined)
     {
         MakeRoom();
-        ViewFields.WriteInfo(writer, 7, joined);
+        ViewFields.WriteInfo(buffer, 7, joined);
     }
 
     public void Add(NodeKey removed)
     {
         MakeRoom();
-        ViewFields.WriteNode(writer, 8, removed);
+        ViewFields.WriteNode(buffer, 8, removed);
     }
 
     public void Add(RegionView region)
     {
         MakeRoom();
-        ViewFields.WriteRegion(writer, 9, region);
+        ViewFields.WriteRegion(buffer, 9, region);
     }
 
     public void Add(TopicView topic)
     {
         MakeRoom();
-        ViewFields.WriteTopic(writer, 10, topic);
+        ViewFields.WriteTopic(buffer, 10, topic);
     }
 
     public void AddOutOfSight(ulong region)
     {
         MakeRoom();
-        writer.Fixed64(11, region);
+        buffer.Fixed64(11, region);
     }
 
     public void End(bool isLast) => EndPart(isLast);
 
     private void MakeRoom()
     {
-        if (writer.Length - _frame >= maxPartBytes)
+        if (buffer.Length - _frame >= maxPartBytes)
         {
             EndPart(isLast: false);
             BeginPart();
@@ -67,20 +67,20 @@ internal sealed class ConfigurationWriter(ProtoWriter writer, int maxPartBytes =
 
     private void BeginPart()
     {
-        _frame = writer.BeginFrame();
-        _envelope = writer.Begin(ConfigurationMessage.Kind);
-        writer.Int64(1, _header.Number);
-        writer.Int64(2, _header.Previous);
-        writer.Bool(3, _header.IsSnapshot);
-        writer.UInt64(4, (ulong)_part++);
+        _frame = buffer.BeginFrame();
+        _envelope = buffer.Begin(ConfigurationMessage.Kind);
+        buffer.Int64(1, _header.Number);
+        buffer.Int64(2, _header.Previous);
+        buffer.Bool(3, _header.IsSnapshot);
+        buffer.UInt64(4, (ulong)_part++);
     }
 
     private void EndPart(bool isLast)
     {
-        writer.Bool(5, isLast);
-        writer.UInt64(6, isLast ? _header.LastRequest : 0);
-        writer.End(_envelope);
-        writer.EndFrame(_frame);
+        buffer.Bool(5, isLast);
+        buffer.UInt64(6, isLast ? _header.LastRequest : 0);
+        buffer.End(_envelope);
+        buffer.EndFrame(_frame);
     }
 }
 

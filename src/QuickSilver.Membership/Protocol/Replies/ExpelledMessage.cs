@@ -1,29 +1,30 @@
+using QuickSilver.Serialization.Protobuf;
+
 namespace QuickSilver.Membership.Protocol.Replies;
 
 // The node was removed from the views: it must start again as a new incarnation.
-internal readonly record struct ExpelledMessage(string Reason) : IControlMessage
+internal readonly record struct ExpelledMessage(string Reason) : IControlMessage, IReadableMessage<ExpelledMessage>
 {
     public static int Kind => ControlMessageKind.Expelled;
 
-    public void Write(ProtoWriter writer)
+    public void Write(ControlBuffer buffer)
     {
-        writer.Text(1, Reason);
+        buffer.Text(1, Reason);
     }
 
-    public static bool TryRead(ReadOnlySpan<byte> body, out ExpelledMessage message)
+    public static ExpelledMessage Read(ReadOnlySpan<byte> body)
     {
-        var reader = new ProtoReader(body);
+        var reader = new ProtobufReader(body);
         string reason = "";
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: reason = reader.Text(ControlFrame.MaxReasonBytes); break;
-                default: reader.Skip(); break;
+                case 1: reason = reader.ReadText(field, ControlFrame.MaxReasonBytes); break;
+                default: reader.Skip(field); break;
             }
         }
 
-        message = new ExpelledMessage(reason);
-        return !reader.Failed;
+        return new ExpelledMessage(reason);
     }
 }

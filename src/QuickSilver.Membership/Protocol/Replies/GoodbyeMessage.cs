@@ -1,34 +1,34 @@
 using System.Net;
+using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Replies;
 
 // The service ends. The node looks for another, at once at Successor when that is given.
-internal readonly record struct GoodbyeMessage(IPEndPoint? Successor) : IControlMessage
+internal readonly record struct GoodbyeMessage(IPEndPoint? Successor) : IControlMessage, IReadableMessage<GoodbyeMessage>
 {
     public static int Kind => ControlMessageKind.Goodbye;
 
-    public void Write(ProtoWriter writer)
+    public void Write(ControlBuffer buffer)
     {
         if (Successor is not null)
         {
-            ViewFields.WriteEndPoint(writer, 1, Successor);
+            ViewFields.WriteEndPoint(buffer, 1, Successor);
         }
     }
 
-    public static bool TryRead(ReadOnlySpan<byte> body, out GoodbyeMessage message)
+    public static GoodbyeMessage Read(ReadOnlySpan<byte> body)
     {
-        var reader = new ProtoReader(body);
+        var reader = new ProtobufReader(body);
         IPEndPoint? successor = null;
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: successor = ViewFields.ReadEndPoint(ref reader); break;
-                default: reader.Skip(); break;
+                case 1: successor = ViewFields.ReadEndPoint(ref reader, field); break;
+                default: reader.Skip(field); break;
             }
         }
 
-        message = new GoodbyeMessage(successor);
-        return !reader.Failed;
+        return new GoodbyeMessage(successor);
     }
 }

@@ -1,11 +1,12 @@
 using System.Collections.Immutable;
 using System.Net;
+using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Replies;
 
 // Asks a node which of these its datagrams reach and come back from: it sends them echoes for as long as it may wait, and answers
 // with a Findings message.
-internal sealed record InquiryMessage : IControlMessage
+internal sealed record InquiryMessage : IControlMessage, IReadableMessage<InquiryMessage>
 {
     // Findings have a bit for each.
     public const int MaxTargets = 16;
@@ -19,39 +20,39 @@ internal sealed record InquiryMessage : IControlMessage
     public int ServicePort { get; init; }
     public ImmutableArray<IPEndPoint> Targets { get; init; } = [];
 
-    public void Write(ProtoWriter writer)
+    public void Write(ControlBuffer buffer)
     {
-        writer.UInt64(1, Id);
-        writer.UInt64(2, (ulong)WaitMilliseconds);
-        writer.UInt64(3, (ulong)ServicePort);
+        buffer.UInt64(1, Id);
+        buffer.UInt64(2, (ulong)WaitMilliseconds);
+        buffer.UInt64(3, (ulong)ServicePort);
         foreach (var target in Targets)
         {
-            ViewFields.WriteEndPoint(writer, 4, target);
+            ViewFields.WriteEndPoint(buffer, 4, target);
         }
     }
 
-    public static InquiryMessage? Read(ReadOnlySpan<byte> body)
+    public static InquiryMessage Read(ReadOnlySpan<byte> body)
     {
-        var reader = new ProtoReader(body);
+        var reader = new ProtobufReader(body);
         ulong id = 0;
         int wait = 0;
         int port = 0;
         var targets = ImmutableArray.CreateBuilder<IPEndPoint>();
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: id = reader.UInt64(); break;
-                case 2: wait = reader.Int32(MaxWaitMilliseconds); break;
-                case 3: port = reader.Int32(IPEndPoint.MaxPort); break;
-                case 4 when targets.Count < MaxTargets: targets.Add(ViewFields.ReadEndPoint(ref reader)); break;
-                case 4: reader.Fail(); break;
-                default: reader.Skip(); break;
+                case 1: id = reader.ReadUInt64(field); break;
+                case 2: wait = reader.ReadInt32(field, MaxWaitMilliseconds); break;
+                case 3: port = reader.ReadInt32(field, IPEndPoint.MaxPort); break;
+                case 4 when targets.Count < MaxTargets: targets.Add(ViewFields.ReadEndPoint(ref reader, field)); break;
+                case 4: throw new ControlFormatException($"More than {MaxTargets} targets are named.");
+                default: reader.Skip(field); break;
             }
         }
 
-        return reader.Failed || wait == 0
-            ? null
+        return wait == 0
+            ? throw new ControlFormatException("The inquiry leaves no time to answer.")
             : new InquiryMessage { Id = id, WaitMilliseconds = wait, ServicePort = port, Targets = targets.DrainToImmutable() };
     }
 }

@@ -5,7 +5,7 @@ internal readonly record struct LeftMessage() : IControlMessage
 {
     public static int Kind => ControlMessageKind.Left;
 
-    public void Write(ProtoWriter writer)
+    public void Write(ControlBuffer buffer)
     {
     }
 }

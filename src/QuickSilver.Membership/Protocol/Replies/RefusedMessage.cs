@@ -1,29 +1,30 @@
+using QuickSilver.Serialization.Protobuf;
+
 namespace QuickSilver.Membership.Protocol.Replies;
 
 // The node cannot join, and why. The service closes the stream.
-internal readonly record struct RefusedMessage(string Reason) : IControlMessage
+internal readonly record struct RefusedMessage(string Reason) : IControlMessage, IReadableMessage<RefusedMessage>
 {
     public static int Kind => ControlMessageKind.Refused;
 
-    public void Write(ProtoWriter writer)
+    public void Write(ControlBuffer buffer)
     {
-        writer.Text(1, Reason);
+        buffer.Text(1, Reason);
     }
 
-    public static bool TryRead(ReadOnlySpan<byte> body, out RefusedMessage message)
+    public static RefusedMessage Read(ReadOnlySpan<byte> body)
     {
-        var reader = new ProtoReader(body);
+        var reader = new ProtobufReader(body);
         string reason = "";
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: reason = reader.Text(ControlFrame.MaxReasonBytes); break;
-                default: reader.Skip(); break;
+                case 1: reason = reader.ReadText(field, ControlFrame.MaxReasonBytes); break;
+                default: reader.Skip(field); break;
             }
         }
 
-        message = new RefusedMessage(reason);
-        return !reader.Failed;
+        return new RefusedMessage(reason);
     }
 }

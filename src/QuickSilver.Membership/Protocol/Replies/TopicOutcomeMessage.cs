@@ -1,32 +1,34 @@
+using QuickSilver.Serialization.Protobuf;
+
 namespace QuickSilver.Membership.Protocol.Replies;
 
 // The answer to one SetTopic; no refusal means granted.
-internal readonly record struct TopicOutcomeMessage(ulong RequestId, string Refusal) : IControlMessage
+internal readonly record struct TopicOutcomeMessage(ulong RequestId, string Refusal)
+    : IControlMessage, IReadableMessage<TopicOutcomeMessage>
 {
     public static int Kind => ControlMessageKind.TopicOutcome;
 
-    public void Write(ProtoWriter writer)
+    public void Write(ControlBuffer buffer)
     {
-        writer.UInt64(1, RequestId);
-        writer.Text(2, Refusal);
+        buffer.UInt64(1, RequestId);
+        buffer.Text(2, Refusal);
     }
 
-    public static bool TryRead(ReadOnlySpan<byte> body, out TopicOutcomeMessage message)
+    public static TopicOutcomeMessage Read(ReadOnlySpan<byte> body)
     {
-        var reader = new ProtoReader(body);
+        var reader = new ProtobufReader(body);
         ulong requestId = 0;
         string refusal = "";
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: requestId = reader.UInt64(); break;
-                case 2: refusal = reader.Text(ControlFrame.MaxReasonBytes); break;
-                default: reader.Skip(); break;
+                case 1: requestId = reader.ReadUInt64(field); break;
+                case 2: refusal = reader.ReadText(field, ControlFrame.MaxReasonBytes); break;
+                default: reader.Skip(field); break;
             }
         }
 
-        message = new TopicOutcomeMessage(requestId, refusal);
-        return !reader.Failed;
+        return new TopicOutcomeMessage(requestId, refusal);
     }
 }

@@ -1,32 +1,33 @@
+using QuickSilver.Serialization.Protobuf;
+
 namespace QuickSilver.Membership.Protocol.Requests;
 
 // Gives up all access to a topic.
-internal readonly record struct CloseTopicMessage(ulong RequestId, ulong TopicId) : IControlMessage
+internal readonly record struct CloseTopicMessage(ulong RequestId, ulong TopicId) : IControlMessage, IReadableMessage<CloseTopicMessage>
 {
     public static int Kind => ControlMessageKind.CloseTopic;
 
-    public void Write(ProtoWriter writer)
+    public void Write(ControlBuffer buffer)
     {
-        writer.UInt64(1, RequestId);
-        writer.Fixed64(2, TopicId);
+        buffer.UInt64(1, RequestId);
+        buffer.Fixed64(2, TopicId);
     }
 
-    public static bool TryRead(ReadOnlySpan<byte> body, out CloseTopicMessage message)
+    public static CloseTopicMessage Read(ReadOnlySpan<byte> body)
     {
-        var reader = new ProtoReader(body);
+        var reader = new ProtobufReader(body);
         ulong requestId = 0;
         ulong topicId = 0;
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: requestId = reader.UInt64(); break;
-                case 2: topicId = reader.Fixed64(); break;
-                default: reader.Skip(); break;
+                case 1: requestId = reader.ReadUInt64(field); break;
+                case 2: topicId = reader.ReadFixed64(field); break;
+                default: reader.Skip(field); break;
             }
         }
 
-        message = new CloseTopicMessage(requestId, topicId);
-        return !reader.Failed;
+        return new CloseTopicMessage(requestId, topicId);
     }
 }

@@ -1,35 +1,36 @@
 using System.Collections.Immutable;
 using QuickSilver.Membership.Views;
+using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Requests;
 
 // Nothing that the node sent in a view superseded at or before this configuration is unsettled, but in the views that are named.
-internal readonly record struct ConfirmMessage(long Configuration, ImmutableArray<OpenView> Open) : IControlMessage
+internal readonly record struct ConfirmMessage(long Configuration, ImmutableArray<OpenView> Open)
+    : IControlMessage, IReadableMessage<ConfirmMessage>
 {
     public static int Kind => ControlMessageKind.Confirm;
 
-    public void Write(ProtoWriter writer)
+    public void Write(ControlBuffer buffer)
     {
-        writer.Int64(1, Configuration);
-        ViewFields.WriteOpen(writer, 2, Open);
+        buffer.Int64(1, Configuration);
+        ViewFields.WriteOpen(buffer, 2, Open);
     }
 
-    public static bool TryRead(ReadOnlySpan<byte> body, out ConfirmMessage message)
+    public static ConfirmMessage Read(ReadOnlySpan<byte> body)
     {
-        var reader = new ProtoReader(body);
+        var reader = new ProtobufReader(body);
         long configuration = 0;
         ImmutableArray<OpenView>.Builder? open = null;
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: configuration = reader.Int64(); break;
-                case 2: ViewFields.ReadOpen(ref reader, ref open, OpenView.MostPerNode); break;
-                default: reader.Skip(); break;
+                case 1: configuration = reader.ReadInt64(field); break;
+                case 2: ViewFields.ReadOpen(ref reader, field, ref open, OpenView.MostPerNode); break;
+                default: reader.Skip(field); break;
             }
         }
 
-        message = new ConfirmMessage(configuration, open?.ToImmutable() ?? []);
-        return !reader.Failed;
+        return new ConfirmMessage(configuration, open?.ToImmutable() ?? []);
     }
 }

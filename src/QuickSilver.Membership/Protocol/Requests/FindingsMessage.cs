@@ -1,41 +1,41 @@
 using QuickSilver.Membership.Reachability;
 using QuickSilver.Membership.Views;
+using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Requests;
 
 // The answer to an inquiry.
-internal readonly record struct FindingsMessage(ulong Inquiry, Findings Found) : IControlMessage
+internal readonly record struct FindingsMessage(ulong Inquiry, Findings Found) : IControlMessage, IReadableMessage<FindingsMessage>
 {
     public static int Kind => ControlMessageKind.Findings;
 
-    public void Write(ProtoWriter writer)
+    public void Write(ControlBuffer buffer)
     {
-        writer.UInt64(1, Inquiry);
-        writer.UInt64(2, Found.Targets.Any);
-        writer.Bool(3, Found.IsServiceReached);
-        writer.UInt64(4, Found.Targets.First);
+        buffer.UInt64(1, Inquiry);
+        buffer.UInt64(2, Found.Targets.Any);
+        buffer.Bool(3, Found.IsServiceReached);
+        buffer.UInt64(4, Found.Targets.First);
     }
 
-    public static bool TryRead(ReadOnlySpan<byte> body, out FindingsMessage message)
+    public static FindingsMessage Read(ReadOnlySpan<byte> body)
     {
-        var reader = new ProtoReader(body);
+        var reader = new ProtobufReader(body);
         ulong inquiry = 0;
         ulong any = 0;
         ulong first = 0;
         bool isServiceReached = false;
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: inquiry = reader.UInt64(); break;
-                case 2: any = reader.UInt64(); break;
-                case 3: isServiceReached = reader.Bool(); break;
-                case 4: first = reader.UInt64(); break;
-                default: reader.Skip(); break;
+                case 1: inquiry = reader.ReadUInt64(field); break;
+                case 2: any = reader.ReadUInt64(field); break;
+                case 3: isServiceReached = reader.ReadBool(field); break;
+                case 4: first = reader.ReadUInt64(field); break;
+                default: reader.Skip(field); break;
             }
         }
 
-        message = new FindingsMessage(inquiry, new Findings(new EchoesAnswered(any, first), isServiceReached));
-        return !reader.Failed;
+        return new FindingsMessage(inquiry, new Findings(new EchoesAnswered(any, first), isServiceReached));
     }
 }

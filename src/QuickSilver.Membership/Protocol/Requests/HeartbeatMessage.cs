@@ -1,29 +1,30 @@
+using QuickSilver.Serialization.Protobuf;
+
 namespace QuickSilver.Membership.Protocol.Requests;
 
 // The node lives, and has every configuration up to this one.
-internal readonly record struct HeartbeatMessage(long Known) : IControlMessage
+internal readonly record struct HeartbeatMessage(long Known) : IControlMessage, IReadableMessage<HeartbeatMessage>
 {
     public static int Kind => ControlMessageKind.Heartbeat;
 
-    public void Write(ProtoWriter writer)
+    public void Write(ControlBuffer buffer)
     {
-        writer.Int64(1, Known);
+        buffer.Int64(1, Known);
     }
 
-    public static bool TryRead(ReadOnlySpan<byte> body, out HeartbeatMessage message)
+    public static HeartbeatMessage Read(ReadOnlySpan<byte> body)
     {
-        var reader = new ProtoReader(body);
+        var reader = new ProtobufReader(body);
         long known = 0;
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: known = reader.Int64(); break;
-                default: reader.Skip(); break;
+                case 1: known = reader.ReadInt64(field); break;
+                default: reader.Skip(field); break;
             }
         }
 
-        message = new HeartbeatMessage(known);
-        return !reader.Failed;
+        return new HeartbeatMessage(known);
     }
 }

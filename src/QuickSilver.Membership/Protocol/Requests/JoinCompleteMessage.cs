@@ -5,7 +5,7 @@ internal readonly record struct JoinCompleteMessage() : IControlMessage
 {
     public static int Kind => ControlMessageKind.JoinComplete;
 
-    public void Write(ProtoWriter writer)
+    public void Write(ControlBuffer buffer)
     {
     }
 }

@@ -1,13 +1,14 @@
 using System.Collections.Immutable;
 using System.Net;
 using QuickSilver.Membership.Views;
+using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Requests;
 
 // The first message on a stream. A node that was a member before says what it knows, so that a service that has lost its
 // state numbers above it, and a service that still knows the node replays what it missed. SetTopic messages for all that
 // the node has open follow, then JoinComplete.
-internal sealed record JoinMessage : IControlMessage
+internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessage>
 {
     public const int MaxClusterBytes = 256;
 
@@ -32,23 +33,23 @@ internal sealed record JoinMessage : IControlMessage
 
     public Origin Origin => new(Service, Known);
 
-    public void Write(ProtoWriter writer)
+    public void Write(ControlBuffer buffer)
     {
-        writer.Text(1, Cluster);
-        writer.UInt64(2, (ulong)ProtocolVersion);
-        ViewFields.WriteNode(writer, 3, Node);
-        ViewFields.WriteEndPoint(writer, 4, EndPoint);
-        writer.Int64(5, Known);
-        writer.Int64(6, Confirmed);
-        writer.Fixed64(7, Service);
-        writer.Int64(8, JoinOrder);
-        writer.UInt64(9, (ulong)KnownNodes);
-        ViewFields.WriteOpen(writer, 10, Open);
+        buffer.Text(1, Cluster);
+        buffer.UInt64(2, (ulong)ProtocolVersion);
+        ViewFields.WriteNode(buffer, 3, Node);
+        ViewFields.WriteEndPoint(buffer, 4, EndPoint);
+        buffer.Int64(5, Known);
+        buffer.Int64(6, Confirmed);
+        buffer.Fixed64(7, Service);
+        buffer.Int64(8, JoinOrder);
+        buffer.UInt64(9, (ulong)KnownNodes);
+        ViewFields.WriteOpen(buffer, 10, Open);
     }
 
-    public static JoinMessage? Read(ReadOnlySpan<byte> body)
+    public static JoinMessage Read(ReadOnlySpan<byte> body)
     {
-        var reader = new ProtoReader(body);
+        var reader = new ProtobufReader(body);
         string cluster = "";
         int version = 0;
         NodeKey node = default;
@@ -57,27 +58,33 @@ internal sealed record JoinMessage : IControlMessage
         ulong service = 0;
         int knownNodes = 0;
         ImmutableArray<OpenView>.Builder? open = null;
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: cluster = reader.Text(MaxClusterBytes); break;
-                case 2: version = reader.Int32(int.MaxValue); break;
-                case 3: node = ViewFields.ReadNode(ref reader); break;
-                case 4: endPoint = ViewFields.ReadEndPoint(ref reader); break;
-                case 5: known = reader.Int64(); break;
-                case 6: confirmed = reader.Int64(); break;
-                case 7: service = reader.Fixed64(); break;
-                case 8: joinOrder = reader.Int64(); break;
-                case 9: knownNodes = reader.Int32(int.MaxValue); break;
-                case 10: ViewFields.ReadOpen(ref reader, ref open, OpenView.MostPerNode); break;
-                default: reader.Skip(); break;
+                case 1: cluster = reader.ReadText(field, MaxClusterBytes); break;
+                case 2: version = reader.ReadInt32(field, int.MaxValue); break;
+                case 3: node = ViewFields.ReadNode(ref reader, field); break;
+                case 4: endPoint = ViewFields.ReadEndPoint(ref reader, field); break;
+                case 5: known = reader.ReadInt64(field); break;
+                case 6: confirmed = reader.ReadInt64(field); break;
+                case 7: service = reader.ReadFixed64(field); break;
+                case 8: joinOrder = reader.ReadInt64(field); break;
+                case 9: knownNodes = reader.ReadInt32(field, int.MaxValue); break;
+                case 10: ViewFields.ReadOpen(ref reader, field, ref open, OpenView.MostPerNode); break;
+                default: reader.Skip(field); break;
             }
         }
 
-        if (reader.Failed || endPoint is null || known < 0 || confirmed < 0 || joinOrder < 0)
+        if (endPoint is null)
         {
-            return null;
+            throw new ControlFormatException("The node has no address.");
+        }
+
+        if (known < 0 || confirmed < 0 || joinOrder < 0)
+        {
+            throw new ControlFormatException(
+                $"Configuration {known}, confirmed {confirmed} and place {joinOrder}: negative numbers are not valid.");
         }
 
         return new JoinMessage

@@ -5,7 +5,7 @@ internal readonly record struct LeaveMessage() : IControlMessage
 {
     public static int Kind => ControlMessageKind.Leave;
 
-    public void Write(ProtoWriter writer)
+    public void Write(ControlBuffer buffer)
     {
     }
 }

@@ -1,12 +1,13 @@
 using System.Collections.Immutable;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
+using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Requests;
 
 // Opens a topic with this access, or replaces the access had before. RequestId grows over a node's life. Held: the node
 // has a view of the topic, so a registration anew changes nothing where the service still has it open.
-internal sealed record SetTopicMessage : IControlMessage
+internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTopicMessage>
 {
     public const int MaxNameBytes = 1024;
 
@@ -21,120 +22,128 @@ internal sealed record SetTopicMessage : IControlMessage
     // How long it was where it was read.
     public int Bytes { get; init; }
 
-    public void Write(ProtoWriter writer)
+    public void Write(ControlBuffer buffer)
     {
-        writer.UInt64(1, RequestId);
-        writer.Text(2, Topic.Name);
-        writer.Fixed64(3, Topic.TopicId);
-        writer.UInt64(4, (ulong)Topic.Role);
+        buffer.UInt64(1, RequestId);
+        buffer.Text(2, Topic.Name);
+        buffer.Fixed64(3, Topic.TopicId);
+        buffer.UInt64(4, (ulong)Topic.Role);
         if (ContractOf == 0)
         {
-            WriteContract(writer, 5, Topic.Contract);
+            WriteContract(buffer, 5, Topic.Contract);
         }
 
-        writer.Bool(6, Held);
-        writer.UInt64(7, ContractOf);
+        buffer.Bool(6, Held);
+        buffer.UInt64(7, ContractOf);
     }
+
+    public static SetTopicMessage Read(ReadOnlySpan<byte> body) => Read(body, named: null);
 
     /// <param name="body">The message.</param>
     /// <param name="named">In a registration, the contracts that came with earlier requests.</param>
-    public static SetTopicMessage? Read(ReadOnlySpan<byte> body, IReadOnlyDictionary<ulong, ContractDescription>? named = null)
+    /// <exception cref="FormatException">The body is no such message.</exception>
+    public static SetTopicMessage Read(ReadOnlySpan<byte> body, IReadOnlyDictionary<ulong, ContractDescription>? named)
     {
-        var reader = new ProtoReader(body);
+        var reader = new ProtobufReader(body);
         ulong requestId = 0, topicId = 0;
         string name = "";
         int role = 0;
         ulong contractOf = 0;
         ContractDescription? contract = null;
         bool held = false;
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: requestId = reader.UInt64(); break;
-                case 2: name = reader.Text(MaxNameBytes); break;
-                case 3: topicId = reader.Fixed64(); break;
-                case 4: role = reader.Int32((int)(TopicRole.Publish | TopicRole.Subscribe)); break;
-                case 5: contract = ReadContract(ref reader); break;
-                case 6: held = reader.Bool(); break;
+                case 1: requestId = reader.ReadUInt64(field); break;
+                case 2: name = reader.ReadText(field, MaxNameBytes); break;
+                case 3: topicId = reader.ReadFixed64(field); break;
+                case 4: role = reader.ReadInt32(field, (int)(TopicRole.Publish | TopicRole.Subscribe)); break;
+                case 5: contract = ReadContract(ref reader, field); break;
+                case 6: held = reader.ReadBool(field); break;
                 case 7:
-                    contractOf = reader.UInt64();
+                    contractOf = reader.ReadUInt64(field);
                     contract = named?.GetValueOrDefault(contractOf);
                     break;
-                default: reader.Skip(); break;
+                default: reader.Skip(field); break;
             }
         }
 
-        if (reader.Failed || contract is null || role == 0)
+        if (contract is null)
         {
-            return null;
+            throw new ControlFormatException(
+                contractOf == 0 ? "The topic has no contract." : $"The contract of request {contractOf} is not known.");
+        }
+
+        if (role == 0)
+        {
+            throw new ControlFormatException("The topic is opened for neither publishing nor subscribing.");
         }
 
         var topic = new TopicRequest { Name = name, TopicId = topicId, Role = (TopicRole)role, Contract = contract };
         return new SetTopicMessage { RequestId = requestId, Topic = topic, Held = held, ContractOf = contractOf, Bytes = body.Length };
     }
 
-    private static void WriteContract(ProtoWriter writer, int field, ContractDescription contract)
+    private static void WriteContract(ControlBuffer buffer, int field, ContractDescription contract)
     {
-        int start = writer.Begin(field);
-        writer.Text(1, contract.TypeName);
-        writer.Text(2, contract.Kind);
-        writer.Text(3, contract.Guarantee);
-        writer.Text(4, contract.Security);
-        WriteFields(writer, 5, contract.Fields);
+        int start = buffer.Begin(field);
+        buffer.Text(1, contract.TypeName);
+        buffer.Text(2, contract.Kind);
+        buffer.Text(3, contract.Guarantee);
+        buffer.Text(4, contract.Security);
+        WriteFields(buffer, 5, contract.Fields);
         foreach (var message in contract.Nested)
         {
-            int at = writer.Begin(6);
-            writer.Text(1, message.Name);
-            WriteFields(writer, 2, message.Fields);
-            writer.End(at);
+            int at = buffer.Begin(6);
+            buffer.Text(1, message.Name);
+            WriteFields(buffer, 2, message.Fields);
+            buffer.End(at);
         }
 
-        writer.End(start);
+        buffer.End(start);
     }
 
-    private static void WriteFields(ProtoWriter writer, int field, ImmutableArray<ContractField> fields)
+    private static void WriteFields(ControlBuffer buffer, int field, ImmutableArray<ContractField> fields)
     {
         foreach (var member in fields)
         {
-            int at = writer.Begin(field);
-            writer.UInt64(1, (ulong)member.Number);
-            writer.Text(2, member.Name);
-            writer.Text(3, member.Type);
+            int at = buffer.Begin(field);
+            buffer.UInt64(1, (ulong)member.Number);
+            buffer.Text(2, member.Name);
+            buffer.Text(3, member.Type);
             if (member.Message is { } message)
             {
                 // Left out where there is none, so that 0, the payload, must be written as something else.
-                writer.UInt64(4, (ulong)message + 1);
+                buffer.UInt64(4, (ulong)message + 1);
             }
 
-            writer.End(at);
+            buffer.End(at);
         }
     }
 
     // What the frame has room for is read; ContractLimits judges it, so that a refusal can say what is wrong. Of what comes in numbers,
     // one more than is allowed is kept.
-    private static ContractDescription ReadContract(ref ProtoReader outer)
+    private static ContractDescription ReadContract(ref ProtobufReader outer, ControlField at)
     {
-        var reader = outer.Message();
+        var reader = outer.ReadMessage(at);
         string typeName = "", kind = "", guarantee = "", security = "";
         var fields = ImmutableArray.CreateBuilder<ContractField>();
         var nested = ImmutableArray.CreateBuilder<ContractMessage>();
         int fieldsLeft = ContractLimits.MaxFields + 1;
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: typeName = reader.Text(int.MaxValue); break;
-                case 2: kind = reader.Text(int.MaxValue); break;
-                case 3: guarantee = reader.Text(int.MaxValue); break;
-                case 4: security = reader.Text(int.MaxValue); break;
-                case 5 when fieldsLeft > 0: fields.Add(ReadField(ref reader, ref fieldsLeft)); break;
-                case 6 when nested.Count <= ContractLimits.MaxNested: nested.Add(ReadNested(ref reader, ref fieldsLeft)); break;
-                default: reader.Skip(); break;
+                case 1: typeName = reader.ReadText(field, int.MaxValue); break;
+                case 2: kind = reader.ReadText(field, int.MaxValue); break;
+                case 3: guarantee = reader.ReadText(field, int.MaxValue); break;
+                case 4: security = reader.ReadText(field, int.MaxValue); break;
+                case 5 when fieldsLeft > 0: fields.Add(ReadField(ref reader, field, ref fieldsLeft)); break;
+                case 6 when nested.Count <= ContractLimits.MaxNested: nested.Add(ReadNested(ref reader, field, ref fieldsLeft)); break;
+                default: reader.Skip(field); break;
             }
         }
 
-        outer.FailIf(reader.Failed);
         return new ContractDescription
         {
             TypeName = typeName,
@@ -146,45 +155,43 @@ internal sealed record SetTopicMessage : IControlMessage
         };
     }
 
-    private static ContractMessage ReadNested(ref ProtoReader outer, ref int fieldsLeft)
+    private static ContractMessage ReadNested(ref ProtobufReader outer, ControlField at, ref int fieldsLeft)
     {
-        var reader = outer.Message();
+        var reader = outer.ReadMessage(at);
         string name = "";
         var fields = ImmutableArray.CreateBuilder<ContractField>();
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: name = reader.Text(int.MaxValue); break;
-                case 2 when fieldsLeft > 0: fields.Add(ReadField(ref reader, ref fieldsLeft)); break;
-                default: reader.Skip(); break;
+                case 1: name = reader.ReadText(field, int.MaxValue); break;
+                case 2 when fieldsLeft > 0: fields.Add(ReadField(ref reader, field, ref fieldsLeft)); break;
+                default: reader.Skip(field); break;
             }
         }
 
-        outer.FailIf(reader.Failed);
         return new ContractMessage(name, fields.DrainToImmutable());
     }
 
-    private static ContractField ReadField(ref ProtoReader outer, ref int fieldsLeft)
+    private static ContractField ReadField(ref ProtobufReader outer, ControlField at, ref int fieldsLeft)
     {
         fieldsLeft--;
-        var reader = outer.Message();
+        var reader = outer.ReadMessage(at);
         int number = 0;
         int? message = null;
         string name = "", type = "";
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: number = reader.Int32(int.MaxValue); break;
-                case 2: name = reader.Text(int.MaxValue); break;
-                case 3: type = reader.Text(int.MaxValue); break;
-                case 4: message = reader.Int32(int.MaxValue) - 1; break;
-                default: reader.Skip(); break;
+                case 1: number = reader.ReadInt32(field, int.MaxValue); break;
+                case 2: name = reader.ReadText(field, int.MaxValue); break;
+                case 3: type = reader.ReadText(field, int.MaxValue); break;
+                case 4: message = reader.ReadInt32(field, int.MaxValue) - 1; break;
+                default: reader.Skip(field); break;
             }
         }
 
-        outer.FailIf(reader.Failed);
         return new ContractField(number, name, type) { Message = message };
     }
 }

@@ -1,34 +1,34 @@
 using QuickSilver.Membership.Views;
+using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Requests;
 
 // A ring neighbour does not answer this node.
-internal readonly record struct SuspectMessage(NodeKey Node, string Reason) : IControlMessage
+internal readonly record struct SuspectMessage(NodeKey Node, string Reason) : IControlMessage, IReadableMessage<SuspectMessage>
 {
     public static int Kind => ControlMessageKind.Suspect;
 
-    public void Write(ProtoWriter writer)
+    public void Write(ControlBuffer buffer)
     {
-        ViewFields.WriteNode(writer, 1, Node);
-        writer.Text(2, Reason);
+        ViewFields.WriteNode(buffer, 1, Node);
+        buffer.Text(2, Reason);
     }
 
-    public static bool TryRead(ReadOnlySpan<byte> body, out SuspectMessage message)
+    public static SuspectMessage Read(ReadOnlySpan<byte> body)
     {
-        var reader = new ProtoReader(body);
+        var reader = new ProtobufReader(body);
         NodeKey node = default;
         string reason = "";
-        while (reader.Next())
+        while (reader.TryReadField(out var field))
         {
-            switch (reader.Field)
+            switch (field.Number)
             {
-                case 1: node = ViewFields.ReadNode(ref reader); break;
-                case 2: reason = reader.Text(ControlFrame.MaxReasonBytes); break;
-                default: reader.Skip(); break;
+                case 1: node = ViewFields.ReadNode(ref reader, field); break;
+                case 2: reason = reader.ReadText(field, ControlFrame.MaxReasonBytes); break;
+                default: reader.Skip(field); break;
             }
         }
 
-        message = new SuspectMessage(node, reason);
-        return !reader.Failed;
+        return new SuspectMessage(node, reason);
     }
 }

@@ -1,0 +1,122 @@
+using System.Net;
+using QuickSilver.Core.Tests.Infrastructure;
+using QuickSilver.Membership.Protocol;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Tests.Infrastructure;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Tests.Protocol;
+
+// What a control message must be besides protobuf. Each refusal names the field and the bound.
+public sealed class ControlFieldsTests
+{
+    private const int SessionClosed = 1209;
+
+    private static string? Fault<T>(Action<ControlBuffer> write)
+        where T : IReadableMessage<T>
+    {
+        var buffer = new ControlBuffer();
+        write(buffer);
+        return ControlFrame.TryRead<T>(buffer.Written, out _, out string? fault) ? null : fault;
+    }
+
+    [Fact]
+    public void A_field_has_one_wire_type()
+    {
+        Assert.Equal("Field 1 has wire type 1; 0 was expected", Fault<HeartbeatMessage>(static buffer => buffer.Fixed64(1, 5)));
+        Assert.Equal("Field 2 has wire type 0; 1 was expected", Fault<CloseTopicMessage>(static buffer => buffer.UInt64(2, 5)));
+        Assert.Equal("Field 1 has wire type 0; 2 was expected", Fault<RefusedMessage>(static buffer => buffer.UInt64(1, 5)));
+        Assert.Equal("Field 1 has wire type 1; 2 was expected", Fault<SuspectMessage>(static buffer => buffer.Fixed64(1, 5)));
+    }
+
+    [Fact]
+    public void Numbers_have_bounds()
+    {
+        Assert.Equal(
+            "The message is malformed: 65536 is not within 0 to 65535",
+            Fault<InquiryMessage>(static buffer => buffer.UInt64(3, IPEndPoint.MaxPort + 1)));
+        Assert.Equal(
+            "The message is malformed: -1 is not within 0 to 65535",
+            Fault<InquiryMessage>(static buffer => buffer.Int64(3, -1)));
+        Assert.Equal(
+            "The message is malformed: 4294967296 is not within 0 to 4294967295",
+            Fault<ConfirmMessage>(static buffer => Nested(buffer, 2, static inner => inner.UInt64(2, 1UL << 32))));
+    }
+
+    [Fact]
+    public void Texts_have_bounds_and_are_UTF_8()
+    {
+        Assert.Null(Fault<RefusedMessage>(static buffer => buffer.Text(1, new string('r', ControlFrame.MaxReasonBytes))));
+        Assert.Equal(
+            "Field 1 has a text of 16385 bytes; the limit is 16384",
+            Fault<RefusedMessage>(static buffer => buffer.Text(1, new string('r', ControlFrame.MaxReasonBytes + 1))));
+        Assert.Equal(
+            "The message is malformed: a string is not valid UTF-8",
+            Fault<RefusedMessage>(static buffer => buffer.Bytes(1, [0xC3])));
+    }
+
+    [Fact]
+    public void Lists_have_bounds()
+    {
+        static void Views(ControlBuffer buffer, int count) =>
+            ViewFields.WriteOpen(buffer, 2, [.. Enumerable.Repeat(new OpenView(9, 3), count)]);
+
+        Assert.Null(Fault<ConfirmMessage>(static buffer => Views(buffer, OpenView.MostPerNode)));
+        Assert.Equal("More than 64 open views are named", Fault<ConfirmMessage>(static buffer => Views(buffer, OpenView.MostPerNode + 1)));
+        Assert.Equal(
+            "Field 3 has 65537 numbers; the limit is 65536",
+            Fault<ConfigurationMessage>(static buffer => Nested(buffer, 10, static inner => inner.PackedFixed64(3, new ulong[65_537]))));
+        Assert.Equal(
+            "The message ends in the middle of a field",
+            Fault<ConfigurationMessage>(static buffer => Nested(buffer, 10, static inner => inner.Bytes(3, new byte[9]))));
+    }
+
+    [Fact]
+    public void Addresses_have_four_bytes_or_sixteen() => Assert.Equal(
+        "Field 1 has an address of 5 bytes; 4 and 16 are valid",
+        Fault<GoodbyeMessage>(static buffer => Nested(buffer, 1, static inner => inner.Bytes(1, new byte[5]))));
+
+    [Fact]
+    public void A_message_that_is_cut_short_is_refused_and_one_without_fields_is_not()
+    {
+        Assert.False(ControlFrame.TryRead<HeartbeatMessage>([8], out _, out string? fault));
+        Assert.Equal("The message ends in the middle of a field", fault);
+        Assert.True(ControlFrame.TryRead<HeartbeatMessage>([], out var heartbeat, out _));
+        Assert.Equal(0, heartbeat.Known);
+    }
+
+    [Fact]
+    public void Members_that_are_out_of_order_are_refused() => Assert.Equal(
+        "The members of region 9 are not in ascending order",
+        Fault<ConfigurationMessage>(static buffer => ViewFields.WriteRegion(buffer, 9, new RegionView
+        {
+            RegionId = 9,
+            Number = 1,
+            Configuration = 1,
+            Group = null,
+            Members = [new NodeKey(2, 1), new NodeKey(1, 1)],
+        })));
+
+    [Fact]
+    public void The_log_says_what_was_wrong_with_a_message_for_which_a_session_is_closed()
+    {
+        var log = new LogRecorder();
+        var cluster = new FakeCluster(logger: log);
+        var raw = new RawClient(cluster);
+        cluster.World.RunUntil(() => raw.IsConnected);
+        raw.Send(RawClient.Join(7, cluster: new string('c', JoinMessage.MaxClusterBytes + 1)));
+        cluster.Run(0.1);
+        Assert.True(raw.IsClosed);
+        Assert.EndsWith(
+            "is closed: it sent an invalid message of kind 1: Field 1 has a text of 257 bytes; the limit is 256.",
+            log.TextOf(SessionClosed));
+    }
+
+    private static void Nested(ControlBuffer buffer, int field, Action<ControlBuffer> write)
+    {
+        int start = buffer.Begin(field);
+        write(buffer);
+        buffer.End(start);
+    }
+}
