@@ -74,6 +74,17 @@ public sealed partial class LayerRuleTests
     }
 
     [Fact]
+    public void In_Membership_what_both_sides_share_knows_neither_side()
+    {
+        var wrong =
+            from use in NamespaceUses.Within(Assemblies.Named("QuickSilver.Membership"))
+            where LayerRules.MembershipBans.Contains((RoomOf(use.User), RoomOf(use.Used)))
+            select $"{use.User.FullName} uses {use.Used.FullName}";
+
+        Violations.AssertNone(wrong);
+    }
+
+    [Fact]
     public void In_Multicast_recovery_and_ordering_do_not_know_each_other_and_dissemination_knows_neither()
     {
         var wrong =

@@ -58,6 +58,22 @@ internal static class LayerRules
     };
 
     /// <summary>
+    /// In Membership, a node's side uses what both sides share, and the service where it hosts one; nothing knows the node's side.
+    /// </summary>
+    public static readonly (string User, string Used)[] MembershipBans =
+    [
+        ("Contracts", "Client"),
+        ("Contracts", "Protocol"),
+        ("Views", "Client"),
+        ("Protocol", "Client"),
+        ("Protocol", "Service"),
+        ("Reachability", "Client"),
+        ("Regions", "Client"),
+        ("Regions", "Protocol"),
+        ("Service", "Client"),
+    ];
+
+    /// <summary>
     /// In Multicast, Hearing knows who gets copies and not how; Dissemination offers seams; Recovery and Ordering use it and not each
     /// other. The root wires them.
     /// </summary>

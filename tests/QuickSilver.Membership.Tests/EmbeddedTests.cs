@@ -2,6 +2,7 @@ using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Tests.Infrastructure;
 

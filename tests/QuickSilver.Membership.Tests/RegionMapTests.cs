@@ -1,7 +1,7 @@
 using System.Net;
 using FsCheck;
 using FsCheck.Fluent;
-using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;

@@ -1,4 +1,3 @@
-using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Service;

@@ -1,4 +1,5 @@
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Tests.Infrastructure;

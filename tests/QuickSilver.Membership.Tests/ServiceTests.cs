@@ -1,4 +1,4 @@
-using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;

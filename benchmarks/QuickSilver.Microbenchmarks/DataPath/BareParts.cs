@@ -4,6 +4,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 

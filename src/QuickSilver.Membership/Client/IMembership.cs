@@ -4,22 +4,6 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Client;
 
-[Flags]
-internal enum TopicRole
-{
-    None = 0,
-    Publish = 1,
-    Subscribe = 2,
-}
-
-internal sealed record TopicRequest
-{
-    public required string Name { get; init; }
-    public required ulong TopicId { get; init; }
-    public required TopicRole Role { get; init; }
-    public required ContractDescription Contract { get; init; }
-}
-
 // Refusal: null when granted; otherwise a sentence that names what differs or is wrong.
 internal readonly record struct TopicOutcome(string? Refusal);
 

@@ -1,4 +1,4 @@
-using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;

@@ -1,5 +1,5 @@
 using System.Net;
-using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Views;
 

@@ -1,5 +1,4 @@
 using QuickSilver.Endpoints;
-using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
 
 namespace QuickSilver.Topics;

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Tests.Infrastructure;

@@ -1,6 +1,6 @@
 using System.Runtime.CompilerServices;
 using QuickSilver.Endpoints;
-using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 using QuickSilver.Tests.Infrastructure;
 

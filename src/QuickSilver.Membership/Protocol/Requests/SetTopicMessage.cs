@@ -1,5 +1,4 @@
 using System.Collections.Immutable;
-using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Serialization.Protobuf;
 
