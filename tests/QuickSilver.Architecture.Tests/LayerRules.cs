@@ -29,8 +29,8 @@ internal static class LayerRules
     public const string Generator = "QuickSilver.Generators";
 
     /// <summary>
-    /// What each room of Core may use: Buffers, Wire, then Transport, then Loop; Alarms, Requests and Flow know Buffers
-    /// only. Transport hands what arrives to the core thread as requests. Diagnostics names what it reports on, addresses
+    /// What each room of Core may use: Buffers, Wire, then Transport, then Loop; Alarms, Requests, Flow and Storage know
+    /// Buffers only. Transport hands what arrives to the core thread as requests. Diagnostics names what it reports on, addresses
     /// among it, and so may be known by what it knows. Environment is the door that joins them all, so it may see each, and
     /// only the upper rooms see it.
     /// </summary>
@@ -41,10 +41,11 @@ internal static class LayerRules
         ["Alarms"] = ["Buffers"],
         ["Requests"] = ["Buffers"],
         ["Flow"] = ["Buffers"],
+        ["Storage"] = ["Buffers"],
         ["Diagnostics"] = ["Buffers", "Wire", "Transport"],
         ["Transport"] = ["Buffers", "Wire", "Requests", "Diagnostics"],
         ["Loop"] = ["Buffers", "Wire", "Alarms", "Requests", "Flow", "Diagnostics", "Transport", "Environment"],
-        ["Environment"] = ["Buffers", "Wire", "Alarms", "Requests", "Flow", "Diagnostics", "Transport", "Loop"],
+        ["Environment"] = ["Buffers", "Wire", "Alarms", "Requests", "Flow", "Diagnostics", "Transport", "Loop", "Storage"],
     };
 
     /// <summary>

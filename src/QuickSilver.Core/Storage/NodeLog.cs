@@ -1,0 +1,268 @@
+namespace QuickSilver.Core.Storage;
+
+// A log as its user sees it: order, bounds and failure, over whatever file lies beneath. It does no input or output itself.
+//
+// The file has one operation at a time. While it works, appends gather in a block, syncs in one flag, reads in a queue; when it has
+// ended, Next chooses what comes then. So one flush serves all that waited for it, and a slow disk makes larger writes.
+//
+//   Opening → Open → Ending → Closed      Ending: disposed; what was accepted is still done.
+//   any     → Failed → Closed             Failed: nothing is done any more but to close the file.
+//
+// Invariants:
+// - Length = _written + what is being written + what is filled. DurableLength <= _written.
+// - While the log is Open or Ending and anything waits, an operation is under way: each call ends with Advance, each end with OnDone.
+// - Nothing is accepted while a truncation waits, so that no append, sync or read can come to lie behind one.
+// - A read begins only when all of its range is written; its range ends at the length that the log had at the call.
+internal sealed class NodeLog : INodeLog, ILogFileOwner
+{
+    private const long NoTruncation = -1;
+
+    private readonly ILogFile _file;
+    private readonly LogOptions _options;
+    private readonly ILogObserver _observer;
+    private readonly AppendBlocks _blocks;
+    private readonly PendingReads _reads = new();
+    private LogState _state = LogState.Opening;
+    private LogOperation _current;
+    private LogOperationKind _last;
+    private long _written;
+    private long _truncateTo = NoTruncation;
+    private bool _isSyncWanted;
+    private RefusedCalls _refused;
+    private LogException? _failure;
+
+    private NodeLog(ILogFile file, LogOptions options, ILogObserver observer)
+    {
+        _file = file;
+        _options = options;
+        _observer = observer;
+        _blocks = new AppendBlocks(options.BlockBytes);
+    }
+
+    private enum LogState
+    {
+        Opening = 0,
+        Open,
+        Ending,
+        Failed,
+        Closed,
+    }
+
+    public string Name => _options.Name;
+
+    public long Length => _written + _blocks.Writing + _blocks.Filled;
+
+    public long DurableLength { get; private set; }
+
+    public static NodeLog Open(ILogFile file, LogOptions options, ILogObserver observer)
+    {
+        options.Check();
+        var log = new NodeLog(file, options, observer);
+        log.Begin(new LogOperation(LogOperationKind.Open));
+        return log;
+    }
+
+    public LogOutcome Append(ReadOnlySpan<byte> bytes)
+    {
+        if (bytes.Length > _options.BlockBytes)
+        {
+            throw new ArgumentException(
+                $"{bytes.Length} bytes are too many for one append to log '{Name}'. It takes {_options.BlockBytes} at most.",
+                nameof(bytes));
+        }
+
+        if (!IsAccepting())
+        {
+            return _refused.Append();
+        }
+
+        if (bytes.Length > _options.MaxBytes - Length)
+        {
+            return LogOutcome.Full;
+        }
+
+        if (!_blocks.TryAdd(bytes))
+        {
+            return _refused.Append();
+        }
+
+        Advance();
+        return LogOutcome.Accepted;
+    }
+
+    public LogOutcome Sync()
+    {
+        if (!IsAccepting())
+        {
+            return _refused.Append();
+        }
+
+        _isSyncWanted = true;
+        Advance();
+        return LogOutcome.Accepted;
+    }
+
+    public LogOutcome Read(long offset, Memory<byte> into)
+    {
+        bool isAccepting = IsAccepting();
+        if (offset < 0 || (isAccepting && offset > Length))
+        {
+            throw new ArgumentOutOfRangeException(nameof(offset), offset, $"Log '{Name}' has offsets from 0 to {Length}.");
+        }
+
+        if (!isAccepting || _reads.IsFull)
+        {
+            return _refused.Read();
+        }
+
+        _reads.Add(new PendingRead(offset, into[..(int)Math.Min(into.Length, Length - offset)]));
+        Advance();
+        return LogOutcome.Accepted;
+    }
+
+    public LogOutcome Truncate(long length)
+    {
+        bool isAccepting = IsAccepting();
+        if (length < 0 || (isAccepting && length > Length))
+        {
+            throw new ArgumentOutOfRangeException(nameof(length), length, $"Log '{Name}' has {Length} bytes and can only be made shorter.");
+        }
+
+        if (!isAccepting)
+        {
+            return _refused.Append();
+        }
+
+        _truncateTo = length;
+        Advance();
+        return LogOutcome.Accepted;
+    }
+
+    public void Dispose()
+    {
+        if (_state is LogState.Opening or LogState.Open)
+        {
+            _state = LogState.Ending;
+            Advance();
+        }
+    }
+
+    public void OnDone(long value, LogException? failure)
+    {
+        var done = _current;
+        _current = default;
+        _last = done.Kind;
+        if (done.Kind == LogOperationKind.Close)
+        {
+            // Whether that succeeded changes nothing: what was promised is on the disk.
+            _state = LogState.Closed;
+            _observer.OnClosed(_failure);
+        }
+        else if (failure is not null)
+        {
+            _failure = failure;
+            _state = LogState.Failed;
+            Advance();
+        }
+        else
+        {
+            Settle(done, value);
+            Advance();
+            done.TellTo(_observer, isOpen: _state == LogState.Open);
+            TellRoom();
+        }
+    }
+
+    // What the end of an operation changes, before the next begins and before anybody is told.
+    private void Settle(in LogOperation done, long value)
+    {
+        switch (done.Kind)
+        {
+            case LogOperationKind.Open:
+                _state = _state == LogState.Opening ? LogState.Open : _state;
+                _written = DurableLength = value;
+                break;
+            case LogOperationKind.Write:
+                _written += _blocks.EndWrite();
+                DurableLength = done.IsSynced ? _written : DurableLength;
+                break;
+            case LogOperationKind.Truncate:
+                _truncateTo = NoTruncation;
+                _written = DurableLength = done.Offset;
+                break;
+        }
+    }
+
+    private void TellRoom()
+    {
+        // An append that was refused may be as long as a block: only an empty one surely has room.
+        if (_state == LogState.Open && _truncateTo == NoTruncation
+            && _refused.TryEnd(hasBlock: _blocks.Filled == 0, hasRead: !_reads.IsFull))
+        {
+            _observer.OnRoom();
+        }
+    }
+
+    private void Advance()
+    {
+        if (_current.Kind == LogOperationKind.None && _state is not (LogState.Opening or LogState.Closed))
+        {
+            var next = Next();
+            if (next.Kind != LogOperationKind.None)
+            {
+                Begin(next);
+            }
+        }
+    }
+
+    // Writes and reads take turns, so that neither waits for ever.
+    private LogOperation Next()
+    {
+        if (_state == LogState.Failed)
+        {
+            return new LogOperation(LogOperationKind.Close);
+        }
+
+        bool canRead = _reads.Count > 0 && _reads.First.End <= _written;
+        bool canWrite = _blocks.Filled > 0 || _isSyncWanted;
+        if (canRead && (!canWrite || _last == LogOperationKind.Write))
+        {
+            var read = _reads.TakeFirst();
+            return new LogOperation(LogOperationKind.Read, read.Offset, read.Into);
+        }
+
+        if (canWrite)
+        {
+            bool isSynced = _isSyncWanted;
+            _isSyncWanted = false;
+            return new LogOperation(LogOperationKind.Write, _written, _blocks.BeginWrite(), isSynced);
+        }
+
+        if (_truncateTo != NoTruncation)
+        {
+            return new LogOperation(LogOperationKind.Truncate, _truncateTo);
+        }
+
+        return _state == LogState.Ending ? new LogOperation(LogOperationKind.Close) : default;
+    }
+
+    private void Begin(in LogOperation operation)
+    {
+        _current = operation;
+        _file.Begin(operation, this);
+    }
+
+    // Throws where no call will ever be accepted again.
+    private bool IsAccepting()
+    {
+        if (_failure is not null)
+        {
+            throw new LogException(_failure.Error, $"Log '{Name}' has failed and accepts nothing more. {_failure.Message}", _failure);
+        }
+
+        ObjectDisposedException.ThrowIf(_state is LogState.Ending or LogState.Closed, this);
+        return _state == LogState.Open && _truncateTo == NoTruncation;
+    }
+
+    public override string ToString() => $"log {Name} ({_state}, {DurableLength} of {Length} bytes durable)";
+}

@@ -1,0 +1,29 @@
+namespace QuickSilver.Core.Storage;
+
+// Which calls were answered with Busy and whose callers wait to be told of room. Each is told once.
+internal struct RefusedCalls
+{
+    private bool _isAppendRefused;
+    private bool _isReadRefused;
+
+    public LogOutcome Append()
+    {
+        _isAppendRefused = true;
+        return LogOutcome.Busy;
+    }
+
+    public LogOutcome Read()
+    {
+        _isReadRefused = true;
+        return LogOutcome.Busy;
+    }
+
+    /// <summary>Forgets those that have room now. False: there is none of them.</summary>
+    public bool TryEnd(bool hasBlock, bool hasRead)
+    {
+        bool any = (_isAppendRefused && hasBlock) || (_isReadRefused && hasRead);
+        _isAppendRefused &= !hasBlock;
+        _isReadRefused &= !hasRead;
+        return any;
+    }
+}
