@@ -7,11 +7,12 @@ using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Loop;
 using QuickSilver.Core.Requests;
+using QuickSilver.Core.Storage;
 using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Core.Environment;
 
-// The real house: the machine's clock, chance, sockets and one core thread. Start makes one that runs; Dispose ends its
+// The real house: the machine's clock, chance, sockets, files and one core thread. Start makes one that runs; Dispose ends its
 // thread, closes every port and stream that is still open, and may be called from any thread, the core thread included.
 internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
 {
@@ -22,6 +23,7 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
     private readonly DatagramSocketFactory _ports;
     private readonly ControlStreams _streams;
     private readonly Alarm _renewal;
+    private readonly MachineLogs _logs;
     // Those that are open, and some that were closed since the last renewal.
     private readonly List<DatagramSocket> _open = [];
     private readonly RandomStream _random = NewRandomStream();
@@ -39,13 +41,14 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
             LongestNap = options.LongestNap,
             Spin = options.Spin,
         };
-        _core = new CoreThread(coreOptions, Buffers, Counters, logger, CloseStreams);
+        _core = new CoreThread(coreOptions, Buffers, Counters, logger, CloseAll);
         _ports = new DatagramSocketFactory(options.LocalAddress, options.SegmentationOffload, Counters, logger)
         {
             TimeToLive = options.MulticastTimeToLive,
         };
         _renewal = new Alarm(Renew);
         _streams = new ControlStreams(_core.Post, logger);
+        _logs = new MachineLogs(_core, options);
     }
 
     public CoreCounters Counters { get; } = new();
@@ -111,6 +114,12 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
         return _streams.Connect(LocalAddress, remote, handler);
     }
 
+    public INodeLog OpenLog(LogOptions options, ILogObserver observer)
+    {
+        _core.ThrowUnlessCurrent();
+        return _logs.Open(options, observer);
+    }
+
     public void Dispose()
     {
         _core.Stop();
@@ -118,6 +127,7 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
         {
             // The thread has ended, so this is its last word. What is queued goes out, but nobody is waited for longer.
             _lingering.Wait(LingerLimit);
+            _logs.End(LingerLimit);
         }
     }
 
@@ -136,7 +146,11 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
         }
     }
 
-    private void CloseStreams() => _lingering = _streams.CloseAll();
+    private void CloseAll()
+    {
+        _lingering = _streams.CloseAll();
+        _logs.End(TimeSpan.Zero);
+    }
 
     private static RandomStream NewRandomStream()
     {

@@ -25,4 +25,7 @@ internal sealed record MachineEnvironmentOptions
 
     /// <summary>The longest rest taken under load to let datagrams gather, and so the delay it may add; zero: none.</summary>
     public TimeSpan LongestNap { get; init; } = TimeSpan.FromMicroseconds(200);
+
+    /// <summary>Where this node's logs lie, and no other node's. Null (default): the node can open no logs.</summary>
+    public string? StorageDirectory { get; init; }
 }

@@ -1,0 +1,98 @@
+using QuickSilver.Core.Storage;
+
+namespace QuickSilver.Core.Tests.Storage;
+
+// A node with a disk, for tests that hold for every environment.
+internal abstract class LogHouse : IDisposable
+{
+    /// <summary>Does something on the core thread. What it throws is thrown here.</summary>
+    public abstract void Do(Action work);
+
+    /// <summary>Lets the node work until a condition, looked at on the core thread, holds.</summary>
+    public abstract void Until(Func<bool> condition, string what);
+
+    /// <summary>Ends the process at once, and begins another on the same machine.</summary>
+    public abstract void Restart();
+
+    public abstract void Dispose();
+
+    /// <summary>Begins to open a log in the present process; on the core thread.</summary>
+    protected abstract INodeLog Begin(LogOptions options, ILogObserver observer);
+
+    /// <summary>Begins to open a log, and does something with it in the same step of the core thread.</summary>
+    public OpenLog TryOpen(LogOptions options, Action<INodeLog>? first = null)
+    {
+        var recording = new LogRecording();
+        INodeLog? log = null;
+        Do(() =>
+        {
+            log = Begin(options, recording);
+            first?.Invoke(log);
+        });
+        return new OpenLog(this, log!, recording);
+    }
+
+    public OpenLog Open(string name = "log", int blockBytes = LogOptions.MinBlockBytes)
+    {
+        var log = TryOpen(new LogOptions { Name = name, BlockBytes = blockBytes });
+        Until(() => log.Told.IsOpen, "the log is open");
+        return log;
+    }
+}
+
+// An open log, its callbacks, and calls that wait for their ends.
+internal sealed class OpenLog(LogHouse house, INodeLog log, LogRecording told)
+{
+    public INodeLog Log => log;
+
+    public LogRecording Told => told;
+
+    public LogOutcome Append(ReadOnlyMemory<byte> bytes) => Ask(() => log.Append(bytes.Span));
+
+    public void AppendAndSync(ReadOnlyMemory<byte> bytes)
+    {
+        Assert.Equal(LogOutcome.Accepted, Append(bytes));
+        Sync();
+    }
+
+    public void Sync()
+    {
+        long length = 0;
+        Assert.Equal(LogOutcome.Accepted, Ask(() =>
+        {
+            length = log.Length;
+            return log.Sync();
+        }));
+        house.Until(() => told.Synced >= length && log.DurableLength >= length, "the log is synced");
+    }
+
+    public byte[] Read(long offset, int bytes)
+    {
+        int reads = told.Reads.Count;
+        Assert.Equal(LogOutcome.Accepted, Ask(() => log.Read(offset, new byte[bytes])));
+        house.Until(() => told.Reads.Count > reads, "the read has ended");
+        return told.Reads[reads];
+    }
+
+    public byte[] ReadAll() => Read(0, (int)log.Length);
+
+    public void Truncate(long length)
+    {
+        int before = told.Told.Count;
+        Assert.Equal(LogOutcome.Accepted, Ask(() => log.Truncate(length)));
+        house.Until(() => told.Told.IndexOf($"truncated {length}", before) >= 0, "the log is truncated");
+    }
+
+    public void Close()
+    {
+        house.Do(log.Dispose);
+        house.Until(() => told.IsClosed, "the log is closed");
+    }
+
+    public T Ask<T>(Func<T> call)
+    {
+        T answer = default!;
+        house.Do(() => answer = call());
+        return answer;
+    }
+}

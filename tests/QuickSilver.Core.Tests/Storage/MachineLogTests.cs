@@ -1,0 +1,191 @@
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Requests;
+using QuickSilver.Core.Storage;
+using QuickSilver.Core.Tests.Infrastructure;
+
+namespace QuickSilver.Core.Tests.Storage;
+
+public sealed class MachineLogContractTests() : NodeLogContract(new MachineLogHouse());
+
+// What only a machine's logs have: directories, permissions, threads, a kernel that refuses.
+public sealed class MachineLogTests : IDisposable
+{
+    private const string FullDevice = "/dev/full";
+
+    private readonly MachineLogHouse _house = new();
+
+    public void Dispose() => _house.Dispose();
+
+    [Fact]
+    public void A_node_without_a_storage_directory_opens_no_logs_and_says_which_option_is_missing()
+    {
+        using var node = new MachineNode();
+        var refusal = Assert.Throws<LogException>(
+            () => node.Do(() => node.Environment.OpenLog(new LogOptions { Name = "log" }, new LogRecording())));
+        Assert.Equal(LogError.NoDirectory, refusal.Error);
+        Assert.Contains("storage directory", refusal.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Logs_are_opened_on_the_core_thread_only()
+    {
+        Assert.Throws<InvalidOperationException>(
+            () => _house.Environment.OpenLog(new LogOptions { Name = "log" }, new LogRecording()));
+    }
+
+    [Fact]
+    public void Callbacks_come_on_the_core_thread()
+    {
+        bool? isOnCoreThread = null;
+        var recording = new LogRecording { OnEach = _ => isOnCoreThread = _house.Environment.IsOnCoreThread };
+        _house.Do(() => _house.Environment.OpenLog(new LogOptions { Name = "log" }, recording));
+        _house.Until(() => isOnCoreThread is not null, "a callback");
+        Assert.True(isOnCoreThread);
+    }
+
+    [Fact]
+    public void A_node_that_opens_no_log_makes_no_directory()
+    {
+        _house.Do(() => { });
+        Assert.False(Directory.Exists(_house.Folder));
+    }
+
+    [Fact]
+    public void Another_node_cannot_open_a_log_that_is_open()
+    {
+        _house.Open();
+        using var other = new MachineLogHouse(_house.Folder);
+        var second = other.TryOpen(new LogOptions { Name = "log" });
+        other.Until(() => second.Told.IsClosed, "the second opening has failed");
+        Assert.Equal(LogError.InUse, second.Told.Failure!.Error);
+        Assert.Contains(Path.Combine(_house.Folder, "log.log"), second.Told.Failure.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void The_end_of_a_node_frees_its_logs()
+    {
+        var log = _house.Open();
+        log.AppendAndSync(NodeLogContract.Bytes("abc"));
+        _house.EndNode();
+        using var other = new MachineLogHouse(_house.Folder);
+        Assert.Equal("abc", NodeLogContract.Text(other.Open().ReadAll()));
+    }
+
+    [Fact]
+    public void A_directory_that_cannot_be_made_is_named()
+    {
+        File.WriteAllText(_house.Folder, "a file where the directory would be");
+        var log = _house.TryOpen(new LogOptions { Name = "log" });
+        _house.Until(() => log.Told.IsClosed, "the opening has failed");
+        Assert.Contains(_house.Folder, log.Told.Failure!.Message, StringComparison.Ordinal);
+        File.Delete(_house.Folder);
+    }
+
+    [Fact]
+    public void A_log_that_may_not_be_written_is_refused_for_want_of_permission()
+    {
+        Directory.CreateDirectory(Path.Combine(_house.Folder, "log.log"));
+        var log = _house.TryOpen(new LogOptions { Name = "log" });
+        _house.Until(() => log.Told.IsClosed, "the opening has failed");
+        Assert.Equal(LogError.NoPermission, log.Told.Failure!.Error);
+    }
+
+    [SkippableFact]
+    public void A_full_disk_fails_the_log_for_good()
+    {
+        Skip.IfNot(File.Exists(FullDevice), "This system has no device that is always full.");
+        Directory.CreateDirectory(_house.Folder);
+        File.CreateSymbolicLink(Path.Combine(_house.Folder, "log.log"), FullDevice);
+        var log = _house.Open();
+        log.Append(NodeLogContract.Bytes("abc"));
+        _house.Until(() => log.Told.IsClosed, "the log has failed");
+
+        Assert.Equal(LogError.NoSpace, log.Told.Failure!.Error);
+        Assert.Contains("write 3 bytes at 0", log.Told.Failure.Message, StringComparison.Ordinal);
+        Assert.Equal(LogError.NoSpace, Assert.Throws<LogException>(() => log.Append(NodeLogContract.Bytes("d"))).Error);
+        Assert.Equal(LogError.NoSpace, Assert.Throws<LogException>(() => log.Ask(log.Log.Sync)).Error);
+        Assert.DoesNotContain(log.Told.Told, what => what.StartsWith("written", StringComparison.Ordinal));
+    }
+
+    [SkippableFact]
+    public void A_file_that_was_cut_off_from_outside_fails_the_read()
+    {
+        Skip.IfNot(OperatingSystem.IsLinux(), "Elsewhere the lock keeps others from the file, or there is no such program.");
+        var log = _house.Open();
+        log.AppendAndSync(NodeLogContract.Bytes("abcdef"));
+        CutOff(Path.Combine(_house.Folder, "log.log"));
+        log.Ask(() => log.Log.Read(0, new byte[6]));
+        _house.Until(() => log.Told.IsClosed, "the log has failed");
+        Assert.Equal(LogError.Device, log.Told.Failure!.Error);
+        Assert.Empty(log.Told.Reads);
+    }
+
+    [Fact]
+    public void A_handler_that_throws_holds_up_no_other_log()
+    {
+        var one = _house.Open("one");
+        var two = _house.Open("two");
+        one.Told.OnEach = _ => throw new InvalidDataException();
+        one.Ask(() =>
+        {
+            one.Log.Append([1]);
+            two.Log.Append([2]);
+            one.Log.Sync();
+            return two.Log.Sync();
+        });
+        _house.Until(() => two.Told.Synced == 1 && one.Log.DurableLength == 1, "both logs are synced");
+        Assert.True(_house.Log.Has(1020));
+    }
+
+    [Fact]
+    public void Appends_and_syncs_allocate_nothing_on_the_core_thread()
+    {
+        var log = _house.Open(blockBytes: 64 << 10);
+        var bytes = new byte[100];
+        var step = new Repeat(_house.Environment, log.Log, bytes);
+        long least = long.MaxValue;
+        for (int i = 0; i < Allocations.Tries && least > 0; i++)
+        {
+            long before = log.Ask(GC.GetAllocatedBytesForCurrentThread);
+            step.Run(_house, rounds: 300);
+            // The requests of the measure itself allocate on the test's thread, but for their boxed answer.
+            least = Math.Min(least, log.Ask(GC.GetAllocatedBytesForCurrentThread) - before);
+        }
+
+        Assert.InRange(least, 0, 300);
+    }
+
+    // By a program that does not ask for the lock.
+    private static void CutOff(string path)
+    {
+        using var shell = System.Diagnostics.Process.Start("truncate", ["-s", "1", path]);
+        shell.WaitForExit();
+    }
+
+    // Appends and syncs in each turn of the core thread.
+    private sealed class Repeat(MachineEnvironment environment, INodeLog log, byte[] bytes) : Request
+    {
+        private int _left;
+
+        public void Run(LogHouse house, int rounds)
+        {
+            _left = rounds;
+            environment.Post(this);
+            house.Until(() => _left == 0, "all rounds are done");
+        }
+
+        public override void Execute()
+        {
+            for (int i = 0; i < 10; i++)
+            {
+                log.Append(bytes);
+            }
+
+            log.Sync();
+            if (--_left > 0)
+            {
+                environment.Post(this);
+            }
+        }
+    }
+}
