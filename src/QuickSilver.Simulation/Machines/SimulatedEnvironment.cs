@@ -3,14 +3,15 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
+using QuickSilver.Core.Storage;
 using QuickSilver.Core.Transport;
 using QuickSilver.Simulation.Network;
 
 namespace QuickSilver.Simulation.Machines;
 
-// One life of one node, seen from its protocol code: the same doors as on a machine, with virtual time and the simulated
-// network behind them. Everything that the core thread would do is an event that passes Admit: there a paused or busy
-// node makes it wait, in order, and a dead one never does it. After the end all doors are shut without complaint where
+// One life of one node, seen from its protocol code: the same doors as on a machine, with virtual time, the simulated network
+// and the machine's disk behind them. Everything that the core thread would do is an event that passes Admit: there a paused or
+// busy node makes it wait, in order, and a dead one never does it. After the end all doors are shut without complaint where
 // a dead process could not complain either.
 internal sealed class SimulatedEnvironment : INodeEnvironment
 {
@@ -129,6 +130,8 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
         _time.CheckThread();
         return SimulatedConnection.Begin(this, remote, handler);
     }
+
+    public INodeLog OpenLog(LogOptions options, ILogObserver observer) => Node.Disk.Open(this, options, observer);
 
     /// <summary>A step of the process's own code.</summary>
     internal void PostStep(ProcessContext context, SendOrPostCallback step, object? state)

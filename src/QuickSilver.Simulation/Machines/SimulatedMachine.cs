@@ -1,9 +1,11 @@
 using System.Net;
+using QuickSilver.Simulation.Disks;
 
 namespace QuickSilver.Simulation.Machines;
 
 // One machine of the cluster: its place in the network stays, its lives come and go. A life is a SimulatedEnvironment;
-// a crash ends it, a restart begins the next one, which knows nothing of the last.
+// a crash ends it, a restart begins the next one, which knows nothing
+// of the last but what lies on the disk.
 internal sealed class SimulatedMachine
 {
     private readonly SimulatedMachines _cluster;
@@ -41,6 +43,9 @@ internal sealed class SimulatedMachine
 
     /// <summary>Its monotonic clock.</summary>
     public DriftingClock Clock { get; }
+
+    /// <summary>Its disk, which keeps its files over the machine's lives.</summary>
+    public SimulatedDisk Disk => _cluster.DiskOf(this);
 
     /// <summary>Whether it carries the membership service and no node.</summary>
     public bool IsService { get; init; }
@@ -103,7 +108,7 @@ internal sealed class SimulatedMachine
 
     /// <summary>
     /// Ends the present life at once. Its peers' streams are reset, as a system does for a dead process; or, silently (power
-    /// lost), they hear nothing and find out by themselves.
+    /// lost), they hear nothing and find out by themselves; then its logs lose what was not synced.
     /// </summary>
     public void Crash(bool silently = false)
     {
@@ -119,6 +124,7 @@ internal sealed class SimulatedMachine
         _pausedUntil = TimeSpan.Zero;
         _cluster.Trace.Add(_cluster.Time.Now, Number, TraceKind.Crash, silently ? 1UL : 0);
         life.End(silently);
+        _cluster.FindDisk(this)?.Crash(powerLost: silently);
         _cluster.TellEnded(this);
     }
 

@@ -1,9 +1,13 @@
+using QuickSilver.Simulation.Disks;
+
 namespace QuickSilver.Simulation.Machines;
 
 // Many nodes, one thread, one order of events, one seed: the same seed gives the same run, byte for byte (I20).
 internal sealed class SimulatedMachines
 {
     private readonly List<SimulatedMachine> _nodes = [];
+    // By the machine's number. Only of those that ever opened a log: the others are to cost nothing for it.
+    private readonly SortedList<int, SimulatedDisk> _disks = [];
 
     public SimulatedMachines(ulong seed)
         : this(new SimulationOptions { Seed = seed })
@@ -79,8 +83,8 @@ internal sealed class SimulatedMachines
     public bool RunUntil(Func<bool> condition, TimeSpan limit) => Time.RunUntil(condition, VirtualTime.Add(Time.Now, limit));
 
     /// <summary>
-    /// Undoes all that faults did: links, partitions, pauses, node models, clocks that run wrong (one that was set stays so); what
-    /// crashed is restarted.
+    /// Undoes all that faults did: links, partitions, pauses, node models, disks, clocks that run wrong (one that was set stays so);
+    /// what crashed is restarted.
     /// </summary>
     public void Heal()
     {
@@ -88,6 +92,7 @@ internal sealed class SimulatedMachines
         foreach (var node in _nodes)
         {
             node.Model.Heal();
+            FindDisk(node)?.Heal();
             node.Life?.Endpoints.JoinAgain();
             node.Clock.Rate = 1;
             node.Resume();
@@ -123,6 +128,22 @@ internal sealed class SimulatedMachines
         _nodes.Add(machine);
         return machine;
     }
+
+    internal SimulatedDisk DiskOf(SimulatedMachine machine)
+    {
+        var disk = FindDisk(machine);
+        if (disk is null)
+        {
+            disk = new SimulatedDisk(this, machine.Number);
+            _disks.Add(machine.Number, disk);
+        }
+
+        return disk;
+    }
+
+    /// <summary>Null: nobody has asked for it.</summary>
+    internal SimulatedDisk? FindDisk(SimulatedMachine machine) =>
+        _disks.TryGetValue(machine.Number, out var disk) ? disk : null;
 
     internal void TellStarted(SimulatedMachine node) => NodeStarted?.Invoke(node);
 

@@ -17,6 +17,7 @@ internal enum TraceKind : byte
     Pause = 10,
     Resume = 11,
     Step = 12,
+    Disk = 13,
 }
 
 internal readonly record struct TraceEntry(TimeSpan At, int Node, TraceKind Kind, ulong Detail);
