@@ -4,6 +4,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
+using QuickSilver.Core.Storage;
 using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Microbenchmarks.DataPath;
@@ -53,6 +54,8 @@ internal sealed class BareEnvironment : INodeEnvironment
     public IControlListener Listen(IPEndPoint local, IControlAcceptor acceptor) => throw new NotSupportedException();
 
     public IControlStream Connect(IPEndPoint remote, IControlStreamHandler handler) => throw new NotSupportedException();
+
+    public INodeLog OpenLog(LogOptions options, ILogObserver observer) => throw new NotSupportedException();
 
     private sealed class BarePort : IDatagramPort
     {

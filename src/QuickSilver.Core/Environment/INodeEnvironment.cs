@@ -2,13 +2,14 @@ using System.Net;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Requests;
+using QuickSilver.Core.Storage;
 using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Core.Environment;
 
-// The only door through which protocol code reaches time, chance and the network. Two houses stand behind it: the
+// The only door through which protocol code reaches time, chance, the network and the disk. Two houses stand behind it: the
 // machine (MachineEnvironment) and the simulator. Everything but Post is called on the node's core thread only, and
-// every callback (alarms, requests, datagrams, stream events) comes on that thread, so protocol code needs no locks.
+// every callback (alarms, requests, datagrams, streams, logs) comes on that thread, so protocol code needs no locks.
 internal interface INodeEnvironment
 {
     /// <summary>Monotonic time since an arbitrary origin; never steps back, unaffected by the wall clock.</summary>
@@ -43,4 +44,12 @@ internal interface INodeEnvironment
 
     /// <summary>Begins to connect; the outcome arrives at the handler as OnConnected or OnClosed.</summary>
     IControlStream Connect(IPEndPoint remote, IControlStreamHandler handler);
+
+    /// <summary>
+    /// Begins to open a log of this node, which is created if there is none. The outcome arrives at the observer as OnOpened or
+    /// OnClosed. The end of the environment is to its logs what the end of the process is.
+    /// </summary>
+    /// <exception cref="ArgumentException">An option is wrong.</exception>
+    /// <exception cref="LogException">This node has no storage directory.</exception>
+    INodeLog OpenLog(LogOptions options, ILogObserver observer);
 }

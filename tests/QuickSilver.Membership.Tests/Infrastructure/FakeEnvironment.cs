@@ -3,6 +3,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
+using QuickSilver.Core.Storage;
 using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Membership.Tests.Infrastructure;
@@ -94,6 +95,9 @@ internal sealed class FakeEnvironment(FakeWorld world, IPAddress address, ulong 
         World.After(FakeWorld.Latency * 2, () => near.Establish(remote));
         return near;
     }
+
+    public INodeLog OpenLog(LogOptions options, ILogObserver observer) =>
+        throw LogException.Of(LogError.NoDirectory, "open", options.Name, "there is no disk here");
 
     public void Track(FakeStream stream) => _streams.Add(stream);
 

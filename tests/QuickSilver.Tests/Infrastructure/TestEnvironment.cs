@@ -3,12 +3,13 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
+using QuickSilver.Core.Storage;
 using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Tests.Infrastructure;
 
 // A core thread for tests: requests run when the test pumps (manual), or on a thread of its own. Time stands still unless
-// it is advanced; there is no network.
+// it is advanced; there is no network and no disk.
 internal sealed class TestEnvironment : INodeEnvironment, IDisposable
 {
     private readonly RequestQueue _queue = new();
@@ -73,6 +74,9 @@ internal sealed class TestEnvironment : INodeEnvironment, IDisposable
 
     public IControlStream Connect(IPEndPoint remote, IControlStreamHandler handler) =>
         throw new TransportException("There is no network here.");
+
+    public INodeLog OpenLog(LogOptions options, ILogObserver observer) =>
+        throw LogException.Of(LogError.NoDirectory, "open", options.Name, "there is no disk here");
 
     /// <summary>Manual: runs what was posted, and what that posts, until nothing is left. Returns how many ran.</summary>
     public int Pump()
