@@ -1,4 +1,3 @@
-using QuickSilver.Core.Tests.Storage;
 using QuickSilver.Simulation.Disks;
 
 namespace QuickSilver.Simulation.Tests.Disks;
