@@ -9,47 +9,51 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Dispatch;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.Stalls;
 using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast;
 
 // One node's multicast: where configurations are applied, and sending topics meet their regions' streams. What arrives goes
-// through PacketReader. All on the core thread.
+// through PacketDispatcher. All on the core thread.
 //
 // Invariants: a node's topics move from old views to new ones within one OnConfiguration, so a topic's messages go through
 // exactly one view of each region per configuration; a superseded stream stays until it is settled, and the configuration
 // is confirmed to the service only then; a superseded view of which this node is a member stays until the service says
 // that all nodes have confirmed, and all it holds was accepted above.
-internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamConsumer
+internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamConsumer, ISentStreams, IViewsObserver, IPacketHandler
 {
     private static readonly TimeSpan MemoryPause = TimeSpan.FromMilliseconds(2);
 
     private readonly MulticastContext _context;
-    private readonly PacketReader _reader;
+    private readonly OpenViews _open;
+    private readonly PacketDispatcher _dispatcher;
+    private readonly PacketWays _ways;
     private readonly SendingPorts _ports;
     private readonly Dictionary<ulong, RegionView> _views = [];
-    private readonly Dictionary<(ulong Region, StreamClass Class), RegionSender> _senders = [];
-    private readonly List<RegionSender> _retired = [];
-    // What was packed into since the last flush. Nobody looks at the other streams: a node may have thousands that rest.
-    private readonly List<RegionSender> _unflushed = [];
+    // Null until something is sent.
+    private SentStreams? _sent;
+    private LookAhead? _lookAhead;
     // Null until one is.
     private OpenTopics? _topics;
     // Null until a best-effort topic has something for them.
     private BestEffortMarks? _marks;
     private UnrepairedLosses? _losses;
-    private List<TopicSender> _waiting = [];
-    private List<TopicSender> _waitingBefore = [];
+    private WaitingTopics? _waiting;
     private StabilityWaits? _stabilityWaits;
     private NodeWaits? _waits;
     // Null until a reader is slow.
     private CreditLimits? _creditLimits;
     private SlowReaders? _slowReaders;
-    private readonly Request _flush;
     private readonly Request _progress;
     // Null until something holds a confirmation up.
     private Confirmation? _confirmation;
@@ -59,7 +63,6 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private long _configuration;
     private long _settled;
     private Alarm? _memoryLook;
-    private bool _flushPosted;
     private bool _progressPosted;
     private bool _isClosed;
 
@@ -67,10 +70,10 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         INodeEnvironment environment, MulticastOptions options, Func<IMembershipObserver, DatagramAddress, IMembership> join)
     {
         options.Validate();
-        _reader = new PacketReader(options);
+        var splitter = new RunSplitter(options.ClusterId);
         var unicast = new DatagramPortOptions { ReceiveBufferBytes = options.ReceiveBufferBytes, SegmentationOffload = false };
-        var control = environment.OpenPort(unicast, _reader);
-        _ports = new SendingPorts(environment, options, _reader);
+        var control = environment.OpenPort(unicast, splitter);
+        _ports = new SendingPorts(environment, options, splitter);
         var membership = join(this, new DatagramAddress(control.LocalEndPoint));
         _context = new MulticastContext(environment, options, membership)
         {
@@ -79,8 +82,10 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             OnWait = () => Waits.Look(),
         };
         _context.Deaf = new DeafMembers(_context, _ports.Groups, region => _views.GetValueOrDefault(region));
-        _reader.Attach(_context, this);
-        _flush = new ActionRequest(OnFlush);
+        _open = new OpenViews(_context, splitter, this);
+        _ways = new PacketWays(_context, this, _open);
+        _dispatcher = Handlers();
+        splitter.Begin(_dispatcher);
         _progress = new ActionRequest(OnProgress);
     }
 
@@ -104,7 +109,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     public Stack<StabilityClaim> ClaimPool => field ??= new();
 
     /// <summary>Every live region of which this node is a member, old views included.</summary>
-    public IReadOnlyCollection<RegionReceiver> Regions => _reader.Regions;
+    public IReadOnlyCollection<RegionReceiver> Regions => _open.All;
 
     /// <summary>Bytes that all outbound streams keep now; the counter of unacknowledged bytes lags behind it.</summary>
     public long RetainedBytes => _context.Retention.Bytes;
@@ -113,7 +118,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     public long Configuration => _configuration;
 
     /// <summary>The outbound streams, those of old views first.</summary>
-    public IReadOnlyList<RegionSender> Streams => AllSenders();
+    public IReadOnlyList<RegionSender> Streams => _sent?.All() ?? [];
 
     /// <summary>Of which topics the members take how much, and of which others' readers here do.</summary>
     public CreditLimits CreditLimits => _creditLimits ??= new CreditLimits(this);
@@ -121,17 +126,16 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     /// <summary>What waits, and for whom.</summary>
     public NodeWaits Waits => _waits ??= new NodeWaits(this);
 
-    public List<TopicSender> WaitingTopics => _waiting;
+    public IReadOnlyList<TopicSender> WaitingTopics => _waiting?.All ?? [];
 
-    public List<RegionSender> RetiredStreams => _retired;
+    /// <summary>What this node sends; made when first needed.</summary>
+    public SentStreams Sent => _sent ??= new SentStreams(_context);
 
-    public Dictionary<(ulong Region, StreamClass Class), RegionSender>.ValueCollection CurrentStreams => _senders.Values;
-
-    public List<RegionReceiver> OpenRegions => _reader.OpenRegions;
+    public List<RegionReceiver> OpenRegions => _open.All;
 
     public SlowReaders SlowReaders => _slowReaders ??= new SlowReaders(this);
 
-    public int OutboundStreams => _senders.Count + _retired.Count;
+    public int OutboundStreams => _sent?.Count ?? 0;
 
     public int MaxRunSegments => _ports.MaxRunSegments;
 
@@ -145,7 +149,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private OpenTopics Topics => _topics ??= new OpenTopics(this);
 
     /// <summary>Views that were closed here and are remembered; for diagnostics.</summary>
-    public int RememberedViews => _reader.RememberedViews;
+    public int RememberedViews => _open.Remembered;
 
     /// <summary>Topics that are published here, and of which only the next number is kept; for diagnostics.</summary>
     public (int Open, int Resting) NumberedTopics => (_topics?.Numbered ?? 0, _topics?.Resting ?? 0);
@@ -181,14 +185,14 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private void Apply(ConfigurationChange change)
     {
         // Messages taken before the change belong to the views before it.
-        FlushAll();
+        _sent?.FlushAll();
         // Who is gone is so from the old views, and may be in the new ones.
         foreach (var node in _context.Directory.Apply(change, _context.Self))
         {
             OnNodeGone(node);
         }
 
-        _reader.OnNodesCame();
+        _open.OnNodesCame();
         ApplyRegions(change);
         if (_topics is not null || !change.Topics.IsEmpty)
         {
@@ -206,7 +210,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
         // Who is above knows of a view before the first message of it comes.
         Observer?.OnConfiguration(change);
-        _reader.ReplayUnknown();
+        _dispatcher.ReplayUnknown();
         ConfirmIfSettled();
         PostProgress();
     }
@@ -215,7 +219,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     {
         _settled = Math.Max(_settled, configuration);
         _topics?.Rest(_settled);
-        _reader.CloseSettled(_settled, open);
+        _open.CloseSettled(_settled, open);
         Observer?.OnSettled(configuration, open);
     }
 
@@ -247,11 +251,14 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     }
 
     /// <summary>Whether streams of older views have something that was not read yet and goes before what this one has.</summary>
-    public bool AwaitReadBefore(InboundStream stream) => _reader.AwaitReadBefore(stream);
+    public bool AwaitReadBefore(InboundStream stream) => _open.AwaitReadBefore(stream);
+
+    public int LookAhead(InboundStream stream, ReadOnlySpan<byte> packets, int length) =>
+        (_lookAhead ??= new LookAhead()).Into(stream, packets, length);
 
     public void OnLoss(InboundStream stream)
     {
-        _uncertain ??= new UncertainLosses(_context.Environment, one => _reader.IsAnyMissing(one.Sender), one => _topics?.OnLoss(one));
+        _uncertain ??= new UncertainLosses(_context.Environment, one => _open.IsAnyMissing(one.Sender), one => _topics?.OnLoss(one));
         _uncertain.Add(stream);
     }
 
@@ -260,23 +267,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         (_heldUp ??= new HeldUpStreams(_context.Environment)).Add(stream);
     }
 
-    public RegionSender? FindSender(ulong region, uint view, StreamClass streamClass)
-    {
-        if (_senders.TryGetValue((region, streamClass), out var current) && current.View.Number == view)
-        {
-            return current;
-        }
-
-        foreach (var old in _retired)
-        {
-            if (old.View.RegionId == region && old.View.Number == view && old.Class == streamClass)
-            {
-                return old;
-            }
-        }
-
-        return null;
-    }
+    public RegionSender? FindSender(ulong region, uint view, StreamClass streamClass) => _sent?.Find(region, view, streamClass);
 
     public bool IsRoutedTo(ulong topicId, NodeKey member) => _topics is not null && _topics.IsRoutedTo(topicId, member);
 
@@ -286,25 +277,11 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         PostProgress();
     }
 
-    /// <summary>In all views that are still open to send.</summary>
-    public bool HasBegunEverywhere(ulong topicId)
-    {
-        foreach (var sender in _senders.Values)
-        {
-            if (!sender.HasBegun(topicId))
-            {
-                return false;
-            }
-        }
-
-        return _retired.TrueForAll(sender => sender.HasBegun(topicId));
-    }
-
     public RegionSender? SenderFor(ulong region, StreamClass streamClass)
     {
-        if (_senders.TryGetValue((region, streamClass), out var sender))
+        if (Sent.FindCurrent(region, streamClass) is { } stream)
         {
-            return sender;
+            return stream;
         }
 
         if (!_views.TryGetValue(region, out var view) || view.Members.IsEmpty)
@@ -312,18 +289,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             return null;
         }
 
-        sender = new RegionSender(_context, view, streamClass, _ports.PathTo(view, _context)) { RoutedAt = _configuration };
-        _senders.Add((region, streamClass), sender);
-        return sender;
-    }
-
-    /// <summary>Packet memory is short: streams of which nothing is on the way keep no block.</summary>
-    public void RestSettledStreams()
-    {
-        foreach (var sender in _senders.Values)
-        {
-            sender.RestIfSettled(needsBlock: true);
-        }
+        stream = new RegionSender(_context, view, streamClass, _ports.PathTo(view, _context)) { RoutedAt = _configuration };
+        Sent.Add(stream);
+        return stream;
     }
 
     /// <summary>
@@ -341,32 +309,14 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     /// <summary>Once until the topic is told of room.</summary>
     public void Wait(TopicSender topic)
     {
-        _waiting.Add(topic);
+        (_waiting ??= new WaitingTopics()).Add(topic);
         Waits.Look();
-    }
-
-    public void FlushSoon(RegionSender stream)
-    {
-        if (!stream.IsFlushNoted)
-        {
-            stream.IsFlushNoted = true;
-            _unflushed.Add(stream);
-        }
     }
 
     public void NoteSent()
     {
         _context.Counters.MessagesSent++;
-        PostFlush();
-    }
-
-    public void PostFlush()
-    {
-        if (!_flushPosted)
-        {
-            _flushPosted = true;
-            _context.Environment.Post(_flush);
-        }
+        Sent.PostFlush();
     }
 
     public void CompleteLater(IStabilityObserver observer, long sequence) =>
@@ -375,13 +325,15 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     public void WhenStable(Action callback)
     {
         _marks?.MarkAll();
-        FlushAll();
-        (_stabilityWaits ??= new StabilityWaits()).Add(AllSenders(), callback);
+        _sent?.FlushAll();
+        (_stabilityWaits ??= new StabilityWaits()).Add(_sent?.All() ?? [], callback);
         PostProgress();
     }
 
-    /// <summary>Views were closed: who is gone, and has no stream left in any, will not be heard of again.</summary>
-    public void ForgetSenders()
+    void IViewsObserver.OnViewClosed(RegionView view) => _ways.OnViewClosed(view);
+
+    /// <summary>Who is gone, and has no stream left in any view, will not be heard of again.</summary>
+    void IViewsObserver.OnViewsClosed()
     {
         if (_topics is null)
         {
@@ -390,7 +342,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
         foreach (var receiver in _topics.Receivers)
         {
-            receiver.Forget(sender => !_context.Directory.Contains(sender) && !_reader.HasStreamOf(sender));
+            receiver.Forget(sender => !_context.Directory.Contains(sender) && !_open.HasStreamOf(sender));
         }
     }
 
@@ -416,15 +368,36 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _marks?.Close();
         _losses?.Close();
         _context.Close();
-        foreach (var sender in AllSenders())
-        {
-            sender.Close("the node was closed");
-        }
-
-        _reader.Close();
+        _sent?.Close();
+        _open.Close();
+        _ways.Close();
+        _dispatcher.Close();
         _ports.Dispose();
         _context.ControlPort.Dispose();
     }
+
+    // Which kind goes where. What is made when it is first needed has the node for its door.
+    private PacketDispatcher Handlers()
+    {
+        var data = new DataHandler(_open, _ways, this);
+        var tokens = new TokenHandler(_context, _open);
+        var dispatcher = new PacketDispatcher(_context, _open, data, _ways);
+        dispatcher.Register(PacketKind.Announce, data, keepEarly: true);
+        dispatcher.Register(PacketKind.Token, tokens);
+        dispatcher.Register(PacketKind.Probe, tokens);
+        dispatcher.Register(PacketKind.ProbeReply, tokens);
+        dispatcher.Register(PacketKind.Ack, new AckHandler(_context, this));
+        dispatcher.Register(PacketKind.Pull, new RepairResponder(_context, this, _open));
+        dispatcher.Register(PacketKind.Hearing, _ways);
+        dispatcher.Register(PacketKind.Credit, this);
+        dispatcher.Register(PacketKind.Echo, this);
+        dispatcher.Register(PacketKind.EchoReply, this);
+        return dispatcher;
+    }
+
+    DropReason IPacketHandler.OnPacket(in PacketHeader header, NodeKey sender) => header.Kind == PacketKind.Credit
+        ? CreditLimits.OnPacket(sender, header.Sequence, header.Body)
+        : _context.Echoes.OnPacket(header);
 
     private void ApplyRegions(ConfigurationChange change)
     {
@@ -451,44 +424,23 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             _views[view.RegionId] = view;
             if (view.Members.AsSpan().BinarySearch(_context.Self) >= 0)
             {
-                _reader.Open(view, this);
+                _open.Open(view, this);
             }
         }
     }
 
     private void Supersede(ulong region, long configuration)
     {
-        foreach (var streamClass in StreamClass.All)
-        {
-            if (_senders.Remove((region, streamClass), out var sender))
-            {
-                _retired.Add(sender);
-                sender.Supersede(configuration);
-            }
-        }
-
-        _reader.Supersede(region, configuration);
+        _sent?.Supersede(region, configuration);
+        _open.Supersede(region, configuration);
     }
 
     private void OnNodeGone(NodeKey node)
     {
-        _reader.OnNodeGone(node);
+        _ways.OnNodeGone(node);
+        _open.OnNodeGone(node);
         _creditLimits?.OnNodeGone(node);
-        foreach (var sender in AllSenders())
-        {
-            if (!sender.OnMemberGone(node))
-            {
-                sender.Abandon();
-            }
-        }
-    }
-
-    private List<RegionSender> AllSenders()
-    {
-        var all = new List<RegionSender>(_senders.Count + _retired.Count);
-        all.AddRange(_retired);
-        all.AddRange(_senders.Values);
-        return all;
+        _sent?.OnNodeGone(node);
     }
 
     private void OnMark(InboundStream stream, in StreamMessage message)
@@ -500,26 +452,6 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         }
 
         _topics?.FindReceiver(mark.TopicId, StreamClass.BestEffort)?.OnMark(stream, message.StartTable, mark.Number);
-    }
-
-    private void OnFlush()
-    {
-        _flushPosted = false;
-        FlushAll();
-    }
-
-    // The request, if it is posted, stays so: it may be posted again only after it ran.
-    private void FlushAll()
-    {
-        // By index: who is told that a message is out may send the next.
-        for (int i = 0; i < _unflushed.Count; i++)
-        {
-            var stream = _unflushed[i];
-            stream.IsFlushNoted = false;
-            stream.Flush();
-        }
-
-        _unflushed.Clear();
     }
 
     private void PostProgress()
@@ -537,57 +469,21 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         ConfirmIfSettled();
         _context.Counters.UnackedBytes = _context.Retention.Bytes;
         _stabilityWaits?.Serve();
-        // Whoever is told may come to wait again: for the next time.
-        (_waiting, _waitingBefore) = (_waitingBefore, _waiting);
-        foreach (var topic in _waitingBefore)
-        {
-            if (!topic.IsWaiting)
-            {
-                continue;
-            }
-
-            if (topic.HasRoom)
-            {
-                topic.SignalRoom();
-            }
-            else
-            {
-                _waiting.Add(topic);
-            }
-        }
-
-        _waitingBefore.Clear();
+        _waiting?.SignalRoom();
     }
 
     /// <summary>Tells the membership service how far all that was sent is settled, where that is news.</summary>
     public void ConfirmIfSettled()
     {
-        for (int i = 0; i < _retired.Count; i++)
-        {
-            if (_retired[i].IsSettled)
-            {
-                _retired[i].Close("the view is settled");
-                _retired.RemoveAt(i--);
-            }
-        }
-
+        _sent?.CloseSettled();
         if (_confirmed == _configuration && _confirmation is null or { IsNothingNamed: true })
         {
             return;
         }
 
-        foreach (var sender in _retired)
+        if (_sent is not null)
         {
-            (_confirmation ??= new Confirmation(this)).Hold(sender, sender.SupersededAt);
-        }
-
-        // Its members wait for a stream that no topic here uses any more, whatever this node was told of the region since.
-        foreach (var sender in _senders.Values)
-        {
-            if (!sender.IsSettled && sender.RoutedAt < _configuration)
-            {
-                (_confirmation ??= new Confirmation(this)).Hold(sender, sender.RoutedAt + 1);
-            }
+            HoldUnsettled(_sent);
         }
 
         long confirmed = _confirmation?.Weigh(_configuration) ?? _configuration;
@@ -595,6 +491,23 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         {
             _confirmed = Math.Max(_confirmed, confirmed);
             _context.Membership.Confirm(_confirmed, _confirmation?.Named ?? []);
+        }
+    }
+
+    private void HoldUnsettled(SentStreams sent)
+    {
+        foreach (var sender in sent.Retired)
+        {
+            (_confirmation ??= new Confirmation(this)).Hold(sender, sender.SupersededAt);
+        }
+
+        // Its members wait for a stream that no topic here uses any more, whatever this node was told of the region since.
+        foreach (var sender in sent.Current)
+        {
+            if (!sender.IsSettled && sender.RoutedAt < _configuration)
+            {
+                (_confirmation ??= new Confirmation(this)).Hold(sender, sender.RoutedAt + 1);
+            }
         }
     }
 }

@@ -2,25 +2,29 @@ using System.Runtime.CompilerServices;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Dispatch;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast;
 
 // By which way packets come, over a group or by unicast, as the port tells at which they arrive; and what members and senders say to
 // each other of that. The way of a run is noted once for each stream in it.
-internal sealed class PacketWays
+internal sealed class PacketWays : IPacketHandler
 {
     private readonly MulticastContext _context;
     private readonly MulticastNode _node;
+    private readonly OpenViews _views;
     private Way _way;
     private InboundStream? _noted;
 
-    public PacketWays(MulticastContext context, MulticastNode node)
+    public PacketWays(MulticastContext context, MulticastNode node, OpenViews views)
     {
         _context = context;
         _node = node;
+        _views = views;
         Ears = new GroupEars(context, context.Deaf.Report);
     }
 
@@ -56,18 +60,16 @@ internal sealed class PacketWays
         }
     }
 
-    public void OnViewClosed(RegionView view, List<RegionReceiver> open)
+    public void OnViewClosed(RegionView view)
     {
         if (!Ears.IsEmpty)
         {
-            Ears.OnViewClosed(view, open.FindLast(other => other.View.RegionId == view.RegionId)?.View);
+            Ears.OnViewClosed(view, _views.All.FindLast(other => other.View.RegionId == view.RegionId)?.View);
         }
     }
 
-    /// <param name="header">A Hearing packet.</param>
-    /// <param name="from">Who sent it.</param>
-    /// <param name="region">The view that it names, if it is open here.</param>
-    public DropReason OnHearing(in PacketHeader header, NodeKey from, RegionReceiver? region)
+    /// <summary>A Hearing packet.</summary>
+    public DropReason OnPacket(in PacketHeader header, NodeKey sender)
     {
         if (!HearingNotice.TryRead(header.Body, out var notice))
         {
@@ -77,15 +79,16 @@ internal sealed class PacketWays
         if (notice.Word is HearingWord.Asks or HearingWord.Deaf or HearingWord.Hears)
         {
             // Another origin: for an earlier life at this address.
-            return notice.Origin == _context.Self ? OnWord(header.Region, from, notice.Word) : DropReason.StaleView;
+            return notice.Origin == _context.Self ? OnWord(header.Region, sender, notice.Word) : DropReason.StaleView;
         }
 
-        if (region is null || notice.Origin != from)
+        var region = _views.Find(header.Region, header.View);
+        if (region is null || notice.Origin != sender)
         {
             return DropReason.UnknownView;
         }
 
-        if (region.IsGone(from))
+        if (region.IsGone(sender))
         {
             return DropReason.UnknownSender;
         }
@@ -94,16 +97,16 @@ internal sealed class PacketWays
         {
             if (_way == Way.Group)
             {
-                Ears.OnProbe(region.View, from, header.Sequence);
+                Ears.OnProbe(region.View, sender, header.Sequence);
             }
 
             return DropReason.None;
         }
 
-        Ears.OnAnswer(region.View, from, notice.Word, region.MayHear);
-        if (notice.Word == HearingWord.Unserved && region.View.Group is not null && region.IsSilent(from))
+        Ears.OnAnswer(region.View, sender, notice.Word, region.MayHear);
+        if (notice.Word == HearingWord.Unserved && region.View.Group is not null && region.IsSilent(sender))
         {
-            Ears.OnSilent(region.View, from, region.MayHear);
+            Ears.OnSilent(region.View, sender, region.MayHear);
         }
 
         return DropReason.None;

@@ -19,6 +19,12 @@ internal interface IStreamConsumer
 {
     void OnMessage(InboundStream stream, in StreamMessage message);
 
+    /// <summary>
+    /// Some packets of the stream come next, all but the last of one length: what their messages will look at may be read before. Gives
+    /// how many were looked into, at least one.
+    /// </summary>
+    int LookAhead(InboundStream stream, ReadOnlySpan<byte> packets, int length) => int.MaxValue;
+
     /// <summary>Packets of the stream were given up, or its sender is gone and all that can be had was handed up.</summary>
     void OnLoss(InboundStream stream);
 

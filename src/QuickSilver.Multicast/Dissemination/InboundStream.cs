@@ -50,7 +50,7 @@ internal sealed class InboundStream
     private long _arrivedWhenTold = -1;
     private TimeSpan _toldAt;
     private TimeSpan _deniedUntil;
-    // Whether the stream is heard over its group: PacketReader's note.
+    // Whether the stream is heard over its group: PacketWays' note.
     public HeardMark Heard;
 
     public InboundStream(MulticastContext context, RegionView view, NodeKey sender, StreamClass streamClass, IStreamConsumer consumer)

@@ -213,7 +213,7 @@ internal sealed class OpenTopics(MulticastNode node)
         }
 
         bool isUnused = numbers.Next == 1;
-        if (!isUnused && !(closed.HasBegun && numbers.IsSettled(settled) && node.HasBegunEverywhere(closed.TopicId)))
+        if (!isUnused && !(closed.HasBegun && numbers.IsSettled(settled) && node.Sent.HasBegunEverywhere(closed.TopicId)))
         {
             return false;
         }

@@ -151,7 +151,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, Mul
     /// </summary>
     public void Prune()
     {
-        if (numbers.IsLong && !_isBeginUnmarked && node.HasBegunEverywhere(TopicId))
+        if (numbers.IsLong && !_isBeginUnmarked && node.Sent.HasBegunEverywhere(TopicId))
         {
             numbers.ForgetOlder();
         }
@@ -191,7 +191,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, Mul
             var starts = _isStarting && !route.HasStarted(TopicId) ? numbers : null;
             begins |= starts is not null;
             route.Append(TopicId, sequence, starts, payload, claim);
-            node.FlushSoon(route);
+            node.Sent.FlushSoon(route);
         }
 
         _isStarting = false;
@@ -241,10 +241,10 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, Mul
                 return false;
             }
 
-            node.FlushSoon(stream);
+            node.Sent.FlushSoon(stream);
         }
 
-        node.PostFlush();
+        node.Sent.PostFlush();
         _marked = Sent;
         _isBeginUnmarked = false;
         return true;
@@ -316,7 +316,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, Mul
             return true;
         }
 
-        node.RestSettledStreams();
+        node.Sent.RestSettled();
         if (_routes[0].FreeBlocks > BlocksFor(payloadBytes))
         {
             return true;

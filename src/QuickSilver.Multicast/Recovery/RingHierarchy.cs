@@ -1,6 +1,7 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Repair;
 
 namespace QuickSilver.Multicast.Recovery;
 
@@ -10,7 +11,6 @@ namespace QuickSilver.Multicast.Recovery;
 // What each token does with a record is here, once for all levels: tell what is settled, learn it, add what this seat holds.
 internal sealed class RingHierarchy
 {
-    private const int PushLimit = 32;
     private const int MostIdleEpochs = 4;
     // So many are not begun while a node does not hear of one.
     private const ulong MostEpochsAhead = 1 << 16;
@@ -331,33 +331,8 @@ internal sealed class RingHierarchy
     }
 
     /// <summary>Sends to the neighbour what it could not get by itself.</summary>
-    public void Push(InboundStream stream, SequenceRanges gaps, NodeKey neighbour)
-    {
-        if (gaps.Count == 0 || Context.Directory.Find(neighbour) is not { } address)
-        {
-            return;
-        }
-
-        var limit = new AnswerLimit(PushLimit);
-        Context.Repairs.For(neighbour);
-        for (int i = 0; i < gaps.Count && !limit.IsSpent; i++)
-        {
-            var (first, last) = limit.Next(gaps[i].First, gaps[i].Last, stream.Stable + 1, stream.Highest);
-            for (long n = first; n <= last && limit.Packets > 0; n++)
-            {
-                if (!Context.MayRepair())
-                {
-                    return;
-                }
-
-                if (stream.TryGetPacket(n, neighbour, Context.Options.PullRepeat, out var packet))
-                {
-                    Context.SendRepair(packet, address);
-                    limit.NoteAnswer();
-                }
-            }
-        }
-    }
+    public void Push(InboundStream stream, SequenceRanges gaps, NodeKey neighbour) =>
+        RepairResponder.Push(Context, stream, gaps, neighbour);
 
     /// <summary>The sender itself says that it has sent no more: what others told beyond it is not so.</summary>
     public void Retract(NodeKey sender, long sent)

@@ -53,12 +53,12 @@ internal sealed class NodeWaits
 
     private void Collect(List<Wait> waits)
     {
-        foreach (var stream in _node.RetiredStreams)
+        foreach (var stream in _node.Sent.Retired)
         {
             Add(waits, stream);
         }
 
-        foreach (var stream in _node.CurrentStreams)
+        foreach (var stream in _node.Sent.Current)
         {
             Add(waits, stream);
         }

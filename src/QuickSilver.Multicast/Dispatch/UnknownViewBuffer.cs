@@ -1,6 +1,6 @@
 using QuickSilver.Core.Buffers;
 
-namespace QuickSilver.Multicast.Views;
+namespace QuickSilver.Multicast.Dispatch;
 
 // Packets of views that this node does not know yet (their first packets may overtake the news of the view): kept for a
 // while within a bound, and handed in again when a configuration has come. They are copied into blocks of their own: a

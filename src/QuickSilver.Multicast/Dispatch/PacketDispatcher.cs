@@ -1,0 +1,141 @@
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Transport;
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Views;
+
+namespace QuickSilver.Multicast.Dispatch;
+
+// Hands each packet to the handler that was registered for its kind. Data goes to its handler straight: nearly all packets are data.
+// What comes for a view before the news of the view is kept, if its kind is worth it, and handed over again after each configuration.
+internal sealed class PacketDispatcher
+{
+    private const int Kinds = 16;
+
+    private readonly MulticastContext _context;
+    private readonly OpenViews _views;
+    private readonly DataHandler _data;
+    private readonly PacketWays _ways;
+    private readonly IPacketHandler?[] _handlers = new IPacketHandler?[Kinds];
+    private uint _kept = 1u << (int)PacketKind.Data;
+    // Null until such a packet comes.
+    private UnknownViewBuffer? _unknown;
+    private Alarm? _expiry;
+
+    public PacketDispatcher(MulticastContext context, OpenViews views, DataHandler data, PacketWays ways)
+    {
+        _context = context;
+        _views = views;
+        _data = data;
+        _ways = ways;
+    }
+
+    public MulticastCounters Counters => _context.Counters;
+
+    /// <param name="kind">The kind that the handler takes from now on; each has one.</param>
+    /// <param name="handler">The handler.</param>
+    /// <param name="keepEarly">Packets that it refuses because their view is not known yet come again when it may be.</param>
+    public void Register(PacketKind kind, IPacketHandler handler, bool keepEarly = false)
+    {
+        if (kind is PacketKind.None or PacketKind.Data || _handlers[(int)kind] is not null)
+        {
+            throw new ArgumentException($"The packet kind {kind} has a handler already.", nameof(kind));
+        }
+
+        _handlers[(int)kind] = handler;
+        _kept |= keepEarly ? 1u << (int)kind : 0;
+    }
+
+    public void BeginRun(IDatagramPort port)
+    {
+        _data.BeginRun();
+        _ways.OnRun(port);
+    }
+
+    public int LookAhead(ReadOnlySpan<byte> packets, int length) => _data.LookAhead(packets, length);
+
+    public void OnBatchEnd() => _views.OnBatchEnd();
+
+    /// <summary>A packet that arrives now.</summary>
+    public DropReason Dispatch(in PacketHeader header, Lease lease, int offset)
+    {
+        var refused = Hand(header, lease, offset);
+        return refused == DropReason.UnknownView ? Keep(header, lease, offset, _context.Environment.Now) : refused;
+    }
+
+    /// <summary>A configuration has come: what came before it may find its view now.</summary>
+    public void ReplayUnknown()
+    {
+        // What is put back goes to the end, and what is too old by now goes meanwhile.
+        int left = _unknown?.Count ?? 0;
+        _data.BeginRun();
+        _ways.OnReplay();
+        while (left-- > 0 && _unknown!.TryTake(out var lease, out int offset, out int length, out var arrived))
+        {
+            var header = new PacketHeader(lease.Span.Slice(offset, length));
+            var refused = Hand(header, lease, offset);
+            refused = refused == DropReason.UnknownView ? Keep(header, lease, offset, arrived) : refused;
+            if (refused != DropReason.None)
+            {
+                Counters.Drop(refused);
+            }
+
+            lease.Release();
+        }
+    }
+
+    public void Close()
+    {
+        _context.Environment.CancelIfMade(_expiry);
+        _unknown?.Expire(TimeSpan.MaxValue);
+    }
+
+    private DropReason Hand(in PacketHeader header, Lease lease, int offset)
+    {
+        if (header.Kind == PacketKind.Data)
+        {
+            return _data.OnData(header, lease, offset);
+        }
+
+        return (int)header.Kind < Kinds && _handlers[(int)header.Kind] is { } handler
+            ? handler.OnPacket(header, new NodeKey(header.Sender, header.Incarnation))
+            : DropReason.UnknownKind;
+    }
+
+    private DropReason Keep(in PacketHeader header, Lease lease, int offset, TimeSpan arrived)
+    {
+        var environment = _context.Environment;
+        var now = environment.Now;
+        if ((_kept & (1u << (int)header.Kind)) == 0)
+        {
+            return DropReason.UnknownView;
+        }
+
+        _unknown ??= new UnknownViewBuffer(_context.Options.UnknownViewBytes, _context.Options.UnknownViewAge);
+        if (!_unknown.TryKeep(environment.Buffers, now, arrived, lease.Span.Slice(offset, header.Length)))
+        {
+            return DropReason.UnknownView;
+        }
+
+        _expiry ??= new Alarm(ExpireUnknown);
+        if (!_expiry.IsPending)
+        {
+            environment.Schedule(_expiry, _unknown.ExpiresAt!.Value - now);
+        }
+
+        return DropReason.None;
+    }
+
+    private void ExpireUnknown()
+    {
+        var environment = _context.Environment;
+        _unknown!.Expire(environment.Now);
+        if (_unknown.ExpiresAt is { } next)
+        {
+            environment.Schedule(_expiry!, next - environment.Now);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+using QuickSilver.Core.Transport;
+using QuickSilver.Core.Wire;
+
+namespace QuickSilver.Multicast.Dispatch;
+
+// Splits what arrives into packets by the lengths that their headers state, refuses what is damaged, and hands each packet to the
+// dispatcher. A node's ports are open before it has an address to join with: until Begin, what arrives is dropped.
+internal sealed class RunSplitter(ulong cluster) : IDatagramReceiver
+{
+    private PacketDispatcher? _dispatcher;
+
+    public void Begin(PacketDispatcher dispatcher) => _dispatcher = dispatcher;
+
+    bool IDatagramReceiver.IsControl(ReadOnlySpan<byte> firstBytes) =>
+        firstBytes.Length > PacketHeader.KindOffset && firstBytes[PacketHeader.KindOffset] != (byte)PacketKind.Data;
+
+    void IDatagramReceiver.OnRun(in ReceivedRun run)
+    {
+        if (_dispatcher is not { } dispatcher)
+        {
+            return;
+        }
+
+        // What is the same for all packets of a run is done once for all of them: a look at the clock or at the ring costs as
+        // much as the rest of a packet's way.
+        dispatcher.BeginRun(run.Port);
+        int packets = 0;
+        int bytes = 0;
+        try
+        {
+            Split(run, dispatcher, ref packets, ref bytes);
+        }
+        finally
+        {
+            dispatcher.Counters.PacketsReceived += packets;
+            dispatcher.Counters.BytesReceived += bytes;
+        }
+    }
+
+    void IDatagramReceiver.OnBatchEnd() => _dispatcher?.OnBatchEnd();
+
+    private void Split(in ReceivedRun run, PacketDispatcher dispatcher, ref int packets, ref int bytes)
+    {
+        var lease = run.Lease;
+        var all = lease.Span[..(run.Offset + run.Length)];
+        int offset = run.Offset;
+        int segment = 0;
+        int ahead = 1;
+        while (offset < all.Length)
+        {
+            var rest = all[offset..];
+            var refused = PacketHeader.Validate(rest, cluster);
+            if (refused == DropReason.None)
+            {
+                if (ahead-- == 0)
+                {
+                    ahead = dispatcher.LookAhead(rest, segment) - 1;
+                }
+
+                var header = new PacketHeader(rest);
+                int length = header.Length;
+                refused = dispatcher.Dispatch(header, lease, offset);
+                segment = segment == 0 ? length : segment;
+                offset += length;
+                packets++;
+                bytes += length;
+                if (refused != DropReason.None)
+                {
+                    dispatcher.Counters.Drop(refused);
+                }
+
+                continue;
+            }
+
+            // A refused packet's length is not to be trusted; but the packets of a run are equally long, so the first good
+            // one tells where the next begins. Before any good one, the rest of the buffer is lost, and repaired.
+            dispatcher.Counters.Drop(refused);
+            if (segment == 0)
+            {
+                break;
+            }
+
+            offset += segment;
+        }
+    }
+}

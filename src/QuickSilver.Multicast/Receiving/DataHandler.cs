@@ -1,0 +1,109 @@
+using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Dispatch;
+using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Views;
+
+namespace QuickSilver.Multicast.Receiving;
+
+// Data and announcements: to the stream of the view that they name. A run, and mostly the next one too, is of one stream, which the
+// table of views remembers.
+internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsumer consumer) : IPacketHandler
+{
+    // The region whose ring was told of the present run: once is enough.
+    private RegionReceiver? _roused;
+
+    public void BeginRun() => _roused = null;
+
+    /// <summary>Before some packets of a run, all but the last of one length: gives how many were looked into, at least one.</summary>
+    public int LookAhead(ReadOnlySpan<byte> packets, int length) => views.LastStream is { } stream
+        ? consumer.LookAhead(stream, packets, length)
+        : int.MaxValue;
+
+    public DropReason OnData(in PacketHeader header, Lease lease, int offset)
+    {
+        if (views.LastStream is { } last && IsOf(last, header))
+        {
+            return Accept(views.LastRegion!, last, header, lease, offset);
+        }
+
+        var sender = new NodeKey(header.Sender, header.Incarnation);
+        var refused = views.Find(header, out var region);
+        if (refused != DropReason.None)
+        {
+            return refused;
+        }
+
+        if (region!.IsGone(sender))
+        {
+            return OnStranger(region, header, sender, lease, offset);
+        }
+
+        var stream = region.FindOrAdd(sender, ClassOf(header));
+        views.Remember(region, stream);
+        return Accept(region, stream, header, lease, offset);
+    }
+
+    /// <summary>An announcement.</summary>
+    public DropReason OnPacket(in PacketHeader header, NodeKey sender)
+    {
+        var refused = views.Find(header, out var region);
+        if (refused != DropReason.None)
+        {
+            return refused;
+        }
+
+        if (region!.IsGone(sender))
+        {
+            return DropReason.UnknownSender;
+        }
+
+        if (!ClassOf(header).IsReliable)
+        {
+            return DropReason.Malformed;
+        }
+
+        region.OnAnnounce(sender, header.Sequence, (header.Flags & PacketFlags.Final) != 0);
+        ways.Note(region, region.FindOrAdd(sender, StreamClass.Reliable));
+        return DropReason.None;
+    }
+
+    private DropReason Accept(RegionReceiver region, InboundStream stream, in PacketHeader header, Lease lease, int offset)
+    {
+        ways.Note(region, stream);
+        var refused = region.OnData(stream, header.Sequence, lease, offset, header.Length);
+        if (refused == DropReason.None && (header.Flags & PacketFlags.AckWanted) != 0)
+        {
+            region.Rings.OnAckWanted();
+        }
+
+        if (refused == DropReason.None && !ReferenceEquals(_roused, region))
+        {
+            _roused = region;
+            region.Rings.OnActivity();
+        }
+
+        return refused;
+    }
+
+    // A node that is not in the directory, or was away since this view: gone, or not yet known. A packet of a stream that is
+    // already here, forwarded by a survivor on behalf of a sender that is gone, still counts: the survivors agree on what they
+    // deliver of it.
+    private DropReason OnStranger(RegionReceiver region, in PacketHeader header, NodeKey sender, Lease lease, int offset) =>
+        region.Find(sender) is { IsSenderGone: true } stream && stream.Lacks(header.Sequence)
+            ? Accept(region, stream, header, lease, offset)
+            : DropReason.UnknownSender;
+
+    private static StreamClass ClassOf(in PacketHeader header) =>
+        (header.Flags & PacketFlags.BestEffort) == 0 ? StreamClass.Reliable : StreamClass.BestEffort;
+
+    private static bool IsOf(InboundStream stream, in PacketHeader header) =>
+        stream.View.RegionId == header.Region
+        && stream.View.Number == header.View
+        && stream.Sender.Id == header.Sender
+        && stream.Sender.Incarnation == header.Incarnation
+        && stream.Class == ClassOf(header);
+}

@@ -1,0 +1,100 @@
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Dispatch;
+using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Views;
+
+namespace QuickSilver.Multicast.Repair;
+
+// What a node sends again for others: to who pulls, of its own stream as its sender and of others' what it keeps as a member; and to a
+// neighbour in the ring, what that one could not get by itself. All of it within what may be sent again (RepairBudget).
+internal sealed class RepairResponder(MulticastContext context, ISentStreams streams, OpenViews views) : IPacketHandler
+{
+    private const int PushLimit = 32;
+
+    /// <summary>A pull.</summary>
+    public DropReason OnPacket(in PacketHeader header, NodeKey sender)
+    {
+        var body = header.Body;
+        if (!PullRequest.TryRead(body, out var origin, out int ranges))
+        {
+            return DropReason.Malformed;
+        }
+
+        if (context.Directory.Find(sender) is not { } address)
+        {
+            return DropReason.UnknownSender;
+        }
+
+        var limit = new AnswerLimit(context.Options.PullAnswerPackets);
+        var asker = new RepairAsker(sender, address, header.Sequence);
+        if (origin == context.Self && streams.FindSender(header.Region, header.View, StreamClass.Reliable) is { } stream)
+        {
+            if (!stream.View.Members.Contains(sender))
+            {
+                return DropReason.NotMember;
+            }
+
+            context.Repairs.For(sender);
+            for (int i = 0; i < ranges && !limit.IsSpent; i++)
+            {
+                var (first, last) = PullRequest.Range(body, i);
+                stream.Repair(first, last, ref limit, asker);
+            }
+
+            return DropReason.None;
+        }
+
+        if (views.Find(header.Region, header.View) is not { } region || !region.View.Members.Contains(sender))
+        {
+            return DropReason.UnknownView;
+        }
+
+        if (region.Find(origin) is { } cached)
+        {
+            context.Repairs.For(sender);
+            for (int i = 0; i < ranges && !limit.IsSpent; i++)
+            {
+                var (first, last) = PullRequest.Range(body, i);
+                SendCached(context, cached, new SequenceRange(first, last), ref limit, asker, context.Options.ReorderWindow);
+            }
+        }
+
+        return DropReason.None;
+    }
+
+    /// <summary>To the neighbour, what of these it could not get by itself and is kept here.</summary>
+    public static void Push(MulticastContext context, InboundStream cached, SequenceRanges gaps, NodeKey neighbour)
+    {
+        if (gaps.Count == 0 || context.Directory.Find(neighbour) is not { } address)
+        {
+            return;
+        }
+
+        var limit = new AnswerLimit(PushLimit);
+        context.Repairs.For(neighbour);
+        for (int i = 0; i < gaps.Count && !limit.IsSpent; i++)
+        {
+            SendCached(context, cached, gaps[i], ref limit, new RepairAsker(neighbour, address, 0), context.Options.PullRepeat);
+        }
+    }
+
+    // A packet that went to the same member within the spacing is on its way.
+    private static void SendCached(
+        MulticastContext context, InboundStream cached, SequenceRange range, ref AnswerLimit limit, in RepairAsker asker,
+        TimeSpan spacing)
+    {
+        var (first, last) = limit.Next(range.First, range.Last, cached.Stable + 1, cached.Highest);
+        for (long n = first; n <= last && limit.Packets > 0 && context.MayRepair(); n++)
+        {
+            if (cached.TryGetPacket(n, asker.Node, spacing, out var packet))
+            {
+                context.SendRepair(packet, asker.Address);
+                limit.NoteAnswer();
+            }
+        }
+    }
+}

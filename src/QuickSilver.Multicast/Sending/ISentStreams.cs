@@ -1,0 +1,11 @@
+using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Dissemination;
+
+namespace QuickSilver.Multicast.Sending;
+
+// This node's outbound streams, those of superseded views included.
+internal interface ISentStreams
+{
+    /// <summary>The stream of that class into that view of the region; null when there is none, or it is settled.</summary>
+    RegionSender? FindSender(ulong region, uint view, StreamClass streamClass);
+}

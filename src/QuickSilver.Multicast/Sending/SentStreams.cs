@@ -1,0 +1,168 @@
+using QuickSilver.Core.Requests;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Dissemination;
+
+namespace QuickSilver.Multicast.Sending;
+
+// This node's outbound streams: of each region's current view one of each class in use, and those of superseded views until they are
+// settled. A stream into which something was packed is flushed when no more messages wait: one posted request flushes all of them.
+internal sealed class SentStreams
+{
+    private readonly MulticastContext _context;
+    private readonly Dictionary<(ulong Region, StreamClass Class), RegionSender> _current = [];
+    private readonly List<RegionSender> _retired = [];
+    // What was packed into since the last flush. Nobody looks at the other streams: a node may have thousands that rest.
+    private readonly List<RegionSender> _unflushed = [];
+    private readonly Request _flush;
+    private bool _isFlushPosted;
+
+    public SentStreams(MulticastContext context)
+    {
+        _context = context;
+        _flush = new ActionRequest(OnFlush);
+    }
+
+    public Dictionary<(ulong Region, StreamClass Class), RegionSender>.ValueCollection Current => _current.Values;
+
+    /// <summary>Those of superseded views.</summary>
+    public List<RegionSender> Retired => _retired;
+
+    public int Count => _current.Count + _retired.Count;
+
+    /// <summary>Those of old views first.</summary>
+    public List<RegionSender> All()
+    {
+        var all = new List<RegionSender>(Count);
+        all.AddRange(_retired);
+        all.AddRange(_current.Values);
+        return all;
+    }
+
+    public RegionSender? FindCurrent(ulong region, StreamClass streamClass) => _current.GetValueOrDefault((region, streamClass));
+
+    public RegionSender? Find(ulong region, uint view, StreamClass streamClass)
+    {
+        if (_current.TryGetValue((region, streamClass), out var current) && current.View.Number == view)
+        {
+            return current;
+        }
+
+        foreach (var old in _retired)
+        {
+            if (old.View.RegionId == region && old.View.Number == view && old.Class == streamClass)
+            {
+                return old;
+            }
+        }
+
+        return null;
+    }
+
+    public void Add(RegionSender stream) => _current.Add((stream.View.RegionId, stream.Class), stream);
+
+    /// <summary>In all views that are still open to send.</summary>
+    public bool HasBegunEverywhere(ulong topicId)
+    {
+        foreach (var stream in _current.Values)
+        {
+            if (!stream.HasBegun(topicId))
+            {
+                return false;
+            }
+        }
+
+        return _retired.TrueForAll(stream => stream.HasBegun(topicId));
+    }
+
+    /// <summary>Packet memory is short: streams of which nothing is on the way keep no block.</summary>
+    public void RestSettled()
+    {
+        foreach (var stream in _current.Values)
+        {
+            stream.RestIfSettled(needsBlock: true);
+        }
+    }
+
+    public void Supersede(ulong region, long configuration)
+    {
+        foreach (var streamClass in StreamClass.All)
+        {
+            if (_current.Remove((region, streamClass), out var stream))
+            {
+                _retired.Add(stream);
+                stream.Supersede(configuration);
+            }
+        }
+    }
+
+    public void OnNodeGone(NodeKey node)
+    {
+        foreach (var stream in All())
+        {
+            if (!stream.OnMemberGone(node))
+            {
+                stream.Abandon();
+            }
+        }
+    }
+
+    /// <summary>Lets go of the streams of superseded views that are settled.</summary>
+    public void CloseSettled()
+    {
+        for (int i = 0; i < _retired.Count; i++)
+        {
+            if (_retired[i].IsSettled)
+            {
+                _retired[i].Close("the view is settled");
+                _retired.RemoveAt(i--);
+            }
+        }
+    }
+
+    public void FlushSoon(RegionSender stream)
+    {
+        if (!stream.IsFlushNoted)
+        {
+            stream.IsFlushNoted = true;
+            _unflushed.Add(stream);
+        }
+    }
+
+    public void PostFlush()
+    {
+        if (!_isFlushPosted)
+        {
+            _isFlushPosted = true;
+            _context.Environment.Post(_flush);
+        }
+    }
+
+    // The request, if it is posted, stays so: it may be posted again only after it ran.
+    public void FlushAll()
+    {
+        // By index: who is told that a message is out may send the next.
+        for (int i = 0; i < _unflushed.Count; i++)
+        {
+            var stream = _unflushed[i];
+            stream.IsFlushNoted = false;
+            stream.Flush();
+        }
+
+        _unflushed.Clear();
+    }
+
+    public void Close()
+    {
+        foreach (var stream in All())
+        {
+            stream.Close("the node was closed");
+        }
+    }
+
+    private void OnFlush()
+    {
+        _isFlushPosted = false;
+        FlushAll();
+    }
+}

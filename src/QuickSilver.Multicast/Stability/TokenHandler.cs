@@ -1,0 +1,67 @@
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Dispatch;
+using QuickSilver.Multicast.Views;
+
+namespace QuickSilver.Multicast.Stability;
+
+// Tokens, probes and the replies to probes: to the rings of the view that they name. Who still has a view open that was closed here is
+// told so: it need not wait for this node.
+internal sealed class TokenHandler(MulticastContext context, OpenViews views) : IPacketHandler
+{
+    public DropReason OnPacket(in PacketHeader header, NodeKey sender)
+    {
+        var refused = views.Find(header, out var region);
+        if (refused != DropReason.None)
+        {
+            if (refused == DropReason.StaleView && header.Kind is PacketKind.Token or PacketKind.Probe)
+            {
+                Answer(header, sender, PacketFlags.Final);
+            }
+
+            return refused;
+        }
+
+        if (region!.IsGone(sender))
+        {
+            return DropReason.UnknownSender;
+        }
+
+        switch (header.Kind)
+        {
+            case PacketKind.Token:
+                return region.Rings.OnToken(sender, header.Body);
+            case PacketKind.Probe:
+                Answer(header, sender, PacketFlags.None);
+                if ((header.Flags & PacketFlags.AckWanted) != 0)
+                {
+                    region.Rings.OnTokenMissed(sender);
+                }
+
+                return DropReason.None;
+            default:
+                if ((header.Flags & PacketFlags.Final) != 0)
+                {
+                    region.OnMemberClosed(sender);
+                }
+
+                region.Rings.OnProbeReply(sender);
+                return DropReason.None;
+        }
+    }
+
+    private void Answer(in PacketHeader probe, NodeKey from, PacketFlags flags)
+    {
+        if (context.Directory.Find(from) is { } address)
+        {
+            int bytes = probe.Kind == PacketKind.Probe ? probe.Length : PacketHeader.Bytes;
+            var packet = context.FullPacket.AsSpan(0, Math.Min(bytes, context.FullPacket.Length));
+            packet.Clear();
+            var template = new PacketTemplate(
+                context.Options.ClusterId, context.Self.Id, context.Self.Incarnation, probe.Region, probe.View);
+            template.Write(packet, PacketKind.ProbeReply, flags, 0, 0, 0);
+            PacketTemplate.Seal(packet);
+            context.SendControl(packet, address);
+        }
+    }
+}

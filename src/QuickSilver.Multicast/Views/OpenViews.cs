@@ -1,0 +1,243 @@
+using System.Collections.Immutable;
+using System.Net;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Transport;
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Recovery;
+
+namespace QuickSilver.Multicast.Views;
+
+// The views of which this node is a member, by region and number, from the configuration that brings one until all nodes have settled
+// it and all it holds was accepted above; and which were closed.
+//
+// The stream of the last data packet is remembered, and forgotten whenever a view or the directory changes.
+internal sealed class OpenViews(MulticastContext context, IDatagramReceiver receiver, IViewsObserver observer)
+{
+    private static readonly TimeSpan CloseRetry = TimeSpan.FromMilliseconds(500);
+
+    // Null before the first.
+    private Dictionary<(ulong Region, uint View), RegionReceiver>? _regions;
+    private readonly List<RegionReceiver> _ordered = [];
+    // By group; null before the first.
+    private Dictionary<IPEndPoint, RegionPort>? _ports;
+    // What is of these, or older, is stale; what is newer is early. Null: none was closed.
+    private ClosedViews? _closed;
+    private Alarm? _retry;
+    private long _settled;
+    private ImmutableArray<OpenView> _open = [];
+
+    /// <summary>In the order in which they were opened.</summary>
+    public List<RegionReceiver> All => _ordered;
+
+    public RegionReceiver? LastRegion { get; private set; }
+
+    /// <summary>The stream of the last data packet, in <see cref="LastRegion"/>; null when it is not known.</summary>
+    public InboundStream? LastStream { get; private set; }
+
+    /// <summary>Views that are remembered as closed.</summary>
+    public int Remembered => _closed?.Count ?? 0;
+
+    public RegionReceiver? Find(ulong region, uint view) => _regions?.GetValueOrDefault((region, view));
+
+    /// <summary>The view that a packet names; None, or why there is none: it was closed here, or is not known.</summary>
+    public DropReason Find(in PacketHeader header, out RegionReceiver? region)
+    {
+        region = Find(header.Region, header.View);
+        if (region is not null)
+        {
+            return DropReason.None;
+        }
+
+        return _closed is not null && _closed.Contains(header.Region, header.View) ? DropReason.StaleView : DropReason.UnknownView;
+    }
+
+    public void Remember(RegionReceiver region, InboundStream stream) => (LastRegion, LastStream) = (region, stream);
+
+    public void OnBatchEnd()
+    {
+        if (_settled > 0)
+        {
+            CloseSettled(_settled, _open);
+        }
+    }
+
+    public void Open(RegionView view, IStreamConsumer consumer)
+    {
+        RegionPort? port = null;
+        if (!context.Options.Unicast && view.Group is { } group)
+        {
+            var ports = _ports ??= [];
+            if (!ports.TryGetValue(group, out port))
+            {
+                port = new RegionPort(context, group, receiver, closed => ports.Remove(closed.Group));
+                ports.Add(group, port);
+            }
+        }
+
+        var region = new RegionReceiver(context, view, port, consumer);
+        (_regions ??= []).Add((view.RegionId, view.Number), region);
+        _ordered.Add(region);
+    }
+
+    public void Supersede(ulong regionId, long configuration)
+    {
+        foreach (var region in _ordered)
+        {
+            if (region.View.RegionId == regionId)
+            {
+                region.Supersede(configuration);
+            }
+        }
+    }
+
+    public void OnNodeGone(NodeKey node)
+    {
+        ForgetLast();
+        foreach (var region in _ordered)
+        {
+            region.OnNodeGone(node);
+        }
+    }
+
+    public void OnNodesCame()
+    {
+        ForgetLast();
+        foreach (var region in _ordered)
+        {
+            region.OnNodesCame();
+        }
+    }
+
+    /// <summary>
+    /// Whether something of a sender may still come that was sent before what is here of it: in a stream that is at its end, or in a
+    /// view older than its newest stream, of which the others may yet tell what this member has never heard of.
+    /// </summary>
+    public bool IsAnyMissing(NodeKey sender)
+    {
+        long newest = 0;
+        foreach (var region in _ordered)
+        {
+            foreach (var stream in region.Streams)
+            {
+                if (stream.Sender == sender && stream.IsReliable)
+                {
+                    newest = Math.Max(newest, region.View.Configuration);
+                    if (stream.IsSenderGone && stream.Contiguous < stream.Highest)
+                    {
+                        return true;
+                    }
+                }
+            }
+        }
+
+        foreach (var region in _ordered)
+        {
+            if (region.SupersededAt != 0 && region.View.Configuration < newest && region.MayHearMoreOf(sender))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>
+    /// Whether the sender's streams of older views hold something that was not read yet; then those above are told of the loss again
+    /// when they are.
+    /// </summary>
+    public bool AwaitReadBefore(InboundStream stream)
+    {
+        bool isAnyUnread = false;
+        foreach (var region in _ordered)
+        {
+            if (region.View.Configuration >= stream.View.Configuration)
+            {
+                continue;
+            }
+
+            foreach (var older in region.Streams)
+            {
+                isAnyUnread |= older.Sender == stream.Sender && older.Class == stream.Class && older.AwaitRead();
+            }
+        }
+
+        return isAnyUnread;
+    }
+
+    /// <summary>Closes what was superseded until then and is not open, as far as nothing of it is wanted here.</summary>
+    public void CloseSettled(long settled, ImmutableArray<OpenView> open)
+    {
+        _settled = 0;
+        _open = open;
+        ForgetLast();
+        int before = _ordered.Count;
+        for (int i = 0; i < _ordered.Count; i++)
+        {
+            var region = _ordered[i];
+            bool isSettled = region.SupersededAt != 0 && region.SupersededAt <= settled;
+            if (!isSettled || open.Contains(new OpenView(region.View.RegionId, region.View.Number)))
+            {
+                continue;
+            }
+
+            if (!region.MayClose)
+            {
+                region.GiveUpIfAlone();
+                _settled = settled;
+                continue;
+            }
+
+            _ordered.RemoveAt(i--);
+            _regions!.Remove((region.View.RegionId, region.View.Number));
+            (_closed ??= new ClosedViews(context.Environment)).Add(region.View.RegionId, region.View.Number);
+            region.Close();
+            observer.OnViewClosed(region.View);
+        }
+
+        if (_settled > 0)
+        {
+            context.Environment.Schedule(_retry ??= new Alarm(OnBatchEnd), CloseRetry);
+        }
+
+        if (_ordered.Count < before)
+        {
+            observer.OnViewsClosed();
+        }
+    }
+
+    /// <summary>Whether a view that is open here has a stream of this sender.</summary>
+    public bool HasStreamOf(NodeKey sender)
+    {
+        foreach (var region in _ordered)
+        {
+            foreach (var stream in region.Streams)
+            {
+                if (stream.Sender == sender)
+                {
+                    return true;
+                }
+            }
+        }
+
+        return false;
+    }
+
+    public void Close()
+    {
+        ForgetLast();
+        foreach (var region in _ordered)
+        {
+            region.Close();
+        }
+
+        _ordered.Clear();
+        _regions?.Clear();
+        context.Environment.CancelIfMade(_retry);
+        _closed?.Close();
+    }
+
+    private void ForgetLast() => (LastRegion, LastStream) = (null, null);
+}
