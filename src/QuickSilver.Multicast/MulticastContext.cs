@@ -12,6 +12,7 @@ using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Reachability;
 using QuickSilver.Multicast.Reassembly;
 using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Repair;
 
 namespace QuickSilver.Multicast;
 

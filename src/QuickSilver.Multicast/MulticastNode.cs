@@ -289,7 +289,10 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
             return null;
         }
 
-        stream = new RegionSender(_context, view, streamClass, _ports.PathTo(view, _context)) { RoutedAt = _configuration };
+        stream = new RegionSender(_context, view, streamClass, _context.Options.Dissemination.ToSend(_context, _ports, view))
+        {
+            RoutedAt = _configuration,
+        };
         Sent.Add(stream);
         return stream;
     }

@@ -1,6 +1,7 @@
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Environment;
 using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Repair;
 
 namespace QuickSilver.Multicast;
 
@@ -28,6 +29,11 @@ internal sealed record MulticastOptions
     public int ReceiveBufferBytes { get; init; } = 8 << 20;
 
     public bool SegmentationOffload { get; init; } = true;
+
+    // How losses are repaired, and how what is sent reaches the members of a view: the same at all nodes of a cluster.
+    public IRepairScheme Repair { get; init; } = PeerPullRepair.Scheme;
+
+    public IDisseminationScheme Dissemination { get; init; } = GroupMulticast.Scheme;
 
     public bool Unicast { get; init; }
 

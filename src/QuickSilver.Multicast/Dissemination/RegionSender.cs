@@ -5,6 +5,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Pacing;
+using QuickSilver.Multicast.Repair;
 
 namespace QuickSilver.Multicast.Dissemination;
 
@@ -27,7 +28,9 @@ internal sealed class RegionSender
     private static readonly TimeSpan RoundEvery = TimeSpan.FromSeconds(1);
 
     private readonly MulticastContext _context;
-    private readonly IRegionPath _path;
+    private readonly IDisseminator _path;
+    // Null where the scheme has the sender do nothing by itself.
+    private readonly ISentRepair? _repair;
     private readonly PacketFlags _flags;
     private readonly int _mostInRun;
     private readonly RetentionBuffer _packets;
@@ -62,7 +65,7 @@ internal sealed class RegionSender
     private MemberRound? _round;
     private TimeSpan _roundAt;
 
-    public RegionSender(MulticastContext context, RegionView view, StreamClass streamClass, IRegionPath path)
+    public RegionSender(MulticastContext context, RegionView view, StreamClass streamClass, IDisseminator path)
     {
         _context = context;
         View = view;
@@ -80,6 +83,7 @@ internal sealed class RegionSender
         _resumeAlarm = new Alarm(Resume);
         _opensAt = context.Environment.Now + context.Options.ReconfigurationPause;
         Alone = [this];
+        _repair = streamClass.IsReliable ? context.Options.Repair.ForSender(context, this) : null;
         foreach (var member in context.AbsentFrom(view))
         {
             OnMemberGone(member);
@@ -400,6 +404,7 @@ internal sealed class RegionSender
     {
         _context.Environment.Cancel(_announceAlarm);
         _context.Environment.Cancel(_resumeAlarm);
+        _repair?.Close();
         _packets.ReleaseThrough(_packets.Last);
         _packer.Dispose();
         _claims.Abandon(reason);
@@ -523,6 +528,7 @@ internal sealed class RegionSender
             CheckHearing();
         }
 
+        _repair?.OnSent(_sent - count + 1, _sent);
         return true;
     }
 

@@ -1,6 +1,5 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
-using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Dissemination;
 
@@ -18,10 +17,6 @@ internal sealed class SendingPorts(INodeEnvironment environment, MulticastOption
 
     /// <summary>What goes to members one by one, but for control packets, leaves here.</summary>
     public IDatagramPort Copies => options.Unicast ? Groups : _copies ??= TryOpenCopies() ?? Groups;
-
-    public IRegionPath PathTo(RegionView view, MulticastContext context) => !options.Unicast && view.Group is { } group
-        ? new GroupAndCopies(this, group, view, context)
-        : new UnicastFanOut(Copies, view, context.Directory);
 
     public void Dispose()
     {

@@ -80,6 +80,11 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
             region.Rings.OnAckWanted();
         }
 
+        if (refused == DropReason.None && region.Forwarder is { } forwarder)
+        {
+            forwarder.OnReceived(header, lease.Span.Slice(offset, header.Length));
+        }
+
         if (refused == DropReason.None && !ReferenceEquals(_roused, region))
         {
             _roused = region;

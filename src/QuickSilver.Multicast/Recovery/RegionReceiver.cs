@@ -2,6 +2,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Repair;
 
 namespace QuickSilver.Multicast.Recovery;
 
@@ -19,7 +20,7 @@ internal sealed class RegionReceiver : IGapObserver
     private readonly IStreamConsumer _consumer;
     private readonly Dictionary<NodeKey, InboundStream> _reliable = [];
     private readonly Dictionary<NodeKey, InboundStream> _bestEffort = [];
-    private readonly Dictionary<InboundStream, GapPull> _pulls = [];
+    private readonly Dictionary<InboundStream, IRepairStrategy> _repairs = [];
     private readonly List<InboundStream> _streams = [];
     // Who was removed since the view was opened; it may have sent here, though this member has not heard of it, and does not
     // come back to this view when it comes back to the cluster.
@@ -46,10 +47,13 @@ internal sealed class RegionReceiver : IGapObserver
         OwnPartition = Keepers.PartitionOf(Live.RankOf(context.Self));
         PullClock = new PullClock(context.Options);
         Rings = new RingHierarchy(context, this);
+        Forwarder = context.Options.Dissemination.ToForward(context, view);
         _lastGoneAt = context.Environment.Now;
     }
 
     public RegionView View { get; }
+    // Null where members pass nothing on.
+    public IForwarder? Forwarder { get; }
     public RegionPort? Port { get; }
     // This member hears nothing that is sent to the view's group, and lives by what others send to it alone.
     public bool IsDeaf => Port is { IsDeaf: true };
@@ -121,7 +125,7 @@ internal sealed class RegionReceiver : IGapObserver
 
     public void OnFilled(InboundStream stream, long number, in PacketSlot missing)
     {
-        _pulls[stream].OnFilled(missing);
+        _repairs[stream].OnFilled(missing);
         _context.RepairWatch?.OnFilled(stream, number);
     }
 
@@ -129,7 +133,7 @@ internal sealed class RegionReceiver : IGapObserver
     {
         if (stream.Missing.Count > 0 || (!stream.IsReliable && stream.IsAnyOpen))
         {
-            _pulls[stream].OnGap();
+            _repairs[stream].OnMissing();
         }
     }
 
@@ -137,7 +141,7 @@ internal sealed class RegionReceiver : IGapObserver
     {
         if (stream.Missing.Count > 0)
         {
-            _pulls[stream].AskAnew();
+            _repairs[stream].AskAnew();
         }
     }
 
@@ -174,7 +178,7 @@ internal sealed class RegionReceiver : IGapObserver
             };
             table.Add(sender, stream);
             _streams.Add(stream);
-            _pulls.Add(stream, new GapPull(_context, this, stream));
+            _repairs.Add(stream, _context.Options.Repair.ForReceiver(_context, this, stream));
         }
 
         return stream;
@@ -207,7 +211,7 @@ internal sealed class RegionReceiver : IGapObserver
         return FindOrAdd(sender, StreamClass.Reliable);
     }
 
-    public bool IsPullStubborn(InboundStream stream) => _pulls[stream].IsStubborn;
+    public bool NeedsNeighbourPush(InboundStream stream) => _repairs[stream].NeedsNeighbourPush;
 
     public void Supersede(long configuration)
     {
@@ -329,9 +333,9 @@ internal sealed class RegionReceiver : IGapObserver
     public void Close()
     {
         Rings.Close();
-        foreach (var pull in _pulls.Values)
+        foreach (var repair in _repairs.Values)
         {
-            pull.Close();
+            repair.Close();
         }
 
         foreach (var stream in _streams)
@@ -339,6 +343,7 @@ internal sealed class RegionReceiver : IGapObserver
             stream.Close();
         }
 
+        Forwarder?.Close();
         Port?.RemoveUser();
     }
 

@@ -486,7 +486,7 @@ internal sealed class RingHierarchy
     {
         record.NeighbourGaps.Clear();
         // Not while it would refuse what the neighbour gave: at each token, for as long as the members do not agree on who is gone.
-        if (!stream.IsRefusing && Region.IsPullStubborn(stream))
+        if (!stream.IsRefusing && Region.NeedsNeighbourPush(stream))
         {
             Copy(stream.Missing, record.NeighbourGaps);
         }

@@ -3,7 +3,6 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dispatch;
 using QuickSilver.Multicast.Dissemination;
-using QuickSilver.Multicast.Recovery;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Views;
 

@@ -1,6 +1,7 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Repair;
 
 namespace QuickSilver.Multicast.Tests.Recovery;
 

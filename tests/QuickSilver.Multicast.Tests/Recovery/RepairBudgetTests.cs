@@ -1,6 +1,5 @@
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Dissemination;
-using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
 namespace QuickSilver.Multicast.Tests.Recovery;

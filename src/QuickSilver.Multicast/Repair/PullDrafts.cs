@@ -1,6 +1,6 @@
 using QuickSilver.Core.Wire;
 
-namespace QuickSilver.Multicast.Recovery;
+namespace QuickSilver.Multicast.Repair;
 
 // The requests that one look at a stream's gaps is making, one per whom to ask; used again for the next look.
 internal sealed class PullDrafts

@@ -1,6 +1,6 @@
 using QuickSilver.Multicast.Dissemination;
 
-namespace QuickSilver.Multicast.Recovery;
+namespace QuickSilver.Multicast.Repair;
 
 // Sees each repair of a node from the gap to the packet; for experiments, on the core thread.
 internal interface IRepairWatch

@@ -2,8 +2,9 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Recovery;
 
-namespace QuickSilver.Multicast.Recovery;
+namespace QuickSilver.Multicast.Repair;
 
 // Asks for what one stream misses, at once and by itself; the ring guarantees what this does not get.
 //
@@ -14,7 +15,7 @@ namespace QuickSilver.Multicast.Recovery;
 // for more than it may send leaves the rest to longer and longer waits. What goes wrong: a sender that is gone cannot be
 // asked, so then anyone is, as others may still hold what those who were to keep it have lost; and a best-effort stream asks
 // nobody: its gaps are given up after a longer wait, and a message whose last packets were lost when nothing comes any more.
-internal sealed class GapPull
+internal sealed class PeerPullRepair : IRepairStrategy
 {
     private const int PeerAttempts = 2;
     // Of what is missing, the oldest so many are asked for at a time: more than is answered in the time that an answer takes. Numbers that
@@ -45,7 +46,7 @@ internal sealed class GapPull
     private bool _isLimited;
     private int _answered;
 
-    public GapPull(MulticastContext context, RegionReceiver region, InboundStream stream)
+    private PeerPullRepair(MulticastContext context, RegionReceiver region, InboundStream stream)
     {
         _context = context;
         _region = region;
@@ -54,13 +55,13 @@ internal sealed class GapPull
         _alarm = new Alarm(OnDue);
     }
 
-    /// <summary>The pull has failed often enough that the ring's neighbours should push.</summary>
-    public bool IsStubborn { get; private set; }
+    public static IRepairScheme Scheme { get; } = new PeerPull();
+
+    public bool NeedsNeighbourPush { get; private set; }
 
     private TimeSpan ReorderWindow => _stream.IsReliable ? _context.Options.ReorderWindow : _context.Options.BestEffortPatience;
 
-    /// <summary>Something is missing; perhaps no more than before.</summary>
-    public void OnGap()
+    public void OnMissing()
     {
         if (_alarm.IsPending && (!_stream.IsReliable || _stream.Missing[_stream.Missing.Count - 1].Last <= _through))
         {
@@ -71,7 +72,6 @@ internal sealed class GapPull
         WakeIn(ReorderWindow);
     }
 
-    /// <summary>What was missing has come.</summary>
     public void OnFilled(in PacketSlot missing)
     {
         if (missing.Asked > 0)
@@ -84,7 +84,6 @@ internal sealed class GapPull
         }
     }
 
-    /// <summary>All that is missing is asked for now, as if for the first time.</summary>
     public void AskAnew()
     {
         for (int i = 0; i < _stream.Missing.Count; i++)
@@ -122,7 +121,7 @@ internal sealed class GapPull
 
         if (_stream.Missing.Count == 0)
         {
-            IsStubborn = false;
+            NeedsNeighbourPush = false;
             return;
         }
 
@@ -169,7 +168,7 @@ internal sealed class GapPull
         var now = _context.Environment.Now;
         var together = ReorderWindow / 4;
         var next = _context.Options.PullRepeatMax;
-        IsStubborn = false;
+        NeedsNeighbourPush = false;
         int left = Math.Min(_stream.MayAskFor, _most);
         int late = 0;
         for (int i = 0; i < _stream.Missing.Count && left > 0; i++)
@@ -193,7 +192,7 @@ internal sealed class GapPull
                     until = ClockOf(slot.Asked).Wait(slot.Asked);
                 }
 
-                IsStubborn |= slot.Asked > PeerAttempts;
+                NeedsNeighbourPush |= slot.Asked > PeerAttempts;
                 until = until > together ? until : together;
                 next = until < next ? until : next;
             }
@@ -283,5 +282,11 @@ internal sealed class GapPull
         }
 
         return null;
+    }
+
+    private sealed class PeerPull : IRepairScheme
+    {
+        public IRepairStrategy ForReceiver(MulticastContext context, RegionReceiver region, InboundStream stream) =>
+            new PeerPullRepair(context, region, stream);
     }
 }

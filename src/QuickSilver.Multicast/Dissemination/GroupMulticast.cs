@@ -4,26 +4,9 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Dissemination;
 
-// How a run reaches the members of a view: the seam at which overlays plug in.
-internal interface IRegionPath
-{
-    int MaxRunSegments { get; }
-
-    /// <summary>Whether some member may miss what is sent because its group does not reach it.</summary>
-    bool UsesGroup { get; }
-
-    /// <summary>Busy came when some had the run: it goes on with the others when the same run is sent again.</summary>
-    bool IsUnderWay { get; }
-
-    SendOutcome Send(ReadOnlySpan<byte> run, int segmentBytes);
-
-    /// <summary>One packet to all, whatever is under way. Who finds no room in the socket misses it.</summary>
-    SendOutcome Spread(ReadOnlySpan<byte> packet);
-}
-
 // One IP multicast to the region's group, and copies to those members that do not hear it there. When that is all of them, nothing goes
 // to the group but probes.
-internal sealed class GroupAndCopies(SendingPorts ports, IPEndPoint group, RegionView view, MulticastContext context) : IRegionPath
+internal sealed class GroupMulticast(SendingPorts ports, IPEndPoint group, RegionView view, MulticastContext context) : IDisseminator
 {
     private readonly DatagramAddress _group = new(group);
     // Of these members, as of that version of who is deaf; a run that is under way keeps those that it began with.
@@ -32,6 +15,9 @@ internal sealed class GroupAndCopies(SendingPorts ports, IPEndPoint group, Regio
     private bool _isGroupNeeded = true;
     private bool _isGroupServed;
     private int _served;
+
+    /// <summary>Multicast where a region has a group and the options allow it, and else a copy to each member.</summary>
+    public static IDisseminationScheme Scheme { get; } = new Default();
 
     public int MaxRunSegments => ports.MaxRunSegments;
 
@@ -124,44 +110,12 @@ internal sealed class GroupAndCopies(SendingPorts ports, IPEndPoint group, Regio
 
         _isGroupNeeded = _deaf.Length < live;
     }
-}
 
-// A copy to each live member, where the network has no multicast or the region no group. A copy that the system refuses is a
-// loss like any other: the ring repairs it. One for which it has no room waits, and the run goes on from there.
-internal sealed class UnicastFanOut(IDatagramPort port, RegionView view, NodeDirectory directory) : IRegionPath
-{
-    private int _next;
-
-    public int MaxRunSegments => port.MaxRunSegments;
-
-    public bool UsesGroup => false;
-
-    public bool IsUnderWay => _next > 0;
-
-    public SendOutcome Send(ReadOnlySpan<byte> run, int segmentBytes)
+    private sealed class Default : IDisseminationScheme
     {
-        for (; _next < view.Members.Length; _next++)
-        {
-            if (directory.Find(view.Members[_next]) is { } address && port.Send(run, segmentBytes, address) == SendOutcome.Busy)
-            {
-                return SendOutcome.Busy;
-            }
-        }
-
-        _next = 0;
-        return SendOutcome.Sent;
-    }
-
-    public SendOutcome Spread(ReadOnlySpan<byte> packet)
-    {
-        foreach (var member in view.Members)
-        {
-            if (directory.Find(member) is { } address)
-            {
-                port.Send(packet, packet.Length, address);
-            }
-        }
-
-        return SendOutcome.Sent;
+        public IDisseminator ToSend(MulticastContext context, SendingPorts ports, RegionView view) =>
+            !context.Options.Unicast && view.Group is { } group
+                ? new GroupMulticast(ports, group, view, context)
+                : new UnicastFanOut(ports.Copies, view, context.Directory);
     }
 }

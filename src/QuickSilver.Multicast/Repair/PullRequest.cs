@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Multicast.Recovery;
+namespace QuickSilver.Multicast.Repair;
 
 // The body of a Pull packet: whose stream (u64 id, u32 incarnation), how many ranges (u16), then per range its first number
 // (i64) and its length (u32). Read range by range; a length claims nothing: the answerer clamps it to what it holds (T10). The

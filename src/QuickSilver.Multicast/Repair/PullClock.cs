@@ -1,4 +1,6 @@
-namespace QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Recovery;
+
+namespace QuickSilver.Multicast.Repair;
 
 // How long those who are asked take to answer a pull, and so when to ask again: late enough that few packets are asked for twice.
 //

@@ -2,7 +2,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Core.Flow;
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Multicast.Recovery;
+namespace QuickSilver.Multicast.Repair;
 
 // What a node sends again for others, in all views together.
 //

@@ -1,4 +1,4 @@
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Repair;
 
 // How far one pull is answered: so many packets, and so many numbers looked at for them. Its ranges ascend and do not overlap;
 // what one claims again is not looked at again.

@@ -1,0 +1,44 @@
+using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Multicast.Dissemination;
+
+// A copy to each live member, where the network has no multicast or the region no group. A copy that the system refuses is a
+// loss like any other: the ring repairs it. One for which it has no room waits, and the run goes on from there.
+internal sealed class UnicastFanOut(IDatagramPort port, RegionView view, NodeDirectory directory) : IDisseminator
+{
+    private int _next;
+
+    public int MaxRunSegments => port.MaxRunSegments;
+
+    public bool UsesGroup => false;
+
+    public bool IsUnderWay => _next > 0;
+
+    public SendOutcome Send(ReadOnlySpan<byte> run, int segmentBytes)
+    {
+        for (; _next < view.Members.Length; _next++)
+        {
+            if (directory.Find(view.Members[_next]) is { } address && port.Send(run, segmentBytes, address) == SendOutcome.Busy)
+            {
+                return SendOutcome.Busy;
+            }
+        }
+
+        _next = 0;
+        return SendOutcome.Sent;
+    }
+
+    public SendOutcome Spread(ReadOnlySpan<byte> packet)
+    {
+        foreach (var member in view.Members)
+        {
+            if (directory.Find(member) is { } address)
+            {
+                port.Send(packet, packet.Length, address);
+            }
+        }
+
+        return SendOutcome.Sent;
+    }
+}

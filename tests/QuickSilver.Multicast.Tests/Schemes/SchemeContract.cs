@@ -1,0 +1,129 @@
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Tests.Infrastructure;
+using QuickSilver.Simulation;
+
+namespace QuickSilver.Multicast.Tests.Schemes;
+
+// What every way of reaching the members of a view, and of repairing what they miss, must keep (I1 to I4, I11, I17 under F1, F2, F3, F13):
+// all members get every message once and in order, and what was sent is let go.
+public abstract class SchemeContract
+{
+    private const ulong Topic = 1;
+    private const int Messages = 1_500;
+
+    public static TheoryData<double> Losses => [0, 0.02, 0.2];
+
+    internal abstract MulticastOptions Options { get; }
+
+    [Theory]
+    [MemberData(nameof(Losses))]
+    public void Every_member_gets_every_message_once_and_in_order(double loss)
+    {
+        var cluster = Running(1, new LinkModel { Loss = loss });
+        cluster[0].PublishAll(Topic, Messages, 300);
+        AssertAllGet(cluster, cluster[0], cluster.Hosts.Skip(1));
+    }
+
+    [Fact]
+    public void Two_senders_who_are_members_too_do_not_disturb_each_other()
+    {
+        var cluster = Running(2, new LinkModel { Loss = 0.05 }, publishers: [1, 2]);
+        cluster[1].PublishAll(Topic, Messages, 300);
+        cluster[2].PublishAll(Topic, Messages, 300);
+        AssertAllGet(cluster, cluster[1], cluster.Hosts.Skip(2));
+        AssertAllGet(cluster, cluster[2], [cluster[1], .. cluster.Hosts.Skip(3)]);
+    }
+
+    [Fact]
+    public void Messages_larger_than_packets_arrive_whole()
+    {
+        var cluster = Running(3, new LinkModel { Loss = 0.05 });
+        cluster[0].PublishAll(Topic, 40, 20_000);
+        AssertAllGet(cluster, cluster[0], cluster.Hosts.Skip(1), 40);
+    }
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(4)]
+    public void A_member_that_crashes_holds_the_others_up_only_until_it_is_removed(int crashed)
+    {
+        var cluster = Running(4, new LinkModel { Loss = 0.05 });
+        cluster[0].PublishAll(Topic, Messages, 300);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(2));
+        var gone = cluster[crashed].Key;
+        cluster.Simulation.Nodes[crashed].Crash();
+        cluster.Simulation.Run(TimeSpan.FromSeconds(1));
+        cluster.Service.Remove(gone);
+        AssertAllGet(cluster, cluster[0], cluster.Hosts.Skip(1).Where(host => host.Key != gone));
+    }
+
+    [Fact]
+    public void A_new_view_in_the_middle_loses_nothing_for_those_who_stay_and_begins_somewhere_for_who_comes()
+    {
+        var cluster = Running(5, new LinkModel { Loss = 0.05 }, nodes: 6);
+        cluster[0].PublishAll(Topic, Messages, 300);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(2));
+        cluster[5].Subscribes(Topic);
+        cluster.Commit();
+        cluster[0].PublishAll(Topic, Messages, 300);
+        AssertAllGet(cluster, cluster[0], cluster.Hosts.Skip(1).Take(4), Messages * 2);
+        MulticastCluster.AssertRun(cluster[5], cluster[0], Topic, last: Messages * 2);
+    }
+
+    [Fact]
+    public void A_campaign_of_seeds_holds()
+    {
+        for (ulong seed = 100; seed < 140; seed++)
+        {
+            var chance = new Random((int)seed);
+            var link = new LinkModel { Loss = chance.NextDouble() * 0.2, Duplicate = chance.NextDouble() * 0.05 };
+            var cluster = Running(seed, link, publishers: [0, 1]);
+            cluster[0].PublishAll(Topic, 300, chance.Next(10, 3_000));
+            cluster[1].PublishAll(Topic, 300, chance.Next(10, 3_000));
+            NodeKey? gone = null;
+            if (chance.Next(2) == 0)
+            {
+                cluster.Simulation.Run(TimeSpan.FromMilliseconds(chance.Next(1, 10)));
+                int crashed = chance.Next(2, 5);
+                gone = cluster[crashed].Key;
+                cluster.Simulation.Nodes[crashed].Crash();
+                cluster.Simulation.Run(TimeSpan.FromMilliseconds(chance.Next(1, 1_000)));
+                cluster.Service.Remove(gone.Value);
+            }
+
+            var left = cluster.Hosts.Skip(2).Where(host => host.Key != gone).ToList();
+            AssertAllGet(cluster, cluster[0], [cluster[1], .. left], 300, $"Seed {seed}: ");
+            AssertAllGet(cluster, cluster[1], left, 300, $"Seed {seed}: ");
+        }
+    }
+
+    internal MulticastCluster Running(ulong seed, LinkModel link, int[]? publishers = null, int nodes = 5)
+    {
+        var cluster = new MulticastCluster(seed, nodes, link, Options);
+        foreach (int publisher in publishers ?? [0])
+        {
+            cluster[publisher].Publishes(Topic);
+        }
+
+        foreach (var host in cluster.Hosts.Skip(1).Take(4))
+        {
+            host.Subscribes(Topic);
+        }
+
+        cluster.Commit();
+        return cluster;
+    }
+
+    private static void AssertAllGet(
+        MulticastCluster cluster, Host sender, IEnumerable<Host> receivers, int count = Messages, string context = "")
+    {
+        var all = receivers.ToList();
+        Assert.True(
+            cluster.RunUntil(() => all.TrueForAll(host => MulticastCluster.HasAll(host, sender.Key, Topic, count))),
+            context + string.Join(' ', all.Select(host => host.Log.Count(one => one.Sender == sender.Key))));
+        Assert.All(all, host => MulticastCluster.AssertRun(host, sender, Topic, 1, count));
+        Assert.All(all, host => Assert.Empty(host.Gaps));
+        Assert.True(cluster.RunUntil(() => sender.Multicast.RetainedBytes == 0), $"{context}{sender.Key} keeps what all have.");
+    }
+}
