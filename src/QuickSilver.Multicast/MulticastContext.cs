@@ -6,13 +6,15 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Reachability;
 using QuickSilver.Multicast.Reassembly;
-using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Stability;
+using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast;
 

@@ -2,6 +2,7 @@ using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Environment;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast;
 

@@ -3,9 +3,8 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dispatch;
-using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Hearing;
-using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast;

@@ -75,19 +75,49 @@ internal static class LayerRules
     ];
 
     /// <summary>
-    /// In Multicast, Hearing knows who gets copies and not how; Dissemination offers seams; Recovery and Ordering use it and not each
-    /// other. The root wires them.
+    /// In Multicast, Channels knows no other room; nothing below knows Ordering, and Ordering knows streams only; Hearing knows who gets
+    /// copies and not how; Dissemination offers seams. The root wires them.
     /// </summary>
     public static readonly (string User, string Used)[] MulticastBans =
     [
-        ("Dissemination", "Recovery"),
+        ("Channels", "Dispatch"),
+        ("Channels", "Dissemination"),
+        ("Channels", "Hearing"),
+        ("Channels", "Ordering"),
+        ("Channels", "Receiving"),
+        ("Channels", "Repair"),
+        ("Channels", "Sending"),
+        ("Channels", "Stability"),
+        ("Channels", "Views"),
         ("Dissemination", "Ordering"),
-        ("Recovery", "Ordering"),
-        ("Ordering", "Recovery"),
+        ("Dissemination", "Receiving"),
+        ("Dissemination", "Repair"),
+        ("Dissemination", "Stability"),
         ("Hearing", "Dissemination"),
-        ("Hearing", "Recovery"),
         ("Hearing", "Ordering"),
-        ("Pacing", "Recovery"),
+        ("Hearing", "Receiving"),
+        ("Hearing", "Repair"),
+        ("Hearing", "Sending"),
+        ("Hearing", "Stability"),
+        ("Ordering", "Dispatch"),
+        ("Ordering", "Dissemination"),
+        ("Ordering", "Repair"),
+        ("Ordering", "Stability"),
         ("Pacing", "Ordering"),
+        ("Pacing", "Receiving"),
+        ("Pacing", "Repair"),
+        ("Pacing", "Sending"),
+        ("Pacing", "Stability"),
+        ("Receiving", "Ordering"),
+        ("Repair", "Dissemination"),
+        ("Repair", "Ordering"),
+        ("Sending", "Ordering"),
+        ("Sending", "Stability"),
+        ("Stability", "Dissemination"),
+        ("Stability", "Ordering"),
+        ("Views", "Dissemination"),
+        ("Views", "Ordering"),
+        ("Views", "Repair"),
+        ("Views", "Stability"),
     ];
 }

@@ -2,7 +2,8 @@ using System.Buffers.Binary;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
-using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Microbenchmarks.DataPath;
 

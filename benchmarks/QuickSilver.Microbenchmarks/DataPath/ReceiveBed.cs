@@ -1,7 +1,7 @@
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
-using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Microbenchmarks.DataPath;
 

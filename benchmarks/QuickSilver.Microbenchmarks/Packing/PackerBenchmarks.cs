@@ -1,7 +1,7 @@
 using BenchmarkDotNet.Attributes;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
-using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Microbenchmarks.Packing;
 

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Dissemination;
 

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Wire;
-using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Ordering;
 

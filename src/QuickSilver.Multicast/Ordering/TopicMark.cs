@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Ordering;
 
@@ -23,6 +24,6 @@ internal readonly record struct TopicMark(ulong TopicId, long Number)
         }
 
         mark = new TopicMark(BinaryPrimitives.ReadUInt64LittleEndian(at), BinaryPrimitives.ReadInt64LittleEndian(at[8..]));
-        return mark.Number is > 0 and <= Dissemination.MessageHeader.MaxNumber;
+        return mark.Number is > 0 and <= MessageHeader.MaxNumber;
     }
 }

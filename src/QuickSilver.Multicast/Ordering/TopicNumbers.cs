@@ -1,4 +1,4 @@
-using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Ordering;
 

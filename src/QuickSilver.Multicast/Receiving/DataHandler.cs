@@ -3,8 +3,6 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dispatch;
-using QuickSilver.Multicast.Dissemination;
-using QuickSilver.Multicast.Recovery;
 using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Receiving;

@@ -1,8 +1,7 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
-using QuickSilver.Multicast.Dissemination;
-using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Repair;
 

@@ -1,4 +1,4 @@
-using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Stability;
 
 namespace QuickSilver.Multicast.Repair;
 

@@ -1,5 +1,4 @@
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Dissemination;
 
 namespace QuickSilver.Multicast.Sending;
 

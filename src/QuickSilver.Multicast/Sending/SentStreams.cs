@@ -1,7 +1,6 @@
 using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Dissemination;
 
 namespace QuickSilver.Multicast.Sending;
 

@@ -2,7 +2,6 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dispatch;
-using QuickSilver.Multicast.Recovery;
 using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Stability;

@@ -1,5 +1,6 @@
-using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Stalls;
 

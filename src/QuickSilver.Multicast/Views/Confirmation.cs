@@ -2,7 +2,7 @@ using System.Collections.Immutable;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Views;
 

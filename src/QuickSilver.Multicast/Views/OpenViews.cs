@@ -5,8 +5,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Dissemination;
-using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Views;
 

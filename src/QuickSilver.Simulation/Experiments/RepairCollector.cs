@@ -1,4 +1,4 @@
-using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Repair;
 
 namespace QuickSilver.Simulation.Experiments;

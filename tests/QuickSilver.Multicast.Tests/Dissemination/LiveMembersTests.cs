@@ -1,5 +1,5 @@
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Tests.Dissemination;
 

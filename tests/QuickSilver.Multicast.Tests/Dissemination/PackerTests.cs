@@ -2,7 +2,8 @@ using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
-using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Tests.Dissemination;
 

@@ -1,4 +1,4 @@
-using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering;
 
 namespace QuickSilver.Multicast.Tests.Ordering;

@@ -1,7 +1,7 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Recovery;
 using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Stability;
 
 namespace QuickSilver.Multicast.Tests.Recovery;
 

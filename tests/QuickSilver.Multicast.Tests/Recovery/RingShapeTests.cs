@@ -1,5 +1,5 @@
-using QuickSilver.Multicast.Dissemination;
-using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Stability;
 
 namespace QuickSilver.Multicast.Tests.Recovery;
 

@@ -1,4 +1,4 @@
-using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;

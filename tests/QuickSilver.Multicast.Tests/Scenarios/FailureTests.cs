@@ -1,9 +1,9 @@
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Dissemination;
-using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.Tests.Infrastructure;
+using QuickSilver.Multicast.Views;
 using QuickSilver.Simulation;
 
 namespace QuickSilver.Multicast.Tests.Scenarios;

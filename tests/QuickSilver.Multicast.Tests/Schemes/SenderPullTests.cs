@@ -1,8 +1,8 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Wire;
-using QuickSilver.Multicast.Dissemination;
-using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
 

@@ -5,9 +5,9 @@ using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Ordering;
-using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Sending;
 using QuickSilver.Simulation.Checkers;
 using QuickSilver.Simulation.Machines;
 

@@ -4,10 +4,11 @@ namespace QuickSilver.Seeds.Tests.PlantedBugs;
 // bug takes its place.
 internal static class PlantedBugList
 {
-    private const string Dissemination = "src/QuickSilver.Multicast/Dissemination/";
-    private const string Reassembly = "src/QuickSilver.Multicast/Reassembly/";
     private const string Ordering = "src/QuickSilver.Multicast/Ordering/";
-    private const string Recovery = "src/QuickSilver.Multicast/Recovery/";
+    private const string Reassembly = "src/QuickSilver.Multicast/Reassembly/";
+    private const string Receiving = "src/QuickSilver.Multicast/Receiving/";
+    private const string Sending = "src/QuickSilver.Multicast/Sending/";
+    private const string Stability = "src/QuickSilver.Multicast/Stability/";
     private const string Membership = "src/QuickSilver.Membership/";
 
     public static IReadOnlyList<PlantedBug> All { get; } =
@@ -15,28 +16,28 @@ internal static class PlantedBugList
         new("a message is delivered across a gap", Ordering + "SenderOrder.cs",
             "Next != message.Sequence || HeldCount > 0",
             "Next > message.Sequence || Next == 0 || HeldCount > 0"),
-        new("the last packet before a silence is not missed", Dissemination + "InboundStream.cs",
+        new("the last packet before a silence is not missed", Receiving + "InboundStream.cs",
             "highest = Math.Min(highest, _window.Base",
             "highest = Math.Min(highest - 1, _window.Base"),
         new("a view older than the subscription is accepted", Ordering + "TopicReceiver.cs",
-            " || stream.View.Configuration < ActiveFrom || stream.IsReliable != IsReliable",
-            " || stream.IsReliable != IsReliable"),
+            " || stream.View.Configuration < ActiveFrom || stream.Class != Class",
+            " || stream.Class != Class"),
         new("a start table is one message behind", Ordering + "TopicSender.cs",
             "node.Configuration), numbers.Next);",
             "node.Configuration), numbers.Next + 1);"),
-        new("a packet that comes twice is taken twice", Dissemination + "InboundStream.cs",
+        new("a packet that comes twice is taken twice", Receiving + "InboundStream.cs",
             "(sequence < _window.Base || _window.Contains(sequence))",
             "sequence < _window.Base"),
-        new("retention lets the first unstable packet go", Dissemination + "RegionSender.cs",
+        new("retention lets the first unstable packet go", Sending + "RegionSender.cs",
             "_packets.ReleaseThrough(stable);",
             "_packets.ReleaseThrough(stable + 1);"),
-        new("a view is given up with its last other member", Dissemination + "RegionSender.cs",
+        new("a view is given up with its last other member", Sending + "RegionSender.cs",
             "return _live.Count > 0;",
             "return _live.Count > 1;"),
-        new("the retention ring wraps over its oldest packet", Dissemination + "RetentionBuffer.cs",
+        new("the retention ring wraps over its oldest packet", Sending + "RetentionBuffer.cs",
             "if (Next - First == _ring.Length)",
             "if (Next - First > _ring.Length)"),
-        new("the window wraps over its oldest packet", Dissemination + "PacketWindow.cs",
+        new("the window wraps over its oldest packet", Receiving + "PacketWindow.cs",
             "if (span > _ring.Length)",
             "if (span > _ring.Length + 1)"),
         new("what is held behind a gap is forgotten when the gap is filled", Ordering + "SenderOrder.cs",
@@ -63,29 +64,29 @@ internal static class PlantedBugList
         new("nodes that parted go on with each other", "src/QuickSilver.Multicast/NodeDirectory.cs",
             "removed.Contains(node) || !IsSame(info, known, company)",
             "removed.Contains(node)"),
-        new("a stream of a sender that is gone is taken for alive", Recovery + "RegionReceiver.cs",
+        new("a stream of a sender that is gone is taken for alive", Receiving + "RegionReceiver.cs",
             "IsSenderGone = HasLost(sender),",
             "IsSenderGone = false,"),
         new("an acknowledgement for an earlier life counts", "src/QuickSilver.Multicast/Stability/AckHandler.cs",
             "if (ack.Origin != context.Self)",
             "if (ack.Origin.Id == 0)"),
-        new("a ring below that has not told counts as holding all", Recovery + "RingHierarchy.cs",
+        new("a ring below that has not told counts as holding all", Stability + "RingHierarchy.cs",
             "below?.HeldByAll ?? 0",
             "below?.HeldByAll ?? record.HeldByAll"),
-        new("a partition that keeps packets is forgotten", Dissemination + "InboundStream.cs",
+        new("a partition that keeps packets is forgotten", Receiving + "InboundStream.cs",
             "if (Keepers.KeeperOf(n) != OwnPartition)",
             "if (Keepers.KeeperOf(n) != OwnPartition || OwnPartition == 0)"),
-        new("a member claims what it is to keep before it has it", Dissemination + "InboundStream.cs",
+        new("a member claims what it is to keep before it has it", Receiving + "InboundStream.cs",
             "Keepers.Partitions == 1 ? Contiguous : FirstMissingToKeep() - 1;",
             "Keepers.Partitions == 1 ? Contiguous : _arrived;"),
-        new("a range of what is lacked is skipped", Recovery + "RingHierarchy.cs",
+        new("a range of what is lacked is skipped", Stability + "RingHierarchy.cs",
             "for (int i = 0; i < settlement.Lost.Count; i++)",
             "for (int i = 1; i < settlement.Lost.Count; i++)"),
         // Of what hardships bring, from here on.
-        new("a publish that is to be stable waits for the packet after it", Dissemination + "StabilityClaim.cs",
+        new("a publish that is to be stable waits for the packet after it", Sending + "StabilityClaim.cs",
             "claim.Packet <= packet)",
             "claim.Packet < packet)"),
-        new("a refused group port ends what is being applied", Dissemination + "RegionPort.cs",
+        new("a refused group port ends what is being applied", Receiving + "RegionPort.cs",
             "OnRefused(refused.Message);\n            return;",
             "throw new TransportException(refused.Message);"),
         new("what best effort lost last is not told", Ordering + "SenderOrder.cs",
@@ -106,7 +107,7 @@ internal static class PlantedBugList
         new("an echo that did not come counts as one that did", Membership + "Reachability/Inquest.cs",
             "bool isReached = found.Reaches(i);",
             "bool isReached = !found.Reaches(i);"),
-        new("any round that is told counts", Recovery + "RoundSequence.cs",
+        new("any round that is told counts", Stability + "RoundSequence.cs",
             "bool isAhead = round > Round && (isByLeader || round - Round <= MostMissed);",
             "bool isAhead = round > Round;"),
         new("an endpoint is drained when all was sent and is not stable yet", "src/QuickSilver/Endpoints/TopicEndpoint.Publishing.cs",
@@ -115,7 +116,7 @@ internal static class PlantedBugList
         new("a feed keeps nothing for which there was no room", "src/QuickSilver/Endpoints/AttachedFeed.cs",
             "if (_kept >= 0)",
             "if (_kept > 1 << 16)"),
-        new("announcements that nobody answers go to the group alone", Dissemination + "RegionSender.cs",
+        new("announcements that nobody answers go to the group alone", Sending + "RegionSender.cs",
             "++_unanswered >= UnansweredUntilUnicast)",
             "++_unanswered < 0)"),
     ];

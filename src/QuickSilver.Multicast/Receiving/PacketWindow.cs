@@ -1,7 +1,7 @@
 using System.Numerics;
 using QuickSilver.Core.Buffers;
 
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Receiving;
 
 internal enum SlotState : byte
 {

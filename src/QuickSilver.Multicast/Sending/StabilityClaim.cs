@@ -1,4 +1,4 @@
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Sending;
 
 // One message's wait to be stable in every region it was sent to: each region's stream releases once. Pooled by the node.
 internal sealed class StabilityClaim(Stack<StabilityClaim> pool)

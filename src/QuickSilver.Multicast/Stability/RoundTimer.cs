@@ -1,4 +1,4 @@
-namespace QuickSilver.Multicast.Recovery;
+namespace QuickSilver.Multicast.Stability;
 
 // How long a ring's rounds take, and how long to wait for one: the smoothed round trip and four times how much it varies (as TCP
 // does), doubled while tokens are lost. On a lossy link every round in six may be lost in a ring of sixteen, so a

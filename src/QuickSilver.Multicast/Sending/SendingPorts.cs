@@ -1,7 +1,7 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Sending;
 
 // The ports through which a node sends its streams, and the way that each view's packets take.
 internal sealed class SendingPorts(INodeEnvironment environment, MulticastOptions options, IDatagramReceiver receiver) : IDisposable

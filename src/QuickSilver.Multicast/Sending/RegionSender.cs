@@ -3,11 +3,13 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Pacing;
 using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Views;
 
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Sending;
 
 // One node's outbound stream into one view of a region: numbers packets across topics, keeps them until all members hold
 // them, sends what the window allows in runs, and announces its last number while it is quiet and not all acknowledged.
@@ -479,28 +481,10 @@ internal sealed class RegionSender
         return true;
     }
 
-    // The longest run from the next packet on: adjacent in one block and of equal length, but the last may be shorter.
     private bool SendRun(int most)
     {
+        var (count, bytes) = _packets.RunFrom(_sent + 1, most);
         ref var head = ref _packets[_sent + 1];
-        int bytes = head.Length;
-        int count = 1;
-        while (count < most)
-        {
-            ref var next = ref _packets[_sent + 1 + count];
-            if (next.Lease != head.Lease || next.Offset != head.Offset + bytes || next.Length > head.Length)
-            {
-                break;
-            }
-
-            bytes += next.Length;
-            count++;
-            if (next.Length < head.Length)
-            {
-                break;
-            }
-        }
-
         var outcome = _path.Send(head.Lease!.Span.Slice(head.Offset, bytes), head.Length);
         if (outcome == SendOutcome.Busy)
         {

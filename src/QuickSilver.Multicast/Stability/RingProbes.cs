@@ -1,7 +1,7 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Multicast.Recovery;
+namespace QuickSilver.Multicast.Stability;
 
 // The members of a ring that were asked whether they live, and how often each has not answered since: at first it is passed over by
 // tokens, then reported to the membership service. A probe is as large as a packet of data, and so is its reply: a token may be so too,

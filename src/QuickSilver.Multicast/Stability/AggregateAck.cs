@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Multicast.Recovery;
+namespace QuickSilver.Multicast.Stability;
 
 // The body of an Ack packet, from a view's leader to one sender: u64 and u32 whose stream, i64 held by all, i64 accepted
 // above by all, i64 read by all, i64 datagrams the members' kernels dropped so far, i64 the smallest receive buffer

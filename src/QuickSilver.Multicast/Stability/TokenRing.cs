@@ -1,8 +1,9 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Receiving;
 
-namespace QuickSilver.Multicast.Recovery;
+namespace QuickSilver.Multicast.Stability;
 
 // One ring of one view, as one of its members lives it (DESIGN 6; QSM paper, section 2). At level 0 the members sit in it
 // themselves; above it each seat is a ring of the level below, and its leader sits there and tells what that ring's last whole

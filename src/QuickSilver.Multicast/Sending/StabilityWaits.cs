@@ -1,4 +1,4 @@
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Sending;
 
 // Who waits until what some streams had taken by then is acknowledged.
 internal sealed class StabilityWaits

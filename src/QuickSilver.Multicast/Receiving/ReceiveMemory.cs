@@ -1,6 +1,6 @@
 using QuickSilver.Core.Buffers;
 
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Receiving;
 
 // What all inbound streams of a node share of packet memory. While it is short, a stream takes only the next packet in order, into a
 // place of its own: that one moves its senders' streams on, and so frees memory in the end. All others are dropped, and asked for

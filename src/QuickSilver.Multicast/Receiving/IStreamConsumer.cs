@@ -1,7 +1,7 @@
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Reassembly;
 
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Receiving;
 
 // One message out of a stream, in any order. Its payload lies in the packet's memory, or in Assembly when it spanned packets.
 internal ref struct StreamMessage(NodeKey sender)

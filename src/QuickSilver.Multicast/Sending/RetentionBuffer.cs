@@ -3,7 +3,7 @@ using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Sending;
 
 internal struct RetainedPacket
 {
@@ -62,6 +62,33 @@ internal sealed class RetentionBuffer(RetentionBudget budget)
     public long ReleasedEarly { get; private set; }
 
     public bool Contains(long sequence) => sequence >= First && sequence < Next;
+
+    /// <summary>
+    /// The longest run from this packet on, of so many at most: adjacent in one block and of equal length, but the last may be shorter.
+    /// </summary>
+    public (int Count, int Bytes) RunFrom(long first, int most)
+    {
+        ref var head = ref this[first];
+        int bytes = head.Length;
+        int count = 1;
+        while (count < most)
+        {
+            ref var next = ref this[first + count];
+            if (next.Lease != head.Lease || next.Offset != head.Offset + bytes || next.Length > head.Length)
+            {
+                break;
+            }
+
+            bytes += next.Length;
+            count++;
+            if (next.Length < head.Length)
+            {
+                break;
+            }
+        }
+
+        return (count, bytes);
+    }
 
     public ref RetainedPacket this[long sequence] => ref _ring[sequence & (_ring.Length - 1)];
 

@@ -3,8 +3,11 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Stability;
+using QuickSilver.Multicast.Views;
 
-namespace QuickSilver.Multicast.Recovery;
+namespace QuickSilver.Multicast.Receiving;
 
 // One view of a region as one of its members lives it: the inbound streams of its senders, and the ring that settles them.
 // It lives on after a newer view has come, until the service says that all is settled and all was accepted above.

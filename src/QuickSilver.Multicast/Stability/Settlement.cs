@@ -1,6 +1,6 @@
 using QuickSilver.Core.Wire;
 
-namespace QuickSilver.Multicast.Recovery;
+namespace QuickSilver.Multicast.Stability;
 
 // What a member knows to be settled in the whole view of one sender's stream, whichever token told it.
 //

@@ -1,9 +1,10 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Views;
 
-namespace QuickSilver.Multicast.Recovery;
+namespace QuickSilver.Multicast.Stability;
 
 // The rings of one view in which a member sits: that of its level 0, and as long as it leads one, the ring above that. What
 // is found goes up, ring by ring, and what is settled comes down again; nobody waits for another ring's token.

@@ -1,6 +1,6 @@
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Views;
 
 // Which members of a view are gone, as one number that two nodes compare: the marks of all of them combined by exclusive or, so
 // the same in whatever order they went.

@@ -5,7 +5,7 @@ using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Reassembly;
 
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Receiving;
 
 // What one member of a view has of one sender's stream: packets in any order in, messages in any order out (order per topic
 // is made above), each packet once. Messages that lie in one packet are handed up when it arrives; those that span packets

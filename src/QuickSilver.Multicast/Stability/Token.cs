@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Multicast.Recovery;
+namespace QuickSilver.Multicast.Stability;
 
 // The token of one ring of one view. Body: i64 round, u64 and u32 leader, i64 kernel drops summed so far, i64 smallest
 // receive buffer so far, u16 count of records, u64 and u32 whom it is passed to, u8 level of the ring, u8 count of members that

@@ -1,4 +1,4 @@
-namespace QuickSilver.Multicast.Recovery;
+namespace QuickSilver.Multicast.Stability;
 
 // A time that varies: its smoothed mean and how far it strays from that (as TCP does, RFC 6298).
 internal struct SmoothedTime

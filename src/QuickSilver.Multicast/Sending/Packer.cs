@@ -1,7 +1,9 @@
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
+using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Receiving;
 
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Sending;
 
 // Packs messages into the packets of one outbound stream, back to back in one block, so that packets which wait together
 // go out as one run. A full packet is exactly PacketBytes long (padded by zeros where a header would not fit); a packet

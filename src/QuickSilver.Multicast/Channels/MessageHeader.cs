@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
 
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Channels;
 
 // What stands before each message in a packet, little-endian:
 //

@@ -1,6 +1,6 @@
-using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Receiving;
 
-namespace QuickSilver.Multicast.Recovery;
+namespace QuickSilver.Multicast.Stability;
 
 // How a view's members stand in rings of a bounded size (DESIGN 6; the paper proposes the hierarchy in its outlook). Members of a
 // partition form a ring, more when a partition is larger than a ring may be; then the leaders of up to ringSize neighbouring

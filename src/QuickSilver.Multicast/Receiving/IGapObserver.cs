@@ -1,4 +1,4 @@
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Receiving;
 
 // Hears of each gap of a stream and of its end, on the core thread.
 internal interface IGapObserver

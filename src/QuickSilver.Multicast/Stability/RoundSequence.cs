@@ -1,4 +1,4 @@
-namespace QuickSilver.Multicast.Recovery;
+namespace QuickSilver.Multicast.Stability;
 
 // Which rounds of a ring a member takes part in: the next ones of the leader that it knows. A round of another leader, or one that is
 // not among the next, is late as a rule, or told falsely: taken at its word, a number far ahead would make all true ones look late

@@ -3,7 +3,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Receiving;
 
 // The receiving port of one region's group, shared by that region's views, old and new; closed with the last of them.
 //

@@ -1,7 +1,7 @@
 using System.Collections.Immutable;
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Multicast.Dissemination;
+namespace QuickSilver.Multicast.Views;
 
 // A view's members by rank (their place in key order, the same at every node) and which of them live: were neither removed
 // since, nor have closed the view. Nothing is kept per member while all live: a node may be in many views of thousands.
