@@ -5,7 +5,7 @@ using QuickSilver.Generators.Tests.Infrastructure;
 
 namespace QuickSilver.Generators.Tests;
 
-// TESTPLAN T9, T11: codecs expect the fields in the order in which they write them, and read them in any other as well.
+// T9, T11: codecs expect the fields in the order in which they write them, and read them in any other as well.
 public sealed class FieldOrderTests
 {
     [Fact]

@@ -6,7 +6,7 @@ using QuickSilver.Serialization;
 
 namespace QuickSilver.Generators.Tests;
 
-// TESTPLAN F10, F18, T9, T11: whatever the bytes, a codec answers with a value or with PayloadFormatException, at once.
+// F10, F18, T9, T11: whatever the bytes, a codec answers with a value or with PayloadFormatException, at once.
 public sealed class HostileBytesTests
 {
     [Fact]

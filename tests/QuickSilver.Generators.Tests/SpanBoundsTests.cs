@@ -6,7 +6,7 @@ using QuickSilver.Serialization;
 
 namespace QuickSilver.Generators.Tests;
 
-// TESTPLAN F10, F18: codecs read and write words where there are bytes, and never one that is not theirs.
+// F10, F18: codecs read and write words where there are bytes, and never one that is not theirs.
 public sealed class SpanBoundsTests
 {
     private const int Behind = 32;
