@@ -20,12 +20,12 @@ internal static class Rules
     public static readonly DiagnosticDescriptor DuplicateOrder = Rule(
         "QS0003",
         "Two data members have the same field number",
-        "'{0}.{1}' has the field number {2}, as '{0}.{3}' has: give it another one that was never used in this type");
+        "'{0}.{1}' and '{0}.{3}' have the same field number {2}: give '{1}' a number that was never used in this type");
 
     public static readonly DiagnosticDescriptor OrderOutOfRange = Rule(
         "QS0004",
         "A field number is out of range",
-        "'{0}.{1}' has the field number {2}: take one from 1 to 536870911 outside 19000 to 19999, which protobuf reserves");
+        "'{0}.{1}' has the field number {2}: use 1 to 536870911, except 19000 to 19999, which protobuf reserves");
 
     public static readonly DiagnosticDescriptor InaccessibleContract = Rule(
         "QS0005",
@@ -40,12 +40,12 @@ internal static class Rules
     public static readonly DiagnosticDescriptor OpenGenericContract = Rule(
         "QS0007",
         "A contract type is generic",
-        "'{0}' is generic and has no one schema: write a [DataContract] type for each kind of '{0}' that you send");
+        "'{0}' is generic and has no single schema: write a [DataContract] type for each constructed type that you send");
 
     public static readonly DiagnosticDescriptor ContractInheritance = Rule(
         "QS0008",
         "A contract type inherits from another type",
-        "'{0}' inherits from '{1}', whose state would be lost: hold a '{1}' in a [DataMember] instead, or move its members here");
+        "'{0}' inherits from '{1}', whose state would be lost: use a [DataMember] of type '{1}' instead, or move its members here");
 
     public static readonly DiagnosticDescriptor UnusableMember = Rule(
         "QS0009",
@@ -55,7 +55,7 @@ internal static class Rules
     public static readonly DiagnosticDescriptor NoMembers = Rule(
         "QS0010",
         "A contract type has no data members",
-        "'{0}' has no [DataMember], so values of it are sent empty, and '{1}' is lost: mark what shall travel [DataMember(Order = n)]",
+        "'{0}' has no [DataMember], so its values are sent empty and '{1}' is lost: mark the members to send [DataMember(Order = n)]",
         DiagnosticSeverity.Warning);
 
     private static DiagnosticDescriptor Rule(
@@ -67,5 +67,5 @@ internal static class Rules
             Category,
             severity,
             isEnabledByDefault: true,
-            description: $"docs/rules/{id}.md shows what is flagged, what to write instead, and why.");
+            description: $"docs/rules/{id}.md shows flagged code, the fix, and the reason.");
 }

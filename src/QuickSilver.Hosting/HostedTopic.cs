@@ -88,7 +88,7 @@ internal sealed class HostedTopic<T>(string name, TopicOptions options, IPayload
         OnNodeLost();
         lock (_lock)
         {
-            Fail(new ObjectDisposedException($"The topic \"{name}\"", "The host has stopped."));
+            Fail(new ObjectDisposedException($"Topic \"{name}\"", "The host has stopped."));
         }
     }
 

@@ -1,16 +1,16 @@
 namespace QuickSilver.Hosting;
 
 /// <summary>
-/// The host's node. The host starts it in the background and never waits for peers, so it may not be there yet; after an
-/// expulsion another takes its place. Inject this where topics are opened at run time; topics known beforehand are
-/// better registered with <see cref="QuickSilverBuilder.AddTopic{T}"/> and injected themselves.
+/// Provides the host's node. The host starts it in the background and does not wait for other members, so it may not be running yet. After
+/// an expulsion, a new node replaces it. Inject this to open topics at run time. Register topics that are known beforehand with
+/// <see cref="QuickSilverBuilder.AddTopic{T}"/>, and inject them directly.
 /// </summary>
 public interface INodeProvider
 {
-    /// <summary>The running node, or null while there is none.</summary>
+    /// <summary>The running node, or null if no node is running.</summary>
     QuickSilverNode? Current { get; }
 
-    /// <summary>The running node, as soon as there is one.</summary>
+    /// <summary>Waits for the running node.</summary>
     /// <exception cref="ObjectDisposedException">The host has stopped.</exception>
     Task<QuickSilverNode> GetAsync(CancellationToken cancellationToken = default);
 }

@@ -1,9 +1,9 @@
 namespace QuickSilver.Hosting;
 
 /// <summary>
-/// A service that handles a topic's messages, registered with <see cref="QuickSilverBuilder.AddTopicHandler{T, THandler}"/>.
-/// It is called on the node's core thread: it must not block, and must not keep the bytes of a
-/// <see cref="ReadOnlyMemory{T}"/> payload after it returns. What it throws is logged and counted.
+/// A service that handles a topic's messages, registered with <see cref="QuickSilverBuilder.AddTopicHandler{T, THandler}"/>. It is called
+/// on the node's core thread. It must not block, and must not keep the bytes of a <see cref="ReadOnlyMemory{T}"/> payload after it returns.
+/// Its exceptions are logged and counted.
 /// </summary>
 /// <typeparam name="T">The topic's payload type.</typeparam>
 public interface ITopicHandler<T>
@@ -11,7 +11,7 @@ public interface ITopicHandler<T>
     /// <summary>Handles one message.</summary>
     void Handle(in Message<T> message);
 
-    /// <summary>Told, in order with the messages, of what will never come.</summary>
+    /// <summary>Handles a gap. Called in order with the messages, for messages that cannot be delivered.</summary>
     void OnGap(GapNotice gap)
     {
     }

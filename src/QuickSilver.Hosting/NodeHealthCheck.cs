@@ -36,8 +36,8 @@ internal sealed class NodeHealthCheck(NodeHolder holder, IReadOnlyList<IHostedTo
             if (!topic.IsOpen)
             {
                 return topic.Fault is { } fault
-                    ? $"The topic \"{topic.Name}\" could not be opened: {fault.Message}"
-                    : $"The topic \"{topic.Name}\" is not open yet.";
+                    ? $"Failed to open topic \"{topic.Name}\": {fault.Message}"
+                    : $"Topic \"{topic.Name}\" is not open yet.";
             }
         }
 

@@ -5,13 +5,13 @@ using Microsoft.Extensions.Configuration;
 
 namespace QuickSilver.Hosting;
 
-// The configuration binder has no conversion for addresses and passes over them in silence: they are read here. So it does over
-// names that it does not know, and a misspelt option would go unnoticed: they are refused.
+// The configuration binder cannot convert addresses and ignores them silently, so they are read here. It also ignores unknown names,
+// and a misspelled option would go unnoticed, so unknown names are refused.
 internal static class OptionsBinding
 {
     public static void Bind(IConfiguration section, QuickSilverOptions options)
     {
-        // A whole configuration, not a section of one, has others' names as well.
+        // A whole configuration, unlike a section, also contains keys that are not QuickSilver's.
         if (section is IConfigurationSection)
         {
             CheckNames(section);
@@ -35,19 +35,19 @@ internal static class OptionsBinding
         string[] known = [.. typeof(QuickSilverOptions).GetProperties().Select(property => property.Name).Order()];
         string[] failures = [.. section.GetChildren().Select(child => child.Key)
             .Where(key => !known.Contains(key, StringComparer.OrdinalIgnoreCase))
-            .Select(key => $"The configuration has an option {key}, which there is not; allowed are {string.Join(", ", known)}.")];
+            .Select(key => $"Unknown option '{key}' in the configuration. Valid options: {string.Join(", ", known)}.")];
         if (failures.Length > 0)
         {
             throw new QuickSilverOptionsException(failures);
         }
     }
 
-    // The binder names neither what is allowed nor more than one option.
+    // The binder's exception names one option only, and not its valid values.
     private static string[] Unreadable(IConfiguration section) =>
     [
         .. typeof(QuickSilverOptions).GetProperties()
             .Where(property => property.PropertyType != typeof(IPAddress) && section[property.Name] is { } text && !CanRead(property, text))
-            .Select(property => $"The option {property.Name} is \"{section[property.Name]}\"; allowed is {OptionRules.Allowed(property)}."),
+            .Select(property => $"The option {property.Name} is \"{section[property.Name]}\". Allowed: {OptionRules.Allowed(property)}."),
     ];
 
     private static bool CanRead(PropertyInfo property, string text)
@@ -72,6 +72,6 @@ internal static class OptionsBinding
 
         return IPAddress.TryParse(text, out var address)
             ? address
-            : throw new QuickSilverOptionsException([$"The option {option} is \"{text}\"; allowed is an IPv4 address such as 192.0.2.1."]);
+            : throw new QuickSilverOptionsException([$"The option {option} is \"{text}\". Allowed: an IPv4 address, such as 192.0.2.1."]);
     }
 }

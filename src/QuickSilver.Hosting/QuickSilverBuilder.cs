@@ -10,24 +10,24 @@ public sealed class QuickSilverBuilder
 {
     internal QuickSilverBuilder(IServiceCollection services) => Services = services;
 
-    /// <summary>The services being built.</summary>
+    /// <summary>The service collection.</summary>
     public IServiceCollection Services { get; }
 
     /// <summary>
-    /// Adds a topic: inject <see cref="ITopic{T}"/>, or <c>[FromKeyedServices(name)] ITopic&lt;T&gt;</c> where there are
-    /// several of one payload type. It can be used at once: what is asked of it before the node has joined waits for that.
-    /// It lives as long as the host; who injects it does not dispose it.
+    /// Adds a topic. Inject <see cref="ITopic{T}"/>, or <c>[FromKeyedServices(name)] ITopic&lt;T&gt;</c> if several topics have the same
+    /// payload type. The topic can be used immediately: calls wait until the node has joined. The host owns the topic, so do not dispose it
+    /// where it is injected.
     /// </summary>
     /// <typeparam name="T">The payload type.</typeparam>
     /// <param name="name">The topic's name.</param>
-    /// <param name="options">Null: the defaults.</param>
-    /// <param name="codec">Null: the codec of the type (bytes, string, or generated).</param>
+    /// <param name="options">The options. Null: the defaults.</param>
+    /// <param name="codec">The codec. Null: the codec of the type (bytes, string, or generated).</param>
     public QuickSilverBuilder AddTopic<T>(string name, TopicOptions? options = null, IPayloadCodec<T>? codec = null)
     {
         var checkedOptions = Check(name, options);
         if (Services.Any(service => service.IsKeyedService && service.ServiceType == typeof(ITopic<T>) && Equals(service.ServiceKey, name)))
         {
-            throw new ArgumentException($"The topic \"{name}\" of {typeof(T)} was added already.", nameof(name));
+            throw new ArgumentException($"Topic \"{name}\" of {typeof(T)} is already added. Add each topic once.", nameof(name));
         }
 
         Services.AddKeyedSingleton<ITopic<T>>(name, (_, _) => new HostedTopic<T>(name, checkedOptions, codec));
@@ -38,14 +38,14 @@ public sealed class QuickSilverBuilder
     }
 
     /// <summary>
-    /// Adds a service that handles a topic's messages on the node's core thread, from an endpoint of its own that only
-    /// subscribes. The service is a singleton.
+    /// Adds a singleton service that handles a topic's messages on the node's core thread. It has an endpoint of its own, which only
+    /// subscribes.
     /// </summary>
     /// <typeparam name="T">The payload type.</typeparam>
     /// <typeparam name="THandler">The service.</typeparam>
     /// <param name="name">The topic's name.</param>
-    /// <param name="options">Null: the defaults. The access is always to subscribe.</param>
-    /// <param name="codec">Null: the codec of the type (bytes, string, or generated).</param>
+    /// <param name="options">The options. Null: the defaults. The access is always to subscribe.</param>
+    /// <param name="codec">The codec. Null: the codec of the type (bytes, string, or generated).</param>
     public QuickSilverBuilder AddTopicHandler<T, THandler>(string name, TopicOptions? options = null, IPayloadCodec<T>? codec = null)
         where THandler : class, ITopicHandler<T>
     {
@@ -75,8 +75,8 @@ public sealed class QuickSilverBuilder
         return names.Length == 1
             ? provider.GetRequiredKeyedService<ITopic<T>>(names[0])
             : throw new InvalidOperationException(
-                $"There are {names.Length} topics of {typeof(T)} ({string.Join(", ", names)}): "
-                + "inject one by its name, with [FromKeyedServices(name)].");
+                $"{names.Length} topics have the payload type {typeof(T)} ({string.Join(", ", names)}). "
+                + "Inject one of them by name, with [FromKeyedServices(name)].");
     }
 
     // One per AddTopic of the type, so that the sole one can be injected without its name.

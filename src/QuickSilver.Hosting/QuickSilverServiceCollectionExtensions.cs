@@ -10,16 +10,18 @@ namespace QuickSilver.Hosting;
 /// <summary>Adds a QuickSilver node to a host.</summary>
 public static class QuickSilverServiceCollectionExtensions
 {
-    /// <summary>The health check that fails when the node's core thread does not turn.</summary>
+    /// <summary>The health check that fails while the node's core thread is blocked.</summary>
     public const string LiveCheck = "quicksilver-live";
 
-    /// <summary>The health check that fails until the node has joined and opened its topics, and while it is cut off.</summary>
+    /// <summary>
+    /// The health check that fails until the node has joined and opened its topics, and while the membership service is unreachable.
+    /// </summary>
     public const string ReadyCheck = "quicksilver-ready";
 
     /// <summary>
-    /// Adds a node with the default options, or those that are configured elsewhere for <see cref="QuickSilverOptions"/>.
-    /// It starts in the background with the host; wrong options fail the host's start. Health checks named
-    /// <see cref="LiveCheck"/> (tag "live") and <see cref="ReadyCheck"/> (tag "ready") come with it.
+    /// Adds a node with the default options, or the options that are configured elsewhere for <see cref="QuickSilverOptions"/>. The node
+    /// starts in the background with the host. Invalid options fail the host's start. This also adds health checks named
+    /// <see cref="LiveCheck"/> (tag "live") and <see cref="ReadyCheck"/> (tag "ready").
     /// </summary>
     public static QuickSilverBuilder AddQuickSilver(this IServiceCollection services)
     {
@@ -45,8 +47,7 @@ public static class QuickSilverServiceCollectionExtensions
     }
 
     /// <summary>
-    /// Adds a node whose options are bound from a configuration section, by their names. A name in the section that is no option
-    /// fails the host's start.
+    /// Adds a node whose options are bound by name from a configuration section. An unknown name in the section fails the host's start.
     /// </summary>
     /// <inheritdoc cref="AddQuickSilver(IServiceCollection)"/>
     public static QuickSilverBuilder AddQuickSilver(this IServiceCollection services, IConfiguration section)

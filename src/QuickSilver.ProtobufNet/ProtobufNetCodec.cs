@@ -5,22 +5,22 @@ using QuickSilver.Serialization;
 namespace QuickSilver.ProtobufNet;
 
 /// <summary>
-/// Carries types by protobuf-net, for those whose users have annotated them for it already. It reads the same
-/// <c>[DataContract]</c> attributes as QuickSilver's generated codecs and exchanges the same messages with them. It works by
-/// reflection and emitted code: not for trimmed or ahead-of-time compiled programs, and not without allocation.
+/// A codec for types that are already annotated for protobuf-net. It reads the same <c>[DataContract]</c> attributes as QuickSilver's
+/// generated codecs and exchanges the same messages with them. It uses reflection and emitted code, so it allocates, and does not support
+/// trimming or ahead-of-time compilation.
 /// </summary>
 /// <typeparam name="T">A type that protobuf-net can serialize.</typeparam>
 [RequiresUnreferencedCode("protobuf-net finds members by reflection. Use a [DataContract] type with a generated codec instead.")]
 [RequiresDynamicCode("protobuf-net emits code at run time. Use a [DataContract] type with a generated codec instead.")]
 public sealed class ProtobufNetCodec<T> : IPayloadCodec<T>
 {
-    /// <summary>Makes a codec with the schema that the type's attributes tell.</summary>
+    /// <summary>Creates a codec with the schema that the type's attributes describe.</summary>
     public ProtobufNetCodec()
         : this(ProtobufNetSchema.Of(typeof(T)))
     {
     }
 
-    /// <summary>Makes a codec with a schema of one's own, for types that protobuf-net knows without attributes.</summary>
+    /// <summary>Creates a codec with the specified schema, for types that protobuf-net serializes without attributes.</summary>
     public ProtobufNetCodec(PayloadSchema schema)
     {
         ArgumentNullException.ThrowIfNull(schema);

@@ -4,126 +4,122 @@ namespace QuickSilver.Simulation;
 [Flags]
 public enum FaultKinds
 {
-    /// <summary>None.</summary>
+    /// <summary>No faults.</summary>
     None = 0,
 
-    /// <summary>Datagrams are lost: evenly, in bursts, or at one node.</summary>
+    /// <summary>Datagrams are lost: uniformly, in bursts, or at one node.</summary>
     Loss = 1,
 
-    /// <summary>Datagrams come late, twice, or behind later ones.</summary>
+    /// <summary>Datagrams are delayed, duplicated or reordered.</summary>
     Disorder = 2,
 
-    /// <summary>Some nodes are cut off from the rest, both ways or one way. Then the network heals.</summary>
+    /// <summary>Some nodes are cut off from the rest, in both directions or one. Then the network heals.</summary>
     Partition = 4,
 
-    /// <summary>A node's process ends, noticed by its peers at once or not at all, and is started anew a while later.</summary>
+    /// <summary>A node's process ends, and its peers notice it immediately or not at all. The process restarts later.</summary>
     Crash = 8,
 
-    /// <summary>A node's process stands still, as in a long garbage collection, and goes on with what it believed before.</summary>
+    /// <summary>A node's process pauses, as in a long garbage collection, and resumes with outdated state.</summary>
     Pause = 16,
 
-    /// <summary>A node's system has no room for sends, or only tiny receive buffers.</summary>
+    /// <summary>A node's system has no buffers for sends, or only very small receive buffers.</summary>
     Shortage = 32,
 
-    /// <summary>What every network and machine does sooner or later: those above, and what a plan draws by default.</summary>
+    /// <summary>The faults that occur on every network and machine: those above. This is the default of a plan.</summary>
     Common = Loss | Disorder | Partition | Crash | Pause | Shortage,
 
     /// <summary>
-    /// A node's process ends, and another runs in its place before anybody has missed the first, whose last datagrams arrive only
-    /// then: answers to who looked for the membership service among them.
+    /// A node's process ends, and another one replaces it before any member notices. The last datagrams of the first process arrive only
+    /// then, including answers to discovery.
     /// </summary>
     Restart = 64,
 
-    /// <summary>A node's process takes long for all that it does, as with a handler that computes or a processor that others use.</summary>
+    /// <summary>A node's process is slow, as with a handler that computes or a processor that others use.</summary>
     Slowness = 128,
 
-    /// <summary>A node's wall clock is set forward or back by up to a day, or its clocks run too fast or too slow.</summary>
+    /// <summary>A node's wall clock steps forward or back by up to a day, or its clocks run too fast or too slow.</summary>
     Clock = 256,
 
-    /// <summary>Datagrams over some size vanish without a word, on all links.</summary>
+    /// <summary>Datagrams above some size are lost silently, on all links.</summary>
     BlackHole = 512,
 
-    /// <summary>What is sent to a group reaches one node, or all, no more, while unicast works.</summary>
+    /// <summary>Multicast stops for one node or for all, while unicast works.</summary>
     MulticastLoss = 1024,
 
     /// <summary>
-    /// The membership service ends and begins anew, or elsewhere where nodes host it; a node comes and goes; many nodes end at one
-    /// moment, and come back at one moment.
+    /// The membership service ends and restarts, or moves if nodes host it; a node leaves and joins repeatedly; many nodes crash and
+    /// restart at the same time.
     /// </summary>
     Membership = 2048,
 
-    /// <summary>A node hears no requests for repair: what others lack of it, they must have from each other or wait for.</summary>
+    /// <summary>A node ignores repair requests, so others must get the packets they lack from each other, or wait.</summary>
     RepairDeafness = 4096,
 
-    /// <summary>A node is sent datagrams of another version and of unknown kinds among the genuine ones.</summary>
+    /// <summary>A node receives datagrams of another version and of unknown kinds among the valid ones.</summary>
     Foreign = 8192,
 
     /// <summary>
-    /// Datagrams from a node, to it, or both vanish while its streams live, as behind a firewall or at a wrong interface.
+    /// Datagrams from a node, to it, or both are lost while its streams work, as behind a firewall or at a wrong interface.
     /// </summary>
     DeadDatagrams = 16384,
 
-    /// <summary>
-    /// Of the datagrams that go to a node some have a bit flipped on the way, and some come again up to three seconds later.
-    /// </summary>
+    /// <summary>Some datagrams to a node have a bit flipped, and some are replayed up to three seconds later.</summary>
     Replay = 32768,
 
-    /// <summary>
-    /// A node's interface goes down and comes back, at times without the groups that it was in: those come back later.
-    /// </summary>
+    /// <summary>A node's interface goes down and comes back, sometimes without its group memberships, which come back later.</summary>
     Interface = 65536,
 
-    /// <summary>All of them.</summary>
+    /// <summary>All kinds of faults.</summary>
     All = Common | Restart | Slowness | Clock | BlackHole | MulticastLoss | Membership | RepairDeafness | Foreign
         | DeadDatagrams | Replay | Interface,
 }
 
 /// <summary>
-/// What may go wrong and how hard; when and where is drawn from the run's seed. Faults of one kind follow each other, those of
-/// different kinds overlap freely. Times are virtual and count from where the faults begin.
+/// Describes which faults may occur and how severe they are. The run's seed determines when and where they occur. Faults of one kind follow
+/// each other. Faults of different kinds may overlap. Times are virtual and count from the start of the faults.
 /// </summary>
 /// <remarks>
-/// The lengths matter: a pause or a partition that lasts longer than <see cref="QuickSilverOptions.HeartbeatInterval"/> times
-/// <see cref="QuickSilverOptions.HeartbeatsMissed"/> makes the membership service remove the node.
+/// Durations matter: the membership service removes a node whose pause or partition lasts longer than
+/// <see cref="QuickSilverOptions.HeartbeatInterval"/> times <see cref="QuickSilverOptions.HeartbeatsMissed"/>.
 /// </remarks>
 public sealed record FaultPlan
 {
-    /// <summary>Which kinds. Default: <see cref="FaultKinds.Common"/>.</summary>
+    /// <summary>The kinds of faults. Default: <see cref="FaultKinds.Common"/>.</summary>
     public FaultKinds Kinds { get; init; } = FaultKinds.Common;
 
-    /// <summary>The numbers of the nodes that may be paused, cut off, short of room and so on. Null (default): all nodes.</summary>
+    /// <summary>The numbers of the nodes that may be paused, cut off, short of buffers and so on. Null (default): all nodes.</summary>
     public IReadOnlyList<int>? Nodes { get; init; }
 
     /// <summary>
-    /// The numbers of the nodes whose processes may end. Null (default): the same as <see cref="Nodes"/>. The membership service's
-    /// own machine need not be among them: <see cref="FaultKinds.Membership"/> alone ends it.
+    /// The numbers of the nodes whose processes may end. Null (default): the same as <see cref="Nodes"/>. The membership service's own
+    /// machine need not be among them, because only <see cref="FaultKinds.Membership"/> ends it.
     /// </summary>
     public IReadOnlyList<int>? Crashable { get; init; }
 
-    /// <summary>When the first fault may begin. Not negative; default 0.</summary>
+    /// <summary>The earliest time of a fault. Not negative; default 0.</summary>
     public TimeSpan From { get; init; }
 
-    /// <summary>When all is healed. Not before <see cref="From"/>; default 5 s.</summary>
+    /// <summary>The time at which all faults are healed. Not before <see cref="From"/>; default 5 s.</summary>
     public TimeSpan Until { get; init; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>How long one fault lasts at most. Default 2 s.</summary>
+    /// <summary>The maximum duration of a fault. Default 2 s.</summary>
     public TimeSpan LongestFault { get; init; } = TimeSpan.FromSeconds(2);
 
-    /// <summary>How long a kind rests between two faults at most. Default 2 s.</summary>
+    /// <summary>The maximum time between two faults of one kind. Default 2 s.</summary>
     public TimeSpan LongestRest { get; init; } = TimeSpan.FromSeconds(2);
 
-    /// <summary>How long a node is paused at most. Default 1 s.</summary>
+    /// <summary>The maximum duration of a pause. Default 1 s.</summary>
     public TimeSpan LongestPause { get; init; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>How long nodes are cut off at most. Default 2 s.</summary>
+    /// <summary>The maximum duration of a partition. Default 2 s.</summary>
     public TimeSpan LongestPartition { get; init; } = TimeSpan.FromSeconds(2);
 
     /// <summary>
-    /// The share of partitions, 0 to 1, in which one of the nodes that are not cut off still reaches both sides, so that the sides
-    /// differ in whom they hear and not in what they can be told. Default 0.
+    /// The share of partitions, 0 to 1, in which one of the nodes that are not cut off still reaches both sides. Then the sides hear
+    /// different nodes but can exchange information. Default 0.
     /// </summary>
     public double BridgeShare { get; init => field = LinkModel.Probability(value); }
 
-    /// <summary>The highest share of datagrams that is lost, 0 to 1. Default 0.1.</summary>
+    /// <summary>The maximum share of lost datagrams, 0 to 1. Default 0.1.</summary>
     public double HighestLoss { get; init => field = LinkModel.Probability(value); } = 0.1;
 }

@@ -4,25 +4,27 @@ using QuickSilver.Simulation.Machines;
 namespace QuickSilver.Simulation;
 
 /// <summary>
-/// What breaks and when: written by hand with <see cref="At"/>, or drawn from a seed by <see cref="Draw"/>. After
-/// <see cref="HealedAt"/> nothing is broken any more, so that progress can be asked for. Build it on one thread.
+/// A schedule of faults, written with <see cref="At"/> or drawn from a seed with <see cref="Draw"/>. After <see cref="HealedAt"/> all
+/// faults are healed, so progress can be required. Build it on one thread.
 /// </summary>
 public sealed class FaultSchedule
 {
     private readonly List<FaultAction> _actions = [];
 
-    /// <summary>When all is healed, counted from where the schedule begins; null when it never says so.</summary>
+    /// <summary>
+    /// The time at which all faults are healed, counted from the start of the schedule. Null if the schedule does not heal them.
+    /// </summary>
     public TimeSpan? HealedAt { get; private set; }
 
-    /// <summary>In the order in which they happen; those of one instant as they were added.</summary>
+    /// <summary>The actions in the order of their times. Actions at the same time are in the order in which they were added.</summary>
     internal IReadOnlyList<FaultAction> Actions => [.. _actions.OrderBy(action => action.At)];
 
-    /// <summary>Draws a schedule: the same plan, seed and number of nodes give the same one.</summary>
-    /// <param name="plan">What may happen.</param>
-    /// <param name="seed">Any number.</param>
-    /// <param name="nodes">How many nodes the cluster has, for a plan that names none.</param>
+    /// <summary>Draws a schedule. The same plan, seed and number of nodes give the same schedule.</summary>
+    /// <param name="plan">The faults that may occur.</param>
+    /// <param name="seed">The seed.</param>
+    /// <param name="nodes">The number of nodes of the cluster, for a plan that names none.</param>
     /// <exception cref="ArgumentException">
-    /// The plan asks for faults of nodes and allows them to none, or its times are out of order.
+    /// The plan includes faults of nodes but allows them for no node, or its times are out of order.
     /// </exception>
     public static FaultSchedule Draw(FaultPlan plan, ulong seed, int nodes)
     {
@@ -31,10 +33,10 @@ public sealed class FaultSchedule
         return RandomFaults.Draw(plan, seed, nodes);
     }
 
-    /// <summary>Adds something that happens at a time; returns this schedule.</summary>
-    /// <param name="at">Virtual time, counted from where the schedule begins. Not negative.</param>
-    /// <param name="description">What it is, for the report of a failure.</param>
-    /// <param name="apply">Does it: <c>c => c.Nodes[1].Crash()</c>. It must not run the simulation.</param>
+    /// <summary>Adds an action at a time, and returns this schedule.</summary>
+    /// <param name="at">The virtual time, counted from the start of the schedule. Not negative.</param>
+    /// <param name="description">The description, for the report of a failure.</param>
+    /// <param name="apply">The action, for example <c>c => c.Nodes[1].Crash()</c>. It must not run the simulation.</param>
     /// <exception cref="ArgumentOutOfRangeException">The time is negative.</exception>
     public FaultSchedule At(TimeSpan at, string description, Action<SimulatedCluster> apply)
     {
@@ -46,7 +48,7 @@ public sealed class FaultSchedule
     }
 
     /// <summary>
-    /// Adds the end of all faults: links, partitions, pauses, shortages; nodes that crashed are started anew. Returns this schedule.
+    /// Adds the end of all faults: it resets links, partitions, pauses and shortages, and restarts crashed nodes. Returns this schedule.
     /// </summary>
     /// <exception cref="ArgumentOutOfRangeException">The time is negative.</exception>
     public FaultSchedule HealAt(TimeSpan at)
@@ -56,7 +58,7 @@ public sealed class FaultSchedule
         return Add(at, "all", "healed", static machines => machines.Heal());
     }
 
-    /// <summary>A line for each thing that happens, in order.</summary>
+    /// <summary>Returns one line for each action, in order.</summary>
     public override string ToString() => string.Join(Environment.NewLine, Actions);
 
     internal FaultSchedule Add(TimeSpan at, string fault, string description, Action<SimulatedMachines> apply)

@@ -1,73 +1,77 @@
 namespace QuickSilver.Simulation;
 
 /// <summary>
-/// Loss in bursts, after Gilbert and Elliott: a link is in a good or a bad state, and may change with each datagram.
-/// Probabilities are from 0 to 1; others are refused with <see cref="ArgumentOutOfRangeException"/>.
+/// Loss in bursts, after Gilbert and Elliott: a link is in a good or a bad state, and may change with each datagram. Probabilities are from
+/// 0 to 1. Other values are refused with <see cref="ArgumentOutOfRangeException"/>.
 /// </summary>
 public sealed record BurstLoss
 {
-    /// <summary>How often a burst begins, per datagram. Default 0.01.</summary>
+    /// <summary>The probability per datagram that a burst starts. Default 0.01.</summary>
     public double BeginProbability { get; init => field = LinkModel.Probability(value); } = 0.01;
 
-    /// <summary>How often it ends, per datagram. Default 0.2: five datagrams long on average.</summary>
+    /// <summary>The probability per datagram that a burst ends. Default 0.2, which means five datagrams on average.</summary>
     public double EndProbability { get; init => field = LinkModel.Probability(value); } = 0.2;
 
-    /// <summary>How many are lost within one. Default 0.9.</summary>
+    /// <summary>The probability of loss within a burst. Default 0.9.</summary>
     public double LossInBurst { get; init => field = LinkModel.Probability(value); } = 0.9;
 }
 
 /// <summary>
-/// How one direction of one link behaves. Immutable: change it with <c>with</c> and set it. Probabilities are per datagram, from
-/// 0 to 1, and times are not negative; other values are refused with <see cref="ArgumentOutOfRangeException"/>. The streams to
-/// the membership service lose nothing, as TCP: there a loss is a delay.
+/// The behavior of one direction of one link. Immutable: change it with <c>with</c> and set it. Probabilities are per datagram, from 0 to
+/// 1, and times are not negative. Other values are refused with <see cref="ArgumentOutOfRangeException"/>. Streams to the membership
+/// service lose nothing, as with TCP: loss delays them.
 /// </summary>
 public sealed record LinkModel
 {
-    /// <summary>How many datagrams are lost, evenly. Default 0.</summary>
+    /// <summary>The probability of uniform loss. Default 0.</summary>
     public double Loss { get; init => field = Probability(value); }
 
-    /// <summary>Loss in bursts, beside <see cref="Loss"/>. Default: none.</summary>
+    /// <summary>Loss in bursts, in addition to <see cref="Loss"/>. Default: none.</summary>
     public BurstLoss? Burst { get; init; }
 
-    /// <summary>How many datagrams arrive twice. Default 0.</summary>
+    /// <summary>The probability that a datagram arrives twice. Default 0.</summary>
     public double Duplicate { get; init => field = Probability(value); }
 
-    /// <summary>How many datagrams are held back while others overtake them. Default 0.</summary>
+    /// <summary>The probability that a datagram is held back while others overtake it. Default 0.</summary>
     public double Reorder { get; init => field = Probability(value); }
 
-    /// <summary>For how long at most. Default 1 ms.</summary>
+    /// <summary>The maximum time for which a datagram is held back. Default 1 ms.</summary>
     public TimeSpan ReorderHold { get; init => field = NotNegative(value); } = TimeSpan.FromMilliseconds(1);
 
-    /// <summary>How long a datagram takes. Default 50 µs.</summary>
+    /// <summary>The delay of a datagram. Default 50 µs.</summary>
     public TimeSpan Delay { get; init => field = NotNegative(value); } = TimeSpan.FromMicroseconds(50);
 
-    /// <summary>Up to this much more, drawn for each send; order is kept, only <see cref="Reorder"/> breaks it. Default 0.</summary>
+    /// <summary>
+    /// The maximum additional delay, drawn for each send. Order is kept; only <see cref="Reorder"/> changes it. Default 0.
+    /// </summary>
     public TimeSpan Jitter { get; init => field = NotNegative(value); }
 
     /// <summary>
-    /// Bandwidth; what does not fit into <see cref="QueueLimit"/> of waiting is lost. Above 0; null (default): as fast as one likes.
+    /// The bandwidth. Datagrams that would wait longer than <see cref="QueueLimit"/> are lost. Greater than 0; null (default): unlimited.
     /// </summary>
     public long? BytesPerSecond
     {
         get;
-        init => field = value is null or > 0 ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "A rate is above zero.");
+        init => field = value is null or > 0 ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "Must be above 0.");
     }
 
-    /// <summary>How long a datagram may wait for bandwidth. Default 50 ms.</summary>
+    /// <summary>The maximum time for which a datagram waits for bandwidth. Default 50 ms.</summary>
     public TimeSpan QueueLimit { get; init => field = NotNegative(value); } = TimeSpan.FromMilliseconds(50);
 
-    /// <summary>Datagrams of more bytes vanish without a word, as in an MTU black hole. Null (default): none do.</summary>
+    /// <summary>
+    /// The maximum size of a datagram in bytes. Larger ones are lost silently, as in an MTU black hole. Null (default): no limit.
+    /// </summary>
     public int? LargestDatagramBytes { get; init; }
 
-    /// <summary>What is sent to a group vanishes while unicast works. Default: false.</summary>
+    /// <summary>Whether multicast is lost while unicast works. Default: false.</summary>
     public bool MulticastOff { get; init; }
 
-    /// <summary>How often one bit of a datagram is flipped on the way. Default 0.</summary>
+    /// <summary>The probability that one bit of a datagram is flipped. Default 0.</summary>
     public double Corrupt { get; init => field = Probability(value); }
 
     internal static double Probability(double value) =>
-        value is >= 0 and <= 1 ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "A probability is from 0 to 1.");
+        value is >= 0 and <= 1 ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "A probability must be 0 to 1.");
 
     private static TimeSpan NotNegative(TimeSpan value) =>
-        value >= TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "A time is not negative.");
+        value >= TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "The time must not be negative.");
 }

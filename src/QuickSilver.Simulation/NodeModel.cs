@@ -3,61 +3,59 @@ using QuickSilver.Simulation.Machines;
 namespace QuickSilver.Simulation;
 
 /// <summary>
-/// What a node's machine is like; may be changed while the simulation runs, from code that the simulation runs or between two
-/// runs. Probabilities are from 0 to 1 and times not negative; others are refused with <see cref="ArgumentOutOfRangeException"/>.
+/// The properties of a node's machine. They may be changed while the simulation runs, from code that the simulation runs or between two
+/// runs. Probabilities are from 0 to 1 and times are not negative. Other values are refused with <see cref="ArgumentOutOfRangeException"/>.
 /// </summary>
 public sealed class NodeModel
 {
-    /// <summary>
-    /// Time that its core thread takes for each datagram that it receives; 0 (default): none, and receive buffers seldom fill.
-    /// </summary>
+    /// <summary>The time that the core thread takes for each datagram that it receives. Default 0: receive buffers rarely fill.</summary>
     public TimeSpan CostPerDatagram { get; set => field = NotNegative(value); }
 
-    /// <summary>Time that it takes for each other event (an alarm, a request, a step of the application). Default 0.</summary>
+    /// <summary>The time for each other event (an alarm, a request, a step of the application). Default 0.</summary>
     public TimeSpan CostPerEvent { get; set => field = NotNegative(value); }
 
     /// <summary>
-    /// Time that it takes for each datagram that it sends, which leaves only then; to a group it is one. Default 0.
+    /// The time for each datagram that the node sends, which leaves only afterwards. A datagram to a group counts once. Default 0.
     /// </summary>
     public TimeSpan CostPerSentDatagram { get; set => field = NotNegative(value); }
 
-    /// <summary>Time that it takes for each 1,000 bytes that it receives or sends in datagrams. Default 0.</summary>
+    /// <summary>The time for each 1,000 bytes that the node receives or sends in datagrams. Default 0.</summary>
     public TimeSpan CostPerKilobyte { get; set => field = NotNegative(value); }
 
     /// <summary>
-    /// What its network card sends, whoever it is for; where more than 20 ms' worth waits, the system has no room for a send. Above
-    /// 0; null (default): as fast as one likes.
+    /// The bandwidth of the network card for sends, whatever the destination. While more than 20 ms of data waits, the system has no
+    /// buffers for a send. Greater than 0; null (default): unlimited.
     /// </summary>
     public long? SendBytesPerSecond
     {
         get;
-        set => field = value is null or > 0 ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "A rate is above zero.");
+        set => field = value is null or > 0 ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "Must be above 0.");
     }
 
-    /// <summary>How often the system has no room for a send. Default 0.</summary>
+    /// <summary>The probability that the system has no buffers for a send. Default 0.</summary>
     public double SendBusyProbability { get; set => field = LinkModel.Probability(value); }
 
-    /// <summary>How many datagrams are lost at this node's own network card, whoever sent them. Default 0.</summary>
+    /// <summary>The probability that a datagram is lost at this node's network card, whatever its sender. Default 0.</summary>
     public double InboundLoss { get; set => field = LinkModel.Probability(value); }
 
     /// <summary>
-    /// The system's limit on receive buffers in bytes, below what the node asks for. Not negative; null (default): none.
+    /// The system's limit for receive buffers in bytes, below the size that the node requests. Not negative; null (default): no limit.
     /// </summary>
     public int? ReceiveBufferLimitBytes
     {
         get;
         set => field = value is null or >= 0
             ? value
-            : throw new ArgumentOutOfRangeException(nameof(value), value, "A size is not negative.");
+            : throw new ArgumentOutOfRangeException(nameof(value), value, "The size must not be negative.");
     }
 
     /// <summary>
-    /// How often the segments of a run that arrive together are handed up as one run, as receive offload does. Default 0.5.
+    /// The probability that segments of a run that arrive together are delivered as one run, as with receive offload. Default 0.5.
     /// </summary>
     public double CoalesceProbability { get; set => field = LinkModel.Probability(value); } = 0.5;
 
     /// <summary>
-    /// False: as on a system that lacks segmentation offload, a run is one datagram. Set before the node starts. Default true.
+    /// Whether the system supports segmentation offload. If false, a run is one datagram. Set it before the node starts. Default true.
     /// </summary>
     public bool SegmentationOffload { get; set; } = true;
 
@@ -129,5 +127,5 @@ public sealed class NodeModel
     }
 
     private static TimeSpan NotNegative(TimeSpan value) =>
-        value >= TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "A time is not negative.");
+        value >= TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "The time must not be negative.");
 }

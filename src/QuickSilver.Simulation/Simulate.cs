@@ -3,27 +3,29 @@ using System.Runtime.CompilerServices;
 
 namespace QuickSilver.Simulation;
 
-/// <summary>Plays many seeds of one scenario, in a unit test.</summary>
+/// <summary>Runs many seeds of a scenario in a unit test.</summary>
 public static class Simulate
 {
     private const string SeedsVariable = "QS_SEEDS";
     private const string FirstSeedVariable = "QS_FIRST_SEED";
 
     /// <summary>
-    /// Plays a scenario with one seed after the other, each on a new cluster, until one fails. Which those are, the environment
-    /// can say instead: <c>QS_SEEDS</c> how many, <c>QS_FIRST_SEED</c> the first one. The first seed and the failing one are played
-    /// twice, to prove that they give the same run.
+    /// Runs a scenario with one seed after another, each on a new cluster, until one fails. The environment variables <c>QS_SEEDS</c> (the
+    /// number of seeds) and <c>QS_FIRST_SEED</c> (the first seed) override the seeds. The first seed and the failing one are run twice, to
+    /// verify that both runs are the same.
     /// </summary>
-    /// <param name="seeds">How many, above 0; the first is that of <paramref name="options"/>.</param>
-    /// <param name="options">What is simulated.</param>
+    /// <param name="seeds">The number of seeds, greater than 0. The first is that of <paramref name="options"/>.</param>
+    /// <param name="options">The options of the simulation.</param>
     /// <param name="scenario">
-    /// What is done with a cluster that is not started yet. What it throws, as assertions do, fails its seed.
+    /// The scenario. It receives a cluster that is not started yet. An exception, such as that of an assertion, fails the seed.
     /// </param>
-    /// <param name="test">The test's name, for the line that plays a seed again. The compiler gives the caller's.</param>
+    /// <param name="test">
+    /// The name of the test, for the command line that runs a seed again. The compiler provides that of the caller.
+    /// </param>
     /// <exception cref="SimulationException">
-    /// A seed failed: the message has the seed, the line that plays it again, what failed, and the faults that were drawn.
+    /// A seed failed. The message contains the seed, the command line that runs it again, the failure, and the faults that were drawn.
     /// </exception>
-    /// <exception cref="ArgumentException">There are no seeds to play, or the options are wrong.</exception>
+    /// <exception cref="ArgumentException">The number of seeds is 0, or an option is invalid.</exception>
     public static void ManySeeds(
         int seeds, SimulationOptions options, Action<SimulatedCluster> scenario, [CallerMemberName] string test = "")
     {

@@ -9,20 +9,19 @@ using QuickSilver.Simulation.Machines;
 namespace QuickSilver.Simulation;
 
 /// <summary>
-/// Whole QuickSilver nodes with their topics and their users' code on simulated machines, in virtual time, from a seed: the same
-/// seed gives the same run, to the byte.
+/// Runs whole QuickSilver nodes, their topics and user code on simulated machines, in virtual time, from a seed. The same seed gives the
+/// same run, byte for byte.
 /// </summary>
 /// <remarks>
 /// <para>
-/// One thread does everything, the one that calls <see cref="Run"/> or another method that runs virtual time; time passes only
-/// within these. Calls from other threads are refused with <see cref="InvalidOperationException"/>. Between two runs another
-/// thread may go on.
+/// Everything runs on one thread: the one that calls <see cref="Run"/> or another method that runs virtual time. Time passes only within
+/// these methods. Calls from other threads throw <see cref="InvalidOperationException"/>. Between two runs, another thread may take over.
 /// </para>
 /// <para>
-/// Code under simulation may await: what it awaits goes on in virtual time, on the same thread. It must take the time from
-/// <see cref="SimulatedNode.Time"/> (<c>Task.Delay(wait, node.Time)</c>) and chance from <see cref="SimulatedNode.Random"/>, and
-/// start no threads. Code that goes on in the thread pool all the same (<c>Task.Run</c>, <c>Task.Delay</c> of the wall clock,
-/// <c>ConfigureAwait(false)</c> on channels and semaphores) is found, and fails the run.
+/// Code under simulation may use await, and continues in virtual time on the same thread. It must take the time from
+/// <see cref="SimulatedNode.Time"/> (<c>Task.Delay(wait, node.Time)</c>) and random numbers from <see cref="SimulatedNode.Random"/>, and
+/// must not start threads. Code that continues on the thread pool (<c>Task.Run</c>, a wall-clock <c>Task.Delay</c>,
+/// <c>ConfigureAwait(false)</c> on channels and semaphores) is detected and fails the run.
 /// </para>
 /// </remarks>
 public sealed class SimulatedCluster : IDisposable
@@ -41,18 +40,18 @@ public sealed class SimulatedCluster : IDisposable
     private bool _isStarted;
     private bool _isDisposed;
 
-    /// <summary>A cluster of so many nodes, with all else as <see cref="SimulationOptions"/> has it.</summary>
-    /// <param name="nodes">1 to 10,000.</param>
-    /// <param name="seed">What all chance is drawn from.</param>
-    /// <exception cref="ArgumentException">That is not how many nodes there may be.</exception>
+    /// <summary>Creates a cluster with the specified number of nodes and the defaults of <see cref="SimulationOptions"/>.</summary>
+    /// <param name="nodes">The number of nodes, 1 to 10,000.</param>
+    /// <param name="seed">The random seed.</param>
+    /// <exception cref="ArgumentException">The number of nodes is out of range.</exception>
     public SimulatedCluster(int nodes, ulong seed)
         : this(new SimulationOptions { Nodes = nodes, Seed = seed })
     {
     }
 
-    /// <summary>A cluster whose nodes are not started yet.</summary>
-    /// <exception cref="ArgumentException">An option is wrong; the message names it.</exception>
-    /// <exception cref="QuickSilverOptionsException">An option of the nodes is wrong.</exception>
+    /// <summary>Creates a cluster whose nodes are not started yet.</summary>
+    /// <exception cref="ArgumentException">An option is invalid. The message names it.</exception>
+    /// <exception cref="QuickSilverOptionsException">An option of the nodes is invalid.</exception>
     public SimulatedCluster(SimulationOptions options)
     {
         ArgumentNullException.ThrowIfNull(options);
@@ -78,37 +77,37 @@ public sealed class SimulatedCluster : IDisposable
         Machines.NodeEnded = machine => Of(machine)?.EndLife();
     }
 
-    /// <summary>What it was made with.</summary>
+    /// <summary>The options with which the cluster was created.</summary>
     public SimulationOptions Options { get; }
 
-    /// <summary>All nodes, started or not, by their numbers.</summary>
+    /// <summary>All nodes by number, whether or not they are started.</summary>
     public IReadOnlyList<SimulatedNode> Nodes => _nodes;
 
-    /// <summary>The number of the membership service's own machine in the network; null when it is embedded in the nodes.</summary>
+    /// <summary>The number of the membership service's own machine in the network. Null if the service is embedded in the nodes.</summary>
     public int? Service { get; private set; }
 
-    /// <summary>The network between them.</summary>
+    /// <summary>The network between the nodes.</summary>
     public SimulatedNetwork Network => Machines.Network;
 
-    /// <summary>Virtual time since the cluster was made.</summary>
+    /// <summary>The virtual time since the cluster was created.</summary>
     public TimeSpan Now => Machines.Now;
 
-    /// <summary>The same as a clock with timers, for code of the test itself; nodes have their own.</summary>
+    /// <summary>The virtual time as a clock with timers, for code of the test itself. Nodes have their own.</summary>
     public TimeProvider Time { get; }
 
-    /// <summary>Chance for code of the test itself, drawn from the seed.</summary>
+    /// <summary>Random numbers for code of the test itself, drawn from the seed.</summary>
     public Random Random { get; }
 
     /// <summary>
-    /// A hash over all that the nodes were given until now (each datagram, alarm, request and step of the application, with its
-    /// time): two runs of one seed have the same.
+    /// A hash of all inputs of the nodes so far (each datagram, alarm, request and step of the application, with its time). Two runs of one
+    /// seed have the same hash.
     /// </summary>
     public ulong TraceHash => Machines.Trace.Value;
 
-    /// <summary>How many events have happened.</summary>
+    /// <summary>The number of events so far.</summary>
     public long Events => Machines.Time.EventsFired;
 
-    /// <summary>What <see cref="RunFaults"/> last began; null before.</summary>
+    /// <summary>The schedule that <see cref="RunFaults"/> last started. Null before.</summary>
     public FaultSchedule? Faults { get; private set; }
 
     internal SimulatedMachines Machines { get; }
@@ -130,21 +129,19 @@ public sealed class SimulatedCluster : IDisposable
     // What the service must not forget when it ends and begins anew.
     private MemoryMembershipStore Store { get; } = new();
 
-    /// <summary>
-    /// Starts the nodes, each at a moment of its own in the first 200 ms, and runs until all have joined one cluster.
-    /// </summary>
+    /// <summary>Starts the nodes, each at a random time in the first 200 ms, and runs until all have joined one cluster.</summary>
     /// <param name="application">
-    /// What each node's process runs when it has joined, and runs again after each of its restarts. It may end once it has opened
-    /// topics and attached handlers, or go on for ever. What it throws fails the run, unless its node was removed.
+    /// The application. Each node's process runs it when the node has joined, and again after each restart. It may return after it has
+    /// opened topics and attached handlers, or run forever. Its exceptions fail the run, unless its node was removed.
     /// </param>
-    /// <param name="limit">How much virtual time that may take. Default 60 s.</param>
-    /// <exception cref="InvalidOperationException">It was started before.</exception>
+    /// <param name="limit">The maximum virtual time. Default 60 s.</param>
+    /// <exception cref="InvalidOperationException">The cluster is already started.</exception>
     /// <exception cref="SimulationException">The nodes did not join within the limit, or the application failed.</exception>
     public void Start(Func<SimulatedNode, Task>? application = null, TimeSpan? limit = null)
     {
         if (_isStarted)
         {
-            throw new InvalidOperationException("The cluster was started before.");
+            throw new InvalidOperationException("The cluster is already started.");
         }
 
         _isStarted = true;
@@ -163,7 +160,7 @@ public sealed class SimulatedCluster : IDisposable
         }
 
         int first = 0;
-        Eventually("all nodes that were started have joined one cluster", AreIn, limit);
+        Eventually("all started nodes have joined one cluster", AreIn, limit);
 
         bool IsIn(SimulatedNode node) => node.KnownNodes == started.Length;
 
@@ -179,13 +176,13 @@ public sealed class SimulatedCluster : IDisposable
         }
     }
 
-    /// <summary>Lets this much virtual time pass.</summary>
-    /// <exception cref="SimulationException">Something that must always hold did not, or code under simulation failed.</exception>
+    /// <summary>Runs the simulation for the specified virtual time.</summary>
+    /// <exception cref="SimulationException">An invariant failed, or code under simulation failed.</exception>
     /// <exception cref="InvalidOperationException">Called by code under simulation.</exception>
     public void Run(TimeSpan duration) => Drive(static () => false, duration);
 
-    /// <summary>Lets virtual time pass until a condition holds, looked at whenever something has happened.</summary>
-    /// <returns>Whether it held within the limit.</returns>
+    /// <summary>Runs the simulation until a condition holds. The condition is checked after each event.</summary>
+    /// <returns>Whether the condition held within the limit.</returns>
     /// <inheritdoc cref="Run"/>
     public bool RunUntil(Func<bool> condition, TimeSpan limit)
     {
@@ -193,13 +190,13 @@ public sealed class SimulatedCluster : IDisposable
         return Drive(condition, limit);
     }
 
-    /// <summary>Lets virtual time pass until a task has ended.</summary>
-    /// <param name="task">The task; its exception is thrown here.</param>
-    /// <param name="limit">How much virtual time that may take. Default 60 s.</param>
+    /// <summary>Runs the simulation until a task has completed.</summary>
+    /// <param name="task">The task. Its exception is rethrown.</param>
+    /// <param name="limit">The maximum virtual time. Default 60 s.</param>
     /// <exception cref="SimulationException">
-    /// It has not ended within the limit, something that must always hold did not, or code under simulation failed.
+    /// The task did not complete within the limit, an invariant failed, or code under simulation failed.
     /// </exception>
-    /// <exception cref="InvalidOperationException">Called by code under simulation, which awaits instead.</exception>
+    /// <exception cref="InvalidOperationException">Called by code under simulation, which must use await instead.</exception>
     public void Await(Task task, TimeSpan? limit = null)
     {
         ArgumentNullException.ThrowIfNull(task);
@@ -207,15 +204,15 @@ public sealed class SimulatedCluster : IDisposable
         if (!task.IsCompleted && !Drive(() => task.IsCompleted, within))
         {
             throw new SimulationException(
-                $"What was awaited had not ended after {within} of virtual time, at {Now} under seed {Options.Seed}. "
-                + "If it waits for something outside of the simulation, such as a timer of the wall clock, it never will; if it is an "
-                + "async method of the test itself, pass it as a function, so that it goes on in virtual time: Await(() => Method()).");
+                $"Timed out after {within} of virtual time waiting for the task, at {Now} under seed {Options.Seed}. "
+                + "A task that waits for something outside of the simulation, such as a wall-clock timer, never completes. Pass an async "
+                + "method of the test as a function, so that it continues in virtual time: Await(() => Method()).");
         }
 
         task.GetAwaiter().GetResult();
     }
 
-    /// <summary>Lets virtual time pass until a task has ended, and returns its result.</summary>
+    /// <summary>Runs the simulation until a task has completed, and returns its result.</summary>
     /// <inheritdoc cref="Await(Task, TimeSpan?)"/>
     public T Await<T>(Task<T> task, TimeSpan? limit = null)
     {
@@ -223,16 +220,16 @@ public sealed class SimulatedCluster : IDisposable
         return task.Result;
     }
 
-    /// <summary>Lets virtual time pass until a publish, or whatever gave the task, has ended.</summary>
+    /// <summary>Runs the simulation until a publish call or another value task has completed.</summary>
     /// <inheritdoc cref="Await(Task, TimeSpan?)"/>
     public void Await(ValueTask task, TimeSpan? limit = null) => Await(task.AsTask(), limit);
 
     /// <summary>
-    /// Runs code of the test itself that awaits, and lets virtual time pass until it has ended. It stands outside of all nodes: no
-    /// fault touches it.
+    /// Runs asynchronous code of the test itself, and runs the simulation until it has completed. The code is outside of all nodes, so
+    /// faults do not affect it.
     /// </summary>
     /// <param name="scenario">The code.</param>
-    /// <param name="limit">How much virtual time it may take. Default 60 s.</param>
+    /// <param name="limit">The maximum virtual time. Default 60 s.</param>
     /// <inheritdoc cref="Await(Task, TimeSpan?)"/>
     public void Await(Func<Task> scenario, TimeSpan? limit = null)
     {
@@ -243,7 +240,7 @@ public sealed class SimulatedCluster : IDisposable
         Await(done.Task, limit);
     }
 
-    /// <summary>Does something a while from now, outside of all nodes.</summary>
+    /// <summary>Runs an action after a delay, outside of all nodes.</summary>
     public void After(TimeSpan delay, Action action)
     {
         ArgumentNullException.ThrowIfNull(action);
@@ -252,11 +249,11 @@ public sealed class SimulatedCluster : IDisposable
     }
 
     /// <summary>
-    /// Demands that a condition holds always: it is looked at whenever something has happened, from now on. It may throw, for
-    /// instance an assertion's exception, in place of returning false. It must change nothing.
+    /// Adds an invariant. From now on, the condition is checked after each event. It may throw, for example an assertion's exception,
+    /// instead of returning false. It must not change anything.
     /// </summary>
-    /// <param name="what">What must hold, for the message: "no book is crossed".</param>
-    /// <param name="condition">Whether it does.</param>
+    /// <param name="what">The invariant in words, for the message: "no book is crossed".</param>
+    /// <param name="condition">Whether the invariant holds.</param>
     public void Always(string what, Func<bool> condition)
     {
         ArgumentNullException.ThrowIfNull(what);
@@ -264,12 +261,12 @@ public sealed class SimulatedCluster : IDisposable
         _invariants.Add(new Invariant(what, condition));
     }
 
-    /// <summary>Demands that a condition comes to hold, and lets virtual time pass until it does.</summary>
-    /// <param name="what">What must come to be, for the message: "all books are equal".</param>
-    /// <param name="condition">Whether it has.</param>
-    /// <param name="limit">How much virtual time that may take. Default 60 s.</param>
+    /// <summary>Requires that a condition becomes true, and runs the simulation until it does.</summary>
+    /// <param name="what">The condition in words, for the message: "all books are equal".</param>
+    /// <param name="condition">The condition.</param>
+    /// <param name="limit">The maximum virtual time. Default 60 s.</param>
     /// <exception cref="SimulationException">
-    /// It did not, something that must always hold did not, or code under simulation failed.
+    /// The condition did not become true within the limit, an invariant failed, or code under simulation failed.
     /// </exception>
     /// <exception cref="InvalidOperationException">Called by code under simulation.</exception>
     public void Eventually(string what, Func<bool> condition, TimeSpan? limit = null)
@@ -281,18 +278,17 @@ public sealed class SimulatedCluster : IDisposable
         {
             string nodes = string.Join(Environment.NewLine, _nodes.Where(node => !node.IsJoined));
             throw new SimulationException(
-                $"It did not come to be within {within} that {what} (now {Now}, seed {Options.Seed})."
+                $"Timed out after {within} waiting until {what} (now {Now}, seed {Options.Seed})."
                 + (nodes.Length > 0 ? $"{Environment.NewLine}Not joined:{Environment.NewLine}{nodes}" : ""));
         }
     }
 
     /// <summary>
-    /// The first of two phases: faults. Runs a schedule from now to its end and heals everything, so that afterwards progress can
-    /// be demanded with <see cref="Eventually"/>: what the network or a node did is no excuse any more.
+    /// Runs a schedule of faults to its end and heals all faults. Afterwards, use <see cref="Eventually"/> to require progress.
     /// </summary>
-    /// <param name="schedule">Null: drawn from <see cref="SimulationOptions.Faults"/> and the seed.</param>
-    /// <exception cref="SimulationException">Something that must always hold did not, or code under simulation failed.</exception>
-    /// <exception cref="ArgumentException">The plan cannot be drawn from.</exception>
+    /// <param name="schedule">The schedule. Null: drawn from <see cref="SimulationOptions.Faults"/> and the seed.</param>
+    /// <exception cref="SimulationException">An invariant failed, or code under simulation failed.</exception>
+    /// <exception cref="ArgumentException">The plan is invalid.</exception>
     /// <exception cref="InvalidOperationException">Called by code under simulation.</exception>
     public void RunFaults(FaultSchedule? schedule = null)
     {
@@ -305,16 +301,14 @@ public sealed class SimulatedCluster : IDisposable
         Heal();
     }
 
-    /// <summary>
-    /// Undoes all that faults did: links, partitions, pauses, shortages. Nodes that crashed are started anew.
-    /// </summary>
+    /// <summary>Heals all faults: resets links, partitions, pauses and shortages, and restarts crashed nodes.</summary>
     public void Heal()
     {
         Machines.Time.AdoptThread();
         Machines.Heal();
     }
 
-    /// <summary>Ends all nodes where they are, without their knowledge. What they wait for never comes.</summary>
+    /// <summary>Ends all nodes immediately, without notifying them. Their pending operations never complete.</summary>
     public void Dispose()
     {
         if (_isDisposed)
@@ -417,9 +411,9 @@ public sealed class SimulatedCluster : IDisposable
         if (_escapes.HasEscaped)
         {
             _failure ??= new SimulationException(
-                $"Code under simulation went on in the thread pool before {Now} under seed {Options.Seed}: no two runs would be alike. "
-                + "It used Task.Run, a timer or a delay of the wall clock, or ConfigureAwait(false) on a channel, a semaphore or "
-                + "whatever else completes elsewhere. What must stay outside is started under ExecutionContext.SuppressFlow.");
+                $"Code under simulation continued on the thread pool before {Now} under seed {Options.Seed}, so runs would differ. "
+                + "It used Task.Run, a wall-clock timer or delay, or ConfigureAwait(false) on a channel, a semaphore or another "
+                + "object that completes elsewhere. Start code that must stay outside under ExecutionContext.SuppressFlow.");
         }
 
         foreach (var invariant in _invariants)
@@ -449,7 +443,7 @@ public sealed class SimulatedCluster : IDisposable
         }
 
         string why = thrown is null ? "" : $": {thrown.Message}";
-        _failure = new SimulationException($"It did not hold at {Now} under seed {Options.Seed} that {invariant.What}{why}.", thrown);
+        _failure = new SimulationException($"The invariant failed at {Now} under seed {Options.Seed}: {invariant.What}{why}.", thrown);
     }
 
     private readonly record struct Invariant(string What, Func<bool> Condition);

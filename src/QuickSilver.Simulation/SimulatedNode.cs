@@ -4,9 +4,8 @@ using QuickSilver.Simulation.Machines;
 namespace QuickSilver.Simulation;
 
 /// <summary>
-/// One node of a <see cref="SimulatedCluster"/>: a machine with its place in the network, on which a process with a
-/// <see cref="QuickSilverNode"/> and its user's code runs, ends and is started anew. Used by code that the simulation runs, or
-/// between two runs.
+/// A node of a <see cref="SimulatedCluster"/>: a machine on the network with a process that contains a <see cref="QuickSilverNode"/> and
+/// user code, and that can end and restart. Use it from code that the simulation runs, or between two runs.
 /// </summary>
 public sealed class SimulatedNode
 {
@@ -21,36 +20,36 @@ public sealed class SimulatedNode
         _machine = machine;
     }
 
-    /// <summary>Its place in <see cref="SimulatedCluster.Nodes"/>.</summary>
+    /// <summary>The index in <see cref="SimulatedCluster.Nodes"/>.</summary>
     public int Number => _machine.Number;
 
-    /// <summary>Its address; stays over restarts.</summary>
+    /// <summary>The address, which does not change with restarts.</summary>
     public IPAddress Address => _machine.Address;
 
-    /// <summary>What its machine is like.</summary>
+    /// <summary>The properties of the machine.</summary>
     public NodeModel Model => _machine.Model;
 
-    /// <summary>Whether its process runs.</summary>
+    /// <summary>Whether the process runs.</summary>
     public bool IsUp => _machine.IsUp;
 
-    /// <summary>Whether its process stands still.</summary>
+    /// <summary>Whether the process is paused.</summary>
     public bool IsPaused => _machine.IsPaused;
 
-    /// <summary>Whether its process runs and has joined the cluster.</summary>
+    /// <summary>Whether the process runs and has joined the cluster.</summary>
     public bool IsJoined => IsUp && Life is { Node: not null };
 
-    /// <summary>How often its process was started.</summary>
+    /// <summary>How often the process was started.</summary>
     public int Lives => _machine.Lives;
 
-    /// <summary>How far its wall clock is off. Its other times are unaffected. Any span; default 0.</summary>
+    /// <summary>The offset of the wall clock. Other clocks are unaffected. Any span; default 0.</summary>
     public TimeSpan ClockStep
     {
         get => _machine.ClockStep;
         set => _machine.ClockStep = value;
     }
 
-    /// <summary>The QuickSilver node in its process; another one after each restart.</summary>
-    /// <exception cref="InvalidOperationException">The process does not run or has not joined: <see cref="IsJoined"/> says so.</exception>
+    /// <summary>The QuickSilver node in the process. Each restart creates another one.</summary>
+    /// <exception cref="InvalidOperationException">The process does not run or has not joined. See <see cref="IsJoined"/>.</exception>
     public QuickSilverNode Node
     {
         get
@@ -61,17 +60,17 @@ public sealed class SimulatedNode
     }
 
     /// <summary>
-    /// The clock of its process, with timers that wait while it is paused and never fire once it has ended: for
+    /// The clock of the process. Its timers wait while the process is paused, and never fire after it has ended. Use it for
     /// <c>Task.Delay(wait, node.Time)</c>, and for all code that takes a <see cref="TimeProvider"/>.
     /// </summary>
     /// <exception cref="InvalidOperationException">The process does not run.</exception>
     public TimeProvider Time => Running.Parts.OutsideTime;
 
-    /// <summary>Chance for its process, drawn from the seed; another stream after each restart.</summary>
+    /// <summary>Random numbers for the process, drawn from the seed. Each restart has another sequence.</summary>
     /// <exception cref="InvalidOperationException">The process does not run.</exception>
     public Random Random => Running.Random;
 
-    /// <summary>How many nodes the node knows, itself included; 0 before it has joined.</summary>
+    /// <summary>The number of nodes that this node knows, including itself. 0 before it has joined.</summary>
     internal int KnownNodes => IsJoined ? Life!.Parts.KnownNodes : 0;
 
     internal NodeLife? Life => _lives.Count > 0 ? _lives[^1] : null;
@@ -86,34 +85,32 @@ public sealed class SimulatedNode
         }
     }
 
-    private NodeLife Running => IsUp ? Life! : throw new InvalidOperationException($"{this} does not run.");
+    private NodeLife Running => IsUp ? Life! : throw new InvalidOperationException($"{this} is not running. Start it first.");
 
     /// <summary>
-    /// Starts its process, for the first time or anew after a crash; the cluster's application runs in it once it has joined.
+    /// Starts the process, for the first time or after a crash. The cluster's application runs in it when the node has joined.
     /// </summary>
-    /// <exception cref="InvalidOperationException">It runs.</exception>
+    /// <exception cref="InvalidOperationException">The process is already running.</exception>
     public void Start() => Machine.Restart();
 
     /// <summary>
-    /// Ends its process at once: none of its code goes on. Peers are told, as a system does for a dead process; or, silently (power
-    /// lost), they find out by themselves. Does nothing where none runs.
+    /// Ends the process immediately. Its peers are notified, as an operating system does for a dead process, or, if silently (power loss),
+    /// detect it themselves. Does nothing if the process is not running.
     /// </summary>
     public void Crash(bool silently = false) => Machine.Crash(silently);
 
-    /// <summary>
-    /// Stops its process until <see cref="Resume"/>: what is due meanwhile happens late, what arrives waits in receive buffers.
-    /// </summary>
+    /// <summary>Pauses the process until <see cref="Resume"/>. Due events are late, and arriving data waits in receive buffers.</summary>
     public void Pause() => Machine.Pause();
 
-    /// <summary>Pauses it for a while; a pause that is already to last longer stays.</summary>
+    /// <summary>Pauses the process for the specified time. A current pause that lasts longer is not shortened.</summary>
     public void Pause(TimeSpan duration) => Machine.Pause(duration);
 
-    /// <summary>Lets it go on.</summary>
+    /// <summary>Resumes the process.</summary>
     public void Resume() => Machine.Resume();
 
     /// <summary>
-    /// Runs code in its process, beside the application, as soon as the process can: not while it is paused, and never once it has
-    /// ended. What it throws fails the run.
+    /// Runs code in the process, beside the application, as soon as the process can run it: not while it is paused, and never after it has
+    /// ended. Exceptions fail the run.
     /// </summary>
     /// <exception cref="InvalidOperationException">The process does not run.</exception>
     public void Post(Func<Task> code)
@@ -123,7 +120,7 @@ public sealed class SimulatedNode
         Running.Post(code);
     }
 
-    /// <summary>Its number, address and state.</summary>
+    /// <summary>Returns the number, address and state.</summary>
     public override string ToString() => _machine.ToString();
 
     internal void BeginLife()

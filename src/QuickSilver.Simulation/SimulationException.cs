@@ -1,8 +1,8 @@
 namespace QuickSilver.Simulation;
 
 /// <summary>
-/// Something that must always hold did not, something that must come to be never did, code under simulation failed, or the run
-/// is not deterministic. The message says when, where and under which seed.
+/// The exception that is thrown when an invariant failed, a condition did not become true, code under simulation failed, or a run is not
+/// deterministic. The message contains the time, the place and the seed.
 /// </summary>
 public sealed class SimulationException : Exception
 {
@@ -11,9 +11,9 @@ public sealed class SimulationException : Exception
     {
     }
 
-    /// <summary>The seed that failed, where <see cref="Simulate.ManySeeds"/> found it; null elsewhere.</summary>
+    /// <summary>The seed that failed, if <see cref="Simulate.ManySeeds"/> found it. Null otherwise.</summary>
     public ulong? Seed { get; internal init; }
 
-    /// <summary>The one line that plays that seed again, where <see cref="Simulate.ManySeeds"/> found it; null elsewhere.</summary>
+    /// <summary>The command line that runs the seed again, if <see cref="Simulate.ManySeeds"/> found it. Null otherwise.</summary>
     public string? Replay { get; internal init; }
 }

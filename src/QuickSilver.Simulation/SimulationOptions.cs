@@ -6,54 +6,54 @@ namespace QuickSilver.Simulation;
 public enum MembershipPlacement
 {
     /// <summary>
-    /// On a machine of its own, as with <c>qsm gms</c>, which drawn faults can part from nodes, and end only where
-    /// <see cref="FaultKinds.Membership"/> is asked for. Its number is <see cref="SimulatedCluster.Service"/>.
+    /// On a machine of its own, as with <c>qsm gms</c>. Faults can cut it off from nodes, and only <see cref="FaultKinds.Membership"/> ends
+    /// it. Its number is <see cref="SimulatedCluster.Service"/>.
     /// </summary>
     Dedicated = 0,
 
-    /// <summary>In one of the nodes, as without any option: when that one crashes, another hosts it on.</summary>
+    /// <summary>In one of the nodes, as by default in production. When that node crashes, another one hosts the service.</summary>
     Embedded = 1,
 }
 
-/// <summary>What is simulated. The same options and seed give the same run, to the byte.</summary>
+/// <summary>The options of a simulation. The same options and seed give the same run, byte for byte.</summary>
 public sealed record SimulationOptions
 {
-    /// <summary>The most nodes that a cluster can have.</summary>
+    /// <summary>The maximum number of nodes of a cluster.</summary>
     internal const int MaxNodes = 10_000;
 
-    /// <summary>What all chance is drawn from. Any number; default 1.</summary>
+    /// <summary>The random seed. Any number; default 1.</summary>
     public ulong Seed { get; init; } = 1;
 
-    /// <summary>How many nodes there are. 1 to 10,000; default 3.</summary>
+    /// <summary>The number of nodes. 1 to 10,000; default 3.</summary>
     public int Nodes { get; init; } = 3;
 
     /// <summary>
-    /// How many of them <see cref="SimulatedCluster.Start"/> starts, the first ones; the others wait for
+    /// The number of nodes, from the first one, that <see cref="SimulatedCluster.Start"/> starts. The others wait for
     /// <see cref="SimulatedNode.Start"/>. 0 to <see cref="Nodes"/>; null (default): all.
     /// </summary>
     public int? StartedNodes { get; init; }
 
     /// <summary>
-    /// What each node is started with. Its interface, membership service and packet memory are the simulator's and not looked at
-    /// here. Default: <see cref="QuickSilverOptions"/> as they are.
+    /// The options of each node. The simulator sets their interface, membership service and packet memory, and ignores the values given
+    /// here. Default: the defaults of <see cref="QuickSilverOptions"/>.
     /// </summary>
     public QuickSilverOptions NodeOptions { get; init; } = new();
 
     /// <summary>Where the membership service runs. Default: on a machine of its own.</summary>
     public MembershipPlacement Membership { get; init; }
 
-    /// <summary>How each link behaves that is not told otherwise; also what faults are healed back to.</summary>
+    /// <summary>The model of all links without a model of their own. Healing faults resets links to it.</summary>
     public LinkModel Link { get; init; } = new();
 
     /// <summary>
-    /// What <see cref="SimulatedCluster.RunFaults"/> draws its faults from. Null (default): a plan as it is, 5 s long.
+    /// The plan from which <see cref="SimulatedCluster.RunFaults"/> draws faults. Null (default): the default plan, 5 s long.
     /// </summary>
     public FaultPlan? Faults { get; init; }
 
-    /// <summary>What every wall clock shows when virtual time begins. Default: 2026-01-01, UTC.</summary>
+    /// <summary>The time that every wall clock shows when virtual time starts. Default: 2026-01-01, UTC.</summary>
     public DateTimeOffset Epoch { get; init; } = new(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
 
-    /// <summary>Where nodes log. Null (default): nowhere. It must not take calls back into the simulation.</summary>
+    /// <summary>The logger factory of the nodes. Null (default): no logging. Loggers must not call back into the simulation.</summary>
     public ILoggerFactory? Logs { get; init; }
 
     /// <summary>
@@ -81,17 +81,17 @@ public sealed record SimulationOptions
     {
         if (Nodes is < 1 or > MaxNodes)
         {
-            throw new ArgumentException($"A cluster of {Nodes} nodes cannot be simulated; there may be 1 to {MaxNodes:N0}.");
+            throw new ArgumentException($"{nameof(Nodes)} is {Nodes}. It must be 1 to {MaxNodes:N0}.");
         }
 
         if (StartedNodes is { } started && (started < 0 || started > Nodes))
         {
-            throw new ArgumentException($"{started} of {Nodes} nodes cannot be started.");
+            throw new ArgumentException($"{nameof(StartedNodes)} is {started}. It must be 0 to {Nodes}, the number of nodes.");
         }
 
         if (NodeOptions is null || Link is null)
         {
-            throw new ArgumentException($"{nameof(NodeOptions)} and {nameof(Link)} may be left as they are, but not be null.");
+            throw new ArgumentException($"{nameof(NodeOptions)} and {nameof(Link)} must not be null.");
         }
 
         OptionRules.Check(NodeOptions);

@@ -1,30 +1,31 @@
 namespace QuickSilver;
 
-/// <summary>Where a node is in its life.</summary>
+/// <summary>The state of a node.</summary>
 public enum NodeState
 {
-    /// <summary>Looks for a membership service.</summary>
+    /// <summary>The node is looking for a membership service.</summary>
     Starting = 0,
 
-    /// <summary>Has joined; whether the service is reachable now, <see cref="NodeStatus.IsReady"/> says.</summary>
+    /// <summary>The node has joined. <see cref="NodeStatus.IsReady"/> tells whether the service is reachable now.</summary>
     Running = 1,
 
     /// <summary>
-    /// The membership service removed this life of the node, or the node left by itself, as its system refused what it needs for too
-    /// long: <see cref="NodeStatus.Reason"/> says which. Start another.
+    /// The membership service removed this incarnation of the node, or the node left because the system refused required resources for too
+    /// long. <see cref="NodeStatus.Reason"/> tells which. Start another node.
     /// </summary>
     Expelled = 2,
 
-    /// <summary>Disposed.</summary>
+    /// <summary>The node was disposed.</summary>
     Stopped = 3,
 }
 
-/// <summary>How a node is, in one look.</summary>
-/// <param name="State">Where it is in its life.</param>
+/// <summary>The status of a node.</summary>
+/// <param name="State">The state of the node.</param>
 /// <param name="IsLive">
-/// Its core thread turns: nothing blocks it. False once it has not turned for more than 3 s, until it turns again; false when disposed.
+/// Whether the core thread makes progress. False after it was blocked for more than 3 s, until it continues, and false when the node is
+/// disposed.
 /// </param>
-/// <param name="IsReady">It is live, has joined and is connected to the membership service.</param>
-/// <param name="OpenTopics">How many topics it has open.</param>
-/// <param name="Reason">Why it is not ready, or what ails it though it is, in a sentence; null when all is well.</param>
+/// <param name="IsReady">Whether the node is live, has joined and is connected to the membership service.</param>
+/// <param name="OpenTopics">The number of open topics.</param>
+/// <param name="Reason">Why the node is not ready, or which problem it has although it is ready. Null without a problem.</param>
 public sealed record NodeStatus(NodeState State, bool IsLive, bool IsReady, int OpenTopics, string? Reason);

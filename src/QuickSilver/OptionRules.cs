@@ -6,16 +6,16 @@ using QuickSilver.Multicast;
 
 namespace QuickSilver;
 
-// What each option may be, in one place: the node asks at start and the host when it binds. Every failure is a whole
-// sentence with the option, its value and its range, so that whoever reads a log need not look anything up.
+// The valid values of each option, in one place: the node checks them at start and the host when it binds. Every failure names the
+// option, its value and its range, so that the reader of a log need not look anything up.
 internal static class OptionRules
 {
     public const int LeastPacketBytes = 576;
     public const int MostPacketBytes = 65_507;
-    // Those below are for who may bind them.
+    // Ports below it are privileged.
     public const int LeastGroupPort = 1024;
 
-    private const string AllowedIs = "; allowed is ";
+    private const string AllowedIs = ". Allowed: ";
     private const long KiB = 1L << 10;
     private const long MiB = 1L << 20;
     private const long GiB = 1L << 30;
@@ -38,7 +38,7 @@ internal static class OptionRules
                 failures,
                 nameof(options.Cluster),
                 Quote(options.Cluster),
-                $"1 to {MaxClusterCharacters} characters, none of them a control character");
+                $"1 to {MaxClusterCharacters} characters without control characters");
         }
 
         if (options.Interface is not { AddressFamily: AddressFamily.InterNetwork } address
@@ -114,7 +114,7 @@ internal static class OptionRules
         return failures;
     }
 
-    /// <summary>What an option may be, for whoever could not even read what was given for it.</summary>
+    /// <summary>The valid values of an option, for a caller that could not convert the value it was given.</summary>
     public static string Allowed(PropertyInfo option)
     {
         object? none = option.PropertyType switch
@@ -130,7 +130,7 @@ internal static class OptionRules
             return "true or false";
         }
 
-        // The rules are asked about a value that none of them allows, so that each range is written once.
+        // Checks a value that no rule allows and takes the range from the failure, so that each range is written once.
         var wrong = new QuickSilverOptions();
         option.SetValue(wrong, none);
         string start = $"The option {option.Name} is ";
@@ -138,12 +138,12 @@ internal static class OptionRules
         return said[(said.IndexOf(AllowedIs, StringComparison.Ordinal) + AllowedIs.Length)..].TrimEnd('.');
     }
 
-    /// <summary>No drain waits without end: an infinite limit would be minus a millisecond.</summary>
+    /// <summary>A drain cannot wait forever: <see cref="Timeout.InfiniteTimeSpan"/>, which is negative, is refused.</summary>
     public static void CheckDrainLimit(TimeSpan limit)
     {
         if (limit < TimeSpan.Zero || limit > LongestDrain)
         {
-            throw new ArgumentOutOfRangeException(nameof(limit), limit, "A drain takes between no time and a day.");
+            throw new ArgumentOutOfRangeException(nameof(limit), limit, "The drain limit must be between 0 and 24 hours.");
         }
     }
 
@@ -151,7 +151,7 @@ internal static class OptionRules
     {
         if (count < 0)
         {
-            throw new ArgumentOutOfRangeException(nameof(count), count, "The number of subscribers to wait for is 0 or more.");
+            throw new ArgumentOutOfRangeException(nameof(count), count, "The number of subscribers to wait for must be 0 or more.");
         }
     }
 
@@ -160,11 +160,11 @@ internal static class OptionRules
         if (!Enum.IsDefined(completion))
         {
             throw new ArgumentOutOfRangeException(
-                nameof(completion), (int)completion, "Allowed is PublishCompletion.Accepted (0) or PublishCompletion.Stable (1).");
+                nameof(completion), (int)completion, "Must be PublishCompletion.Accepted (0) or PublishCompletion.Stable (1).");
         }
     }
 
-    // With less, a sender of the largest message would wait for memory for ever.
+    // With less, a sender of the largest message would wait for memory forever.
     private static long LeastBufferBytes(int packetBytes) =>
         MulticastOptions.LeastBufferBytes(Math.Clamp(packetBytes, LeastPacketBytes, MostPacketBytes));
 
@@ -186,7 +186,7 @@ internal static class OptionRules
                 failures,
                 nameof(QuickSilverOptions.MembershipService),
                 Quote(service),
-                "\"host:port\" with a port of 1 to 65535, or nothing for embedded membership");
+                "\"host:port\" with a port of 1 to 65535, or null for embedded membership");
         }
     }
 
@@ -204,7 +204,7 @@ internal static class OptionRules
         }
     }
 
-    // 224.0.0.0/24 is kept for protocols of the local link and never leaves to a region.
+    // 224.0.0.0/24 is reserved for link-local protocols and is not routed, so no region uses it.
     private static bool IsMulticast(IPAddress address) => address.AddressFamily == AddressFamily.InterNetwork
         && ToNumber(address) is >= 0xE000_0100 and <= 0xEFFF_FFFF;
 
@@ -241,13 +241,13 @@ internal static class OptionRules
     {
         long or int => ((IFormattable)value).ToString("N0", CultureInfo.InvariantCulture),
         TimeSpan span => span.ToString("c", CultureInfo.InvariantCulture),
-        _ => value?.ToString() ?? "nothing",
+        _ => value?.ToString() ?? "null",
     };
 
-    private static string Quote(string? text) => text is null ? "nothing" : $"\"{text}\"";
+    private static string Quote(string? text) => text is null ? "null" : $"\"{text}\"";
 
     private static void Add(List<string> failures, string option, object? value, string allowed) =>
-        failures.Add($"The option {option} is {value ?? "nothing"}{AllowedIs}{allowed}.");
+        failures.Add($"The option {option} is {value ?? "null"}{AllowedIs}{allowed}.");
 
     private static void ThrowIfAny(IReadOnlyList<string> failures)
     {

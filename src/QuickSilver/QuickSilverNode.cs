@@ -12,8 +12,8 @@ using QuickSilver.Topics;
 namespace QuickSilver;
 
 /// <summary>
-/// A member of a cluster: opens topics, and carries their messages on one core thread of its own. Thread-safe. Several
-/// nodes can live in one process.
+/// A member of a cluster. It opens topics and carries their messages on a core thread of its own. Thread-safe. A process can contain
+/// several nodes.
 /// </summary>
 public sealed class QuickSilverNode : IAsyncDisposable
 {
@@ -33,25 +33,28 @@ public sealed class QuickSilverNode : IAsyncDisposable
         _core = core;
     }
 
-    /// <summary>This life of this node, as the receivers of its messages see it.</summary>
+    /// <summary>The identity of this incarnation of the node, as receivers of its messages see it.</summary>
     public SenderId Id => _core.Self;
 
-    /// <summary>How the node is now. Cheap; from any thread.</summary>
+    /// <summary>The current status of the node. Cheap, and callable from any thread.</summary>
     public NodeStatus Status => _core.ReadStatus();
 
-    /// <summary>Completes when the membership service has removed this node, and never otherwise.</summary>
+    /// <summary>A task that completes when the membership service has removed this node, and only then.</summary>
     internal Task Expulsion => _core.Expulsion;
 
     /// <summary>Starts a node and joins its cluster.</summary>
-    /// <param name="options">Null: embedded membership on the loopback interface.</param>
-    /// <param name="logs">Where to log; null: nowhere. What its loggers throw is swallowed and counted.</param>
-    /// <param name="cancellationToken">Gives up the start.</param>
-    /// <exception cref="QuickSilverOptionsException">An option is wrong; the message names it, its value and its range.</exception>
+    /// <param name="options">The options. Null: embedded membership on the loopback interface.</param>
+    /// <param name="logs">The logger factory. Null: no logging. Exceptions of its loggers are swallowed and counted.</param>
+    /// <param name="cancellationToken">Cancels the start.</param>
+    /// <exception cref="QuickSilverOptionsException">
+    /// An option is invalid. The message names the option, its value and its range.
+    /// </exception>
     /// <exception cref="MembershipUnreachableException">
-    /// No membership service within <see cref="QuickSilverOptions.StartTimeout"/>, or its host has no address.
+    /// No membership service admitted the node within <see cref="QuickSilverOptions.StartTimeout"/>, or the service's host name has no
+    /// address.
     /// </exception>
     /// <exception cref="IOException">A port could not be opened on the interface.</exception>
-    /// <exception cref="OperationCanceledException">The token gave the start up.</exception>
+    /// <exception cref="OperationCanceledException">The token cancelled the start.</exception>
     public static Task<QuickSilverNode> StartAsync(
         QuickSilverOptions? options = null, ILoggerFactory? logs = null, CancellationToken cancellationToken = default)
     {
@@ -65,15 +68,15 @@ public sealed class QuickSilverNode : IAsyncDisposable
     }
 
     /// <summary>Opens a topic whose payload type has a codec: bytes, string, or a <c>[DataContract]</c> type of this project.</summary>
-    /// <exception cref="ArgumentException">The name is not 1 to 255 characters without control characters.</exception>
-    /// <exception cref="QuickSilverOptionsException">An option is wrong.</exception>
+    /// <exception cref="ArgumentException">The name does not have 1 to 255 characters, or contains control characters.</exception>
+    /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
     /// <exception cref="NotSupportedException">
-    /// The type has no codec, or its schema is no sound or too large a description: see <see cref="PayloadSchema.MaxFields"/>.
+    /// The type has no codec, or its schema is invalid or too large. See <see cref="PayloadSchema.MaxFields"/>.
     /// </exception>
-    /// <exception cref="ContractMismatchException">The topic is open elsewhere under another contract.</exception>
+    /// <exception cref="ContractMismatchException">The topic is open elsewhere with a contract that does not match.</exception>
     /// <remarks>
-    /// Completes when the membership service has granted the access and, for a subscriber, when it is in a view of the
-    /// topic: what others publish once they know of that view is delivered here.
+    /// Completes when the membership service has granted access and, for a subscriber, when this node is in a view of the topic. Messages
+    /// that others publish after they know that view are delivered here.
     /// </remarks>
     public Task<ITopic<T>> OpenTopicAsync<T>(string name, TopicOptions? options = null, CancellationToken cancellationToken = default)
     {
@@ -85,7 +88,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
         return OpenTopicAsync(name, codec, options, cancellationToken);
     }
 
-    /// <summary>Opens a topic whose payloads this codec carries.</summary>
+    /// <summary>Opens a topic with the specified payload codec.</summary>
     /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
     public Task<ITopic<T>> OpenTopicAsync<T>(
         string name, IPayloadCodec<T> codec, TopicOptions? options = null, CancellationToken cancellationToken = default)
@@ -98,15 +101,15 @@ public sealed class QuickSilverNode : IAsyncDisposable
         return OpenAsync(name, codec, options, cancellationToken);
     }
 
-    /// <summary>What the node has counted since it started.</summary>
+    /// <summary>The counters of the node since it started.</summary>
     public NodeCounters GetCounters() => _core.ReadCounters();
 
     /// <summary>
-    /// Drains all topics: they take no more to publish, and this completes when all that was accepted is stable. Ends within
-    /// <paramref name="limit"/> (one second by default; no time to a day) with false when peers did not acknowledge in time.
+    /// Drains all topics. They accept no more messages, and the task completes with true when all accepted messages are stable. It
+    /// completes with false if members did not acknowledge within <paramref name="limit"/> (0 to 24 hours; one second by default).
     /// Endpoints that were cancelled or disposed have nothing to drain.
     /// </summary>
-    /// <exception cref="ArgumentOutOfRangeException">The limit is negative or longer than a day.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The limit is negative or longer than 24 hours.</exception>
     /// <exception cref="ObjectDisposedException">The node was disposed.</exception>
     public async Task<bool> DrainAsync(TimeSpan? limit = null)
     {
@@ -127,8 +130,8 @@ public sealed class QuickSilverNode : IAsyncDisposable
     }
 
     /// <summary>
-    /// Closes all topics, giving what was accepted up to half a second to become stable, leaves the cluster and stops, all
-    /// within a second. To wait longer, <see cref="DrainAsync"/> first.
+    /// Closes all topics, leaves the cluster and stops, all within a second. Accepted messages get up to half a second to become stable. To
+    /// wait longer, call <see cref="DrainAsync"/> first.
     /// </summary>
     public ValueTask DisposeAsync()
     {
@@ -147,7 +150,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
         return new ValueTask(disposal);
     }
 
-    /// <summary>Starts a node on parts put together elsewhere: the machine's, the simulator's or a test's.</summary>
+    /// <summary>Starts a node on parts that were composed elsewhere: for a machine, the simulator or a test.</summary>
     internal static async Task<QuickSilverNode> StartAsync(
         INodeParts parts, QuickSilverOptions options, ILoggerFactory logs, CancellationToken cancellationToken)
     {
@@ -163,17 +166,17 @@ public sealed class QuickSilverNode : IAsyncDisposable
         {
             string where = (parts.LastRefusal, options.MembershipService) switch
             {
-                ({ } refusal, var service) => $"the one {(service is null ? "found" : $"at {service}")} refused this node: {refusal}",
+                ({ } refusal, var service) => $"the service {(service is null ? "found" : $"at {service}")} refused this node: {refusal}",
                 (null, { } service) => parts.LastFailure is { } failure
-                    ? $"the one at {service} did not take this node in ({failure})"
-                    : $"the one at {service} did not answer",
-                _ => $"none was found on {options.Interface} (discovery port {options.DiscoveryPort}), and none could be hosted",
+                    ? $"the service at {service} did not admit this node ({failure})"
+                    : $"the service at {service} did not answer",
+                _ => $"no service was found on {options.Interface} (discovery port {options.DiscoveryPort}), and none could be hosted here",
             };
             where = where.TrimEnd('.');
             FaceLog.StartFailed(core.Log, options.StartTimeout, where);
             await node.DisposeAsync().ConfigureAwait(core.ResumesInContext);
             throw new MembershipUnreachableException(
-                $"No membership service within {options.StartTimeout}: {where}.", exception);
+                $"Timed out after {options.StartTimeout} joining a membership service: {where}.", exception);
         }
         catch
         {

@@ -1,6 +1,6 @@
 namespace QuickSilver;
 
-/// <summary>An option has a value that it may not have. The message names the option, the value and what is allowed.</summary>
+/// <summary>The exception that is thrown for an invalid option. The message names the option, its value and the valid values.</summary>
 public sealed class QuickSilverOptionsException : ArgumentException
 {
     internal QuickSilverOptionsException(IReadOnlyList<string> failures)
@@ -20,6 +20,6 @@ public sealed class QuickSilverOptionsException : ArgumentException
         Failures = failures;
     }
 
-    /// <summary>One sentence for each option that is wrong.</summary>
+    /// <summary>One sentence for each invalid option.</summary>
     public IReadOnlyList<string> Failures { get; }
 }

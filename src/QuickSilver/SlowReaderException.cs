@@ -1,14 +1,15 @@
 namespace QuickSilver;
 
 /// <summary>
-/// A reader with the policy <see cref="SlowReaderPolicy.Wait"/> held its topic's senders back for longer than
-/// <see cref="TopicOptions.SlowReaderLimit"/>: its endpoint has left the topic. What was sent and not delivered was told as gaps.
+/// The exception that is thrown when a reader with the policy <see cref="SlowReaderPolicy.Wait"/> blocked the senders of its topic for
+/// longer than <see cref="TopicOptions.SlowReaderLimit"/>. Its endpoint has left the topic. Messages that were sent and not delivered were
+/// reported as gaps.
 /// </summary>
 public sealed class SlowReaderException : InvalidOperationException
 {
     internal SlowReaderException(string topic, TimeSpan limit)
-        : base($"The reader of the topic \"{topic}\" held its senders back for {limit:c} ({nameof(TopicOptions.SlowReaderLimit)}), and its "
-            + "endpoint was dropped from the topic. Read faster, choose a dropping policy or a longer limit, and open the topic again.")
+        : base($"The reader of the topic \"{topic}\" blocked its senders for {limit:c} ({nameof(TopicOptions.SlowReaderLimit)}), and its "
+            + "endpoint was closed. Read faster, or open the topic again with a dropping policy or a longer limit.")
     {
     }
 }

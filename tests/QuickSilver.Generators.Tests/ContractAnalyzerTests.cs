@@ -7,20 +7,20 @@ namespace QuickSilver.Generators.Tests;
 public sealed class ContractAnalyzerTests
 {
     [Theory]
-    [InlineData("object X", "use a type that protobuf has, or a [DataContract] type of your own")]
-    [InlineData("Uri X", "use a type that protobuf has, or a [DataContract] type of your own")]
+    [InlineData("object X", "use a type that protobuf supports, or your own [DataContract] type")]
+    [InlineData("Uri X", "use a type that protobuf supports, or your own [DataContract] type")]
     [InlineData("Plain X", "mark 'Plain' [DataContract] and its members [DataMember(Order = n)]")]
     [InlineData("HashSet<int> X", "use List<T>, T[], IReadOnlyList<T>, ImmutableArray<T> or Dictionary<TKey, TValue>")]
     [InlineData("int[,] X", "use List<T>, T[], IReadOnlyList<T>, ImmutableArray<T> or Dictionary<TKey, TValue>")]
-    [InlineData("List<List<int>> X", "a collection cannot hold another; wrap the inner one in a [DataContract] type")]
-    [InlineData("Dictionary<int, int[]> X", "a collection cannot hold another; wrap the inner one in a [DataContract] type")]
-    [InlineData("List<string?> X", "a collection on the wire cannot hold null; make its elements non-nullable")]
-    [InlineData("int?[] X", "a collection on the wire cannot hold null; make its elements non-nullable")]
+    [InlineData("List<List<int>> X", "a collection cannot contain another collection; wrap the inner one in a [DataContract] type")]
+    [InlineData("Dictionary<int, int[]> X", "a collection cannot contain another collection; wrap the inner one in a [DataContract] type")]
+    [InlineData("List<string?> X", "a collection on the wire cannot contain null; make its elements non-nullable")]
+    [InlineData("int?[] X", "a collection on the wire cannot contain null; make its elements non-nullable")]
     [InlineData("Dictionary<Guid, int> X", "a dictionary's key must be a string, an integer, a char or a bool")]
     [InlineData("Dictionary<double, int> X", "a dictionary's key must be a string, an integer, a char or a bool")]
     [InlineData("ImmutableArray<int>? X", "use the collection itself, not a Nullable<T> of it")]
-    [InlineData("(int, int) X", "write a [DataContract] type of its own, without type parameters")]
-    [InlineData("dynamic X", "use a type that protobuf has, or a [DataContract] type of your own")]
+    [InlineData("(int, int) X", "use a [DataContract] type without type parameters")]
+    [InlineData("dynamic X", "use a type that protobuf supports, or your own [DataContract] type")]
     public async Task QS0001_names_a_type_that_cannot_be_serialized(string member, string advice)
     {
         string type = member[..^2];
@@ -38,7 +38,7 @@ public sealed class ContractAnalyzerTests
 
     [Fact]
     public async Task QS0003_names_both_members() => Assert.Equal(
-        ["QS0003: 'C.Y' has the field number 4, as 'C.X' has: give it another one that was never used in this type"],
+        ["QS0003: 'C.Y' and 'C.X' have the same field number 4: give 'Y' a number that was never used in this type"],
         await ReportsAsync("[DataContract] struct C { [DataMember(Order = 4)] public int X; [DataMember(Order = 4)] public int Y; }"));
 
     [Theory]
@@ -48,7 +48,7 @@ public sealed class ContractAnalyzerTests
     [InlineData(19_999)]
     [InlineData(536_870_912)]
     public async Task QS0004_names_the_range(int order) => Assert.Equal(
-        [$"QS0004: 'C.X' has the field number {order}: take one from 1 to 536870911 outside 19000 to 19999, which protobuf reserves"],
+        [$"QS0004: 'C.X' has the field number {order}: use 1 to 536870911, except 19000 to 19999, which protobuf reserves"],
         await ReportsAsync($$"""[DataContract] sealed class C { [DataMember(Order = {{order}})] public int X; }"""));
 
     [Theory]
@@ -72,13 +72,13 @@ public sealed class ContractAnalyzerTests
     [InlineData("ref struct C { }", "it is a ref struct; make it a struct or a class")]
     [InlineData(
         "sealed class C { private C() { } }",
-        "give it an accessible constructor without parameters, or one whose parameters have the names and types of its members")]
+        "add an accessible parameterless constructor, or one whose parameters match its members by name and type")]
     [InlineData(
         "sealed record C(int Left, [property: DataMember(Order = 1)] int X);",
-        "give it an accessible constructor without parameters, or one whose parameters have the names and types of its members")]
+        "add an accessible parameterless constructor, or one whose parameters match its members by name and type")]
     [InlineData(
         "sealed class C { public required int Y { get; set; } }",
-        "'Y' is required but is no [DataMember]; make it one, or not required")]
+        "'Y' is required but not a [DataMember]; mark it [DataMember] or remove 'required'")]
     public async Task QS0006_says_why_it_cannot_be_constructed(string declaration, string reason) =>
         Assert.Equal([$"QS0006: 'C' cannot be constructed: {reason}"], await ReportsAsync("[DataContract] " + declaration));
 
@@ -87,12 +87,12 @@ public sealed class ContractAnalyzerTests
     [InlineData("T?")]
     [InlineData("List<T>")]
     public async Task QS0007_refuses_generic_contracts_and_says_nothing_else_of_them(string type) => Assert.Equal(
-        ["QS0007: 'C' is generic and has no one schema: write a [DataContract] type for each kind of 'C' that you send"],
+        ["QS0007: 'C' is generic and has no single schema: write a [DataContract] type for each constructed type that you send"],
         await ReportsAsync($"[DataContract] sealed class C<T> {{ [DataMember(Order = 1)] public {type} X {{ get; set; }} = default!; }}"));
 
     [Fact]
     public async Task QS0008_names_the_base() => Assert.Equal(
-        ["QS0008: 'C' inherits from 'B', whose state would be lost: hold a 'B' in a [DataMember] instead, or move its members here"],
+        ["QS0008: 'C' inherits from 'B', whose state would be lost: use a [DataMember] of type 'B' instead, or move its members here"],
         await ReportsAsync("[DataContract] class B { } [DataContract] sealed class C : B { }"));
 
     [Theory]
@@ -116,7 +116,7 @@ public sealed class ContractAnalyzerTests
     {
         var compilation = Driver.Compile("[DataContract] " + declaration);
         Assert.Equal(
-            ["QS0010: 'C' has no [DataMember], so values of it are sent empty, and 'X' is lost: mark what shall travel"
+            ["QS0010: 'C' has no [DataMember], so its values are sent empty and 'X' is lost: mark the members to send"
                 + " [DataMember(Order = n)]"],
             await Driver.AnalyzeAsync(compilation));
         Assert.NotEmpty(Driver.Generate(compilation));
@@ -141,7 +141,7 @@ public sealed class ContractAnalyzerTests
             "Consumer",
             library.ToMetadataReference()));
         Assert.StartsWith("QS0001: 'C.X' has the type 'Lib?'", Assert.Single(reports));
-        Assert.Contains("its assembly 'Library' must put this right: 'Lib.Y' has no field number", reports[0]);
+        Assert.Contains("its assembly 'Library' must fix this: 'Lib.Y' has no field number", reports[0]);
     }
 
     [Fact]

@@ -117,13 +117,13 @@ public sealed class LifetimeTests
         var parts = Assert.Single(hosted.Parts);
         await parts.Core.RunAsync(() => parts.Service.Observer!.OnServiceReachable(false));
         Assert.Equal(HealthStatus.Healthy, (await hosted.CheckAsync("live")).Status);
-        Assert.Contains("out of reach", (await hosted.CheckAsync("ready")).Description);
+        Assert.Contains("unreachable", (await hosted.CheckAsync("ready")).Description);
         await parts.Core.RunAsync(() => parts.Service.Observer!.OnServiceReachable(true));
         Assert.Equal(HealthStatus.Healthy, (await hosted.CheckAsync("ready")).Status);
         parts.Time.Advance(TimeSpan.FromSeconds(10));
         var live = await hosted.CheckAsync("live");
         Assert.Equal(HealthStatus.Unhealthy, live.Status);
-        Assert.Contains("has not turned", live.Description);
+        Assert.Contains("blocked", live.Description);
         Assert.Equal(HealthStatus.Unhealthy, (await hosted.CheckAsync("ready")).Status);
     }
 

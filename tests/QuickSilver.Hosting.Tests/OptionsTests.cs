@@ -86,7 +86,7 @@ public sealed class OptionsTests
     {
         await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver(HostedNodes.Settings((option, text))));
         var failure = await Assert.ThrowsAsync<QuickSilverOptionsException>(() => hosted.Host.StartAsync());
-        Assert.Equal([$"The option {option} is \"{text}\"; allowed is {allowed}."], failure.Failures);
+        Assert.Equal([$"The option {option} is \"{text}\". Allowed: {allowed}."], failure.Failures);
     }
 
     [Fact]
@@ -109,7 +109,7 @@ public sealed class OptionsTests
     {
         await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver(options => options.PacketBytes = 10));
         var failure = await Assert.ThrowsAsync<OptionsValidationException>(() => hosted.Host.StartAsync()).OrFail();
-        Assert.Contains("The option PacketBytes is 10; allowed is 576 to 65,507.", failure.Failures);
+        Assert.Contains("The option PacketBytes is 10. Allowed: 576 to 65,507.", failure.Failures);
         Assert.Equal(0, hosted.Attempts);
     }
 
@@ -127,8 +127,8 @@ public sealed class OptionsTests
         await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver(
             HostedNodes.Settings(("Node:cluster", "a"), ("Node:PacketByte", "1000"), ("Logging", "x")).GetSection("Node")));
         var failure = await Assert.ThrowsAnyAsync<Exception>(() => hosted.Host.StartAsync()).OrFail();
-        Assert.Contains("an option PacketByte, which there is not; allowed are BufferBytes, Cluster, ", failure.Message);
-        Assert.DoesNotContain("option cluster", failure.Message);
+        Assert.Contains("Unknown option 'PacketByte' in the configuration. Valid options: BufferBytes, Cluster, ", failure.Message);
+        Assert.DoesNotContain("option 'cluster'", failure.Message);
     }
 
     [Fact]

@@ -76,7 +76,7 @@ public sealed class TopicInjectionTests
         Assert.Equal("field 2 differs", failure.Message);
         await hosted.Host.Services.GetRequiredService<ITopic<byte[]>>().PublishAsync([1]).OrFail();
         var ready = await hosted.CheckAsync("ready");
-        Assert.Contains("\"bad\" could not be opened: field 2 differs", ready.Description);
+        Assert.Contains("topic \"bad\": field 2 differs", ready.Description);
         Assert.Contains(hosted.Logs.Entries, entry => entry.Id == 1701);
     }
 

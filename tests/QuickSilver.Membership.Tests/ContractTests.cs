@@ -118,7 +118,7 @@ public sealed class ContractTests
         }
 
         Assert.Equal(
-            "Topic 'flights/ORD' is open with 32 versions of its contract; one of them must be closed everywhere first.",
+            "Topic 'flights/ORD' is open with 32 versions of its contract, which is the limit. Close all endpoints of one version first.",
             Open(Version(34), node: 34));
         Assert.Null(Open(Version(7), node: 34));
 
@@ -148,7 +148,7 @@ public sealed class ContractTests
     {
         Open(Departure);
         Assert.Equal(
-            "Topic 'trains' has the same number as topic 'flights/ORD', which is open: one of them needs another name.",
+            "Topic 'trains' has the same hash as the open topic 'flights/ORD'. Rename one of them.",
             _registry.Check(Node(2), Topic(Departure) with { Name = "trains" }, replaces: false));
     }
 
@@ -181,8 +181,8 @@ public sealed class ContractTests
         cluster.Run(0.5);
         Assert.Equal(3, node.Outcomes.Count);
         Assert.Equal(
-            "Topic 'wide': the contract of Departure has more than 4096 fields, counting those of the messages that it holds."
-            + " Divide the payload's type.",
+            "Topic 'wide': the contract of Departure has more than 4096 fields, including the fields of nested messages."
+            + " Split the payload type.",
             node.Outcomes[0]);
         Assert.StartsWith("Topic 'named': the contract has a name of 2000 bytes, 'xxx", node.Outcomes[1]);
         Assert.Equal("granted", node.Outcomes[2]);
@@ -217,6 +217,6 @@ public sealed class ContractTests
         string? refusal = null;
         node.Client.Open(Requests.Topic("A", TopicRole.Publish) with { TopicId = 5 }, outcome => refusal = outcome.Refusal);
         cluster.Run(0.5);
-        Assert.Equal("Topic 'A' was asked for under a number that is not its own.", refusal);
+        Assert.Equal("Topic 'A' was requested with a number that does not match its name.", refusal);
     }
 }

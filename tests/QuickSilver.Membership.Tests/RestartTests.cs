@@ -145,7 +145,7 @@ public sealed class RestartTests
         cluster.Run(1);
         node.Subscribe("A");
         node.Close("A");
-        Assert.Equal(["Topic 'A' was closed before it was granted."], node.Outcomes);
+        Assert.Equal(["Topic 'A' was closed before it was opened."], node.Outcomes);
     }
 
     [Fact]

@@ -16,7 +16,7 @@ public sealed class WaitingForServiceTests
         var node = FakeNode.Start(world, 7, FakeCluster.EndPoint, logger: log);
         world.Run(TimeSpan.FromSeconds(30));
         string said = Assert.Single(log.Said);
-        Assert.Contains($"waits for the membership service at {FakeCluster.EndPoint}, and tries again: {node.Client.LastFailure}.", said);
+        Assert.Contains($"Cannot join the membership service at {FakeCluster.EndPoint}: {node.Client.LastFailure}. Retrying.", said);
         world.Run(TimeSpan.FromSeconds(40));
         Assert.Equal(2, log.Said.Count);
     }

@@ -18,14 +18,14 @@ public sealed class NodeTests
     }
 
     [Theory]
-    [InlineData("10.0.0.9:7400 could not be reached from 10.0.0.1: the connection was refused")]
-    [InlineData("it does not welcome this node")]
+    [InlineData("cannot connect to 10.0.0.9:7400 from 10.0.0.1: connection refused")]
+    [InlineData("timed out waiting to be admitted")]
     public async Task A_node_whose_service_does_not_come_through_says_why_at_its_start_timeout(string why)
     {
         await using var parts = new FakeParts { Joins = false, LastFailure = why };
         var starting = parts.StartAsync(new QuickSilverOptions { MembershipService = "gms:7400" });
         var failure = await Assert.ThrowsAsync<MembershipUnreachableException>(() => parts.Time.RunUntilAsync(starting));
-        Assert.EndsWith($"the one at gms:7400 did not take this node in ({why}).", failure.Message);
+        Assert.EndsWith($"the service at gms:7400 did not admit this node ({why}).", failure.Message);
     }
 
     [Fact]
@@ -85,7 +85,7 @@ public sealed class NodeTests
         Assert.Equal(new NodeStatus(NodeState.Running, true, true, 0, null), node.Status);
         await parts.Core.RunAsync(() => parts.Service.Observer!.OnServiceReachable(false));
         Assert.Equal((true, false), (node.Status.IsLive, node.Status.IsReady));
-        Assert.Contains("out of reach", node.Status.Reason);
+        Assert.Contains("unreachable", node.Status.Reason);
         await parts.Core.RunAsync(() => parts.Service.Observer!.OnServiceReachable(true));
         Assert.True(node.Status.IsReady);
         Assert.Equal([1600, 1601, 1602], logs.Entries.Select(entry => entry.Id));
@@ -105,7 +105,7 @@ public sealed class NodeTests
 
         parts.Time.Advance(TimeSpan.FromSeconds(10));
         Assert.Equal((false, false), (node.Status.IsLive, node.Status.IsReady));
-        Assert.Contains("blocks", node.Status.Reason);
+        Assert.Contains("blocked", node.Status.Reason);
         await parts.Core.RunAsync(() => parts.Core.Advance(TimeSpan.FromMilliseconds(500)));
         Assert.True(node.Status.IsLive);
     }

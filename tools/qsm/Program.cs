@@ -4,7 +4,7 @@ using QuickSilver.Tool;
 using QuickSilver.Tool.Commands;
 using QuickSilver.Tool.Sessions;
 
-var root = new RootCommand("QuickSilver from the shell: publish, subscribe, measure, and run the membership service.")
+var root = new RootCommand("Publish, subscribe, measure, simulate and run the membership service of QuickSilver.")
 {
     GmsCommand.Create(),
     PubCommand.Create(),
@@ -22,7 +22,7 @@ if (parse.Action is ParseErrorAction)
         Terminal.Error(error.Message);
     }
 
-    Terminal.Note("Run with --help to see what is understood.");
+    Terminal.Note("Run with --help to list the commands and options.");
     return ExitCode.Usage;
 }
 

@@ -238,5 +238,5 @@ internal sealed class AlarmQueue
 
     [DoesNotReturn]
     private static void ThrowForeign() =>
-        throw new InvalidOperationException("This alarm is pending in another queue: an alarm belongs to one node.");
+        throw new InvalidOperationException("The alarm is pending in another queue. Use an alarm with one node only.");
 }

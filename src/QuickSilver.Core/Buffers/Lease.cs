@@ -77,7 +77,7 @@ internal sealed class Lease
     [DoesNotReturn]
     private void ThrowReleased() =>
         throw new InvalidOperationException(
-            "This lease was already returned: a claim was released twice or kept without AddClaim."
+            "The lease was already returned: a claim was released twice, or used without AddClaim."
             + _home.Tracker?.DescribeReturn(this));
 }
 

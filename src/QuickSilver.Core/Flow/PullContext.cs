@@ -69,5 +69,5 @@ internal ref struct PullContext
     [DoesNotReturn]
     private readonly void ThrowOverrun(int bytes) =>
         throw new InvalidOperationException(
-            $"A feed committed {bytes} bytes where {_capacity - Written} bytes and {ItemsAllowed} items were left.");
+            $"A feed committed {bytes} bytes, but {_capacity - Written} bytes and {ItemsAllowed} items were left.");
 }

@@ -103,7 +103,7 @@ internal sealed class RateLimit : IAdmission
     {
         if (!(value > 0) || !double.IsFinite(value))
         {
-            throw new ArgumentOutOfRangeException(name, value, "Must be a finite number above zero.");
+            throw new ArgumentOutOfRangeException(name, value, "Must be a finite number greater than zero.");
         }
     }
 }

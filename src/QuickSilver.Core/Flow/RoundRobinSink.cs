@@ -49,7 +49,7 @@ internal sealed class RoundRobinSink : ISink, IFeed
         }
         else if (!ReferenceEquals(link.Sink, this))
         {
-            throw new InvalidOperationException("This feed is in line at another sink: withdraw it there first.");
+            throw new InvalidOperationException("The feed is registered with another sink. Withdraw it there first.");
         }
     }
 
@@ -184,7 +184,7 @@ internal sealed class RoundRobinSink : ISink, IFeed
             }
         }
 
-        throw new InvalidOperationException("No feed is in line.");
+        throw new InvalidOperationException("No feed is registered.");
     }
 
     private void Append(FeedLink link)

@@ -63,5 +63,5 @@ internal sealed class Window : IAdmission
 
     [DoesNotReturn]
     private void ThrowNotTaken(long amount) =>
-        throw new InvalidOperationException($"{amount} given back to a window of which {Outstanding} are taken.");
+        throw new InvalidOperationException($"Cannot release {amount} of the window: only {Outstanding} are outstanding.");
 }

@@ -127,7 +127,7 @@ internal sealed class CoreThread : IDisposable
     {
         if (!IsCurrent)
         {
-            throw new InvalidOperationException($"This is for the core thread {_options.Name} only: post a request that does it.");
+            throw new InvalidOperationException($"Call this on the core thread {_options.Name} only. From another thread, post a request.");
         }
     }
 

@@ -109,7 +109,7 @@ internal sealed class RequestQueue
 
     [DoesNotReturn]
     private static void ThrowQueued() =>
-        throw new InvalidOperationException("This request is already queued; it may be posted again once Execute has begun.");
+        throw new InvalidOperationException("The request is already queued. Post it again after its Execute was called.");
 
     // Producers on other cores write this word; alone on its cache lines it does not slow the consumer's own fields.
     // Two lines on each side, as the prefetcher fetches pairs.
@@ -122,6 +122,6 @@ internal sealed class RequestQueue
 
     private sealed class Mark : Request
     {
-        public override void Execute() => throw new InvalidOperationException("A mark of the queue is never executed.");
+        public override void Execute() => throw new InvalidOperationException("The queue's sentinel must not be executed.");
     }
 }

@@ -31,6 +31,6 @@ internal sealed class LogException(LogError error, string message, Exception? in
         LogError.InUse => "Close it first, or give each node a storage directory of its own.",
         LogError.NoPermission => "Let the process create, read and write files in this directory.",
         LogError.NoSpace => "Free space on the disk, then open the log again.",
-        _ => "Check the disk. What was not synced may be lost: truncate the log to its durable length before it is used again.",
+        _ => "Check the disk. Data that was not synced may be lost. Truncate the log to its durable length before you use it again.",
     };
 }

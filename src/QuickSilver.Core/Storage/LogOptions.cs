@@ -36,7 +36,8 @@ internal sealed record LogOptions
         if (!IsName(Name))
         {
             throw new ArgumentException(
-                $"'{Name}' is not a valid log name. Use 1 to {MaxNameLength} of a-z, 0-9, '-', '_', '.', first a letter or digit.");
+                $"'{Name}' is not a valid log name. Use 1 to {MaxNameLength} characters of a-z, 0-9, '-', '_' and '.', "
+                + "and start with a letter or digit.");
         }
 
         if (MaxBytes < 0)

@@ -67,7 +67,7 @@ internal sealed class NodeLog : INodeLog, ILogFileOwner
         if (bytes.Length > _options.BlockBytes)
         {
             throw new ArgumentException(
-                $"{bytes.Length} bytes are too many for one append to log '{Name}'. It takes {_options.BlockBytes} at most.",
+                $"Cannot append {bytes.Length} bytes to log '{Name}' at once. The limit is {_options.BlockBytes}.",
                 nameof(bytes));
         }
 
@@ -125,7 +125,7 @@ internal sealed class NodeLog : INodeLog, ILogFileOwner
         bool isAccepting = IsAccepting();
         if (length < 0 || (isAccepting && length > Length))
         {
-            throw new ArgumentOutOfRangeException(nameof(length), length, $"Log '{Name}' has {Length} bytes and can only be made shorter.");
+            throw new ArgumentOutOfRangeException(nameof(length), length, $"Log '{Name}' has {Length} bytes. Use a length up to that.");
         }
 
         if (!isAccepting)
@@ -257,7 +257,7 @@ internal sealed class NodeLog : INodeLog, ILogFileOwner
     {
         if (_failure is not null)
         {
-            throw new LogException(_failure.Error, $"Log '{Name}' has failed and accepts nothing more. {_failure.Message}", _failure);
+            throw new LogException(_failure.Error, $"Log '{Name}' failed and accepts no more operations. {_failure.Message}", _failure);
         }
 
         ObjectDisposedException.ThrowIf(_state is LogState.Ending or LogState.Closed, this);

@@ -35,7 +35,7 @@ internal sealed class ControlStreams(Action<Request> post, ILogger logger)
         }
         catch (SocketException refusal)
         {
-            return new RefusedStream(remote, handler, $"no socket for {remote}: {refusal.Message}", Post);
+            return new RefusedStream(remote, handler, $"no socket for a connection to {remote}: {refusal.Message}", Post);
         }
     }
 

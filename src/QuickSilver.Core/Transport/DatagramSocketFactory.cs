@@ -33,7 +33,7 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
             string place = options.Group is null
                 ? $"{interfaceAddress}:{options.Port}"
                 : $"{options.Group}:{options.Port} on {interfaceAddress}";
-            throw new TransportException($"No datagram port at {place}: {refusal.Message}.", refusal);
+            throw new TransportException($"Cannot open a datagram port at {place}: {refusal.Message}.", refusal);
         }
         catch
         {

@@ -44,6 +44,6 @@ internal static class Poller
         PollerKind.Default or PollerKind.Select => new SelectPoller(),
         PollerKind.Epoll when OperatingSystem.IsLinux() => new EpollPoller(),
         PollerKind.CompletionPort when OperatingSystem.IsWindows() => new CompletionPortPoller(),
-        _ => throw new PlatformNotSupportedException($"The poller {kind} does not exist on this system."),
+        _ => throw new PlatformNotSupportedException($"The poller {kind} is not supported on this operating system."),
     };
 }

@@ -135,16 +135,16 @@ internal sealed class TcpControlStream : IControlStream
         }
         catch (Exception failure) when (IsExpected(failure))
         {
-            PostClosed($"{RemoteEndPoint} could not be reached from {local}: {InWords(failure)}");
+            PostClosed($"cannot connect to {RemoteEndPoint} from {local}: {InWords(failure)}");
         }
     }
 
     // The system's own words differ from one to the next, and say neither that somebody answered nor what to look at.
     private static string InWords(Exception failure) => (failure as SocketException)?.SocketErrorCode switch
     {
-        SocketError.ConnectionRefused => "the connection was refused, so nothing listens there or a firewall is in between",
-        SocketError.HostUnreachable or SocketError.NetworkUnreachable or SocketError.NetworkDown => "there is no route to it",
-        SocketError.TimedOut => "it does not answer",
+        SocketError.ConnectionRefused => "connection refused; nothing listens there, or a firewall blocks it",
+        SocketError.HostUnreachable or SocketError.NetworkUnreachable or SocketError.NetworkDown => "no route to host",
+        SocketError.TimedOut => "connection attempt timed out",
         _ => failure.Message,
     };
 
@@ -313,7 +313,7 @@ internal sealed class TcpControlStream : IControlStream
             // An exception leaves consumed as it was, and nobody knows then where the next frame begins.
             if (consumed < 0 || consumed > offered.Length)
             {
-                OnClosed("its handler failed");
+                OnClosed("the stream's handler failed");
             }
         }
 
@@ -333,7 +333,7 @@ internal sealed class TcpControlStream : IControlStream
 
         if (_held.Count > HeldLimitBytes)
         {
-            OnClosed($"its handler left {_held.Count} bytes unread");
+            OnClosed($"the stream's handler left {_held.Count} bytes unread");
         }
     }
 

@@ -69,9 +69,9 @@ internal sealed record ConstructionPlan(ImmutableArray<int> Arguments, Immutable
             (not null, _) => new Problem(Rules.UnusableMember, unset, type.Name, unset.Name,
                 "cannot be set: give it a set or init accessor, or a constructor parameter of the same name and type"),
             (_, not null) => new Problem(Rules.NoUsableConstructor, type, type.Name,
-                $"'{unmetRequired}' is required but is no [DataMember]; make it one, or not required"),
+                $"'{unmetRequired}' is required but not a [DataMember]; mark it [DataMember] or remove 'required'"),
             _ => new Problem(Rules.NoUsableConstructor, type, type.Name,
-                "give it an accessible constructor without parameters, or one whose parameters have the names and types of its members"),
+                "add an accessible parameterless constructor, or one whose parameters match its members by name and type"),
         });
         return null;
 

@@ -153,7 +153,7 @@ internal sealed class ContractReader
         return new ContractMember(symbol, type, model);
     }
 
-    // Reads a contract of another assembly into the closure; answers why it cannot be had.
+    // Reads a contract of another assembly into the closure. Returns the reason when it cannot be used.
     private string? ReadForeign(INamedTypeSymbol contract)
     {
         bool own = SymbolEqualityComparer.Default.Equals(contract.ContainingAssembly, _compilation.Assembly);
@@ -169,7 +169,7 @@ internal sealed class ContractReader
             return null;
         }
 
-        return $"its assembly '{contract.ContainingAssembly.Name}' must put this right: {reader._problems[0].Text}";
+        return $"its assembly '{contract.ContainingAssembly.Name}' must fix this: {reader._problems[0].Text}";
     }
 
     private string? ReasonNotReadable(ISymbol symbol)

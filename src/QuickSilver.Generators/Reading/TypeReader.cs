@@ -38,8 +38,8 @@ internal readonly struct ShapeOrAdvice
 internal static class TypeReader
 {
     private const string UseCollections = "use List<T>, T[], IReadOnlyList<T>, ImmutableArray<T> or Dictionary<TKey, TValue>";
-    private const string WrapInner = "a collection cannot hold another; wrap the inner one in a [DataContract] type";
-    private const string NoNullElements = "a collection on the wire cannot hold null; make its elements non-nullable";
+    private const string WrapInner = "a collection cannot contain another collection; wrap the inner one in a [DataContract] type";
+    private const string NoNullElements = "a collection on the wire cannot contain null; make its elements non-nullable";
     private const string KeyTypes = "a dictionary's key must be a string, an integer, a char or a bool";
 
     public static ShapeOrAdvice Read(ITypeSymbol type)
@@ -190,12 +190,12 @@ internal static class TypeReader
 
         if (type is INamedTypeSymbol { IsGenericType: true })
         {
-            return "write a [DataContract] type of its own, without type parameters";
+            return "use a [DataContract] type without type parameters";
         }
 
         return type.TypeKind is TypeKind.Class or TypeKind.Struct && type.SpecialType == SpecialType.None && !FromSystem(type)
             ? $"mark '{type.Name}' [DataContract] and its members [DataMember(Order = n)]"
-            : "use a type that protobuf has, or a [DataContract] type of your own";
+            : "use a type that protobuf supports, or your own [DataContract] type";
     }
 
     private static bool FromSystem(ITypeSymbol type) => type.ContainingNamespace?.ToDisplayString() is "System" ||

@@ -36,7 +36,7 @@ internal sealed class DiscoveryAsker(DiscoveryContext context, Action<DiscoveryD
         datagram.Write(bytes);
         if (Open()?.Send(bytes, bytes.Length, _group) == SendOutcome.Refused)
         {
-            context.ReportFailure($"a question to {_group} was refused");
+            context.ReportFailure($"the system refused to send to {_group}");
         }
     }
 

@@ -39,10 +39,10 @@ internal sealed class LoneHost(DiscoveryContext context, IPEndPoint service)
         bool isLoopback = IPAddress.IsLoopback(service.Address);
         bool isAlone = !_isFound && context.Environment.Now - _since >= Patience;
         _trouble = isDeaf
-            ? $"Discovery does not work: what this node sends to {context.Options.Group}:{context.Options.Port} does not come back to it, "
-                + $"so no other node finds it. {Advice}"
+            ? $"Discovery does not work: this node does not receive its own datagrams to {context.Options.Group}:{context.Options.Port}, "
+                + $"so other nodes cannot find it. {Advice}"
             : isAlone && !isLoopback
-                ? $"No other node has been found since this one began to host the membership service, at {service}. {Advice}"
+                ? $"No other node has been found since this node started to host the membership service at {service}. {Advice}"
                 : null;
         if (_trouble is not null && !_isTold)
         {
@@ -51,13 +51,13 @@ internal sealed class LoneHost(DiscoveryContext context, IPEndPoint service)
         }
         else if (isAlone && isLoopback && !_isTold)
         {
-            // A program alone on its machine is nothing strange, so this is no trouble.
+            // A single program on its machine is normal, so this is not reported as a problem.
             _isTold = true;
             context.Logger.HostsAloneOnLoopback(service);
         }
     }
 
     private static string Advice =>
-        "If there are others, the network carries no multicast: start a membership service (qsm gms) and give all nodes its address "
-        + "in the option MembershipService.";
+        "If there are other nodes, the network does not carry multicast. Start a membership service (qsm gms) and "
+        + "give all nodes its address in the option MembershipService.";
 }

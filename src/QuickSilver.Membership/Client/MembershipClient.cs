@@ -233,7 +233,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
                 _link.GoTo(null);
                 return null;
             case ControlMessageKind.Configuration when ControlFrame.TryRead<ConfigurationMessage>(body, out var part, out fault):
-                return OnConfigurationPart(part) ? null : $"it sent part {part.Part} of configuration {part.Number} out of order";
+                return OnConfigurationPart(part) ? null : $"part {part.Part} of configuration {part.Number} out of order";
             case ControlMessageKind.TopicOutcome when ControlFrame.TryRead<TopicOutcomeMessage>(body, out var outcome, out fault):
                 OnTopicOutcome(outcome);
                 return null;
@@ -256,7 +256,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
                 return null;
             default:
                 // A newer service's message is skipped; a known one that does not decode ends the stream.
-                return fault is null ? null : $"it sent an invalid message of kind {kind}: {fault}";
+                return fault is null ? null : $"invalid message of kind {kind}: {fault}";
         }
     }
 

@@ -44,7 +44,7 @@ internal sealed class ReachWatch(INodeEnvironment environment, IPEndPoint endPoi
         {
             string where = service is null ? "" : $" at {service}";
             string isolation = $"TCP reaches the membership service{where}, but no datagram has come back from any of {targets} nodes"
-                + $" that were tried since {_since:HH:mm:ss} UTC; {advice.For(endPoint)}";
+                + $" probed since {_since:HH:mm:ss} UTC; {advice.For(endPoint)}";
             _isolation = isolation;
             logger.Isolated(isolation);
         }

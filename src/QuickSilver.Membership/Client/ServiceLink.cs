@@ -131,7 +131,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     {
         _successor = successor;
         // A service that refuses or ends has said so itself.
-        Drop("the service said goodbye", isTold: true);
+        Drop("the service closed the session", isTold: true);
     }
 
     /// <summary>Closes for good.</summary>
@@ -176,7 +176,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
                 return consumed;
             }
 
-            string? fault = outcome == FrameOutcome.Garbage ? "it sent no valid frame" : _owner.OnMessage(kind, body);
+            string? fault = outcome == FrameOutcome.Garbage ? "invalid frame" : _owner.OnMessage(kind, body);
             if (fault is not null)
             {
                 Drop(fault);
@@ -276,7 +276,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     {
         if (!IsWelcome)
         {
-            Drop(_isConnected ? "it does not welcome this node" : "it does not answer");
+            Drop(_isConnected ? "timed out waiting to be admitted" : "connection attempt timed out");
             return;
         }
 
@@ -289,7 +289,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
 
         if (now - _lastHeard > _serviceSilence)
         {
-            Drop("it is silent");
+            Drop("heartbeat timeout");
             return;
         }
 

@@ -66,7 +66,7 @@ internal sealed class TopicTable
         foreach (var ask in topic.Waiting ?? [])
         {
             _asks.Remove(ask.RequestId);
-            abandoned += () => ask.Completed?.Invoke(new TopicOutcome($"Topic '{ask.Request.Name}' was closed before it was granted."));
+            abandoned += () => ask.Completed?.Invoke(new TopicOutcome($"Topic '{ask.Request.Name}' was closed before it was opened."));
         }
 
         return new CloseTopicMessage(++_lastRequest, topicId);

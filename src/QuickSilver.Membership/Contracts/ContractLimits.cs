@@ -41,23 +41,23 @@ internal static class ContractLimits
         if (longName is not null)
         {
             return $"Topic '{topic}': the contract has a name of {Encoding.UTF8.GetByteCount(longName)} bytes,"
-                + $" '{longName[..32]}…'; {MaxNameBytes} is the most.";
+                + $" '{longName[..32]}…'. The limit is {MaxNameBytes}.";
         }
 
         string type = $"Topic '{topic}': the contract of {contract.TypeName}";
         bytes += FieldBytes * (fields + contract.Nested.Length);
         if (contract.Nested.Length > MaxNested)
         {
-            return $"{type} holds more than {MaxNested} message types. Divide the payload's type.";
+            return $"{type} contains more than {MaxNested} message types. Split the payload type.";
         }
 
         if (fields > MaxFields)
         {
-            return $"{type} has more than {MaxFields} fields, counting those of the messages that it holds. Divide the payload's type.";
+            return $"{type} has more than {MaxFields} fields, including the fields of nested messages. Split the payload type.";
         }
 
         return bytes > MaxBytes
-            ? $"{type} takes {bytes} bytes to describe; {MaxBytes} is the most. Give its fields shorter names, or divide it."
+            ? $"{type} takes {bytes} bytes to describe. The limit is {MaxBytes}. Shorten the names of its fields, or split it."
             : FieldProblem(type, contract);
     }
 
@@ -75,7 +75,7 @@ internal static class ContractLimits
         {
             if (FieldProblem(contract, contract.FieldsOf(message)) is { } problem)
             {
-                return message == 0 ? $"{type} {problem}." : $"{type} holds {contract.NameOf(message)}, which {problem}.";
+                return message == 0 ? $"{type} {problem}." : $"{type} contains {contract.NameOf(message)}, which {problem}.";
             }
         }
 
@@ -89,7 +89,7 @@ internal static class ContractLimits
         {
             if (field.Number is < 1 or > MaxNumber)
             {
-                return $"has a field numbered {field.Number}; 1 to {MaxNumber} are allowed";
+                return $"has a field numbered {field.Number}; the range is 1 to {MaxNumber}";
             }
 
             if (field.Number == last)
@@ -99,12 +99,12 @@ internal static class ContractLimits
 
             if (field.Number < last)
             {
-                return $"has field {field.Number} after field {last}; fields stand in the order of their numbers";
+                return $"has field {field.Number} after field {last}; fields must be in ascending order";
             }
 
             if (field.Message is { } message && (message < 0 || message > contract.Nested.Length))
             {
-                return $"says that field {field.Number} holds message {message} of {contract.Nested.Length}";
+                return $"has field {field.Number} with message {message} of {contract.Nested.Length}";
             }
 
             last = field.Number;

@@ -111,7 +111,7 @@ internal sealed class ContractMatch
                 if (openByName.TryGetValue(field.Name, out var other) && other.Type == field.Type)
                 {
                     return $"{Field(at, other)}; this endpoint has it as field {Path(at, field, static step => $"{step.Number}")} of type"
-                        + $" {TypeOf(_asked, field)}. A field keeps its number; one that is new needs a name of its own.";
+                        + $" {TypeOf(_asked, field)}. Keep the number of an existing field, and give a new field another name.";
                 }
             }
 
@@ -129,7 +129,7 @@ internal sealed class ContractMatch
         var pair = _pairs[at];
         string place = pair.By is { } by ? $"{Field(pair.From, by)}, which has " : "";
         return $"{place}{List(open)}; this endpoint has {Clip(_asked.NameOf(pair.Asked))} with {List(asked)}."
-            + " No field number is in both, so each would read the other as empty. Versions of one type keep a field in common.";
+            + " They share no field number, so each would read the other as empty. Keep at least one field in all versions of a type.";
     }
 
     private static string List(ImmutableArray<ContractField> fields) =>

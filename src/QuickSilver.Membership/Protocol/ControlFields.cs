@@ -22,7 +22,7 @@ internal readonly record struct ControlField(uint Tag)
 
     [DoesNotReturn]
     private void ThrowOtherType(uint type) =>
-        throw new ControlFormatException($"Field {Number} has wire type {Type}; {type} was expected.");
+        throw new ControlFormatException($"Field {Number} has wire type {Type}; expected {type}.");
 }
 
 // How control messages read their fields: by number, with the one wire type that a field has, and within bounds. Whatever is wrong is a
@@ -109,6 +109,6 @@ internal static class ControlFields
         var bytes = reader.ReadBytes(field);
         return bytes.Length is 4 or 16
             ? new IPAddress(bytes)
-            : throw new ControlFormatException($"Field {field.Number} has an address of {bytes.Length} bytes; 4 and 16 are valid.");
+            : throw new ControlFormatException($"Field {field.Number} has an address of {bytes.Length} bytes; expected 4 or 16.");
     }
 }

@@ -70,9 +70,9 @@ internal sealed class Entrance(
         record.LastAt = context.Environment.Now;
         context.Counters.JoinsRefused++;
         var unmet = targets.Where((_, i) => !findings.Reaches(i));
-        string reason = $"A node at {join.EndPoint.Address} was removed because no datagrams passed, and none passes now between"
-            + $" {join.EndPoint} and {string.Join(", ", unmet)}{(findings.IsServiceReached ? "" : " or the service")}, though its"
-            + $" connection to the service lives; {advice.For(join.EndPoint)}. It is let in when that has changed.";
+        string reason = $"A node at {join.EndPoint.Address} was removed because its datagrams were lost, and they are still lost between"
+            + $" {join.EndPoint} and {string.Join(", ", unmet)}{(findings.IsServiceReached ? "" : " or the service")}, although its"
+            + $" connection to the service works; {advice.For(join.EndPoint)}. It is admitted when datagrams pass.";
         if (!record.IsTold)
         {
             record.IsTold = true;

@@ -192,7 +192,7 @@ internal sealed class Inquests(
 
         if (ruling.Kind == RulingKind.Useless)
         {
-            string why = $"{ruling.Met} neighbours have had no answer from it in their rings for long, though it answers echoes";
+            string why = $"{ruling.Met} ring neighbours have had no answer from it for a long time, although it answers echoes";
             roll.RemoveUnreachable(guilty, why);
             return;
         }
@@ -207,11 +207,11 @@ internal sealed class Inquests(
         int others = inquest.Parties.Count - 1;
         if (ruling.Kind == RulingKind.Lossy)
         {
-            return $"datagrams are lost between it ({guilty.Info.EndPoint}) and {ruling.Unmet.Count} of {others} other members that were"
-                + $" tried, and {ruling.Met} neighbours have had no answer from their rings for long; {advice.For(guilty.Info.EndPoint)}";
+            return $"datagrams are lost between it ({guilty.Info.EndPoint}) and {ruling.Unmet.Count} of {others} other probed members,"
+                + $" and {ruling.Met} ring neighbours have had no answer for a long time; {advice.For(guilty.Info.EndPoint)}";
         }
 
-        return $"no datagram passes between it ({guilty.Info.EndPoint}) and {ruling.Unmet.Count} of {others} other members that were tried,"
-            + $" though its connection to the service lives; {advice.For(guilty.Info.EndPoint)}";
+        return $"no datagram passes between it ({guilty.Info.EndPoint}) and {ruling.Unmet.Count} of {others} other probed members,"
+            + $" although its connection to the service works; {advice.For(guilty.Info.EndPoint)}";
     }
 }

@@ -8,5 +8,5 @@ internal sealed class ReachAdvice(GroupPorts groups)
 {
     public string For(IPEndPoint endPoint) =>
         $"check the firewall for UDP port {endPoint.Port} and ports {groups},"
-        + $" and that the option Interface ({endPoint.Address}) is the address by which the other members reach the node";
+        + $" and that the option Interface ({endPoint.Address}) is an address at which the other members reach the node";
 }

@@ -34,7 +34,7 @@ internal sealed class Admission(string cluster, ConfigurationNumbers numbers, Di
         return RefuseAddress(join.EndPoint.Address, from)
             ?? ((join.Service == life ? join.Known <= numbers.Current : numbers.IsPlausible(join.Known))
             ? null
-            : $"The node claims configuration {join.Known}, which no service can have made yet.");
+            : $"The node claims configuration {join.Known}, which no service can have issued yet.");
     }
 
     // Whoever is at a loopback address is reached by its own machine only.
@@ -43,8 +43,8 @@ internal sealed class Admission(string cluster, ConfigurationNumbers numbers, Di
         bool isLoopback = IPAddress.IsLoopback(address);
         if (isLoopback && from is not null && !IPAddress.IsLoopback(from))
         {
-            return $"The node is at {address}, of the loopback interface, and comes from {from}: no other machine could reach it."
-                + " Set its option Interface to an address by which the other members reach it.";
+            return $"The node has the loopback address {address}, but connects from {from}. Other machines cannot reach it."
+                + " Set its option Interface to an address that the other members can reach.";
         }
 
         foreach (var member in membersById.Values)
@@ -52,8 +52,8 @@ internal sealed class Admission(string cluster, ConfigurationNumbers numbers, Di
             var other = member.Info.EndPoint.Address;
             if (IPAddress.IsLoopback(other) != isLoopback)
             {
-                return $"The node is at {address} and a member is at {other}: {(isLoopback ? address : other)} is of the loopback"
-                    + " interface, and no other machine could reach it. Set the option Interface there.";
+                return $"The node is at {address} and a member is at {other}, but other machines cannot reach the loopback address"
+                    + $" {(isLoopback ? address : other)}. Set the option Interface there to an address that the others can reach.";
             }
 
             // All are alike.

@@ -68,7 +68,7 @@ internal sealed class ContractRegistry
 
         if (entry.Name != topic.Name)
         {
-            return $"Topic '{topic.Name}' has the same number as topic '{entry.Name}', which is open: one of them needs another name.";
+            return $"Topic '{topic.Name}' has the same hash as the open topic '{entry.Name}'. Rename one of them.";
         }
 
         var own = replaces ? entry.Others?.ByNode.GetValueOrDefault(node) : null;
@@ -188,7 +188,8 @@ internal sealed class ContractRegistry
 
         return 1 + (versions?.Count ?? 0) < MaxVersions
             ? null
-            : $"Topic '{topic.Name}' is open with {MaxVersions} versions of its contract; one of them must be closed everywhere first.";
+            : $"Topic '{topic.Name}' is open with {MaxVersions} versions of its contract, which is the limit. "
+                + "Close all endpoints of one version first.";
     }
 
     private SharedContract Share(ContractDescription contract)

@@ -94,7 +94,7 @@ internal sealed class ControlSession : IControlStreamHandler
         if (_stream.PendingBytes > _context.Limits.MaxPendingBytes)
         {
             _context.Counters.SlowSessionsClosed++;
-            Close("it does not read what it is sent");
+            Close("the node does not read its messages");
         }
     }
 
@@ -141,7 +141,7 @@ internal sealed class ControlSession : IControlStreamHandler
                 return consumed;
             }
 
-            string? fault = outcome == FrameOutcome.Garbage ? "it sent no valid frame" : Handle(kind, body);
+            string? fault = outcome == FrameOutcome.Garbage ? "invalid frame" : Handle(kind, body);
             if (fault is not null)
             {
                 _context.Counters.GarbageFrames++;
@@ -167,9 +167,9 @@ internal sealed class ControlSession : IControlStreamHandler
         _ => HandleRequest(Member!, kind, body),
     };
 
-    private static string Invalid(int kind, string fault) => $"it sent an invalid message of kind {kind}: {fault}";
+    private static string Invalid(int kind, string fault) => $"invalid message of kind {kind}: {fault}";
 
-    private static string OutOfOrder(int kind) => $"it sent a message of kind {kind} out of order";
+    private static string OutOfOrder(int kind) => $"message of kind {kind} out of order";
 
     private string? HandleJoin(ReadOnlySpan<byte> body)
     {
@@ -200,7 +200,7 @@ internal sealed class ControlSession : IControlStreamHandler
         if (_context.RegisteringBytes > _context.Limits.MaxRegistrationBytesInAll)
         {
             _context.Counters.RegistrationsPutOff++;
-            Close("too many nodes register at once");
+            Close("too many nodes are registering at the same time");
             return null;
         }
 
@@ -211,7 +211,7 @@ internal sealed class ControlSession : IControlStreamHandler
 
         if (registration.Topics.Count >= _context.Limits.MaxTopics || registration.Bytes > _context.Limits.MaxRegistrationBytes)
         {
-            return $"it registers more than {_context.Limits.MaxTopics} topics or {_context.Limits.MaxRegistrationBytes} bytes";
+            return $"the registration exceeds {_context.Limits.MaxTopics} topics or {_context.Limits.MaxRegistrationBytes} bytes";
         }
 
         if (!ControlFrame.TryRead(body, registration.Contracts, SetTopicMessage.Read, out var topic, out string? fault))
@@ -304,7 +304,7 @@ internal sealed class ControlSession : IControlStreamHandler
         }
 
         _context.Counters.SessionsNeverJoined++;
-        Close("it did not join in time");
+        Close("timed out waiting for the node to join");
     }
 
     private void CancelDeadline()

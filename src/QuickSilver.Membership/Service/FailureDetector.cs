@@ -115,12 +115,12 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
         int missed = (int)(silence / options.HeartbeatInterval);
         if (missed >= options.HeartbeatsMissed)
         {
-            return $"it missed {missed} heartbeats of {options.HeartbeatInterval.TotalMilliseconds:0} ms";
+            return $"heartbeat timeout ({missed} heartbeats of {options.HeartbeatInterval.TotalMilliseconds:0} ms missed)";
         }
 
         if (watch.DisconnectedAt is { } since && now - since >= options.ReconnectGrace)
         {
-            return "its connection closed and it did not come back";
+            return "its connection closed and it did not reconnect in time";
         }
 
         return watch.Reports is { Count: > 0 } reports ? VerdictOfReports(node, reports, now, missed, regionSizeOf) : null;
@@ -137,12 +137,12 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
         reports.RemoveAll(report => now - report.At > options.Silence);
         if (reports.Count >= ReportersToRemove && missed >= MissedWithReporters)
         {
-            return $"{reports.Count} neighbours do not hear it and it missed {missed} heartbeats";
+            return $"{reports.Count} ring neighbours do not hear it and it missed {missed} heartbeats";
         }
 
         int enough = regionSizeOf(node) == 2 ? MissedWithOnlyNeighbour : MissedWithOneReporter;
         return reports.Count == 1 && missed >= enough
-            ? $"a neighbour does not hear it and it missed {missed} heartbeats"
+            ? $"a ring neighbour does not hear it and it missed {missed} heartbeats"
             : null;
     }
 

@@ -15,7 +15,7 @@ internal sealed class FileMembershipStore(string path) : IMembershipStore
         string text = File.ReadAllText(path).Trim();
         return long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long epoch)
             ? epoch
-            : throw new InvalidDataException($"'{path}' holds no epoch; delete it to start from what the nodes know.");
+            : throw new InvalidDataException($"'{path}' contains no epoch. Delete it to take the epoch from returning nodes.");
     }
 
     public void SaveEpoch(long epoch)

@@ -92,17 +92,17 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
     {
         if (string.IsNullOrEmpty(topic.Name))
         {
-            return "A topic needs a name.";
+            return "The topic has no name.";
         }
 
         if (TopicId.Of(topic.Name) != topic.TopicId)
         {
-            return $"Topic '{topic.Name}' was asked for under a number that is not its own.";
+            return $"Topic '{topic.Name}' was requested with a number that does not match its name.";
         }
 
         int open = map.TopicCountOf(member.Key);
         return open >= context.Limits.MaxTopics && !map.IsOpen(member.Key, topic.TopicId)
-            ? $"Topic '{topic.Name}': this node has {open} topics open, and may have no more."
+            ? $"Topic '{topic.Name}': this node already has {open} open topics, which is the limit."
             : null;
     }
 
@@ -111,6 +111,6 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
         long most = context.Limits.MaxContractBytes;
         return member.Contracts.TryName(request.Topic.Contract, request.Bytes, most)
             ? null
-            : $"Topic '{request.Topic.Name}': this node has named {most:N0} bytes of different contracts, and may name no more.";
+            : $"Topic '{request.Topic.Name}': this node already registered {most:N0} bytes of different contracts, which is the limit.";
     }
 }

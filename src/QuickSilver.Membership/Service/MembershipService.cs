@@ -233,13 +233,13 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
             }
 
             bool isSameLife = known.Key == join.Node;
-            Remove(known, isSameLife ? "it returns from another service" : "a newer incarnation joined", isOver: !isSameLife);
+            Remove(known, isSameLife ? "it returned from another service" : "a newer incarnation joined", isOver: !isSameLife);
         }
 
         if (_removed.Contains(join.Node))
         {
             // It may come back once the configuration that removes it was made.
-            session.Close("its return from another service is not complete yet");
+            session.Close("its move from another service is not complete yet");
             return;
         }
 
@@ -368,7 +368,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     {
         var old = member.Session;
         member.Session = null;
-        old?.Close("its node came back on another connection");
+        old?.Close("the node reconnected on another connection");
         member.Info = member.Info with { EndPoint = join.EndPoint };
         Attach(member, session, isResumed: true);
         Register(member, topics);

@@ -1,37 +1,39 @@
 namespace QuickSilver.Serialization;
 
 /// <summary>
-/// Turns values into bytes and back. Stateless and thread-safe. For <c>[DataContract]</c> types the source generator
-/// writes one at compile time; other types take one that is registered by hand.
+/// Converts values to bytes and back. Stateless and thread-safe. The source generator writes codecs for <c>[DataContract]</c> types at
+/// compile time. Other types need a codec that is passed explicitly.
 /// </summary>
-/// <typeparam name="T">The type it carries.</typeparam>
+/// <typeparam name="T">The type of the values.</typeparam>
 public interface IPayloadCodec<T>
 {
-    /// <summary>What the bytes mean, for matching endpoints at run time.</summary>
+    /// <summary>The schema of the bytes, by which endpoints are matched at run time.</summary>
     PayloadSchema Schema { get; }
 
-    /// <summary>The exact number of bytes that <see cref="Write"/> writes for this value.</summary>
+    /// <summary>Gets the exact number of bytes that <see cref="Write"/> writes for this value.</summary>
     /// <exception cref="ArgumentNullException">The value is null.</exception>
-    /// <exception cref="InvalidOperationException">The value cannot be written: nested too deep, or a null in a collection.</exception>
-    /// <exception cref="OverflowException">The value takes more than 2 GiB, which no message may.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The value cannot be written: it nests too deep, or a collection contains null.
+    /// </exception>
+    /// <exception cref="OverflowException">The value takes more than 2 GiB, which is above the limit of a message.</exception>
     int GetSize(in T value);
 
     /// <summary>
-    /// No fewer bytes than <see cref="Write"/> writes for this value, for where asking costs less than room does. A codec that
-    /// can tell without a walk over the value does; by default it is <see cref="GetSize"/>.
+    /// Gets an upper bound of the bytes that <see cref="Write"/> writes for this value, for callers to whom room is cheaper than the exact
+    /// size. A codec that knows a bound without visiting the whole value overrides it. The default is <see cref="GetSize"/>.
     /// </summary>
     int GetMaxSize(in T value) => GetSize(value);
 
     /// <summary>Writes the value at the start of <paramref name="destination"/>.</summary>
-    /// <returns>The number of bytes written, which is what <see cref="GetSize"/> said.</returns>
+    /// <returns>The number of bytes written, which must be equal to the result of <see cref="GetSize"/>.</returns>
     /// <exception cref="ArgumentException">The destination is too small.</exception>
     int Write(in T value, Span<byte> destination);
 
-    /// <summary>Reads a value from exactly these bytes. What the value keeps of them is copied.</summary>
+    /// <summary>Reads a value from exactly these bytes. The value must not refer to them.</summary>
     /// <exception cref="PayloadFormatException">The bytes are not a value of this type.</exception>
     T Read(ReadOnlySpan<byte> source);
 
-    /// <summary>As the other, to where the value shall be: spares a large struct a copy.</summary>
+    /// <summary>Reads a value into <paramref name="value"/>, which avoids a copy of a large struct.</summary>
     /// <exception cref="PayloadFormatException">The bytes are not a value of this type.</exception>
     void Read(ReadOnlySpan<byte> source, out T value) => value = Read(source);
 }

@@ -1,6 +1,6 @@
 namespace QuickSilver.Serialization;
 
-/// <summary>The bytes of a payload are not what its codec expects: truncated, corrupted, or of another type.</summary>
-/// <param name="message">What is wrong with them.</param>
-/// <param name="innerException">What the library that read them said, if one did.</param>
+/// <summary>The exception that is thrown when a payload is truncated, corrupted, or of another type.</summary>
+/// <param name="message">The description of the error.</param>
+/// <param name="innerException">The exception of the library that read the payload, if any.</param>
 public sealed class PayloadFormatException(string message, Exception? innerException = null) : FormatException(message, innerException);

@@ -20,7 +20,7 @@ public static class GeneratedCodecs
         if (Interlocked.CompareExchange(ref Slot<T>.Codec, codec, null) is { } existing)
         {
             throw new InvalidOperationException(
-                $"{typeof(T)} has the codec {existing.GetType()} already; {codec.GetType()} cannot replace it.");
+                $"{typeof(T)} already has the codec {existing.GetType()}. It cannot be replaced by {codec.GetType()}.");
         }
     }
 

@@ -68,7 +68,7 @@ public static class ProtobufDotNetTypes
         byte scale = (byte)(signScale >> 1);
         if (scale > 28)
         {
-            ProtobufReader.ThrowMalformed($"a decimal has scale {scale}; 28 is the most");
+            ProtobufReader.ThrowMalformed($"a decimal has the scale {scale}; the limit is 28");
         }
 
         return new decimal((int)low, (int)(low >> 32), (int)high, (signScale & 1) != 0, scale);

@@ -28,11 +28,11 @@ public static class ProtobufLimits
     /// <exception cref="InvalidOperationException">Always.</exception>
     [DoesNotReturn]
     public static void ThrowNullElement(string member) =>
-        throw new InvalidOperationException($"{member} contains null; a collection on the wire cannot. Leave the element out.");
+        throw new InvalidOperationException($"{member} contains null, which a collection cannot contain on the wire. Remove the element.");
 
     [DoesNotReturn]
     private static void ThrowTooDeep() =>
         throw new InvalidOperationException(
-            $"The value nests messages more than {MaxDepth} deep, which is the limit: it contains itself, or is a long chain such as a "
-            + "linked list. Send the items of a chain in a List<T>, and an index where one refers to another.");
+            $"The value nests messages more than {MaxDepth} deep, which is the limit. It contains itself, or is a long chain such as a "
+            + "linked list. Send the items of a chain in a List<T>, with indexes as references.");
 }

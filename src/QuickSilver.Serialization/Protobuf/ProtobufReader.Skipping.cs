@@ -50,7 +50,7 @@ public ref partial struct ProtobufReader
             case ProtobufWireType.StartGroup:
                 return SkipGroup(source, tag, depth + 1);
             case ProtobufWireType.EndGroup:
-                ThrowMalformed("a group ends that did not begin");
+                ThrowMalformed("an end-group tag has no matching start");
                 break;
             default:
                 ThrowMalformed("a field has an unknown wire type");

@@ -162,7 +162,7 @@ public ref partial struct ProtobufReader
     {
         if (value < min || value > max)
         {
-            ThrowMalformed($"{value} is not within {min} to {max}");
+            ThrowMalformed($"{value} is not in the range {min} to {max}");
         }
 
         return value;

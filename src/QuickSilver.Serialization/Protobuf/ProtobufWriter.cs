@@ -128,5 +128,5 @@ public ref partial struct ProtobufWriter
 
     [DoesNotReturn]
     internal static void ThrowTooSmall() =>
-        throw new ArgumentException("The destination is smaller than the value's size; ask GetSize first.", "destination");
+        throw new ArgumentException("The destination is too small for the value. Call GetSize for the required size.", "destination");
 }

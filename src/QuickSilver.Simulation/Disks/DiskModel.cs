@@ -20,7 +20,7 @@ internal sealed record DiskModel
     public long? BytesPerSecond
     {
         get;
-        init => field = value is null or > 0 ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "A rate is above zero.");
+        init => field = value is null or > 0 ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "Must be above 0.");
     }
 
     /// <summary>What all files of the machine may hold; a write beyond is done in part and fails. Null (default): no limit.</summary>
@@ -29,7 +29,7 @@ internal sealed record DiskModel
         get;
         init => field = value is null or >= 0
             ? value
-            : throw new ArgumentOutOfRangeException(nameof(value), value, "A size is not negative.");
+            : throw new ArgumentOutOfRangeException(nameof(value), value, "The size must not be negative.");
     }
 
     /// <summary>How often a write fails, after a random part of it. Default 0.</summary>
@@ -53,5 +53,5 @@ internal sealed record DiskModel
     public double LostSectors { get; init => field = LinkModel.Probability(value); }
 
     private static TimeSpan NotNegative(TimeSpan value) =>
-        value >= TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "A time is not negative.");
+        value >= TimeSpan.Zero ? value : throw new ArgumentOutOfRangeException(nameof(value), value, "The time must not be negative.");
 }

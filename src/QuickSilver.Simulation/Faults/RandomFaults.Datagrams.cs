@@ -14,12 +14,12 @@ internal static partial class RandomFaults
         int victim = Pick(plan.Nodes!, random);
         int way = random.Below(3);
         string what = way switch { 0 => "to and from", 1 => "to", _ => "from" };
-        schedule.Add(at, "F19", $"datagrams {what} node {victim} vanish", c =>
+        schedule.Add(at, "F19", $"datagrams {what} node {victim} are lost", c =>
         {
             c.Nodes[victim].Model.HearsNoDatagrams = way != 2;
             c.Nodes[victim].Model.SendsNoDatagrams = way != 1;
         });
-        schedule.Add(end, "F19", $"node {victim}'s datagrams pass again", c =>
+        schedule.Add(end, "F19", $"datagrams of node {victim} are delivered again", c =>
         {
             c.Nodes[victim].Model.HearsNoDatagrams = false;
             c.Nodes[victim].Model.SendsNoDatagrams = false;
@@ -33,12 +33,12 @@ internal static partial class RandomFaults
         int victim = Pick(plan.Nodes!, random);
         double replayed = random.NextUnit() * MostReplayed;
         double corrupt = random.NextUnit() * MostCorrupt;
-        schedule.Add(at, "F18", $"of what goes to node {victim}, {replayed:P1} comes again later, {corrupt:P1} has a bit flipped", c =>
+        schedule.Add(at, "F18", $"of datagrams to node {victim}, {replayed:P1} are replayed, {corrupt:P1} have a bit flipped", c =>
         {
             c.Nodes[victim].Model.ReplayProbability = replayed;
             c.Nodes[victim].Model.CorruptProbability = corrupt;
         });
-        schedule.Add(end, "F18", $"what goes to node {victim} comes once and as it was", c =>
+        schedule.Add(end, "F18", $"datagrams to node {victim} are delivered once and unchanged again", c =>
         {
             c.Nodes[victim].Model.ReplayProbability = 0;
             c.Nodes[victim].Model.CorruptProbability = 0;
@@ -52,7 +52,7 @@ internal static partial class RandomFaults
         int victim = Pick(plan.Nodes!, random);
         bool losesGroups = random.Chance(0.5);
         var back = losesGroups ? at + random.UpTo(end - at) : end;
-        string how = losesGroups ? "back without its groups" : "back";
+        string how = losesGroups ? "up without its groups" : "up";
         schedule.Add(at, "F25", $"node {victim}'s interface is down", c => c.Network.TakeOffline(c.Nodes[victim]));
         schedule.Add(back, "F25", $"node {victim}'s interface is {how}", c =>
         {
@@ -64,7 +64,7 @@ internal static partial class RandomFaults
         });
         if (losesGroups)
         {
-            schedule.Add(end, "F25", $"node {victim} is in its groups again", c => c.Nodes[victim].Life?.Endpoints.JoinAgain());
+            schedule.Add(end, "F25", $"node {victim} has joined its groups again", c => c.Nodes[victim].Life?.Endpoints.JoinAgain());
         }
 
         return end;

@@ -21,10 +21,10 @@ internal static partial class RandomFaults
         var hold = end - at;
         var dies = at + random.UpTo(hold / 2);
         var gap = random.UpTo(LongestGap < end - dies ? LongestGap : end - dies);
-        schedule.Add(at, "F5", $"some of what node {victim} sends arrives up to {hold.TotalMilliseconds} ms late",
+        schedule.Add(at, "F5", $"some datagrams from node {victim} are delayed by up to {hold.TotalMilliseconds} ms",
             c => c.Nodes[victim].Model.OutboundHold = hold);
-        schedule.Add(dies, "F5", $"node {victim} ends", c => c.Nodes[victim].Crash());
-        schedule.Add(dies + gap, "F5", $"node {victim} begins anew", c =>
+        schedule.Add(dies, "F5", $"node {victim} crashes", c => c.Nodes[victim].Crash());
+        schedule.Add(dies + gap, "F5", $"node {victim} restarts", c =>
         {
             c.Nodes[victim].Model.OutboundHold = TimeSpan.Zero;
             Begin(c.Nodes[victim]);
@@ -39,7 +39,7 @@ internal static partial class RandomFaults
         var slowness = random.Between(TimeSpan.FromMicroseconds(100), SlowestEvent);
         schedule.Add(at, "F7", $"node {victim} takes {slowness.TotalMilliseconds} ms for each event",
             c => c.Nodes[victim].Model.Slowness = slowness);
-        schedule.Add(end, "F7", $"node {victim} is fast again", c => c.Nodes[victim].Model.Slowness = TimeSpan.Zero);
+        schedule.Add(end, "F7", $"node {victim} runs at normal speed again", c => c.Nodes[victim].Model.Slowness = TimeSpan.Zero);
         return end;
     }
 
@@ -50,13 +50,13 @@ internal static partial class RandomFaults
         if (random.Chance(0.5))
         {
             var step = random.UpTo(LargestClockStep * 2) - LargestClockStep;
-            schedule.Add(at, "F8", $"node {victim}'s wall clock is set by {step:c}", c => c.Nodes[victim].ClockStep += step);
+            schedule.Add(at, "F8", $"node {victim}'s wall clock steps by {step:c}", c => c.Nodes[victim].ClockStep += step);
             return end;
         }
 
         double rate = 0.9 + (random.NextUnit() * 0.2);
         schedule.Add(at, "F8", $"node {victim}'s clocks run at {rate:P1}", c => c.Nodes[victim].Clock.Rate = rate);
-        schedule.Add(end, "F8", $"node {victim}'s clocks run well", c => c.Nodes[victim].Clock.Rate = 1);
+        schedule.Add(end, "F8", $"node {victim}'s clocks run at the correct rate", c => c.Nodes[victim].Clock.Rate = 1);
         return end;
     }
 
@@ -64,9 +64,9 @@ internal static partial class RandomFaults
     {
         var end = End(plan, random, at, plan.LongestFault);
         int bytes = LeastDatagramBytes + random.Below(MostDatagramBytes - LeastDatagramBytes);
-        schedule.Add(at, "F11", $"datagrams of more than {bytes} bytes vanish",
+        schedule.Add(at, "F11", $"datagrams of more than {bytes} bytes are lost",
             c => c.Network.Model = c.Network.Model with { LargestDatagramBytes = bytes });
-        schedule.Add(end, "F11", "they pass again",
+        schedule.Add(end, "F11", "large datagrams are delivered again",
             c => c.Network.Model = c.Network.Model with { LargestDatagramBytes = c.Network.Baseline.LargestDatagramBytes });
         return end;
     }
@@ -76,15 +76,15 @@ internal static partial class RandomFaults
         var end = End(plan, random, at, plan.LongestFault);
         if (plan.Nodes!.Count == 0 || random.Chance(0.5))
         {
-            schedule.Add(at, "F12", "nothing reaches groups", c => c.Network.Model = c.Network.Model with { MulticastOff = true });
-            schedule.Add(end, "F12", "groups are reached again",
+            schedule.Add(at, "F12", "multicast stops", c => c.Network.Model = c.Network.Model with { MulticastOff = true });
+            schedule.Add(end, "F12", "multicast works again",
                 c => c.Network.Model = c.Network.Model with { MulticastOff = c.Network.Baseline.MulticastOff });
             return end;
         }
 
         int victim = Pick(plan.Nodes!, random);
-        schedule.Add(at, "F12", $"node {victim} is in no group", c => c.Nodes[victim].Model.IsOutOfGroups = true);
-        schedule.Add(end, "F12", $"node {victim} is in its groups again", c => c.Nodes[victim].Model.IsOutOfGroups = false);
+        schedule.Add(at, "F12", $"node {victim} loses its group memberships", c => c.Nodes[victim].Model.IsOutOfGroups = true);
+        schedule.Add(end, "F12", $"node {victim} has its group memberships again", c => c.Nodes[victim].Model.IsOutOfGroups = false);
         return end;
     }
 
@@ -120,7 +120,7 @@ internal static partial class RandomFaults
                 node.Life is { Endpoints.IsListening: true } && (node.IsService || plan.Crashable!.Contains(node.Number)));
             host?.Crash(silently);
         });
-        schedule.Add(end, "F14", "the machine starts anew", _ =>
+        schedule.Add(end, "F14", "the machine restarts", _ =>
         {
             if (host is not null)
             {
@@ -143,16 +143,16 @@ internal static partial class RandomFaults
     private static void EndAndBegin(FaultSchedule schedule, int[] victims, TimeSpan at, TimeSpan end)
     {
         string who = string.Join(',', victims);
-        schedule.Add(at, "F14", $"{who} crash at once", c => Array.ForEach(victims, victim => c.Nodes[victim].Crash()));
-        schedule.Add(end, "F14", $"{who} start anew at once", c => Array.ForEach(victims, victim => Begin(c.Nodes[victim])));
+        schedule.Add(at, "F14", $"{who} crash at the same time", c => Array.ForEach(victims, victim => c.Nodes[victim].Crash()));
+        schedule.Add(end, "F14", $"{who} restart at the same time", c => Array.ForEach(victims, victim => Begin(c.Nodes[victim])));
     }
 
     private static TimeSpan RepairDeafness(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
     {
         var end = End(plan, random, at, plan.LongestFault);
         int victim = Pick(plan.Nodes!, random);
-        schedule.Add(at, "F15", $"node {victim} hears no requests for repair", c => c.Nodes[victim].Model.IsDeafToRepair = true);
-        schedule.Add(end, "F15", $"node {victim} hears them again", c => c.Nodes[victim].Model.IsDeafToRepair = false);
+        schedule.Add(at, "F15", $"node {victim} ignores repair requests", c => c.Nodes[victim].Model.IsDeafToRepair = true);
+        schedule.Add(end, "F15", $"node {victim} answers repair requests again", c => c.Nodes[victim].Model.IsDeafToRepair = false);
         return end;
     }
 
@@ -161,9 +161,9 @@ internal static partial class RandomFaults
         var end = End(plan, random, at, plan.LongestFault);
         int victim = Pick(plan.Nodes!, random);
         double share = random.NextUnit() * 0.2;
-        schedule.Add(at, "F17", $"{share:P0} of what goes to node {victim} has a twin of another version or kind",
+        schedule.Add(at, "F17", $"{share:P0} of the datagrams to node {victim} have a copy with another version or kind",
             c => c.Nodes[victim].Model.ForeignProbability = share);
-        schedule.Add(end, "F17", $"node {victim} is sent its own kind alone", c => c.Nodes[victim].Model.ForeignProbability = 0);
+        schedule.Add(end, "F17", $"no more foreign datagrams to node {victim}", c => c.Nodes[victim].Model.ForeignProbability = 0);
         return end;
     }
 

@@ -65,17 +65,17 @@ internal static partial class RandomFaults
         const FaultKinds OfNoNode = FaultKinds.Loss | FaultKinds.Disorder | FaultKinds.BlackHole | FaultKinds.MulticastLoss;
         if ((plan.Kinds & Ending) != 0 && plan.Crashable!.Count == 0)
         {
-            throw new ArgumentException("Ends of processes are asked for, but no node may crash.", nameof(plan));
+            throw new ArgumentException("The plan includes crashes of processes, but allows no node to crash.", nameof(plan));
         }
 
         if ((plan.Kinds & ~(OfNoNode | Ending)) != 0 && plan.Nodes!.Count == 0)
         {
-            throw new ArgumentException("Faults of nodes are asked for, but the plan allows them to no node.", nameof(plan));
+            throw new ArgumentException("The plan includes faults of nodes, but allows them for no node.", nameof(plan));
         }
 
         if (plan.Until < plan.From || plan.From < TimeSpan.Zero)
         {
-            throw new ArgumentException($"Faults from {plan.From} until {plan.Until} cannot be drawn.", nameof(plan));
+            throw new ArgumentException($"The plan cannot begin at {plan.From} and end at {plan.Until}.", nameof(plan));
         }
     }
 
@@ -86,14 +86,14 @@ internal static partial class RandomFaults
         if (random.Chance(1.0 / 3))
         {
             int victim = Pick(plan.Nodes!, random);
-            schedule.Add(at, "F1", $"node {victim} loses {rate:P1} of what arrives", c => c.Nodes[victim].Model.InboundLoss = rate);
-            schedule.Add(end, "F1", $"node {victim} loses nothing more", c => c.Nodes[victim].Model.InboundLoss = 0);
+            schedule.Add(at, "F1", $"node {victim} loses {rate:P1} of incoming datagrams", c => c.Nodes[victim].Model.InboundLoss = rate);
+            schedule.Add(end, "F1", $"node {victim} loses no more datagrams", c => c.Nodes[victim].Model.InboundLoss = 0);
             return end;
         }
 
         bool bursts = random.Chance(0.5);
         var burst = bursts ? new BurstLoss { BeginProbability = rate / 4 } : null;
-        schedule.Add(at, "F1", bursts ? $"bursts of loss begin with {rate / 4:P1}" : $"{rate:P1} of all is lost",
+        schedule.Add(at, "F1", bursts ? $"bursts of loss start with probability {rate / 4:P1}" : $"{rate:P1} of all datagrams are lost",
             c => c.Network.Model = c.Network.Model with { Loss = bursts ? c.Network.Model.Loss : rate, Burst = burst });
         schedule.Add(end, "F1", "no more loss",
             c => c.Network.Model = c.Network.Model with { Loss = c.Network.Baseline.Loss, Burst = c.Network.Baseline.Burst });
@@ -110,7 +110,7 @@ internal static partial class RandomFaults
         string what = $"{duplicate:P1} twice, {reorder:P1} held up to {hold.TotalMilliseconds} ms, {jitter.TotalMilliseconds} ms of jitter";
         schedule.Add(at, "F2", what,
             c => c.Network.Model = c.Network.Model with { Duplicate = duplicate, Reorder = reorder, ReorderHold = hold, Jitter = jitter });
-        schedule.Add(end, "F2", "order again", c => c.Network.Model = c.Network.Model with
+        schedule.Add(end, "F2", "no more disorder", c => c.Network.Model = c.Network.Model with
         {
             Duplicate = c.Network.Baseline.Duplicate,
             Reorder = c.Network.Baseline.Reorder,
@@ -130,7 +130,7 @@ internal static partial class RandomFaults
         // Without bridges nothing is drawn for them: courses stay as they are.
         bool isBridged = plan.BridgeShare > 0 && random.Chance(plan.BridgeShare);
         int[] bridges = isBridged ? [.. Shuffled(plan.Nodes!, random).Except(apart).Take(1)] : [];
-        what += bridges.Length > 0 ? $", but for node {bridges[0]}" : "";
+        what += bridges.Length > 0 ? $", except for node {bridges[0]}" : "";
         schedule.Add(at, "F3", $"{string.Join(",", apart)} {what}", c =>
         {
             var rest = c.Nodes.Select(node => node.Number).Except(apart).Except(bridges).ToArray();
@@ -154,7 +154,7 @@ internal static partial class RandomFaults
         int victim = Pick(plan.Crashable!, random);
         bool silently = random.Chance(0.5);
         schedule.Add(at, "F4", $"node {victim} {(silently ? "loses power" : "crashes")}", c => c.Nodes[victim].Crash(silently));
-        schedule.Add(end, "F4", $"node {victim} starts anew", c =>
+        schedule.Add(end, "F4", $"node {victim} restarts", c =>
         {
             if (!c.Nodes[victim].IsUp)
             {
@@ -180,7 +180,7 @@ internal static partial class RandomFaults
         if (random.Chance(0.5))
         {
             double busy = random.NextUnit();
-            schedule.Add(at, "F13", $"node {victim} has no room for {busy:P0} of its sends",
+            schedule.Add(at, "F13", $"node {victim} has no buffer for {busy:P0} of its sends",
                 c => c.Nodes[victim].Model.SendBusyProbability = busy);
         }
         else
@@ -190,7 +190,7 @@ internal static partial class RandomFaults
                 c => c.Nodes[victim].Model.ReceiveBufferLimitBytes = bytes);
         }
 
-        schedule.Add(end, "F13", $"node {victim} has room again", c =>
+        schedule.Add(end, "F13", $"node {victim} has buffers again", c =>
         {
             c.Nodes[victim].Model.SendBusyProbability = 0;
             c.Nodes[victim].Model.ReceiveBufferLimitBytes = null;

@@ -104,7 +104,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
         _time.CheckThread();
         if (request.Next is not null)
         {
-            throw new InvalidOperationException("This request is posted already and has not begun to execute.");
+            throw new InvalidOperationException("The request is already queued. Post it again after its Execute was called.");
         }
 
         if (!IsAlive)
@@ -257,7 +257,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
                 ticket.Detach();
                 return;
             default:
-                throw new InvalidOperationException("This alarm is pending in another environment.");
+                throw new InvalidOperationException("The alarm is pending in another environment. Use an alarm with one node only.");
         }
     }
 

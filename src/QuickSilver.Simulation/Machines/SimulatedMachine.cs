@@ -51,7 +51,7 @@ internal sealed class SimulatedMachine
     public bool IsService { get; init; }
 
     public SimulatedEnvironment Environment =>
-        _life ?? throw new InvalidOperationException($"Node {Number} is down: it has no environment until it is restarted.");
+        _life ?? throw new InvalidOperationException($"Node {Number} is down and has no environment. Restart it first.");
 
     internal SimulatedEnvironment? Life => _life;
 
@@ -133,7 +133,7 @@ internal sealed class SimulatedMachine
     {
         if (IsUp)
         {
-            throw new InvalidOperationException($"Node {Number} is up: crash it before restarting it.");
+            throw new InvalidOperationException($"Node {Number} is running. Crash it before you restart it.");
         }
 
         var life = Start();

@@ -76,14 +76,14 @@ internal sealed class TraceHash
     {
         if (one._recorded is not { } left || other._recorded is not { } right)
         {
-            throw new InvalidOperationException("Both traces must have been recorded.");
+            throw new InvalidOperationException("Both traces must be recorded. Set RecordTrace in the options.");
         }
 
         for (int i = 0; i < Math.Max(left.Count, right.Count); i++)
         {
             if (i >= left.Count || i >= right.Count || left[i] != right[i])
             {
-                return $"Entry {i}: {(i < left.Count ? left[i] : "nothing")} against {(i < right.Count ? right[i] : "nothing")}.";
+                return $"Entry {i} differs: {(i < left.Count ? left[i] : "nothing")} and {(i < right.Count ? right[i] : "nothing")}.";
             }
         }
 

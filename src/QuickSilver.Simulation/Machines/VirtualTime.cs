@@ -71,7 +71,7 @@ internal sealed class VirtualTime
     {
         if (_running)
         {
-            throw new InvalidOperationException("Virtual time is already running: a callback must not run the simulation.");
+            throw new InvalidOperationException("Virtual time is already running. Do not run the simulation from a callback.");
         }
 
         _threadId = System.Environment.CurrentManagedThreadId;
@@ -92,8 +92,8 @@ internal sealed class VirtualTime
         if (!IsOwnThread)
         {
             throw new InvalidOperationException(
-                "The simulator runs on one thread: this call came from another. Post from code that the simulation runs, " +
-                "or between two runs from the thread that runs them (after an await that changed threads, the cluster is called first).");
+                "The simulator runs on one thread, and this call came from another. Post from code that the simulation runs, " +
+                "or between two runs from the thread that runs them. After an await that changed threads, call the cluster first.");
         }
     }
 
@@ -149,7 +149,7 @@ internal sealed class VirtualTime
 
             if (++atThisInstant > MostEventsPerInstant)
             {
-                throw new SimulationException($"Time stands still at {Now}: {MostEventsPerInstant} events without a delay.");
+                throw new SimulationException($"Virtual time stands still at {Now}: {MostEventsPerInstant} events ran without a delay.");
             }
 
             FireCurrent();

@@ -19,7 +19,7 @@ internal readonly record struct Destination(uint AddressBits, ushort Port)
         Span<byte> bytes = stackalloc byte[4];
         if (address.AddressFamily != AddressFamily.InterNetwork || !address.TryWriteBytes(bytes, out _))
         {
-            throw new TransportException($"The simulated network carries IPv4 only, not {address}.");
+            throw new TransportException($"The simulated network supports IPv4 only, not {address}.");
         }
 
         return new Destination(BinaryPrimitives.ReadUInt32BigEndian(bytes), (ushort)port);

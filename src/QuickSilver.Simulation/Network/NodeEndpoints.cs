@@ -43,7 +43,7 @@ internal sealed class NodeEndpoints(SimulatedEnvironment life)
         bool joins = isGroup && options.Receives;
         if (life.Refusal(joins ? SystemCalls.OpenGroup : SystemCalls.OpenPort) is { } refusal)
         {
-            throw new TransportException($"No datagram port at {address}:{options.Port} of node {life.Node.Number}: {refusal}.");
+            throw new TransportException($"Cannot open a datagram port at {address}:{options.Port} of node {life.Node.Number}: {refusal}.");
         }
 
         int number = options.Port == 0 ? FreePort(IsPortFree) : options.Port;
@@ -237,7 +237,7 @@ internal sealed class NodeEndpoints(SimulatedEnvironment life)
         life.Cluster.Time.CheckThread();
         if (!life.IsAlive)
         {
-            throw new TransportException($"Node {life.Node.Number} has crashed: this life of it cannot {what}.");
+            throw new TransportException($"Node {life.Node.Number} has crashed, so it cannot {what}.");
         }
     }
 }

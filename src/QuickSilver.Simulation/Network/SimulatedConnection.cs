@@ -76,7 +76,7 @@ internal sealed class SimulatedConnection
         }
     }
 
-    internal static string Timeout() => $"timed out: nothing was heard of the peer for {SimulatedNetwork.StreamTimeout.TotalSeconds} s";
+    internal static string Timeout() => $"timed out after {SimulatedNetwork.StreamTimeout.TotalSeconds} s without data from the peer";
 
     private void Start()
     {

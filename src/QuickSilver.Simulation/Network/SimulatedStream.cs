@@ -155,7 +155,7 @@ internal sealed class SimulatedStream : NodeEvent, IControlStream
         int consumed = Handler!.OnBytes(this, span);
         if (consumed < 0 || consumed > span.Length)
         {
-            throw new InvalidOperationException($"OnBytes answered that it consumed {consumed} of {span.Length} bytes.");
+            throw new InvalidOperationException($"OnBytes returned {consumed} consumed bytes of {span.Length}.");
         }
 
         if (IsClosed)
@@ -166,7 +166,7 @@ internal sealed class SimulatedStream : NodeEvent, IControlStream
         _received.Consume(consumed);
         if (_received.Count > MostUnconsumedBytes)
         {
-            throw new InvalidOperationException($"A handler leaves {_received.Count} bytes unconsumed: it should have closed the stream.");
+            throw new InvalidOperationException($"A handler left {_received.Count} bytes unconsumed. It must close the stream instead.");
         }
 
         Incoming!.OnRead(read);

@@ -4,20 +4,20 @@ using System.Net.Sockets;
 
 namespace QuickSilver.Composition;
 
-// Whether an address is this machine's: asked before a socket says so in words that name no option.
+// Checks whether an address belongs to this machine, because the error of a socket does not name the option.
 internal static class LocalInterfaces
 {
     /// <exception cref="QuickSilverOptionsException">No interface has this address; the message lists those that there are.</exception>
     public static void Check(IPAddress address)
     {
-        // All of 127.0.0.0/8 is this machine's, though its interface lists one address of it.
+        // All of 127.0.0.0/8 belongs to this machine, although its interface lists one address of it.
         if (IPAddress.IsLoopback(address) || Addresses() is not { } known || known.Contains(address))
         {
             return;
         }
 
         throw new QuickSilverOptionsException(
-            [$"The option {nameof(QuickSilverOptions.Interface)} is {address}; allowed is the address of an interface of this machine: "
+            [$"The option {nameof(QuickSilverOptions.Interface)} is {address}. Allowed: an address of this machine: "
              + $"{string.Join(", ", known)}."]);
     }
 
@@ -26,21 +26,21 @@ internal static class LocalInterfaces
     /// </exception>
     public static void CheckReach(IPAddress address, IPEndPoint? service)
     {
-        // Members would know this node by an address that is each one's own, and wait for it.
+        // Each member would resolve the loopback address to itself and wait for this node.
         if (service is not null && IPAddress.IsLoopback(address) && !IPAddress.IsLoopback(service.Address))
         {
             throw new QuickSilverOptionsException(
-                [$"The option {nameof(QuickSilverOptions.Interface)} is {address}, of the loopback interface, and the option "
-                 + $"{nameof(QuickSilverOptions.MembershipService)} leads to {service}: members on other machines could not reach this "
-                 + $"node; allowed is the address by which they can{Candidates()}."]);
+                [$"The option {nameof(QuickSilverOptions.Interface)} is the loopback address {address}, but the option "
+                 + $"{nameof(QuickSilverOptions.MembershipService)} resolves to {service}. Members on other machines cannot reach this "
+                 + $"node. Use an address that they can reach{Candidates()}."]);
         }
     }
 
     private static string Candidates() => Addresses()?.Where(static one => !IPAddress.IsLoopback(one)).ToArray() is { Length: > 0 } others
-        ? $", here {string.Join(" or ", (IEnumerable<IPAddress>)others)}"
+        ? $", such as {string.Join(" or ", (IEnumerable<IPAddress>)others)}"
         : "";
 
-    // Null when the system does not tell: then the sockets will.
+    // Null when the system does not report its addresses. Then opening the sockets fails.
     private static List<IPAddress>? Addresses()
     {
         try

@@ -40,7 +40,7 @@ internal static class NodeComposition
         catch (Exception exception) when (exception is SocketException or IndexOutOfRangeException or ArgumentException)
         {
             throw new MembershipUnreachableException(
-                $"No membership service at {hostAndPort}: the host has no IPv4 address ({exception.Message}).", exception);
+                $"Cannot resolve the membership service {hostAndPort} to an IPv4 address: {exception.Message}.", exception);
         }
     }
 
@@ -72,10 +72,10 @@ internal static class NodeComposition
             catch (OutOfMemoryException exception)
             {
                 long limit = GC.GetGCMemoryInfo().TotalAvailableMemoryBytes;
-                string what = string.Create(CultureInfo.InvariantCulture, $"The option BufferBytes is {machine.BufferBytes:N0}, which");
-                string why = string.Create(CultureInfo.InvariantCulture, $"its garbage collector may use {limit:N0} bytes");
+                string what = string.Create(CultureInfo.InvariantCulture, $"The option BufferBytes is {machine.BufferBytes:N0}, but");
+                string why = string.Create(CultureInfo.InvariantCulture, $"the garbage collector may use {limit:N0} bytes");
                 throw new QuickSilverOptionsException(
-                    $"{what} the process could not reserve: {why}. Lower the option, or raise the process's memory limit.",
+                    $"{what} the process could not reserve this memory: {why}. Decrease the option, or raise the process's memory limit.",
                     exception);
             }
         }

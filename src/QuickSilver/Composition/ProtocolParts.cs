@@ -93,5 +93,5 @@ internal abstract class ProtocolParts(ProtocolOptions options, IPEndPoint? servi
         _membership?.Dispose();
     }
 
-    private static InvalidOperationException NotBegun() => new("The node's protocols have not begun.");
+    private static InvalidOperationException NotBegun() => new("The node's protocols are not started.");
 }

@@ -10,59 +10,59 @@ internal static partial class FaceLog
     [LoggerMessage(1600, LogLevel.Information, "Node {Node} has joined the cluster \"{Cluster}\".")]
     public static partial void Joined(ILogger logger, SenderId node, string cluster);
 
-    [LoggerMessage(1601, LogLevel.Warning, "The membership service is out of reach; data flows on in the last views.")]
+    [LoggerMessage(1601, LogLevel.Warning, "The membership service is unreachable. Data still flows in the last views.")]
     public static partial void ServiceLost(ILogger logger);
 
     [LoggerMessage(1602, LogLevel.Information, "The membership service is reachable again.")]
     public static partial void ServiceBack(ILogger logger);
 
-    [LoggerMessage(1603, LogLevel.Error, "The membership service removed this node: {Reason}. Its topics have ended; start a new node.")]
+    [LoggerMessage(1603, LogLevel.Error, "The membership service removed this node: {Reason}. Its topics are closed. Start a new node.")]
     public static partial void Expelled(ILogger logger, string reason);
 
-    [LoggerMessage(1607, LogLevel.Error, "This node has left the cluster: {Reason}. Its topics have ended; start a new node.")]
+    [LoggerMessage(1607, LogLevel.Error, "This node left the cluster: {Reason}. Its topics are closed. Start a new node.")]
     public static partial void GaveUp(ILogger logger, string reason);
 
-    [LoggerMessage(1604, LogLevel.Error, "No membership service within {Timeout}: {Where}.")]
+    [LoggerMessage(1604, LogLevel.Error, "Timed out after {Timeout} joining a membership service: {Where}.")]
     public static partial void StartFailed(ILogger logger, TimeSpan timeout, string where);
 
     [LoggerMessage(1605, LogLevel.Information, "The node has stopped ({Published} messages published, {Delivered} delivered).")]
     public static partial void Stopped(ILogger logger, long published, long delivered);
 
     [LoggerMessage(1606, LogLevel.Warning,
-        "The node did not stop in order within its limit: the core thread is blocked, or peers did not answer.")]
+        "The node did not shut down cleanly in time: the core thread is blocked, or members did not answer.")]
     public static partial void StopTimedOut(ILogger logger);
 
-    [LoggerMessage(1610, LogLevel.Warning, "The topic \"{Topic}\" was refused: {Refusal}")]
+    [LoggerMessage(1610, LogLevel.Warning, "Topic \"{Topic}\" was refused: {Refusal}")]
     public static partial void TopicRefused(ILogger logger, string topic, string refusal);
 
-    [LoggerMessage(1611, LogLevel.Warning, "Topic \"{Topic}\": messages {First} to {Last} of {Sender} will not come: {Reason}.")]
+    [LoggerMessage(1611, LogLevel.Warning, "Topic \"{Topic}\": messages {First} to {Last} of {Sender} cannot be delivered: {Reason}.")]
     public static partial void GapTold(ILogger logger, string topic, NodeKey sender, long first, long last, string reason);
 
-    [LoggerMessage(1619, LogLevel.Warning, "Topic \"{Topic}\": a reader held the senders back for {Limit}; its endpoint is dropped.")]
+    [LoggerMessage(1619, LogLevel.Warning, "Topic \"{Topic}\": a reader blocked the senders for {Limit}. Its endpoint was closed.")]
     public static partial void ReaderTooSlow(ILogger logger, string topic, TimeSpan limit);
 
     [LoggerMessage(1612, LogLevel.Error,
-        "A handler of the topic \"{Topic}\" threw at message {Sequence} of {Sender}; {Count} exceptions by handlers of this node so far.")]
+        "A handler of topic \"{Topic}\" threw on message {Sequence} of {Sender}. Handlers of this node have thrown {Count} exceptions.")]
     public static partial void HandlerThrew(ILogger logger, Exception exception, string topic, SenderId sender, long sequence, long count);
 
     [LoggerMessage(1613, LogLevel.Error,
-        "A feed of the topic \"{Topic}\" threw; it is asked again when it signals. {Count} faults of feeds of this node so far.")]
+        "A feed of topic \"{Topic}\" threw and is called again when it signals. Feeds of this node have thrown {Count} exceptions.")]
     public static partial void FeedThrew(ILogger logger, Exception exception, string topic, long count);
 
     [LoggerMessage(1614, LogLevel.Error,
-        "Message {Sequence} of {Sender} in the topic \"{Topic}\" could not be decoded and is told as a gap; {Count} so far.")]
+        "Failed to decode message {Sequence} of {Sender} in topic \"{Topic}\". It is reported as a gap. {Count} failures in all.")]
     public static partial void PayloadUndecodable(
         ILogger logger, Exception exception, string topic, SenderId sender, long sequence, long count);
 
-    [LoggerMessage(1616, LogLevel.Error, "A message to the topic \"{Topic}\" cannot be sent: {Reason} {Count} so far.")]
+    [LoggerMessage(1616, LogLevel.Error, "A message for topic \"{Topic}\" cannot be sent: {Reason} {Count} failures in all.")]
     public static partial void PublishImpossible(ILogger logger, string topic, string reason, long count);
 
     [LoggerMessage(1617, LogLevel.Warning, "{Why}.")]
     public static partial void TopicStalled(ILogger logger, string why);
 
-    [LoggerMessage(1618, LogLevel.Information, "{What} waits no more, after {Time}.")]
+    [LoggerMessage(1618, LogLevel.Information, "{What} resumed after {Time}.")]
     public static partial void TopicGoesOn(ILogger logger, string what, TimeSpan time);
 
-    [LoggerMessage(1615, LogLevel.Error, "A configuration could not be applied by the topics of this node.")]
+    [LoggerMessage(1615, LogLevel.Error, "The topics of this node failed to apply a configuration.")]
     public static partial void ConfigurationFailed(ILogger logger, Exception exception);
 }

@@ -21,33 +21,33 @@ internal sealed class NodeMeter : IDisposable
         _meter = new Meter(new MeterOptions(Name) { Tags = [new("quicksilver.cluster", cluster)] });
         PublishToStable = _meter.CreateHistogram(
             "quicksilver.publish.stable.duration", "s",
-            "From a message's acceptance by the core thread until all subscribers hold it (sampled).",
+            "Time from acceptance of a message by the core thread until all subscribers hold it (sampled).",
             tags: null, new InstrumentAdvice<double> { HistogramBucketBoundaries = LatencySeconds });
 
         // Each reads the counters anew: a collection is rare, and each value may be a moment younger than the last.
-        Count("messaging.client.sent.messages", "{message}", "Messages taken by the multicast layer.", () => read().Published);
-        Count("messaging.client.consumed.messages", "{message}", "Messages handed to this node's topics.", () => read().Delivered);
-        Count("quicksilver.published.bytes", "By", "Payload bytes taken by the multicast layer.", () => read().PublishedBytes);
-        Count("quicksilver.delivered.bytes", "By", "Payload bytes handed to this node's topics.", () => read().DeliveredBytes);
+        Count("messaging.client.sent.messages", "{message}", "Messages accepted by the multicast layer.", () => read().Published);
+        Count("messaging.client.consumed.messages", "{message}", "Messages delivered to this node's topics.", () => read().Delivered);
+        Count("quicksilver.published.bytes", "By", "Payload bytes accepted by the multicast layer.", () => read().PublishedBytes);
+        Count("quicksilver.delivered.bytes", "By", "Payload bytes delivered to this node's topics.", () => read().DeliveredBytes);
         Count("quicksilver.publish.waits", "{call}", "Publish calls that waited for room.", () => read().PublishWaits);
-        Level("quicksilver.publish.queue", "By", "Bytes that wait between publishers and the core thread.", () => read().PublishQueueBytes);
-        Count("quicksilver.gaps", "{message}", "Messages that topics of this node will never get.", () => read().Gaps);
-        Count("quicksilver.reader.drops", "{message}", "Messages dropped because a reader was slow.", () => read().ReaderDrops);
+        Level("quicksilver.publish.queue", "By", "Bytes queued between publishers and the core thread.", () => read().PublishQueueBytes);
+        Count("quicksilver.gaps", "{message}", "Messages that cannot be delivered to topics of this node.", () => read().Gaps);
+        Count("quicksilver.reader.drops", "{message}", "Messages dropped because of a slow reader.", () => read().ReaderDrops);
         Count("quicksilver.handler.faults", "{exception}", "Exceptions thrown by handlers.", () => read().HandlerFaults);
         Count("quicksilver.feed.faults", "{exception}", "Exceptions thrown by attached feeds.", () => read().FeedFaults);
         Count("quicksilver.decode.faults", "{message}", "Messages whose payload could not be decoded.", () => read().DecodeFaults);
         Count("quicksilver.log.faults", "{exception}", "Exceptions thrown by the node's loggers.", () => read().LogFaults);
         Count("quicksilver.packets.sent", "{packet}", "Packets sent, repairs included.", () => read().PacketsSent);
         Count("quicksilver.packets.received", "{packet}", "Packets received.", () => read().PacketsReceived);
-        Count("quicksilver.packets.dropped", "{packet}", "Packets refused by the receiver.", () => read().PacketsDropped);
-        Count("quicksilver.stalls", "{stall}", "Times that something waited without progress for too long.", () => read().Stalls);
-        Count("quicksilver.repairs", "{packet}", "Packets sent again or got by repair.", () => read().Repairs);
-        Count("quicksilver.kernel.drops", "{packet}", "Datagrams the kernel dropped at full receive buffers.", () => read().KernelDrops);
-        Level("quicksilver.unacknowledged", "By", "Bytes sent and not yet acknowledged by all.", () => read().UnackedBytes);
-        Count("quicksilver.copies", "{packet}", "Packets sent as copies to members that do not hear multicast.", () => read().CopiesSent);
-        Level("quicksilver.unheard", "{node}", "Senders not heard over multicast.", () => read().UnheardSenders);
-        Level("quicksilver.deaf", "{node}", "Nodes that do not hear this one over multicast.", () => read().DeafMembers);
-        Level("quicksilver.regions", "{region}", "Regions that the topics open here reach.", () => read().Regions);
+        Count("quicksilver.packets.dropped", "{packet}", "Packets dropped by the receiver.", () => read().PacketsDropped);
+        Count("quicksilver.stalls", "{stall}", "Waits without progress that exceeded the stall limit.", () => read().Stalls);
+        Count("quicksilver.repairs", "{packet}", "Packets sent or received as repairs.", () => read().Repairs);
+        Count("quicksilver.kernel.drops", "{packet}", "Datagrams dropped at full receive buffers.", () => read().KernelDrops);
+        Level("quicksilver.unacknowledged", "By", "Bytes sent and not yet acknowledged by all members.", () => read().UnackedBytes);
+        Count("quicksilver.copies", "{packet}", "Unicast copies for members without multicast.", () => read().CopiesSent);
+        Level("quicksilver.unheard", "{node}", "Senders whose multicast does not reach this node.", () => read().UnheardSenders);
+        Level("quicksilver.deaf", "{node}", "Nodes that this node's multicast does not reach.", () => read().DeafMembers);
+        Level("quicksilver.regions", "{region}", "Regions reached by the topics that are open on this node.", () => read().Regions);
     }
 
     public Histogram<double> PublishToStable { get; }

@@ -12,7 +12,7 @@ internal sealed class ReaderEndpoint<T>(ReaderRing<T> ring, CancellationToken ca
         if (!ring.TryAttach())
         {
             throw new InvalidOperationException(
-                "The topic is being read already: an endpoint has one reader at a time. Open another endpoint.");
+                "The endpoint already has a reader. An endpoint supports one reader at a time. Open another endpoint of the topic.");
         }
 
         return new Enumerator(ring, cancellationToken, token, onGap);

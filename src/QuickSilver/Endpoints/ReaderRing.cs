@@ -20,8 +20,8 @@ namespace QuickSilver.Endpoints;
 // taken before, so a message's bytes are the reader's until it asks for the next one, and nothing is allocated.
 internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 {
-    public const string DroppedOldest = "the reader was slow and the oldest messages made room";
-    public const string DroppedNewest = "the reader was slow and the newest messages were not taken";
+    public const string DroppedOldest = "the reader was slow and the oldest messages were dropped";
+    public const string DroppedNewest = "the reader was slow and the newest messages were dropped";
 
     // The bound in bytes, so that a reader of large messages does not hold a thousand of them. One message always fits.
     public const long MaxBytes = 64L << 20;

@@ -229,11 +229,11 @@ internal sealed partial class TopicEndpoint<T>
 
     internal static int CheckSize(IPayloadCodec<T> codec, int size) => size >= 0
         ? size
-        : throw new InvalidOperationException($"The codec {codec.GetType()} asks for {size} bytes in GetSize. It must be 0 or more.");
+        : throw new InvalidOperationException($"GetSize of the codec {codec.GetType()} returned {size}. It must return 0 or more.");
 
     [DoesNotReturn]
     private static void ThrowTooMuchWritten(IPayloadCodec<T> codec, int written, int room) => throw new InvalidOperationException(
-        $"The codec {codec.GetType()} says it wrote {written} bytes; its GetSize had asked for {room}.");
+        $"Write of the codec {codec.GetType()} returned {written} bytes, but its GetSize returned {room}.");
 
     private PublishRequest Encode(in T value)
     {
@@ -451,12 +451,13 @@ internal sealed partial class TopicEndpoint<T>
         if (!Publishes)
         {
             throw new InvalidOperationException(
-                $"This endpoint of the topic \"{Name}\" was opened with TopicAccess.Subscribe: it does not publish. Open it with Publish.");
+                $"This endpoint of the topic \"{Name}\" was opened with TopicAccess.Subscribe and cannot publish. "
+                + "Open it with TopicAccess.Publish.");
         }
 
         if (State == EndpointState.Draining)
         {
-            throw new InvalidOperationException($"This endpoint of the topic \"{Name}\" drains: it takes no more to publish.");
+            throw new InvalidOperationException($"This endpoint of the topic \"{Name}\" is draining and accepts no more messages.");
         }
 
         if (State != EndpointState.Open)

@@ -280,8 +280,8 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         if (!Subscribes)
         {
             throw new InvalidOperationException(
-                $"This endpoint of the topic \"{Name}\" was opened with TopicAccess.Publish: "
-                + "nothing is delivered to it. Open it with Subscribe.");
+                $"This endpoint of the topic \"{Name}\" was opened with TopicAccess.Publish "
+                + "and receives nothing. Open it with TopicAccess.Subscribe.");
         }
 
         CheckUsable();

@@ -146,7 +146,7 @@ internal sealed class NodeCore : IMembershipObserver
             return topic.Name == name
                 ? topic
                 : throw new ContractMismatchException(
-                    $"The topics \"{name}\" and \"{topic.Name}\" have the same number; rename one of them.");
+                    $"Topics \"{name}\" and \"{topic.Name}\" have the same hash. Rename one of them.");
         }
 
         _contracts ??= [];
@@ -230,7 +230,7 @@ internal sealed class NodeCore : IMembershipObserver
         if (TryAdvance(NodeState.Expelled))
         {
             FaceLog.GaveUp(Log, reason);
-            EndLife(NodeExpelledException.ByItself(reason), $"This node has left the cluster: {reason}.");
+            EndLife(NodeExpelledException.ByItself(reason), $"This node left the cluster: {reason}.");
         }
     }
 
@@ -359,14 +359,14 @@ internal sealed class NodeCore : IMembershipObserver
         {
             NodeState.Stopped => "The node was disposed.",
             NodeState.Expelled => _end?.InWords,
-            _ when !isLive => $"The core thread has not turned for {PulseLimit.TotalSeconds:0} s: a handler or a feed blocks it.",
+            _ when !isLive => $"The core thread has been blocked for {PulseLimit.TotalSeconds:0} s by a handler or a feed.",
             NodeState.Starting when _parts.LastRefusal is { } refusal =>
-                $"The node has not joined yet: the membership service refuses it. {refusal}",
+                $"The node has not joined yet: the membership service refused it. {refusal}",
             NodeState.Starting when _parts.LastFailure is { } failure =>
-                $"The node has not joined yet: it looks for a membership service, and tries again ({failure}).",
-            NodeState.Starting => "The node has not joined yet: it looks for a membership service.",
-            _ when _parts.Isolation is { } isolation => $"Datagrams do not pass at this node: {isolation}.",
-            _ when !_isReachable => "The membership service is out of reach; data flows on in the last views.",
+                $"The node has not joined yet: it is looking for a membership service. Last failure: {failure}.",
+            NodeState.Starting => "The node has not joined yet: it is looking for a membership service.",
+            _ when _parts.Isolation is { } isolation => $"Datagrams to or from this node are lost: {isolation}.",
+            _ when !_isReachable => "The membership service is unreachable. Data still flows in the last views.",
             _ => null,
         };
         string? trouble = Volatile.Read(ref _waits)?.Trouble ?? _parts.Trouble;

@@ -68,7 +68,7 @@ internal sealed class TopicWaits
 
     private void OnBegan(object of, TimeSpan time)
     {
-        string why = string.Create(CultureInfo.InvariantCulture, $"{Describe(of)}. It has waited for {time.TotalSeconds:0.0} s");
+        string why = string.Create(CultureInfo.InvariantCulture, $"{Describe(of)}. Waiting for {time.TotalSeconds:0.0} s");
         Volatile.Write(ref _stalls, _stalls + 1);
         _troubles.Begin(of, why + ".");
         if (IsNotable)
@@ -82,12 +82,12 @@ internal sealed class TopicWaits
         _troubles.End(of);
         if (IsNotable)
         {
-            FaceLog.TopicGoesOn(_log, of is TopicOpening opening ? $"The topic \"{opening.Topic.Name}\"" : "The publish lane", time);
+            FaceLog.TopicGoesOn(_log, of is TopicOpening opening ? $"Topic \"{opening.Topic.Name}\"" : "The publish lane", time);
         }
     }
 
     private static string Describe(object of) => of is TopicOpening { Topic: var topic }
-        ? $"The topic \"{topic.Name}\", which is to be opened, waits for the membership service"
-            + (topic.IsAsking ? " to answer" : " to say that it is in view")
-        : "All that is published waits for one message whose codec has not returned from Write";
+        ? $"Opening topic \"{topic.Name}\": waiting for the membership service"
+            + (topic.IsAsking ? " to answer" : " to issue a view with this node")
+        : "All publishers wait for one message whose codec has not returned from Write";
 }

@@ -45,7 +45,7 @@ internal sealed class StableCompletion : TaskCompletionSource, IStabilityObserve
     }
 
     public void OnAbandoned(long sequence, string reason) =>
-        Fail(new InvalidOperationException($"Message {sequence} cannot become stable any more: {reason}."));
+        Fail(new InvalidOperationException($"Message {sequence} cannot become stable: {reason}."));
 
     public void Fail(Exception exception)
     {

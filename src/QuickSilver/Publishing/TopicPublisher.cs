@@ -516,7 +516,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         while (_head is { } request)
         {
             Unlink(request);
-            released += Finish(request, _closeReason ?? new InvalidOperationException("The topic is not open to publish."));
+            released += Finish(request, _closeReason ?? new InvalidOperationException("The topic is not open for publishing."));
         }
 
         NoteQueue();

@@ -2,11 +2,11 @@ using System.Runtime.CompilerServices;
 
 namespace QuickSilver;
 
-/// <summary>A received message. A struct: receiving allocates nothing but the value itself.</summary>
+/// <summary>A received message. It is a struct, so receiving allocates only the value.</summary>
 /// <typeparam name="T">The topic's payload type.</typeparam>
 /// <param name="Value">The payload.</param>
-/// <param name="Sender">Which life of which node published it.</param>
-/// <param name="Sequence">Its number among that sender's messages in this topic, from 1.</param>
+/// <param name="Sender">The incarnation of the node that published the message.</param>
+/// <param name="Sequence">The message's number among that sender's messages in this topic, starting at 1.</param>
 public readonly record struct Message<T>(T Value, SenderId Sender, long Sequence)
 {
     // Fields, so that a large struct is decoded where it is handed over: it is neither copied nor cleared before.
@@ -21,21 +21,23 @@ public readonly record struct Message<T>(T Value, SenderId Sender, long Sequence
         init => _value = value;
     }
 
-    /// <summary>Which life of which node published it.</summary>
+    /// <summary>The incarnation of the node that published the message.</summary>
     public SenderId Sender
     {
         get => _sender;
         init => _sender = value;
     }
 
-    /// <summary>Its number among that sender's messages in this topic, from 1.</summary>
+    /// <summary>The message's number among that sender's messages in this topic, starting at 1.</summary>
     public long Sequence
     {
         get => _sequence;
         init => _sequence = value;
     }
 
-    /// <summary>Begins a message; its payload is undefined until it was put where this says.</summary>
+    /// <summary>
+    /// Initializes a message without a payload. The payload is undefined until it is written to the reference that this returns.
+    /// </summary>
     internal static ref T Begin(ref Message<T> message, SenderId sender, long sequence)
     {
         Unsafe.AsRef(in message._sender) = sender;
@@ -44,42 +46,44 @@ public readonly record struct Message<T>(T Value, SenderId Sender, long Sequence
     }
 }
 
-/// <summary>One life of a publishing node: a restarted node has the same id at most, never the same incarnation.</summary>
-/// <param name="Id">The node's id, drawn at random.</param>
-/// <param name="Incarnation">Which life of it.</param>
+/// <summary>An incarnation of a publishing node. A node that restarts may have the same id, but never the same incarnation.</summary>
+/// <param name="Id">The random id of the node.</param>
+/// <param name="Incarnation">The incarnation of the node.</param>
 public readonly record struct SenderId(ulong Id, uint Incarnation)
 {
     /// <inheritdoc/>
     public override string ToString() => $"{Id:x16}.{Incarnation}";
 }
 
-/// <summary>A range of a sender's messages that this endpoint will never get. Never silence.</summary>
-/// <param name="Sender">Whose messages.</param>
-/// <param name="First">The first number missing.</param>
-/// <param name="Last">The last number missing.</param>
-/// <param name="Reason">Why: the sender failed, the reader was slow, the guarantee allows it.</param>
+/// <summary>A range of a sender's messages that cannot be delivered to this endpoint.</summary>
+/// <param name="Sender">The sender of the messages.</param>
+/// <param name="First">The first missing number.</param>
+/// <param name="Last">The last missing number.</param>
+/// <param name="Reason">The reason: the sender failed, the reader was slow, or the guarantee allows the loss.</param>
 public readonly record struct GapNotice(SenderId Sender, long First, long Last, string Reason)
 {
-    /// <summary>How many messages are missing.</summary>
+    /// <summary>The number of missing messages.</summary>
     public long Count => Last - First + 1;
 }
 
-/// <summary>Handles a message on the node's core thread: must not block, and must not keep <c>message.Value</c> of a
-/// <see cref="ReadOnlyMemory{T}"/> payload after it returns.</summary>
+/// <summary>
+/// Handles a message on the node's core thread. It must not block, and must not keep <c>message.Value</c> of a
+/// <see cref="ReadOnlyMemory{T}"/> payload after it returns.
+/// </summary>
 /// <typeparam name="T">The topic's payload type.</typeparam>
 /// <param name="message">The message.</param>
 public delegate void MessageHandler<T>(in Message<T> message);
 
-/// <summary>Fills a message when the network is ready to take one (the pull model of QSM, section 3 of the paper).</summary>
+/// <summary>Provides a message when the network is ready to send one (the pull model of QSM, section 3 of the paper).</summary>
 /// <typeparam name="T">The topic's payload type.</typeparam>
 /// <param name="value">The message to send.</param>
-/// <returns>False when there is nothing to send now; <see cref="IAttachedFeed.Signal"/> asks to be pulled again.</returns>
+/// <returns>False when there is nothing to send now. Call <see cref="IAttachedFeed.Signal"/> to be called again.</returns>
 public delegate bool FeedCallback<T>(out T value);
 
 /// <summary>A feed attached to a topic.</summary>
 public interface IAttachedFeed : IDisposable
 {
-    /// <summary>Says that there is something to send. Callable from any thread.</summary>
+    /// <summary>Signals that there is something to send. Callable from any thread.</summary>
     void Signal();
 }
 
@@ -90,110 +94,121 @@ public interface ITopic<T> : IAsyncDisposable
     /// <summary>The topic's name.</summary>
     string Name { get; }
 
-    /// <summary>Subscribers in the topic's current view, this endpoint included when it subscribes.</summary>
+    /// <summary>The number of subscribers in the topic's current view, including this endpoint if it subscribes.</summary>
     /// <remarks>
-    /// May be 0 for some tens of milliseconds after a publisher has opened, though there are subscribers: the view with them
-    /// comes after the grant. <see cref="WaitForSubscribersAsync"/> waits for it; do not take a first 0 for an empty topic.
+    /// May be 0 for some tens of milliseconds after a publisher was opened, although there are subscribers, because the view that contains
+    /// them arrives after access is granted. A first 0 does not mean that the topic has no subscribers. Call
+    /// <see cref="WaitForSubscribersAsync"/> to wait for them.
     /// </remarks>
     int Subscribers { get; }
 
     /// <summary>
-    /// Publishes a message; completes when the node has accepted it. Completes at once unless the queue is full; then it
-    /// waits for room, which is the back-pressure. Allocates nothing when it completes at once.
+    /// Publishes a message and completes when the node has accepted it. It completes synchronously unless the queue is full. Then it waits
+    /// for room, which is the back-pressure. A call that completes synchronously does not allocate.
     /// </summary>
     /// <exception cref="ArgumentNullException">The value is null.</exception>
     /// <exception cref="InvalidOperationException">
-    /// The endpoint does not publish, drains, or was cancelled; or the value cannot be encoded: it nests too deep, or a collection in it
-    /// holds null.
+    /// The endpoint does not publish, is draining, or was cancelled; or the value cannot be encoded because it nests too deep or a
+    /// collection in it contains null.
     /// </exception>
     /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
     /// <exception cref="MessageTooLargeException">
-    /// The encoded message is larger than 16 MiB, or than the node's packet memory can hold for all regions of the topic together.
+    /// The encoded message is larger than 16 MiB, or larger than the node's packet memory can hold for all regions of the topic together.
     /// </exception>
     /// <exception cref="OperationCanceledException">
-    /// The token, or <see cref="Cancel"/>, ended it while it waited. Cancelled by the token, it was not published, unless it
-    /// waited only to be stable.
+    /// The token or <see cref="Cancel"/> cancelled the call while it waited. If the token cancelled it, the message was not published,
+    /// unless the call waited only for the message to become stable.
     /// </exception>
     /// <remarks>
-    /// Callable from any thread, handlers and feeds included; but those must not block for it, since the room that it waits for
-    /// is made on their thread. The value is encoded before this returns: it may be changed afterwards. A publish during which another
-    /// thread drains, cancels or disposes the endpoint may throw though its message is sent; one that completes was accepted before.
+    /// Callable from any thread, including from handlers and feeds. Handlers and feeds must not block on it, because room is made on their
+    /// thread. The value is encoded before the method returns and may be changed afterwards. A call that runs while another thread drains,
+    /// cancels or disposes the endpoint may throw although its message is sent. If a call completes, its message was accepted before.
     /// </remarks>
     ValueTask PublishAsync(T value, CancellationToken cancellationToken = default);
 
-    /// <summary>As the other, for a large struct: by reference, which spares its copies.</summary>
+    /// <summary>Publishes a message by reference, which avoids copies of a large struct.</summary>
     /// <inheritdoc cref="PublishAsync(T, CancellationToken)"/>
     ValueTask PublishAsync(in T value, CancellationToken cancellationToken = default) => PublishAsync(value, cancellationToken);
 
-    /// <summary>Publishes a message and completes as <paramref name="completion"/> says.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">The completion is none of the named ones.</exception>
+    /// <summary>Publishes a message and completes as specified by <paramref name="completion"/>.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The completion is not a defined value.</exception>
     /// <inheritdoc cref="PublishAsync(T, CancellationToken)"/>
     ValueTask PublishAsync(T value, PublishCompletion completion, CancellationToken cancellationToken = default);
 
-    /// <summary>Attaches a feed: called on the core thread whenever the network can take a message, until it returns false.</summary>
+    /// <summary>
+    /// Attaches a feed. It is called on the core thread whenever the network has room for a message, until it returns false.
+    /// </summary>
     /// <remarks>
-    /// It must not block. What it gives is encoded before it is asked again, and goes in the order in which it was asked; what
-    /// is published meanwhile may overtake a message that finds no room. A feed that throws, or gives a message that is too
-    /// large, is logged, counted, and asked again when it signals. Dispose the result to detach: it is not asked any more, and
-    /// what it gave is sent. <see cref="DrainAsync"/> detaches, and <see cref="Cancel"/> also drops what was not sent yet.
+    /// The feed must not block. Its messages are encoded before it is called again, and are sent in the order of the calls. Messages
+    /// published at the same time may overtake a feed's message that finds no room. If a feed throws or provides a message that is too
+    /// large, this is logged and counted, and the feed is called again when it signals. Dispose the result to detach the feed: it is not
+    /// called again, and its messages are sent. <see cref="DrainAsync"/> also detaches it, and <see cref="Cancel"/> also drops its messages
+    /// that were not sent yet.
     /// </remarks>
-    /// <exception cref="InvalidOperationException">The endpoint does not publish, drains, or was cancelled.</exception>
+    /// <exception cref="InvalidOperationException">The endpoint does not publish, is draining, or was cancelled.</exception>
     /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
     IAttachedFeed AttachFeed(FeedCallback<T> feed);
 
     /// <summary>
-    /// Calls <paramref name="handler"/> on the core thread for each message: the least latency. It must not block; an
-    /// exception is logged and counted, and the next message comes all the same. Dispose the result to detach.
+    /// Calls <paramref name="handler"/> on the core thread for each message, with the lowest latency. The handler must not block. Its
+    /// exceptions are logged and counted, and the next message is delivered as usual. Dispose the result to detach it.
     /// </summary>
     /// <remarks>
-    /// Where neither a handler nor a reader came before, the handler is first given what was buffered since the opening, in
-    /// order and at one go: up to <see cref="TopicOptions.ReaderCapacity"/> messages, and before them a gap for those that had
-    /// no room. Otherwise it begins with what comes from now on. A message that is being handled while the handler is
-    /// detached, or the endpoint cancelled, is handled to its end.
+    /// The first handler of an endpoint without a reader first receives the messages that were buffered since the endpoint was opened, in
+    /// order and in one batch: up to <see cref="TopicOptions.ReaderCapacity"/> messages, preceded by a gap for messages that did not fit. A
+    /// later handler starts with the messages that arrive from then on. If a handler is detached or the endpoint is cancelled while a
+    /// message is being handled, that call completes.
     /// </remarks>
-    /// <param name="handler">Called on the core thread, for one message after the other.</param>
-    /// <param name="onGap">Called on the core thread too, in order with the messages, for what will never come.</param>
+    /// <param name="handler">The handler. It is called on the core thread, for one message at a time.</param>
+    /// <param name="onGap">
+    /// The gap handler. It is called on the core thread, in order with the messages, for messages that cannot be delivered.
+    /// </param>
     /// <exception cref="InvalidOperationException">The endpoint does not subscribe, or was cancelled.</exception>
     /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
     IDisposable Handle(MessageHandler<T> handler, Action<GapNotice>? onGap = null);
 
     /// <summary>
-    /// Reads messages as they come, from the bounded buffer of this endpoint. Ends when the topic is cancelled or disposed.
-    /// One reader at a time. <paramref name="onGap"/> is called, in order with the messages, for what this reader will never get.
+    /// Reads messages as they arrive, from the bounded buffer of this endpoint. The stream ends when the topic is cancelled or disposed. An
+    /// endpoint has one reader at a time. <paramref name="onGap"/> is called, in order with the messages, for messages that this reader
+    /// cannot receive.
     /// </summary>
     /// <remarks>
-    /// Nothing happens until the stream is walked; a second walk while the first goes on throws
-    /// <see cref="InvalidOperationException"/>. What is left when a walk is broken off waits for the next, as
-    /// <see cref="TopicOptions.ReaderCapacity"/> says. An expelled node's readers end with
-    /// <see cref="NodeExpelledException"/> after what they still have, and one that takes longer than
-    /// <see cref="TopicOptions.SlowReaderLimit"/> with <see cref="SlowReaderException"/>.
-    /// The bytes of a <see cref="ReadOnlyMemory{T}"/> payload are the reader's until it asks for the next message: they lie
-    /// in a buffer that is used again, so that reading allocates nothing. Copy what is kept longer, or subscribe with
-    /// <c>byte[]</c>, which is allocated per message. Handlers and the reader of one endpoint are given the same object.
+    /// Reading starts when the stream is enumerated. A second enumeration at the same time throws <see cref="InvalidOperationException"/>.
+    /// If an enumeration stops early, the remaining messages wait for the next one, within <see cref="TopicOptions.ReaderCapacity"/>. After
+    /// the buffered messages, the readers of an expelled node end with <see cref="NodeExpelledException"/>, and a reader that exceeds
+    /// <see cref="TopicOptions.SlowReaderLimit"/> ends with <see cref="SlowReaderException"/>. The bytes of a
+    /// <see cref="ReadOnlyMemory{T}"/> payload are valid until the reader requests the next message: they are in a buffer that is reused,
+    /// so that reading does not allocate. Copy bytes that you keep longer, or subscribe with <c>byte[]</c>, which is allocated per message.
+    /// Handlers and the reader of one endpoint receive the same object.
     /// </remarks>
     IAsyncEnumerable<Message<T>> ReadAllAsync(CancellationToken cancellationToken = default, Action<GapNotice>? onGap = null);
 
-    /// <summary>Completes when the topic has at least so many subscribers (this endpoint included when it subscribes).</summary>
+    /// <summary>
+    /// Completes when the topic has at least <paramref name="count"/> subscribers, including this endpoint if it subscribes.
+    /// </summary>
     /// <exception cref="ArgumentOutOfRangeException">The count is negative.</exception>
-    /// <exception cref="OperationCanceledException">The token or <see cref="Cancel"/> ended it.</exception>
+    /// <exception cref="OperationCanceledException">The token or <see cref="Cancel"/> cancelled the call.</exception>
     /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
     Task WaitForSubscribersAsync(int count, CancellationToken cancellationToken = default);
 
     /// <summary>
-    /// Drains: takes no more to publish, and completes when all that was accepted is stable. Readers go on. Ends within
-    /// <paramref name="limit"/> (one second by default; no time to a day) with false when peers did not acknowledge in time.
+    /// Drains the endpoint. It accepts no more messages, and the task completes with true when all accepted messages are stable. It
+    /// completes with false if members did not acknowledge within <paramref name="limit"/> (0 to 24 hours; one second by default). Readers
+    /// continue.
     /// </summary>
-    /// <exception cref="ArgumentOutOfRangeException">The limit is negative or longer than a day.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The limit is negative or longer than 24 hours.</exception>
     /// <exception cref="ObjectDisposedException">The endpoint was disposed.</exception>
     Task<bool> DrainAsync(TimeSpan? limit = null);
 
-    /// <summary>Cancels: drops what waits to be sent or read, ends readers, handlers and feeds, at once; publishes that wait,
-    /// for room or to be stable, end with <see cref="OperationCanceledException"/>. The endpoint stays open as an object only
-    /// to be disposed. Disposing without cancelling gives what was accepted up to half a second to become stable, and lets
-    /// the reader finish what it has.</summary>
+    /// <summary>
+    /// Cancels the endpoint immediately: drops messages that wait to be sent or read, and ends readers, handlers and feeds. Publish calls
+    /// that wait, for room or for stability, end with <see cref="OperationCanceledException"/>. Afterwards the endpoint can only be
+    /// disposed. Disposing without cancelling gives accepted messages up to half a second to become stable, and lets the reader finish the
+    /// buffered messages.
+    /// </summary>
     void Cancel();
 }

@@ -220,7 +220,7 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
 
         var limit = endpoint.Watch!.Limit;
         FaceLog.ReaderTooSlow(Node.Log, Name, limit);
-        Drop(endpoint, new SlowReaderException(Name, limit), Untaken($"the reader held the senders back for {limit:c}"));
+        Drop(endpoint, new SlowReaderException(Name, limit), Untaken($"the reader blocked the senders for {limit:c}"));
     }
 
     /// <summary>The service granted it before, and does not any more: there is another contract under its name.</summary>

@@ -22,7 +22,7 @@ internal static class TopicName
     {
         if (name.Length is < 1 or > MaxCharacters)
         {
-            return $"A topic's name has 1 to {MaxCharacters} characters; this one has {name.Length}.";
+            return $"The topic name has {name.Length} characters. It must have 1 to {MaxCharacters}.";
         }
 
         for (int i = 0; i < name.Length; i++)
@@ -30,7 +30,7 @@ internal static class TopicName
             char c = name[i];
             if (char.IsControl(c))
             {
-                return $"A topic's name has no control characters; this one has U+{(int)c:X4} at position {i}.";
+                return $"The topic name contains the control character U+{(int)c:X4} at position {i}. Control characters are not allowed.";
             }
 
             // A lone surrogate has no UTF-8, so two different names would share one number.
@@ -40,7 +40,7 @@ internal static class TopicName
             }
             else if (char.IsSurrogate(c))
             {
-                return $"A topic's name is valid Unicode; this one has half a character at position {i}.";
+                return $"The topic name contains an unpaired surrogate at position {i}. It must be valid Unicode.";
             }
         }
 

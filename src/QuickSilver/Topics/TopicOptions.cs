@@ -2,47 +2,47 @@ using QuickSilver.Multicast;
 
 namespace QuickSilver;
 
-/// <summary>How an endpoint opens its topic.</summary>
+/// <summary>The options of an endpoint.</summary>
 public sealed record TopicOptions
 {
-    /// <summary>What the topic promises; part of its contract. Default: <see cref="Guarantee.Reliable"/>.</summary>
+    /// <summary>The delivery guarantee, which is part of the topic's contract. Default: <see cref="Guarantee.Reliable"/>.</summary>
     public Guarantee Guarantee { get; init; } = Guarantee.Reliable;
 
     /// <summary>Publish, subscribe or both. Default: both.</summary>
     public TopicAccess Access { get; init; } = TopicAccess.PublishAndSubscribe;
 
     /// <summary>
-    /// Messages that wait for <see cref="ITopic{T}.ReadAllAsync"/> at most. 1 to 1,048,576; default 1,024; and 64 MiB of
-    /// payload at most, whatever their number. While nobody reads, the oldest make room, whatever the policy, so that an
-    /// endpoint nobody reads never stops a sender; the reader that comes is told of the gap. A handler that comes before any
-    /// reader is given what is buffered, and from then on nothing is buffered until a reader comes.
+    /// The maximum number of messages that wait for <see cref="ITopic{T}.ReadAllAsync"/>: 1 to 1,048,576; default 1,024. They have at most
+    /// 64 MiB of payload, whatever their number. While there is no reader, the oldest messages are dropped, whatever the policy, so that an
+    /// endpoint without a reader never stops a sender. The next reader is notified of the gap. A handler that is added before any reader
+    /// receives the buffered messages, and after that nothing is buffered until a reader starts.
     /// </summary>
     public int ReaderCapacity { get; init; } = 1024;
 
-    /// <summary>What a slow reader means. Default: <see cref="SlowReaderPolicy.Wait"/>.</summary>
+    /// <summary>The policy for a slow reader. Default: <see cref="SlowReaderPolicy.Wait"/>.</summary>
     public SlowReaderPolicy SlowReader { get; init; } = SlowReaderPolicy.Wait;
 
     /// <summary>
-    /// How long a reader with the policy <see cref="SlowReaderPolicy.Wait"/> may hold its topic's senders back. One that has no room for
-    /// longer is dropped from the topic: it is given what is buffered, is told the range that it lost as a gap for each sender, and ends
-    /// with <see cref="SlowReaderException"/>, as do all later calls of its endpoint. The senders, and the node's other endpoints of the
-    /// topic, go on. 00:00:00.1 to 1.00:00:00; default: null, no limit.
+    /// The maximum time for which a reader with the policy <see cref="SlowReaderPolicy.Wait"/> may block the senders of its topic. The
+    /// endpoint of a reader that is full for longer is closed: the reader receives the buffered messages, then a gap for each sender with
+    /// the range that it lost, and ends with <see cref="SlowReaderException"/>, as do all later calls of its endpoint. The senders and the
+    /// node's other endpoints of the topic continue. 00:00:00.1 to 1.00:00:00; default: null, no limit.
     /// </summary>
     public TimeSpan? SlowReaderLimit { get; init; }
 }
 
 /// <summary>
-/// The encoded message is larger than a message may be: 16 MiB, or less where the topic lies in many regions and the node's packet
-/// memory cannot hold it once for each of them.
+/// The exception that is thrown when an encoded message is larger than the limit: 16 MiB, or less if the topic has many regions and the
+/// node's packet memory cannot hold the message once for each of them.
 /// </summary>
 public sealed class MessageTooLargeException : ArgumentException
 {
-    /// <summary>The message is larger than any may be.</summary>
+    /// <summary>Initializes the exception for a message above the general limit.</summary>
     /// <param name="bytes">The encoded size in bytes.</param>
-    /// <param name="limit">What a message may have at most, in bytes.</param>
+    /// <param name="limit">The maximum size in bytes.</param>
     public MessageTooLargeException(long bytes, long limit)
         : this(
-            $"The encoded message has {bytes:N0} bytes; a message may have {limit:N0} at most. Split it, or publish a reference to it.",
+            $"The encoded message has {bytes:N0} bytes. The limit is {limit:N0}. Split the message, or publish a reference to the data.",
             bytes)
     {
     }
@@ -50,23 +50,25 @@ public sealed class MessageTooLargeException : ArgumentException
     private MessageTooLargeException(string message, long bytes, Exception? inner = null)
         : base(message, inner) => Bytes = bytes;
 
-    /// <summary>The encoded size in bytes; 2 GiB where it is more than that, which nobody counts to its end.</summary>
+    /// <summary>The encoded size in bytes, or 2 GiB if it is larger than that.</summary>
     public long Bytes { get; }
 
     internal static MessageTooLargeException BeyondCounting(OverflowException overflow) => new(
-        $"The encoded message has more than {int.MaxValue:N0} bytes; a message may have {MulticastOptions.MaxMessageBytes:N0} at most. "
-        + "Split it, or publish a reference to it.",
+        $"The encoded message has more than {int.MaxValue:N0} bytes. The limit is {MulticastOptions.MaxMessageBytes:N0}. "
+        + "Split the message, or publish a reference to the data.",
         1L + int.MaxValue,
         overflow);
 
     internal static MessageTooLargeException ForNow(long bytes, long limit) => new(InWords(bytes, limit), bytes);
 
-    /// <summary>Why packet memory can never take the message while the topic lies in as many regions as it does.</summary>
+    /// <summary>The message for a payload that packet memory cannot hold while its topic has so many regions.</summary>
     internal static string InWords(long bytes, long limit) =>
-        $"The encoded message has {bytes:N0} bytes. It takes packet memory for each region that its topic lies in now, so it may have "
-        + (limit < 0 ? "none at all" : $"{limit:N0} at most")
+        $"The encoded message has {bytes:N0} bytes. It needs packet memory for each region of its topic, so the limit is now "
+        + (limit < 0 ? "0" : $"{limit:N0}")
         + $". Raise {nameof(QuickSilverOptions.BufferBytes)}, or split the message.";
 }
 
-/// <summary>The topic is open elsewhere under another contract; the message names what differs.</summary>
+/// <summary>
+/// The exception that is thrown when the topic is open elsewhere with a contract that does not match. The message names the difference.
+/// </summary>
 public sealed class ContractMismatchException(string message) : InvalidOperationException(message);

@@ -123,7 +123,7 @@ public sealed class TcpControlStreamTests : IDisposable
 
         Patience.Until(() => told.Told.Length > 0, "the refusal");
         Assert.StartsWith(
-            $"closed: {probe.LocalEndPoint} could not be reached from 127.0.0.1: the connection was refused", told.Told.Single());
+            $"closed: cannot connect to {probe.LocalEndPoint} from 127.0.0.1: connection refused", told.Told.Single());
     }
 
     [Fact]
@@ -201,7 +201,7 @@ public sealed class TcpControlStreamTests : IDisposable
         var (stream, told) = Connect(Listen(() => bad));
         _client.Do(() => stream.Send("x"u8));
         Patience.Until(() => told.Reason is not null && bad.Reason is not null, "the close at both ends");
-        Assert.Equal("closed: its handler failed", bad.Reason);
+        Assert.Equal("closed: the stream's handler failed", bad.Reason);
         Assert.Equal(1, _server.Do(() => _server.Environment.Counters.HandlerExceptions));
 
         Bytes_go_there_and_come_back();

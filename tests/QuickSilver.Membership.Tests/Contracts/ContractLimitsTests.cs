@@ -57,7 +57,7 @@ public sealed class ContractLimitsTests
         Assert.Contains("has a field numbered 536870912;", Problem(new ContractField(536_870_912, "A", "string")));
         var leg = new ContractMessage("Leg", [new(1, "A", "string"), new(1, "B", "string")]);
         Assert.Equal(
-            "Topic 'T': the contract of Departure holds Leg, which has two fields numbered 1.",
+            "Topic 'T': the contract of Departure contains Leg, which has two fields numbered 1.",
             ContractLimits.Problem("T", Requests.Departure() with { Nested = [leg] }));
     }
 
@@ -66,7 +66,7 @@ public sealed class ContractLimitsTests
     [InlineData(2)]
     [InlineData(int.MaxValue)]
     public void A_message_that_is_not_described_is_named(int message) => Assert.Contains(
-        $"says that field 7 holds message {message} of 1",
+        $"has field 7 with message {message} of 1",
         ContractLimits.Problem("T", Requests.Nested("string") with { Fields = [new(7, "A", "message") { Message = message }] }));
 
     [Fact]
@@ -74,7 +74,7 @@ public sealed class ContractLimitsTests
     {
         var message = new ContractMessage("M", []);
         Assert.Contains(
-            "holds more than 512 message types",
+            "contains more than 512 message types",
             ContractLimits.Problem("T", Requests.Departure() with { Nested = [.. Enumerable.Repeat(message, 513)] }));
         Assert.Contains("more than 4096 fields", Problem([.. Enumerable.Range(1, 4097).Select(n => new ContractField(n, "F", "int32"))]));
         string longName = new('n', 1000);

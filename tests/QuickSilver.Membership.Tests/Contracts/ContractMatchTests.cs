@@ -31,7 +31,7 @@ public sealed class ContractMatchTests
         var named = Flat(new(2, "Name", "string"), new(3, "X", "int32")) with { TypeName = "Other" };
         Assert.Equal(
             "Topic 'T' carries Departure(message) with field 1 'A'; this endpoint has Other with fields 2 'Name', 3 'X'."
-            + " No field number is in both, so each would read the other as empty. Versions of one type keep a field in common.",
+            + " They share no field number, so each would read the other as empty. Keep at least one field in all versions of a type.",
             Difference(count, named));
         Assert.Contains(
             "Other(message) with fields 2 'Name', 3 'X'; this endpoint has Departure with field 1 'A'.", Difference(named, count));
@@ -96,7 +96,7 @@ public sealed class ContractMatchTests
     {
         Assert.Equal(
             "Topic 'T' carries Departure(message) with field 2 'Gate' of type string; this endpoint has it as field 3 of type string."
-            + " A field keeps its number; one that is new needs a name of its own.",
+            + " Keep the number of an existing field, and give a new field another name.",
             Difference(
                 Flat(new(1, "Flight", "string"), new(2, "Gate", "string")),
                 Flat(new(1, "Flight", "string"), new(3, "Gate", "string"))));

@@ -24,23 +24,23 @@ public sealed class ControlFieldsTests
     [Fact]
     public void A_field_has_one_wire_type()
     {
-        Assert.Equal("Field 1 has wire type 1; 0 was expected", Fault<HeartbeatMessage>(static buffer => buffer.Fixed64(1, 5)));
-        Assert.Equal("Field 2 has wire type 0; 1 was expected", Fault<CloseTopicMessage>(static buffer => buffer.UInt64(2, 5)));
-        Assert.Equal("Field 1 has wire type 0; 2 was expected", Fault<RefusedMessage>(static buffer => buffer.UInt64(1, 5)));
-        Assert.Equal("Field 1 has wire type 1; 2 was expected", Fault<SuspectMessage>(static buffer => buffer.Fixed64(1, 5)));
+        Assert.Equal("Field 1 has wire type 1; expected 0", Fault<HeartbeatMessage>(static buffer => buffer.Fixed64(1, 5)));
+        Assert.Equal("Field 2 has wire type 0; expected 1", Fault<CloseTopicMessage>(static buffer => buffer.UInt64(2, 5)));
+        Assert.Equal("Field 1 has wire type 0; expected 2", Fault<RefusedMessage>(static buffer => buffer.UInt64(1, 5)));
+        Assert.Equal("Field 1 has wire type 1; expected 2", Fault<SuspectMessage>(static buffer => buffer.Fixed64(1, 5)));
     }
 
     [Fact]
     public void Numbers_have_bounds()
     {
         Assert.Equal(
-            "The message is malformed: 65536 is not within 0 to 65535",
+            "The message is malformed: 65536 is not in the range 0 to 65535",
             Fault<InquiryMessage>(static buffer => buffer.UInt64(3, IPEndPoint.MaxPort + 1)));
         Assert.Equal(
-            "The message is malformed: -1 is not within 0 to 65535",
+            "The message is malformed: -1 is not in the range 0 to 65535",
             Fault<InquiryMessage>(static buffer => buffer.Int64(3, -1)));
         Assert.Equal(
-            "The message is malformed: 4294967296 is not within 0 to 4294967295",
+            "The message is malformed: 4294967296 is not in the range 0 to 4294967295",
             Fault<ConfirmMessage>(static buffer => Nested(buffer, 2, static inner => inner.UInt64(2, 1UL << 32))));
     }
 
@@ -74,7 +74,7 @@ public sealed class ControlFieldsTests
 
     [Fact]
     public void Addresses_have_four_bytes_or_sixteen() => Assert.Equal(
-        "Field 1 has an address of 5 bytes; 4 and 16 are valid",
+        "Field 1 has an address of 5 bytes; expected 4 or 16",
         Fault<GoodbyeMessage>(static buffer => Nested(buffer, 1, static inner => inner.Bytes(1, new byte[5]))));
 
     [Fact]
@@ -109,7 +109,7 @@ public sealed class ControlFieldsTests
         cluster.Run(0.1);
         Assert.True(raw.IsClosed);
         Assert.EndsWith(
-            "is closed: it sent an invalid message of kind 1: Field 1 has a text of 257 bytes; the limit is 256.",
+            ": invalid message of kind 1: Field 1 has a text of 257 bytes; the limit is 256.",
             log.TextOf(SessionClosed));
     }
 

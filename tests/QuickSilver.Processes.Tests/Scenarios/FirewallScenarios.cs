@@ -37,7 +37,7 @@ public sealed class FirewallScenarios
 
         // It is not let in to stop the others again.
         var kept = cluster.Join(Cut, "sub", "lines");
-        kept.WaitForErrors(e => e.Text().Contains("refuses this node", StringComparison.Ordinal), "the refusal");
+        kept.WaitForErrors(e => e.Text().Contains("refused this node", StringComparison.Ordinal), "the refusal");
         publisher.Feed(TestLines.Join(lines[2]));
         WaitForLines(stay, 3 * part);
         Assert.NotEqual(0, kept.WaitForExit());

@@ -28,7 +28,7 @@ public sealed class LinesScenarios
         {
             var refused = cluster.Join(1, command, "typed");
             refused.ExpectExit(1);
-            Assert.Contains("this endpoint has bytes(bytes). The tool opens a topic reliable and with bytes alone", refused.Errors.Text());
+            Assert.Contains("this endpoint has bytes(bytes). The tool opens topics as reliable and with bytes only", refused.Errors.Text());
         }
     }
 

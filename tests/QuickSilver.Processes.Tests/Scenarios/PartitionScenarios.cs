@@ -15,7 +15,7 @@ public sealed class PartitionScenarios
         var after = TestLines.Make(third, first: 2 * third);
         using var cluster = new QsmCluster(4);
         var host = Join(cluster, 1, "sub", "lines");
-        Wait("it to host", () => Says(host, "this node hosts one"));
+        Wait("it to host", () => Says(host, "This node hosts one"));
         QsmCluster.WaitUntilReady(host);
         var stays = new[] { Join(cluster, 2, "sub", "lines"), Join(cluster, 3, "sub", "lines") };
         Array.ForEach(stays, QsmCluster.WaitUntilReady);
@@ -31,7 +31,7 @@ public sealed class PartitionScenarios
         Wait("the lines during", () => stays.All(node => node.Output.LineCount >= 2 * third));
 
         cluster.Switch.Heal();
-        Wait("the host to yield", () => Says(host, "the one hosted here yields to it"));
+        Wait("the host to yield", () => Says(host, "service hosted here yields to"));
         Wait("all to be one cluster", () => others.Any(node => Says(node, ": 4 nodes")));
         // In small pieces, so that the publisher hears of the change between two of them, however busy the machine is.
         int fed = 2 * third;
@@ -54,7 +54,7 @@ public sealed class PartitionScenarios
         }
 
         Assert.StartsWith(TestLines.Join(before), host.Output.Text(), StringComparison.Ordinal);
-        Assert.All([host, .. others], node => Assert.False(Says(node, "has removed this node"), "a node was expelled"));
+        Assert.All([host, .. others], node => Assert.False(Says(node, "service removed this node"), "a node was expelled"));
     }
 
     private static NodeProcess Join(QsmCluster cluster, int node, string command, string topic) =>

@@ -163,7 +163,7 @@ public sealed class StreamScenarios
             _processes.ForEach(process => process.CloseInput());
             _processes.ForEach(process => process.ExpectExit(0));
             Assert.All(_processes, process =>
-                Assert.DoesNotContain("has removed this node", process.Errors.Text(), StringComparison.Ordinal));
+                Assert.DoesNotContain("service removed this node", process.Errors.Text(), StringComparison.Ordinal));
         }
 
         public void Dispose() => Cluster.Dispose();

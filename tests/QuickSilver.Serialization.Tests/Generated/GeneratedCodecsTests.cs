@@ -37,7 +37,7 @@ public sealed class GeneratedCodecsTests
         Assert.True(GeneratedCodecs.TryGet<Uri>(out var codec));
         Assert.IsType<UriCodec>(codec);
         var refused = Assert.Throws<InvalidOperationException>(() => GeneratedCodecs.Register(new UriCodec()));
-        Assert.Contains($"{typeof(Uri)} has the codec", refused.Message, StringComparison.Ordinal);
+        Assert.Contains($"{typeof(Uri)} already has the codec", refused.Message, StringComparison.Ordinal);
     }
 
     private sealed class UriCodec : IPayloadCodec<Uri>

@@ -47,7 +47,7 @@ public sealed class ProtobufReaderTests
     [InlineData("00", "no valid number")]
     [InlineData("07", "no valid number")]
     [InlineData("8080808010", "no valid number")]
-    [InlineData("0C", "a group ends that did not begin")]
+    [InlineData("0C", "an end-group tag has no matching start")]
     [InlineData("0E", "unknown wire type")]
     [InlineData("08FFFFFFFFFFFFFFFFFFFF01", "more than ten bytes")]
     public void What_is_malformed_is_said(string bytes, string what) =>

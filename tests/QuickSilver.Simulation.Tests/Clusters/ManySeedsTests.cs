@@ -53,7 +53,7 @@ public sealed class ManySeedsTests
             cluster.Always("it is so", () => holds);
             cluster.Run(Second);
         }));
-        Assert.Contains($"It did not hold at {due}", thrown.Message, StringComparison.Ordinal);
+        Assert.Contains($"The invariant failed at {due}", thrown.Message, StringComparison.Ordinal);
         Assert.Contains("it is so", thrown.Message, StringComparison.Ordinal);
     }
 
@@ -65,7 +65,7 @@ public sealed class ManySeedsTests
             cluster.Start();
             cluster.Eventually("pigs fly", () => false, Second);
         }));
-        Assert.Contains("within 00:00:01 that pigs fly", thrown.Message, StringComparison.Ordinal);
+        Assert.Contains("after 00:00:01 waiting until pigs fly", thrown.Message, StringComparison.Ordinal);
     }
 
     [Fact]

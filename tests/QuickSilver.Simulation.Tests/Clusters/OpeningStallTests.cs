@@ -24,7 +24,7 @@ public sealed class OpeningStallTests
         cluster.Network.Partition([cluster.Service!.Value], [0, 1]);
         var opening = node.OpenTopicAsync<string>("news");
         cluster.Run(Second * 2);
-        Assert.Contains("The topic \"news\", which is to be opened, waits for the membership service to answer", node.Status.Reason);
+        Assert.Contains("Opening topic \"news\": waiting for the membership service to answer", node.Status.Reason);
         Assert.True(node.Status.IsReady);
         Assert.Equal(1, node.GetCounters().Stalls);
 

@@ -47,7 +47,7 @@ public sealed class RefusedCallsTests
     {
         using var cluster = Start(subscribers: 3, seed: 6, last => last.Model.Refusals.Begin(SystemCalls.OpenGroup));
         cluster.Eventually("the node gives up", () => _ends.Count > 0, Second * 60);
-        Assert.Contains("This node has left the cluster: the system has refused the group", _ends[0], StringComparison.Ordinal);
+        Assert.Contains("This node left the cluster: the system has refused the group", _ends[0], StringComparison.Ordinal);
         Assert.Contains("Too many open files", _ends[0], StringComparison.Ordinal);
 
         long before = _published;

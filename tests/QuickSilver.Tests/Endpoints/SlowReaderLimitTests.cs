@@ -46,8 +46,8 @@ public sealed class SlowReaderLimitTests
         }
 
         var end = await Assert.ThrowsAsync<SlowReaderException>(() => parts.Settle(reader.MoveNextAsync().AsTask()));
-        Assert.Contains("\"flights\" held its senders back for 00:00:05 (SlowReaderLimit)", end.Message);
-        Assert.Equal("1,2,3,gap 4-9: the reader held the senders back for 00:00:05", string.Join(',', told));
+        Assert.Contains("\"flights\" blocked its senders for 00:00:05 (SlowReaderLimit)", end.Message);
+        Assert.Equal("1,2,3,gap 4-9: the reader blocked the senders for 00:00:05", string.Join(',', told));
         Assert.Throws<SlowReaderException>(() => topic.Handle((in Message<string> _) => { }));
     }
 

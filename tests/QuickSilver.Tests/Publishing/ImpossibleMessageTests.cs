@@ -10,8 +10,8 @@ public sealed class ImpossibleMessageTests
     private static readonly TopicOptions PublishOnly = new() { Access = TopicAccess.Publish };
 
     [Theory]
-    [InlineData(1000, "may have 1,000 at most")]
-    [InlineData(-1, "may have none at all")]
+    [InlineData(1000, "the limit is now 1,000.")]
+    [InlineData(-1, "the limit is now 0.")]
     public async Task A_message_that_can_never_be_sent_is_refused_with_the_figures_and_what_to_do(long most, string expected)
     {
         await using var parts = new FakeParts(threaded: false);
@@ -48,7 +48,7 @@ public sealed class ImpossibleMessageTests
 
         Assert.Equal([50], sender.Sent.Select(message => message.Length));
         await Assert.ThrowsAsync<MessageTooLargeException>(() => stable);
-        Assert.Contains(logs.Entries, entry => entry.Id == 1616 && entry.Text.Contains("may have 100 at most", StringComparison.Ordinal));
+        Assert.Contains(logs.Entries, entry => entry.Id == 1616 && entry.Text.Contains("the limit is now 100.", StringComparison.Ordinal));
         Assert.Equal(0, node.GetCounters().PublishQueueBytes);
     }
 }

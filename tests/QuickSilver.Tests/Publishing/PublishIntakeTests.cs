@@ -188,7 +188,7 @@ public sealed class PublishIntakeTests
         var topic = await parts.Settle(node.OpenTopicAsync("liar", new LyingCodec(-1), PublishOnly));
         var other = await parts.OpenAsync<byte[]>(node, "other", PublishOnly);
         var refusal = await Assert.ThrowsAsync<InvalidOperationException>(async () => await topic.PublishAsync(0));
-        Assert.Contains($"{nameof(LyingCodec)} asks for -1 bytes", refusal.Message);
+        Assert.Contains($"{nameof(LyingCodec)} returned -1.", refusal.Message);
         using var feed = topic.AttachFeed((out int value) => (value = 0) == 0);
         parts.Core.Pump();
         Assert.Equal(1, node.GetCounters().FeedFaults);
@@ -214,7 +214,7 @@ public sealed class PublishIntakeTests
             parts.Core.Advance(TimeSpan.FromSeconds(2.5));
         }
 
-        Assert.Contains("waits for one message whose codec has not returned from Write", node.Status.Reason);
+        Assert.Contains("wait for one message whose codec has not returned from Write", node.Status.Reason);
         Assert.Equal(1, node.GetCounters().Stalls);
         codec.GoesOn.Set();
         await publishing.OrFail();

@@ -35,7 +35,7 @@ public sealed class WrongArgumentTests
         {
             var refusal = await Assert.ThrowsAsync<MessageTooLargeException>(async () => await topic.PublishAsync(1, completion));
             Assert.Equal(1L << 31, refusal.Bytes);
-            Assert.Contains("more than 2,147,483,647 bytes; a message may have 16,777,216 at most", refusal.Message);
+            Assert.Contains("more than 2,147,483,647 bytes. The limit is 16,777,216.", refusal.Message);
         }
     }
 

@@ -39,7 +39,7 @@ internal static class Bounds
     {
         if (result.GetResult(one) is { Implicit: false } && result.GetResult(other) is { Implicit: false })
         {
-            result.AddError($"{one.Name} and {other.Name} exclude each other.");
+            result.AddError($"Use either {one.Name} or {other.Name}, not both.");
         }
     });
 
@@ -53,7 +53,7 @@ internal static class Bounds
         }
 
         result.AddError(string.Create(
-            CultureInfo.InvariantCulture, $"{option.Name}: '{text}' is not a number within {least} to {most}."));
+            CultureInfo.InvariantCulture, $"{option.Name}: '{text}' is not a number from {least} to {most}."));
         return null;
     }
 }

@@ -10,13 +10,13 @@ internal sealed class CommonOptions
 {
     private readonly Option<string?> _gms = new("--gms")
     {
-        Description = "The membership service. Without it the node looks for one on its network, and hosts one if there is none.",
+        Description = "The address of the membership service. By default, the node discovers one on its network, or hosts one.",
         HelpName = "HOST:PORT",
     };
 
     private readonly Option<IPAddress> _interface = new("--interface")
     {
-        Description = "The IPv4 address of the network interface to use.",
+        Description = "The IPv4 address of the network interface.",
         HelpName = "ADDRESS",
         CustomParser = ParseAddress,
         DefaultValueFactory = _ => IPAddress.Loopback,
@@ -24,42 +24,42 @@ internal sealed class CommonOptions
 
     private readonly Option<string> _cluster = new("--cluster")
     {
-        Description = "The cluster's name; nodes of different clusters never hear each other.",
+        Description = "The name of the cluster. Nodes of different clusters ignore each other.",
         HelpName = "NAME",
         DefaultValueFactory = _ => "default",
     };
 
     private readonly Option<bool> _unicast = new("--unicast")
     {
-        Description = "Send a copy to each member always, not only to those that multicast does not reach.",
+        Description = "Always send a unicast copy to each member, not only to members that multicast does not reach.",
     };
 
     private readonly Option<bool> _noOffload = new("--no-offload")
     {
-        Description = "Send single datagrams, even if the system offers segmentation offload.",
+        Description = "Send single datagrams, even if the system supports segmentation offload.",
     };
 
     private readonly Option<int?> _packetBytes = new Option<int?>("--packet-bytes")
     {
-        Description = "Bytes of one datagram at most, header included.",
+        Description = "The maximum size of a datagram in bytes, header included.",
         HelpName = "BYTES",
     }.Within(OptionRules.LeastPacketBytes, OptionRules.MostPacketBytes);
 
     private readonly Option<int> _timeToLive = new Option<int>("--ttl")
     {
-        Description = "How many routers a multicast packet may pass, plus one; 0: it stays on this machine.",
+        Description = "The time to live of multicast packets: the maximum number of routers plus one; 0 stays on this machine.",
         HelpName = "HOPS",
         DefaultValueFactory = _ => 1,
     }.Within(0, 255);
 
     private readonly Option<bool> _spin = new("--spin")
     {
-        Description = "Poll instead of sleeping: the shortest round trips, for a whole processor.",
+        Description = "Poll instead of sleeping. This gives the shortest round trips but uses a whole processor.",
     };
 
     private readonly Option<bool> _verbose = new("--verbose", "-v")
     {
-        Description = "Log everything, to standard error, not only warnings.",
+        Description = "Write all log messages to standard error, not only warnings.",
     };
 
     public Command AddTo(Command command)

@@ -17,34 +17,34 @@ internal static class GmsCommand
         var common = new CommonOptions();
         var listen = new Option<IPEndPoint>("--listen")
         {
-            Description = "Where to listen. Port 0 takes a free one. Danger: whoever reaches it can join.",
+            Description = "The address to listen on. Port 0 selects a free port. Warning: anyone who can reach it can join.",
             HelpName = "HOST:PORT",
             CustomParser = ParseEndPoint,
             DefaultValueFactory = _ => new IPEndPoint(IPAddress.Loopback, DefaultPort),
         };
         var range = new Option<string?>("--multicast-range")
         {
-            Description = "Where the regions' addresses are taken from.",
+            Description = "The range of multicast addresses for regions.",
             HelpName = "ADDRESS/PREFIX",
         };
         var ports = new Option<string?>("--group-ports")
         {
-            Description = "Which UDP ports the regions' groups have. Those that this system gives to any program are left out.",
+            Description = "The UDP ports for the multicast groups of regions. Ephemeral ports of this system are skipped.",
             HelpName = "FIRST-LAST",
         };
         var state = new Option<string?>("--state")
         {
-            Description = "A file that keeps the service's last epoch, so that it never goes back over a restart.",
+            Description = "A file that stores the service's last epoch, so that the epoch never goes back after a restart.",
             HelpName = "FILE",
         };
         var heartbeat = new Option<double>("--heartbeat")
         {
-            Description = "Seconds of silence that count as a missed heartbeat: ten remove a node, two or three when its neighbours miss "
-                + "it too. Nodes speak every second; longer where many share a machine.",
+            Description = "Seconds of silence that count as a missed heartbeat. Ten remove a node, or two or three if its neighbours "
+                + "miss it too. Nodes send every second. Increase it where many nodes share a machine.",
             HelpName = "S",
             DefaultValueFactory = _ => 1,
         }.Within(1, 60);
-        const string Purpose = "Run the membership service alone; says 'listening HOST:PORT' on standard error.";
+        const string Purpose = "Run a standalone membership service. Writes 'listening HOST:PORT' to standard error.";
         var command = common.AddToService(new Command("gms", Purpose) { listen, range, ports, state, heartbeat });
         command.SetAction(parse => Session.RunAsync(parse, common, session =>
         {

@@ -8,14 +8,14 @@ internal sealed class PayloadFormOptions
 {
     private readonly Option<bool> _typed = new("--typed")
     {
-        Description = "Send a data contract of some 150 bytes, a flight's departure, by its generated codec, instead of bytes. It is a "
-            + "struct, its short texts packed into numbers, so that decoding allocates nothing. Both sides.",
+        Description = "Send a data contract of about 150 bytes (a flight departure, with its generated codec) instead of bytes. It is "
+            + "a struct with short texts packed into numbers, so decoding does not allocate. Use it on both sides.",
     };
 
     private readonly Option<bool> _typedText = new("--typed-text")
     {
-        Description = "As --typed, but as a class with strings, as most contracts are: each receiver allocates the message and all "
-            + "of its strings, some 500 bytes. Both sides.",
+        Description = "Like --typed, but with a class with strings, as most contracts are. Each receiver allocates the message and its "
+            + "strings, about 500 bytes. Use it on both sides.",
     };
 
     public Command AddTo(Command command)

@@ -16,16 +16,16 @@ internal static class PerfCommand
 
     public static Argument<string> Topic()
     {
-        var topic = new Argument<string>("TOPIC") { Description = "The topic to measure over; the same on both sides." };
+        var topic = new Argument<string>("TOPIC") { Description = "The topic to measure. Use the same on both sides." };
         topic.Validators.Add(Bounds.CheckTopics);
         return topic;
     }
 
-    public static Option<bool> Json() => new("--json") { Description = "Print one JSON object at the end, instead of a table." };
+    public static Option<bool> Json() => new("--json") { Description = "Print one JSON object at the end instead of a table." };
 
     public static Option<int> Size(int defaultBytes) => new Option<int>("--size")
     {
-        Description = "Bytes of a payload.",
+        Description = "The size of a payload in bytes.",
         HelpName = "BYTES",
         DefaultValueFactory = _ => defaultBytes,
     }.Within(PerfMessage.MinBytes, PerfMessage.MaxBytes);
@@ -42,7 +42,7 @@ internal static class PerfCommand
 
     public static Option<int> Topics() => new Option<int>("--topics")
     {
-        Description = "How many topics to spread over, in turn: TOPIC/0, TOPIC/1 and so on.",
+        Description = "The number of topics to send to in turn: TOPIC/0, TOPIC/1 and so on.",
         HelpName = "K",
         DefaultValueFactory = _ => 1,
     }.Within(1, 65_536);

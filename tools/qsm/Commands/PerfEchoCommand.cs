@@ -11,7 +11,7 @@ internal static class PerfEchoCommand
     {
         var common = new CommonOptions();
         var topic = PerfCommand.Topic();
-        var command = common.AddTo(new Command("echo", "Answer perf ping, until interrupted. Says 'ready' on standard error.") { topic });
+        var command = common.AddTo(new Command("echo", "Answer perf ping until interrupted. Writes 'ready' to standard error.") { topic });
         command.SetAction(parse => Session.RunAsync(parse, common, session => RunAsync(session, parse.GetValue(topic)!)));
         return command;
     }
@@ -46,7 +46,7 @@ internal static class PerfEchoCommand
         Terminal.Note($"{ring.Echoed} echoed");
         if (ring.Dropped > 0)
         {
-            Terminal.Error($"{ring.Dropped} not echoed: they came faster than they could be sent back");
+            Terminal.Error($"{ring.Dropped} not echoed: they arrived faster than they could be sent back");
             return ExitCode.Failed;
         }
 

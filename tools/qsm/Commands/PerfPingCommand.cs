@@ -16,7 +16,7 @@ internal static class PerfPingCommand
         var topic = PerfCommand.Topic();
         var size = PerfCommand.Size(100);
         var seconds = PerfCommand.Seconds();
-        var rate = PerfCommand.Rate("Messages a second; where it is not given, each waits for the reply to the one before.");
+        var rate = PerfCommand.Rate("Messages per second. By default, each message waits for the reply to the previous one.");
         var json = PerfCommand.Json();
         var command = common.AddTo(new Command("ping", "Measure round trips to perf echo.") { topic, size, seconds, rate, json });
         command.SetAction(parse => Session.RunAsync(parse, common, session => RunAsync(session, parse.GetValue(topic)!,

@@ -16,22 +16,22 @@ internal static class PerfReceiveCommand
         var common = new CommonOptions();
         var topic = PerfCommand.Topic();
         var topics = PerfCommand.Topics();
-        var count = new Option<long?>("--count") { Description = "End after so many messages.", HelpName = "N" }.Within(1, long.MaxValue);
+        var count = new Option<long?>("--count") { Description = "Stop after N messages.", HelpName = "N" }.Within(1, long.MaxValue);
         var idle = new Option<double>("--idle-seconds")
         {
-            Description = "Fail when, once begun, nothing arrives for so long.",
+            Description = "Fail if nothing arrives for this time after the first message.",
             HelpName = "S",
             DefaultValueFactory = _ => 30,
         }.Within(0.1, 86_400);
         var reader = new Option<bool>("--reader")
         {
-            Description = "Receive by 'await foreach' in a task of the thread pool, out of the endpoint's buffer, instead of by a "
-                + "handler on the node's thread.",
+            Description = "Receive with 'await foreach' on the thread pool, from the endpoint's buffer, instead of with a "
+                + "handler on the core thread.",
         };
         var form = new PayloadFormOptions();
         var json = PerfCommand.Json();
         var command = form.AddTo(common.AddTo(new Command(
-            "receive", "Receive from perf send; start it first. Says 'ready' on standard error.")
+            "receive", "Receive from perf send. Start it first. Writes 'ready' to standard error.")
         {
             topic, topics, count, idle, reader, json,
         }));
@@ -145,7 +145,7 @@ internal static class PerfReceiveCommand
 
         if (!done)
         {
-            Terminal.Error($"nothing arrived for {idle.TotalSeconds} s, and the sender had not ended");
+            Terminal.Error($"nothing arrived for {idle.TotalSeconds} s before the sender ended");
         }
 
         if (receiver.Malformed > 0)

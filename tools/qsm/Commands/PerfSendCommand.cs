@@ -20,26 +20,26 @@ internal static class PerfSendCommand
         var seconds = PerfCommand.Seconds();
         var count = new Option<long?>("--count")
         {
-            Description = "Send exactly so many messages, however long it takes, instead of sending for --seconds; besides the warm-up.",
+            Description = "Send exactly this number of messages, in addition to the warm-up, instead of sending for --seconds.",
             HelpName = "N",
         }.Within(1, long.MaxValue / 2);
-        var rate = PerfCommand.Rate("Messages a second; as many as flow control allows where it is not given.");
+        var rate = PerfCommand.Rate("Messages per second. By default, as many as flow control allows.");
         var topics = PerfCommand.Topics();
         var receivers = new Option<int>("--receivers")
         {
-            Description = "Wait for so many receivers.",
+            Description = "The number of receivers to wait for.",
             HelpName = "R",
             DefaultValueFactory = _ => 1,
         }.Within(0, 100_000);
         var warmUp = new Option<double>("--warmup")
         {
-            Description = "Send for so long before it is measured: compiling and opening windows is not what a running system costs.",
+            Description = "The time to send before measuring, so that compilation and the growth of windows are not measured.",
             HelpName = "S",
             DefaultValueFactory = _ => 3,
         }.Within(0, 86_400);
         var feed = new Option<bool>("--feed")
         {
-            Description = "Have the node ask for messages whenever the network can take some (a feed on each topic), instead of "
+            Description = "Let the node pull messages when the network has room (a feed for each topic), instead of "
                 + "publishing them from a task.",
         };
         var json = PerfCommand.Json();

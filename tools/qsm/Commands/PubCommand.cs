@@ -17,14 +17,14 @@ internal static class PubCommand
         topic.Validators.Add(Bounds.CheckTopics);
         var receivers = new Option<int>("--receivers")
         {
-            Description = "Wait for so many subscribers before the first line.",
+            Description = "The number of subscribers to wait for before the first line.",
             HelpName = "N",
             DefaultValueFactory = _ => 1,
         }.Within(1, 100_000);
-        var noWait = new Option<bool>("--no-wait") { Description = "Publish at once; what no one subscribes to is lost." };
+        var noWait = new Option<bool>("--no-wait") { Description = "Do not wait for subscribers. Lines without one are lost." };
         var command = common.AddTo(new Command(
             "pub",
-            "Publish each line of standard input; exits 0 when all are stable. Messages are bytes: a topic that a program has open with "
+            "Publish each line of standard input. Exits with 0 when all are stable. Messages are bytes: a topic that is open with "
             + "another type (string, a [DataContract] type) refuses them.")
         {
             topic, receivers, noWait,
@@ -56,7 +56,7 @@ internal static class PubCommand
             Task<bool> drained = topic.DrainAsync(DrainLimit);
             if (!await drained.WaitAsync(session.Interrupted))
             {
-                Terminal.Error($"{Messages(count)} sent, but not acknowledged by all within {DrainLimit.TotalMinutes} minutes");
+                Terminal.Error($"{Messages(count)} sent, but not acknowledged by all members within {DrainLimit.TotalMinutes} minutes");
                 return ExitCode.Failed;
             }
         }
@@ -70,7 +70,7 @@ internal static class PubCommand
         {
             await topic.DrainAsync();
             Terminal.Error(
-                $"line {count + 1} is longer than a message may be ({LineReader.MaxLineBytes} bytes); {Messages(count)} sent before it");
+                $"line {count + 1} exceeds the limit of {LineReader.MaxLineBytes} bytes; {Messages(count)} sent before it");
             return ExitCode.Failed;
         }
 

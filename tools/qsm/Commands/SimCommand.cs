@@ -13,57 +13,57 @@ internal static class SimCommand
 
     private static readonly Option<int?> Nodes = new Option<int?>("--nodes")
     {
-        Description = "How many nodes: one sends and the others receive. By default as many as the scenario's last point.",
+        Description = "The number of nodes: one sender, and the rest receivers. By default, that of the scenario's last point.",
         HelpName = "N",
     }.Within(2, 10_000);
 
     private static readonly Option<int?> Topics = new Option<int?>("--topics")
     {
-        Description = "How many topics the sender sends to, in turn; all others subscribe to all of them.",
+        Description = "The number of topics that the sender sends to in turn. All other nodes subscribe to all of them.",
         HelpName = "T",
     }.Within(1, 100_000);
 
     private static readonly Option<double?> Rate = new Option<double?>("--rate")
     {
-        Description = "Messages a second; as many as flow control allows where neither this nor the scenario says.",
+        Description = "Messages per second. By default, the scenario's rate, or as many as flow control allows.",
         HelpName = "MSGS",
     }.Within(0.1, 1e6);
 
     private static readonly Option<int?> Replicas = new Option<int?>("--replicas")
     {
-        Description = "How many receivers keep each packet until all hold it, at least.",
+        Description = "The minimum number of receivers that keep each packet until all hold it.",
         HelpName = "K",
     }.Within(1, 1000);
 
     private static readonly Option<double?> TokenRate = new Option<double?>("--token-rate")
     {
-        Description = "Tokens a second that each ring's leader releases; without it they go when there is something to tell.",
+        Description = "Tokens per second that each ring leader releases. By default, a leader releases a token when there is news.",
         HelpName = "TOKENS",
     }.Within(0.1, 1000);
 
     private static readonly Option<int?> FeedbackRanges = new Option<int?>("--feedback-ranges")
     {
-        Description = "In how many ranges acknowledgements say what all hold; by default they say up to where.",
+        Description = "The number of ranges in an acknowledgement. By default, only the highest contiguous packet that all hold.",
         HelpName = "K",
     }.Within(1, 100);
 
     private static readonly Option<ulong> Seed = new Option<ulong>("--seed")
     {
-        Description = "What all chance is drawn from: the same command line gives the same trace hash.",
+        Description = "The random seed. The same command line gives the same trace hash.",
         HelpName = "S",
         DefaultValueFactory = _ => 1,
     }.Within(0UL, ulong.MaxValue);
 
     private static readonly Option<double> Seconds = new Option<double>("--seconds")
     {
-        Description = "How much virtual time is measured, after the warm-up.",
+        Description = "The virtual time to measure, after the warm-up.",
         HelpName = "S",
         DefaultValueFactory = _ => 10,
     }.Within(0.1, 86_400);
 
     private static readonly Option<double?> WarmUp = new Option<double?>("--warm-up")
     {
-        Description = "How much virtual time passes under load before it is measured: 1 s, or 20 s where tokens are few.",
+        Description = "The virtual time under load before measuring: 1 s by default, or 20 s with few tokens.",
         HelpName = "S",
     }.Within(0, 3600);
 
@@ -79,8 +79,8 @@ internal static class SimCommand
 
     private static readonly Option<FileInfo?> Report = new("--report")
     {
-        Description = "Run the whole curve, up to what the option of its axis says (--nodes, --topics, …), and write it as a page, "
-            + "with a CSV beside it.",
+        Description = "Run the whole curve, up to the value of the option for its axis (--nodes, --topics, …), and write it as an HTML "
+            + "page and a CSV file.",
         HelpName = "FILE.html",
     };
 
@@ -93,17 +93,17 @@ internal static class SimCommand
             string name = result.Tokens[^1].Value;
             if (Scenario.Find(name) is null)
             {
-                result.AddError($"SCENARIO: '{name}' is none; there are {Scenario.Names}.");
+                result.AddError($"SCENARIO: Unknown scenario '{name}'. Valid scenarios: {Scenario.Names}.");
             }
         });
-        var run = new Command("run", "Run a scenario: one point of its curve, or with --report all of it.")
+        var run = new Command("run", "Run a scenario: one point of its curve, or the whole curve with --report.")
         {
             ScenarioName, Nodes, Topics, Rate, Replicas, TokenRate, FeedbackRanges, Seed,
             Seconds, WarmUp, Minutes, Faults, Model, Report, Json,
         };
         Bounds.Exclude(run, Seconds, Minutes);
         run.SetAction(parse => Run(parse));
-        return new Command("sim", "Run the papers' experiments in the simulator, in virtual time.") { run };
+        return new Command("sim", "Run the experiments of the papers in the simulator, in virtual time.") { run };
     }
 
     private static int Run(ParseResult parse)
@@ -173,7 +173,7 @@ internal static class SimCommand
 
     private static Option<HostModel> CreateModel() => new("--model")
     {
-        Description = "What the machines are like: "
+        Description = "The model of the machines: "
             + string.Join("; ", HostModel.All.Select(model => $"{model.Name}, {model.Description}")) + ".",
         HelpName = "NAME",
         DefaultValueFactory = _ => HostModel.Papers,
@@ -185,7 +185,7 @@ internal static class SimCommand
                 return found;
             }
 
-            result.AddError($"--model: '{name}' is none of {string.Join(", ", HostModel.All.Select(model => model.Name))}.");
+            result.AddError($"--model: Unknown model '{name}'. Valid: {string.Join(", ", HostModel.All.Select(model => model.Name))}.");
             return null;
         },
     };

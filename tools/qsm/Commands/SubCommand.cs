@@ -17,11 +17,11 @@ internal static class SubCommand
         var common = new CommonOptions();
         var topics = new Argument<string[]>("TOPIC") { Description = "The topics to subscribe to.", Arity = ArgumentArity.OneOrMore };
         topics.Validators.Add(Bounds.CheckTopics);
-        var count = new Option<long?>("--count") { Description = "End after so many messages.", HelpName = "N" }.Within(1, long.MaxValue);
-        var showTopic = new Option<bool>("--show-topic") { Description = "Begin each line with its topic and a tab." };
+        var count = new Option<long?>("--count") { Description = "Stop after N messages.", HelpName = "N" }.Within(1, long.MaxValue);
+        var showTopic = new Option<bool>("--show-topic") { Description = "Start each line with its topic and a tab." };
         var command = common.AddTo(new Command(
             "sub",
-            "Print messages as lines; says 'ready' on standard error once subscribed. Messages are bytes: a topic that a program has open "
+            "Print messages as lines. Writes 'ready' to standard error when subscribed. Messages are bytes: a topic that is open "
             + "with another type (string, a [DataContract] type) is refused.")
         {
             topics, count, showTopic,
@@ -108,7 +108,7 @@ internal static class SubCommand
         if (readers.Contains(first))
         {
             await first;
-            throw new ToolException(ExitCode.Failed, "the subscription ended by itself");
+            throw new ToolException(ExitCode.Failed, "the subscription ended unexpectedly");
         }
 
         await ended.CancelAsync();

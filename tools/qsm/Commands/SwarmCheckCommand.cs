@@ -11,11 +11,11 @@ internal static class SwarmCheckCommand
     {
         var files = new Argument<string[]>("FILE")
         {
-            Description = "The files that --records named, of all processes of one run on one machine.",
+            Description = "The --records files of all processes of one run on one machine.",
             Arity = ArgumentArity.OneOrMore,
         };
         var json = PerfCommand.Json();
-        var command = new Command("check", "Merge the records of a swarm's processes and check its invariants.") { files, json };
+        var command = new Command("check", "Merge the records of a swarm's processes and check the invariants.") { files, json };
         command.SetAction(parse => Run(parse.GetValue(files)!, parse.GetValue(json)));
         return command;
     }

@@ -18,38 +18,38 @@ internal static class SwarmCommand
     public static Command Create()
     {
         var common = new CommonOptions();
-        var nodes = Count("--nodes", "How many nodes this process hosts.", "N", 10, 1, 1000);
+        var nodes = Count("--nodes", "The number of nodes in this process.", "N", 10, 1, 1000);
         var total = new Option<int?>("--of")
         {
-            Description = "How many nodes all processes of the swarm have together; those of this one where it is not given.",
+            Description = "The number of nodes in all processes of the swarm. By default, those of this process.",
             HelpName = "N",
         }.Within(1, 100_000);
-        var first = Count("--first", "The number of this process's first node among all, from 0.", "I", 0, 0, 99_999);
-        var topics = Count("--topics", "How many topics the swarm has.", "T", 10, 1, 65_536);
-        var each = Count("--each", "How many of them each node publishes and subscribes to, by the seed.", "K", 2, 1, 65_536);
+        var first = Count("--first", "The zero-based index of this process's first node in the swarm.", "I", 0, 0, 99_999);
+        var topics = Count("--topics", "The number of topics in the swarm.", "T", 10, 1, 65_536);
+        var each = Count("--each", "The topics per node, chosen by the seed. It publishes and subscribes to each.", "K", 2, 1, 65_536);
         var rate = new Option<double>("--rate")
         {
-            Description = "Messages a second that each node publishes, to its topics in turn.",
+            Description = "Messages per second that each node publishes to its topics in turn.",
             HelpName = "MSGS",
             DefaultValueFactory = _ => 10,
         }.Within(0.1, 1e6);
         var seconds = PerfCommand.Seconds();
         var size = PerfCommand.Size(100);
-        var seed = Count("--seed", "Chooses each node's topics; the same for all processes.", "S", 1, 0, 1_000_000);
+        var seed = Count("--seed", "The seed that chooses the topics of each node. Use the same for all processes.", "S", 1, 0, 1_000_000);
         var limit = new Option<double>("--limit")
         {
-            Description = "Fail when the others are not ready, or nothing more arrives, for so long.",
+            Description = "Fail if the other processes are not ready, or nothing arrives, for this time.",
             HelpName = "S",
             DefaultValueFactory = _ => 60,
         }.Within(1, 86_400);
         var records = new Option<string?>("--records")
         {
-            Description = "A file to write down what each node published, was given and was told, for 'qsm swarm check'.",
+            Description = "A file to record what each node published, received and was notified of, for 'qsm swarm check'.",
             HelpName = "FILE",
         };
         var json = PerfCommand.Json();
         var command = common.AddTo(new Command(
-            "swarm", "Run many nodes in one process, all publishing and subscribing; says 'ready' on standard error once all nodes are.")
+            "swarm", "Run many nodes in one process that publish and subscribe. Writes 'ready' to standard error when all nodes are ready.")
         {
             nodes, total, first, topics, each, rate, seconds, size, seed, limit, records, json, SwarmCheckCommand.Create(),
         });
@@ -58,7 +58,7 @@ internal static class SwarmCommand
             int last = result.GetValue(first) + result.GetValue(nodes);
             if (result.GetValue(total) is { } all && last > all)
             {
-                result.AddError($"--of: '{all}' is less than --first and --nodes together, {last}.");
+                result.AddError($"--of: '{all}' is less than the sum of --first and --nodes, {last}.");
             }
         });
         command.SetAction(parse =>

@@ -25,7 +25,7 @@ internal static class FaultList
 
     public static Option<LoadFaults?> Option() => new("--faults")
     {
-        Description = $"What goes wrong, instead of what the scenario says: a list of {Allowed}. The last ones are drawn from the seed.",
+        Description = $"The faults, instead of the scenario's: a list of {Allowed}. The last ones are drawn from the seed.",
         HelpName = "LIST",
         CustomParser = Read,
     };
@@ -64,7 +64,7 @@ internal static class FaultList
                 if (!double.TryParse(word[LossShare.Length..], CultureInfo.InvariantCulture, out double loss)
                     || loss is not (>= 0 and <= MostLoss))
                 {
-                    result.AddError($"--faults: '{word}' is not {LossShare} and a number within 0 to 0.5.");
+                    result.AddError($"--faults: '{word}' is not {LossShare} and a number from 0 to 0.5.");
                     return null;
                 }
 
@@ -87,7 +87,7 @@ internal static class FaultList
                     faults = faults with { Drawn = faults.Drawn | kind };
                     break;
                 default:
-                    result.AddError($"--faults: '{word}' is none of {Allowed}.");
+                    result.AddError($"--faults: Unknown fault '{word}'. Valid faults: {Allowed}.");
                     return null;
             }
         }

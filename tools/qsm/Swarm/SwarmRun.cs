@@ -64,7 +64,7 @@ internal sealed class SwarmRun(Session session, SwarmPlan plan, RecordFile? reco
         }
         catch (TimeoutException exception)
         {
-            string sentence = $"not all {plan.Total} nodes were ready within {plan.Limit.TotalSeconds} s";
+            string sentence = $"timed out after {plan.Limit.TotalSeconds} s waiting until all {plan.Total} nodes are ready";
             throw new ToolException(ExitCode.Failed, sentence, exception);
         }
     }
@@ -122,7 +122,7 @@ internal sealed class SwarmRun(Session session, SwarmPlan plan, RecordFile? reco
         {
             if (Stopwatch.GetElapsedTime(begun) > plan.Limit)
             {
-                Terminal.Error($"not all {plan.Total} nodes had everything within {plan.Limit.TotalSeconds} s");
+                Terminal.Error($"timed out after {plan.Limit.TotalSeconds} s waiting until all {plan.Total} nodes received all");
                 return false;
             }
 

@@ -46,7 +46,7 @@ internal sealed record InquiryMessage : IControlMessage, IReadableMessage<Inquir
                 case 2: wait = reader.ReadInt32(field, MaxWaitMilliseconds); break;
                 case 3: port = reader.ReadInt32(field, IPEndPoint.MaxPort); break;
                 case 4 when targets.Count < MaxTargets: targets.Add(ViewFields.ReadEndPoint(ref reader, field)); break;
-                case 4: throw new ControlFormatException($"More than {MaxTargets} targets are named.");
+                case 4: throw new ControlFormatException($"The inquiry has more than {MaxTargets} targets.");
                 default: reader.Skip(field); break;
             }
         }

@@ -71,7 +71,7 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
         if (contract is null)
         {
             throw new ControlFormatException(
-                contractOf == 0 ? "The topic has no contract." : $"The contract of request {contractOf} is not known.");
+                contractOf == 0 ? "The topic has no contract." : $"The contract of request {contractOf} is unknown.");
         }
 
         if (role == 0)

@@ -67,13 +67,13 @@ internal sealed class RecordReader
         {
             if (!reader.ReadBytes(RecordFile.Magic.Length).AsSpan().SequenceEqual(RecordFile.Magic))
             {
-                throw new InvalidDataException($"{path} is no file of swarm records.");
+                throw new InvalidDataException($"{path} is not a file of swarm records.");
             }
 
             int total = reader.ReadInt32();
             if (_totalNodes != 0 && total != _totalNodes)
             {
-                throw new InvalidDataException($"{path} is of a swarm of {total} nodes, the file before it of {_totalNodes}.");
+                throw new InvalidDataException($"{path} is from a swarm of {total} nodes, the previous file from one of {_totalNodes}.");
             }
 
             _totalNodes = total;
@@ -84,7 +84,7 @@ internal sealed class RecordReader
         }
         catch (EndOfStreamException exception)
         {
-            throw new InvalidDataException($"{path} has no end: its process did not come to the end of its run.", exception);
+            throw new InvalidDataException($"{path} has no end: its process did not complete its run.", exception);
         }
     }
 
@@ -94,7 +94,7 @@ internal sealed class RecordReader
         int missing = Enumerable.Range(0, _totalNodes).FirstOrDefault(node => !_nodes.ContainsKey(node), RecordFile.End);
         if (missing != RecordFile.End)
         {
-            string sentence = $"Node {missing} is in none of the files: of the swarm's {_totalNodes} nodes {_nodes.Count} are here.";
+            string sentence = $"Node {missing} is in none of the files. They contain {_nodes.Count} of the swarm's {_totalNodes} nodes.";
             throw new InvalidDataException(sentence);
         }
     }
@@ -103,7 +103,7 @@ internal sealed class RecordReader
     {
         if (here.Add(node) && !_nodes.TryAdd(node, new NodeDefinitions()))
         {
-            throw new InvalidDataException($"Node {node} is in {path} and in a file before it: give each process its own --first.");
+            throw new InvalidDataException($"Node {node} is in {path} and in a previous file. Give each process its own --first.");
         }
 
         int length = reader.ReadInt32();
@@ -177,7 +177,7 @@ internal sealed class RecordReader
                 record = record with { Key = ConfigurationForm.ReadKey(reader) };
                 break;
             default:
-                throw new InvalidDataException($"A record of node {node} is of no known kind ({(byte)kind}).");
+                throw new InvalidDataException($"A record of node {node} has the unknown kind {(byte)kind}.");
         }
 
         Records.Add(record);
