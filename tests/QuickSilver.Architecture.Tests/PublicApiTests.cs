@@ -31,7 +31,7 @@ public sealed class PublicApiTests
     }
 
     [Fact]
-    public void What_only_generated_code_calls_is_hidden_from_completion_lists() => Violations.AssertNone(
+    public void Members_for_generated_code_are_hidden_from_completion_lists() => Violations.AssertNone(
         from type in Assemblies.Named("QuickSilver.Serialization").GetExportedTypes()
         let isForUsers = type.Namespace == "QuickSilver.Serialization"
         let isHidden = type.GetCustomAttribute<EditorBrowsableAttribute>()?.State == EditorBrowsableState.Never

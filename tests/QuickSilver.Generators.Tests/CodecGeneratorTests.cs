@@ -48,7 +48,7 @@ public sealed class CodecGeneratorTests
         """;
 
     [Fact]
-    public void What_is_generated_compiles_without_a_warning() => Assert.Empty(Driver.Complaints(Driver.Compile(Everything)));
+    public void Generated_code_compiles_without_a_warning() => Assert.Empty(Driver.Complaints(Driver.Compile(Everything)));
 
     [Fact]
     public void The_same_source_generates_the_same_text()

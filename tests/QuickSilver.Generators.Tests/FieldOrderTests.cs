@@ -19,7 +19,7 @@ public sealed class FieldOrderTests
         ForEachContract((bytes, chance) => WireFields.AmongUnknown(WireFields.Shuffled(bytes, chance), chance));
 
     [Fact]
-    public void Of_a_field_that_comes_twice_the_last_counts() => Prop.ForAll(Values.Scalars, Values.Scalars, (first, last) =>
+    public void The_last_value_of_a_repeated_singular_field_counts() => Prop.ForAll(Values.Scalars, Values.Scalars, (first, last) =>
     {
         byte[] bytes = Codecs.Encode(last);
         // Each field of the last: what it leaves out stays the first one's.

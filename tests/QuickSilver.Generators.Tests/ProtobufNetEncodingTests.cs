@@ -103,7 +103,7 @@ public sealed class ProtobufNetEncodingTests
     [InlineData(new byte[] { 26, 11, 8, 254, 255, 255, 255, 255, 255, 255, 255, 255, 1 })]
     [InlineData(new byte[] { 34, 4, 32, 0x92, 0x0D, 0 })]
     [InlineData(new byte[] { 42, 11, 8, 254, 255, 255, 255, 255, 255, 255, 255, 255, 1 })]
-    public void What_is_out_of_range_is_malformed(byte[] bytes) => Assert.Throws<PayloadFormatException>(() => Codecs.Decode<Times>(bytes));
+    public void Values_out_of_range_are_malformed(byte[] bytes) => Assert.Throws<PayloadFormatException>(() => Codecs.Decode<Times>(bytes));
 
     private static byte[] ByDivision(DateTime value)
     {

@@ -9,7 +9,7 @@ namespace QuickSilver.Generators.Tests;
 public sealed class RoundTripTests
 {
     [Fact]
-    public void What_protobuf_has_no_words_for_comes_back_equal() => Prop.ForAll(Values.Times, value =>
+    public void Types_that_protobuf_lacks_round_trip() => Prop.ForAll(Values.Times, value =>
     {
         var back = Codecs.Decode<Times>(Codecs.Encode(value));
         Assert.Equal(value with { Prices = back.Prices, Delays = back.Delays }, back);

@@ -15,7 +15,7 @@ public sealed class SpanBoundsTests
     private static readonly Config Few = Config.QuickThrowOnFailure.WithMaxTest(15);
 
     [Fact]
-    public void What_lies_behind_a_payload_has_no_part_in_it()
+    public void Bytes_after_a_payload_are_not_read()
     {
         Truncated(Values.Scalars);
         Truncated(Values.Optionals);

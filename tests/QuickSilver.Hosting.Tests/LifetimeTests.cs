@@ -109,7 +109,7 @@ public sealed class LifetimeTests
     }
 
     [Fact]
-    public async Task Liveness_and_readiness_are_told_apart()
+    public async Task Liveness_and_readiness_are_distinguished()
     {
         await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver());
         await hosted.Host.StartAsync().OrFail();

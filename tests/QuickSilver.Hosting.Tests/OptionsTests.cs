@@ -99,7 +99,7 @@ public sealed class OptionsTests
     }
 
     [Fact]
-    public void Of_each_option_that_is_no_text_or_address_it_can_be_said_what_is_allowed() => Assert.All(
+    public void The_valid_values_of_each_option_except_texts_and_addresses_are_known() => Assert.All(
         typeof(QuickSilverOptions).GetProperties()
             .Where(property => property.PropertyType != typeof(string) && property.PropertyType != typeof(IPAddress)),
         property => Assert.NotEmpty(OptionRules.Allowed(property)));

@@ -110,7 +110,7 @@ public sealed class ContractTests
     }
 
     [Fact]
-    public void A_topic_has_so_many_versions_of_its_contract_and_no_more()
+    public void The_number_of_versions_of_a_contract_is_limited()
     {
         for (int number = 2; number <= 33; number++)
         {

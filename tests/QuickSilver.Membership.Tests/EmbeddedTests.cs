@@ -49,7 +49,7 @@ public sealed class EmbeddedTests
     }
 
     [Fact]
-    public void Of_two_hosts_that_meet_one_yields_and_its_nodes_go_over()
+    public void When_two_hosts_meet_one_yields_and_its_nodes_move()
     {
         var left = Start(1);
         var right = Start(2);
@@ -92,7 +92,7 @@ public sealed class EmbeddedTests
     }
 
     [Fact]
-    public void When_the_host_leaves_the_others_are_told_and_go_on_without_a_grace()
+    public void When_the_host_leaves_the_others_are_notified_and_continue_without_a_grace_period()
     {
         var first = Start(1);
         _world.RunUntil(() => first.Nodes.Count == 1);
@@ -192,7 +192,7 @@ public sealed class EmbeddedTests
         Gen.Choose(0, 2).Select(configuration => new HostStanding(0, members, configuration)));
 
     [Fact]
-    public void What_claims_to_go_on_without_having_been_answered_is_not_yielded_to()
+    public void A_host_does_not_yield_to_a_claim_without_an_answer()
     {
         var first = Start(1);
         _world.RunUntil(() => first.Nodes.Count == 1);

@@ -184,7 +184,7 @@ public sealed class FailureTests
     }
 
     [Fact]
-    public void What_was_opened_and_closed_while_away_holds_when_the_node_is_back()
+    public void Topics_opened_and_closed_while_disconnected_take_effect_after_reconnecting()
     {
         var cluster = new FakeCluster();
         var nodes = cluster.AddNodes(2);
@@ -207,7 +207,7 @@ public sealed class FailureTests
     }
 
     [Fact]
-    public void A_paused_node_is_removed_and_told_so_when_it_wakes()
+    public void A_paused_node_is_removed_and_learns_it_when_it_resumes()
     {
         var cluster = new FakeCluster();
         var nodes = cluster.AddNodes(2);

@@ -131,7 +131,7 @@ public sealed class HostileSessionTests
     }
 
     [Fact]
-    public void Who_connects_and_never_joins_is_closed_after_five_seconds()
+    public void A_connection_without_a_join_is_closed_after_five_seconds()
     {
         var cluster = new FakeCluster();
         var silent = Connect(cluster);
@@ -175,7 +175,7 @@ public sealed class HostileSessionTests
     }
 
     [Fact]
-    public void What_all_clients_register_at_once_is_bounded_and_who_finds_no_room_comes_again()
+    public void Concurrent_registrations_are_bounded_and_refused_clients_retry()
     {
         var limits = new SessionLimits { MaxRegistrationBytesInAll = 4_000 };
         var cluster = new FakeCluster(new MembershipServiceOptions { Limits = limits });
@@ -427,7 +427,7 @@ public sealed class HostileSessionTests
     }
 
     [Fact]
-    public void Nodes_of_one_process_that_are_told_the_same_have_one_copy_of_it()
+    public void Nodes_of_one_process_share_one_copy_of_equal_state()
     {
         byte[] first = Part(number: 5, firstId: 1);
         byte[] second = Part(number: 5, firstId: 100);

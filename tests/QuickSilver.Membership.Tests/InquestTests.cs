@@ -79,7 +79,7 @@ public sealed class InquestTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void Of_two_alone_the_one_that_does_not_reach_the_service_is_removed(bool isSuspect)
+    public void Of_two_nodes_alone_the_one_that_does_not_reach_the_service_is_removed(bool isSuspect)
     {
         var inquest = Begin(A, B);
         Cut(A, B);
@@ -88,7 +88,7 @@ public sealed class InquestTests
     }
 
     [Fact]
-    public void Of_two_that_meet_all_others_the_newer_is_removed()
+    public void Of_two_suspects_that_meet_all_others_the_newer_is_removed()
     {
         Cut(A, B);
         Assert.Equal(B, Pass(Begin(A, B, C, D, E), 5, B).Guilty);
@@ -97,7 +97,7 @@ public sealed class InquestTests
 
     // A meets two of the witnesses and five of the others not, so B goes by none of these.
     [Fact]
-    public void Where_the_witnesses_prove_nothing_more_are_asked()
+    public void More_witnesses_are_asked_when_the_first_prove_nothing()
     {
         var inquest = Begin(A, B, C, D);
         NodeKey[] more = [.. Enumerable.Range(20, 5).Select(id => new NodeKey((ulong)id, 1))];
@@ -111,7 +111,7 @@ public sealed class InquestTests
     }
 
     [Fact]
-    public void Of_two_sides_the_smaller_loses()
+    public void The_smaller_of_two_sides_is_removed()
     {
         Cut(A, C, D, E);
         Cut(B, C, D, E);
@@ -129,7 +129,7 @@ public sealed class InquestTests
     }
 
     [Fact]
-    public void Of_two_alone_that_meet_not_even_the_service_the_newer_is_removed_after_twelve_rounds()
+    public void Of_two_nodes_alone_that_do_not_reach_the_service_the_newer_is_removed_after_twelve_rounds()
     {
         Cut(A, B);
         _withoutService.UnionWith([A, B]);
@@ -176,7 +176,7 @@ public sealed class InquestTests
     }
 
     [Fact]
-    public void Who_says_nothing_of_what_it_found_proves_nothing()
+    public void A_party_that_reports_no_findings_proves_nothing()
     {
         _silent.UnionWith([A, B]);
         Assert.Equal(RulingKind.Open, Pass(Begin(A, B, C, D), 20, B).Kind);
@@ -212,7 +212,7 @@ public sealed class InquestTests
     }
 
     [Fact]
-    public void Where_all_lose_as_much_the_suspect_goes()
+    public void If_all_lose_the_same_the_suspect_is_removed()
     {
         var inquest = Begin(A, B, C, D);
         var ruling = Ruling.Open;
@@ -244,7 +244,7 @@ public sealed class InquestTests
     }
 
     [Fact]
-    public void What_was_reported_before_another_was_removed_counts_no_more()
+    public void Reports_from_before_another_removal_do_not_count()
     {
         var inquest = Begin(A, B, C, D);
         Assert.Equal(RulingKind.Open, Pass(inquest, 9, B, C).Kind);

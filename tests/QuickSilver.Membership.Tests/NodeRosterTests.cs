@@ -41,7 +41,7 @@ public sealed class NodeRosterTests
     }
 
     [Fact]
-    public void Who_is_told_all_has_the_roster_of_those_who_were_told_the_change()
+    public void A_snapshot_gives_the_same_roster_as_the_changes()
     {
         var old = NodeRoster.Empty.After(isSnapshot: true, [Node(11, 1), Node(12, 1)], []);
         var told = old.After(isSnapshot: false, [Node(13, 2)], []);

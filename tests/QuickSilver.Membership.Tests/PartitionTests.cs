@@ -68,7 +68,7 @@ public sealed class PartitionTests
     }
 
     [Fact]
-    public void Of_two_halves_the_one_with_the_newer_configuration_goes_on()
+    public void Of_two_halves_the_one_with_the_newer_configuration_continues()
     {
         var cluster = new Cluster(seed: 6);
         var parts = cluster.Tear([5, 5]);

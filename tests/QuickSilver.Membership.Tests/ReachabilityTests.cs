@@ -115,7 +115,7 @@ public sealed class ReachabilityTests
     }
 
     [Fact]
-    public void Who_comes_back_to_the_address_is_kept_out_until_datagrams_pass_and_let_in_soon_after()
+    public void A_node_that_returns_to_the_address_is_admitted_only_when_datagrams_pass()
     {
         var nodes = Start(3);
         _dead.Add(nodes[2].Environment.LocalAddress);

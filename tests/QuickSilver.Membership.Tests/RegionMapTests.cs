@@ -213,7 +213,7 @@ public sealed class RegionMapTests
 
     // A view is a closed world: who sent in it before it went away would begin again at number 1.
     [Fact]
-    public void A_publisher_that_returns_is_told_no_view_from_before()
+    public void A_publisher_that_returns_receives_no_earlier_view()
     {
         var (publisher, subscriber) = (new NodeKey(1, 1), new NodeKey(2, 1));
         var map = new RegionMap(new AddressPlan("test", IPAddress.Parse("239.192.0.0"), 14), 1);

@@ -36,7 +36,7 @@ public sealed class RegistrationTests
     }
 
     [Fact]
-    public void Whatever_a_node_may_have_open_fits_into_a_registration()
+    public void The_largest_set_of_open_topics_fits_into_a_registration()
     {
         const int BesideNameAndContract = 64;
         var limits = new SessionLimits();

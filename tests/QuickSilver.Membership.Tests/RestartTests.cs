@@ -10,7 +10,7 @@ namespace QuickSilver.Membership.Tests;
 public sealed class RestartTests
 {
     [Fact]
-    public void A_service_that_lost_everything_is_told_anew_and_numbers_above_all_it_is_told_of()
+    public void A_service_without_state_learns_from_its_nodes_and_numbers_above_their_configurations()
     {
         var cluster = new FakeCluster();
         var nodes = cluster.AddNodes(3);
@@ -57,7 +57,7 @@ public sealed class RestartTests
     }
 
     [Fact]
-    public void Who_does_not_come_back_within_the_grace_is_left_out()
+    public void A_node_that_does_not_return_within_the_grace_period_is_left_out()
     {
         var cluster = new FakeCluster();
         var nodes = cluster.AddNodes(3);
@@ -122,7 +122,7 @@ public sealed class RestartTests
     }
 
     [Fact]
-    public void What_was_opened_while_the_service_was_away_is_opened_when_it_is_back()
+    public void A_topic_opened_during_an_outage_of_the_service_opens_after_it()
     {
         var cluster = new FakeCluster();
         var node = cluster.AddNodes(1)[0];

@@ -37,7 +37,7 @@ public sealed class ScaleTests
     }
 
     [Fact]
-    public void What_is_told_to_all_is_written_once_and_read_once()
+    public void A_broadcast_is_encoded_once_and_decoded_once()
     {
         var cluster = new FakeCluster();
         var few = JoinAndSubscribe(cluster, 1, 100);

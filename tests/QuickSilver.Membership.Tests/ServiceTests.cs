@@ -251,7 +251,7 @@ public sealed class ServiceTests
     [InlineData(1.04)]
     [InlineData(1.06)]
     [InlineData(1.08)]
-    public void What_a_removed_node_had_not_confirmed_is_settled_only_once_its_removal_was_told(double begin)
+    public void A_removed_nodes_unconfirmed_views_settle_only_after_all_know_of_its_removal(double begin)
     {
         var cluster = new FakeCluster();
         var nodes = cluster.AddNodes(3);

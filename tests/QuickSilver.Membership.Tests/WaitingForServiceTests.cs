@@ -22,7 +22,7 @@ public sealed class WaitingForServiceTests
     }
 
     [Fact]
-    public void What_failed_is_forgotten_when_a_service_takes_the_node_in_and_told_anew_when_it_is_lost()
+    public void The_last_failure_is_cleared_on_admission_and_set_again_on_loss()
     {
         var cluster = new FakeCluster();
         var log = new WaitLog();

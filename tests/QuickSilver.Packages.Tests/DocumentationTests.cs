@@ -36,7 +36,7 @@ public sealed partial class DocumentationTests(Feed feed)
     }
 
     [Fact]
-    public void What_the_pages_of_rules_show_is_flagged_where_they_say_and_nowhere_else()
+    public void Code_on_the_rule_pages_is_flagged_exactly_where_the_pages_say()
     {
         string folder = feed.NewcomersFolder("rules");
         var expected = new List<string>();

@@ -20,7 +20,7 @@ public sealed class PackageContentsTests(Feed feed)
     public static TheoryData<string> Packages => new(All);
 
     [Fact]
-    public void What_is_packed_is_what_users_add_and_nothing_else()
+    public void Only_the_packages_for_users_are_packed()
     {
         var expected = All.SelectMany(id => new[] { $"{id}.{Feed.Version}.nupkg", $"{id}.{Feed.Version}.snupkg" });
         Assert.Equal(expected.Order(StringComparer.Ordinal), feed.Files);
@@ -115,7 +115,7 @@ public sealed class PackageContentsTests(Feed feed)
 
     [SkippableTheory]
     [MemberData(nameof(Packages))]
-    public void What_is_released_names_no_folder_of_the_machine_that_built_it(string id)
+    public void Released_files_contain_no_path_of_the_build_machine(string id)
     {
         Skip.IfNot(Feed.IsRelease, "Debug builds name the folders that their debugger looks into.");
         byte[] root = Encoding.UTF8.GetBytes(Feed.Root);

@@ -22,7 +22,7 @@ public sealed class DatagramTests
     }
 
     [Fact]
-    public void What_is_sent_to_a_group_reaches_every_member_and_the_senders_own_node()
+    public void Datagrams_to_a_group_reach_every_member_and_the_sender()
     {
         var bench = new Bench(3);
         bench.Network.Link(0, 1).SetModel(new LinkModel { Loss = 1 });
@@ -35,7 +35,7 @@ public sealed class DatagramTests
     }
 
     [Fact]
-    public void Groups_are_told_apart_by_address_and_by_port_and_a_node_may_join_twice()
+    public void Groups_differ_by_address_and_port_and_a_node_may_join_twice()
     {
         var bench = new Bench(1);
         var life = bench.Cluster.Nodes[0].Environment;

@@ -135,7 +135,7 @@ public sealed class FaultScheduleTests
     }
 
     [Fact]
-    public void What_cannot_be_drawn_is_refused()
+    public void Invalid_plans_are_refused()
     {
         static void Refused(FaultPlan plan) => Assert.Throws<ArgumentException>(() => FaultSchedule.Draw(plan, 1, nodes: 1));
 

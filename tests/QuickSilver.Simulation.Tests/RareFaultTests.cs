@@ -178,7 +178,7 @@ public sealed class RareFaultTests
     [Theory]
     [InlineData(MembershipPlacement.Dedicated)]
     [InlineData(MembershipPlacement.Embedded)]
-    public void The_membership_service_ends_and_begins_anew_and_all_are_one_cluster_again(MembershipPlacement placement)
+    public void The_membership_service_restarts_and_all_nodes_form_one_cluster_again(MembershipPlacement placement)
     {
         using var cluster = new SimulatedCluster(new SimulationOptions
         {

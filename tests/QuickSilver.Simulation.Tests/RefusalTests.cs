@@ -70,7 +70,7 @@ public sealed class RefusalTests
     }
 
     [Fact]
-    public void A_refused_listener_is_told_at_once_and_a_refused_connection_to_its_handler()
+    public void A_refused_listener_throws_and_a_refused_connection_closes_its_handler()
     {
         Refusals.Begin(SystemCalls.Listen | SystemCalls.Connect, atMost: 2);
         Assert.Throws<TransportException>(() => Node.Environment.Listen(Service, new RecordingAcceptor()));

@@ -82,7 +82,7 @@ public sealed class StreamTests
     }
 
     [Fact]
-    public void What_is_not_consumed_is_offered_again_with_what_follows()
+    public void Unconsumed_bytes_are_offered_again_with_the_next_ones()
     {
         var stream = Connect();
         // Consumes whole frames of four bytes only.
@@ -184,7 +184,7 @@ public sealed class StreamTests
     }
 
     [Fact]
-    public void Who_closes_is_not_told_and_the_other_is_once_after_the_last_bytes()
+    public void Closing_notifies_only_the_peer_once_after_the_last_bytes()
     {
         var stream = Connect();
         stream.Send("bye"u8);
@@ -236,7 +236,7 @@ public sealed class StreamTests
     }
 
     [Fact]
-    public void A_cut_that_heals_and_comes_again_counts_anew()
+    public void A_cut_that_heals_and_recurs_counts_from_the_start()
     {
         Connect();
         _cluster.Network.Partition([0], [1]);
@@ -297,7 +297,7 @@ public sealed class StreamTests
     }
 
     [Fact]
-    public void A_restarted_node_listens_only_when_it_does_so_anew()
+    public void A_restarted_node_listens_only_after_it_listens_again()
     {
         Server.Crash();
         Server.Restart();

@@ -27,7 +27,7 @@ public sealed class VirtualTimeTests
     }
 
     [Fact]
-    public void What_is_due_in_the_past_happens_now_after_what_is_queued_for_now()
+    public void Events_due_in_the_past_run_now_after_those_queued_for_now()
     {
         var time = new VirtualTime();
         var fired = new List<string>();
@@ -41,7 +41,7 @@ public sealed class VirtualTimeTests
     }
 
     [Fact]
-    public void What_an_event_asks_for_comes_after_all_that_is_queued_for_its_instant()
+    public void Events_added_by_an_event_run_after_those_queued_for_its_time()
     {
         var time = new VirtualTime();
         var fired = new List<int>();
@@ -62,7 +62,7 @@ public sealed class VirtualTimeTests
     }
 
     [Fact]
-    public void What_is_left_of_an_instant_when_an_event_throws_happens_in_the_next_run()
+    public void Remaining_events_of_an_instant_run_next_after_an_event_throws()
     {
         var time = new VirtualTime();
         var fired = new List<int>();

@@ -9,7 +9,7 @@ public sealed class VerbsTests
     private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
 
     [Fact]
-    public async Task Drain_takes_no_more_and_completes_when_all_that_was_accepted_is_stable()
+    public async Task Drain_refuses_new_messages_and_completes_when_accepted_ones_are_stable()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
@@ -203,7 +203,7 @@ public sealed class VerbsTests
     }
 
     [Fact]
-    public async Task Whoever_waits_is_told_that_the_node_was_disposed_though_a_handler_blocks_the_core_thread_for_ever()
+    public async Task Waiting_callers_learn_of_the_disposal_although_a_handler_blocks_the_core_thread_forever()
     {
         await using var parts = new FakeParts();
         using var release = new ManualResetEventSlim();

@@ -9,7 +9,7 @@ public sealed class MemorySharesTests
     private const int PacketBytes = 1472;
 
     [Fact]
-    public void The_guarantees_are_no_more_than_the_whole()
+    public void The_guaranteed_shares_do_not_exceed_the_memory()
     {
         for (int blocks = 1; blocks < 300_000; blocks = (blocks * 17 / 16) + 1)
         {
@@ -31,7 +31,7 @@ public sealed class MemorySharesTests
     }
 
     [Fact]
-    public void What_receivers_keep_leaves_senders_their_share_and_the_intake_its_own()
+    public void Receivers_leave_senders_and_the_intake_their_shares()
     {
         var pool = new SlabPool(512L * SlabPool.BlockBytes);
         Keep(pool);
@@ -48,7 +48,7 @@ public sealed class MemorySharesTests
     }
 
     [Fact]
-    public void What_senders_take_leaves_receivers_their_share()
+    public void Senders_leave_receivers_their_share()
     {
         var pool = new SlabPool(512L * SlabPool.BlockBytes);
         while (pool.TryRentToSend() is not null)

@@ -7,7 +7,7 @@ namespace QuickSilver.Core.Tests.Diagnostics;
 public sealed class GuardedLoggerTests
 {
     [Fact]
-    public void What_a_logger_throws_goes_no_further_and_is_counted()
+    public void Exceptions_of_a_logger_are_swallowed_and_counted()
     {
         var loggers = GuardedLoggers.Of(new ThrowingLogs());
         var logger = loggers.CreateLogger("any");

@@ -64,7 +64,7 @@ public sealed class MachineEnvironmentTests
     }
 
     [Fact]
-    public void What_was_posted_before_the_end_is_done_and_what_comes_after_is_dropped()
+    public void Requests_posted_before_the_end_run_and_later_ones_are_dropped()
     {
         var node = new MachineNode();
         int done = 0;

@@ -72,7 +72,7 @@ public sealed class RateLimitTests
     }
 
     [Fact]
-    public void Between_any_two_instants_no_more_passes_than_a_burst_and_the_rate_allow()
+    public void Between_any_two_times_at_most_a_burst_and_the_rate_pass()
     {
         Steps.Hold(steps =>
         {
@@ -106,7 +106,7 @@ public sealed class RateLimitTests
     }
 
     [Fact]
-    public void Who_waits_as_long_as_told_is_given_what_it_asked_and_not_much_earlier()
+    public void The_announced_wait_is_sufficient_and_not_much_too_long()
     {
         Steps.Hold(steps =>
         {

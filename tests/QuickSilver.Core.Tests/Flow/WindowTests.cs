@@ -18,7 +18,7 @@ public sealed class WindowTests
     }
 
     [Fact]
-    public void What_is_larger_than_the_window_passes_alone()
+    public void An_item_larger_than_the_window_passes_alone()
     {
         var window = new Window(10, FlowUnit.Bytes);
         Assert.True(window.TryTake(1));
@@ -54,7 +54,7 @@ public sealed class WindowTests
     }
 
     [Fact]
-    public void What_was_not_taken_cannot_be_given_back()
+    public void Only_taken_room_can_be_released()
     {
         var window = new Window(10, FlowUnit.Bytes);
         window.TryTake(3);

@@ -75,7 +75,7 @@ public sealed class BusySchedulingTests
     }
 
     [Fact]
-    public void What_is_asked_for_always_differs_from_what_is()
+    public void The_requested_policy_always_differs_from_the_current_one()
     {
         Prop.ForAll(ArbMap.Default.ArbFor<byte[]>(), busyPercents =>
         {

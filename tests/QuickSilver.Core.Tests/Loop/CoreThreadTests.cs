@@ -171,7 +171,7 @@ public abstract class CoreThreadContract : IDisposable
     }
 
     [Fact]
-    public void What_handlers_let_escape_is_counted_and_logged_and_ends_nothing()
+    public void Exceptions_of_handlers_are_counted_and_logged_and_end_nothing()
     {
         var receiver = new RecordingReceiver { OnEach = _ => throw new InvalidOperationException("planted in a run") };
         _node.Environment.Post(new ActionRequest(() => throw new InvalidOperationException("planted in a request")));
@@ -184,7 +184,7 @@ public abstract class CoreThreadContract : IDisposable
         Patience.Until(() => _node.Do(() => _node.Environment.Counters.HandlerExceptions) == 3, "three exceptions");
         Assert.Equal(3, _node.Log.Entries.Count(entry => entry.Id == 1020));
         Assert.Contains(
-            _node.Log.Entries, entry => entry.Text.Contains(nameof(What_handlers_let_escape_is_counted_and_logged_and_ends_nothing)));
+            _node.Log.Entries, entry => entry.Text.Contains(nameof(Exceptions_of_handlers_are_counted_and_logged_and_end_nothing)));
         Patience.Until(() => receiver.Batches == 1, "the end of the batch");
     }
 

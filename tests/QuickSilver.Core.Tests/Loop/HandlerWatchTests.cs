@@ -65,7 +65,7 @@ public sealed class HandlerWatchTests
     }
 
     [Fact]
-    public void A_late_wake_is_told_with_the_collectors_share()
+    public void A_late_wake_is_logged_with_the_collectors_share()
     {
         _watch.BeginTurn();
         _watch.Woke(Ms(100), Ms(140));

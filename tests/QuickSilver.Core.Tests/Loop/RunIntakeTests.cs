@@ -118,7 +118,7 @@ public sealed class RunIntakeTests : IDisposable
     }
 
     [Fact]
-    public void A_socket_that_never_runs_dry_has_its_turn_and_no_more()
+    public void A_socket_that_always_has_data_gets_only_its_turn()
     {
         var intake = NewIntake(new SlabPool(1 << 20));
         Bring([.. Enumerable.Repeat(10, 100)]);
@@ -127,7 +127,7 @@ public sealed class RunIntakeTests : IDisposable
     }
 
     [Fact]
-    public void Control_is_told_from_data_by_its_receiver()
+    public void Control_and_data_are_distinguished_by_their_receiver()
     {
         var intake = NewIntake(new SlabPool(1 << 20));
         _calls.Incoming.Enqueue([1]);

@@ -49,7 +49,7 @@ public sealed class WakeModerationTests
     }
 
     [Fact]
-    public void What_waited_already_cost_no_wake()
+    public void Requests_that_already_waited_cost_no_wake()
     {
         for (int i = 0; i < 100; i++)
         {

@@ -32,7 +32,7 @@ public abstract class NodeLogContract : IDisposable
     }
 
     [Fact]
-    public void What_was_synced_survives_the_end_of_the_process()
+    public void Synced_bytes_survive_the_end_of_the_process()
     {
         var log = _house.Open();
         log.AppendAndSync(Bytes("durable"));
@@ -41,7 +41,7 @@ public abstract class NodeLogContract : IDisposable
     }
 
     [Fact]
-    public void What_was_written_survives_the_end_of_the_process_without_a_sync()
+    public void Written_bytes_survive_the_end_of_the_process_without_a_sync()
     {
         var log = _house.Open();
         log.Append(Bytes("written"));

@@ -95,7 +95,7 @@ public sealed class NodeLogTests
     }
 
     [Fact]
-    public void Room_is_told_when_a_whole_block_is_free_again()
+    public void Room_is_announced_when_a_whole_block_is_free_again()
     {
         _file.End();
         _log.Append(new byte[BlockBytes]);
@@ -114,7 +114,7 @@ public sealed class NodeLogTests
     }
 
     [Fact]
-    public void An_append_of_more_than_a_block_is_refused_for_ever()
+    public void An_append_of_more_than_a_block_is_always_refused()
     {
         _file.End();
         Assert.Throws<ArgumentException>(() => _log.Append(new byte[BlockBytes + 1]));
@@ -165,7 +165,7 @@ public sealed class NodeLogTests
     }
 
     [Fact]
-    public void A_failure_after_the_log_was_disposed_is_told_too()
+    public void A_failure_after_the_log_was_disposed_is_reported()
     {
         _file.End();
         _log.Append([1]);

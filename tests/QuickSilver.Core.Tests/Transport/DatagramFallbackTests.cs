@@ -136,7 +136,7 @@ public sealed class DatagramFallbackTests : IDisposable
     }
 
     [Fact]
-    public void An_error_told_by_a_receive_is_counted_and_the_next_datagram_taken()
+    public void A_receive_error_is_counted_and_the_next_datagram_is_received()
     {
         var calls = new ScriptedCalls();
         calls.Incoming.Enqueue(null);

@@ -18,7 +18,7 @@ public sealed class DatagramSocketTests : IDisposable
     public void Dispose() => _open.ForEach(port => port.Dispose());
 
     [Fact]
-    public void What_is_sent_to_a_group_reaches_every_port_of_it_on_this_host()
+    public void Datagrams_to_a_group_reach_all_its_ports_on_this_machine()
     {
         var one = Open(GroupPort());
         var two = Open(GroupPort());

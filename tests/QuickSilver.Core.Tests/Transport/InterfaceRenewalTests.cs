@@ -16,7 +16,7 @@ public sealed class InterfaceRenewalTests
     private readonly LogRecorder _log = new();
 
     [SkippableFact]
-    public void A_port_hears_its_group_again_when_its_interface_was_made_anew() => OwnNetwork.Run(() =>
+    public void A_port_receives_its_group_again_after_its_interface_was_recreated() => OwnNetwork.Run(() =>
     {
         MakeInterface();
         var factory = new DatagramSocketFactory(Address, segmentationOffload: false, new CoreCounters(), _log);

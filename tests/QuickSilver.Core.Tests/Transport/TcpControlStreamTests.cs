@@ -65,7 +65,7 @@ public sealed class TcpControlStreamTests : IDisposable
     }
 
     [Fact]
-    public void What_is_sent_before_the_connection_stands_goes_out_when_it_does()
+    public void Bytes_sent_before_the_connection_is_open_are_sent_when_it_opens()
     {
         var served = new StreamRecorder();
         var at = Listen(() => served);
@@ -114,7 +114,7 @@ public sealed class TcpControlStreamTests : IDisposable
     }
 
     [Fact]
-    public void A_connection_refused_is_told_once_as_closed_with_the_reason()
+    public void A_refused_connection_is_closed_once_with_the_reason()
     {
         using var probe = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
         probe.Bind(new IPEndPoint(IPAddress.Loopback, 0));
@@ -127,7 +127,7 @@ public sealed class TcpControlStreamTests : IDisposable
     }
 
     [Fact]
-    public void A_close_is_told_to_the_peer_only_after_all_that_was_sent_before_it()
+    public void The_peer_sees_a_close_only_after_all_bytes_sent_before_it()
     {
         var served = new StreamRecorder();
         var (stream, told) = Connect(Listen(() => served));
@@ -174,7 +174,7 @@ public sealed class TcpControlStreamTests : IDisposable
     }
 
     [Fact]
-    public void A_peer_that_is_cut_off_is_told_as_closed()
+    public void A_stream_whose_peer_is_cut_off_is_closed()
     {
         var served = new StreamRecorder();
         var at = Listen(() => served);

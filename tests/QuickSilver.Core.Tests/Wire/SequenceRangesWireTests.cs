@@ -19,7 +19,7 @@ public sealed class SequenceRangesWireTests
     }
 
     [Fact]
-    public void What_is_below_the_base_is_not_written()
+    public void Numbers_below_the_base_are_not_written()
     {
         var wire = new byte[64];
         int length = SequenceRangesTests.SetOf((1, 3), (5, 20), (30, 31)).WriteTo(wire, 10, Max);

@@ -61,7 +61,7 @@ public sealed class ContractMatchTests
     }
 
     [Fact]
-    public void Fields_of_nested_messages_repeat_numbers_and_are_told_apart()
+    public void Equal_field_numbers_in_nested_messages_are_distinguished()
     {
         Assert.Null(Difference(Requests.Nested("string"), Requests.Nested("string")));
         Assert.Null(Difference(Requests.Nested("string"), Requests.Nested("string") with { TypeName = "Other" }));
@@ -135,7 +135,7 @@ public sealed class ContractMatchTests
     }
 
     [Fact]
-    public void What_differs_far_below_is_named_by_the_end_of_its_path_in_a_sentence_that_fits_into_a_reply()
+    public void A_deep_difference_is_named_by_the_end_of_its_path_within_the_limit_of_a_reply()
     {
         string name = new('n', 1000);
         ContractDescription Chain(string type) => Flat(Held(1, "Next", 1)) with

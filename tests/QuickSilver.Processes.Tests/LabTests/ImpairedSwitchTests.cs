@@ -36,7 +36,7 @@ public sealed class ImpairedSwitchTests
     }
 
     [SkippableFact]
-    public void Loss_is_as_told_on_each_pair_of_its_own_and_nowhere_else()
+    public void Loss_follows_the_settings_of_each_pair()
     {
         const int Count = 5000;
         using var rig = new LabRig(4, seed: 42);

@@ -37,7 +37,7 @@ public sealed class NodeProcessTests
     }
 
     [SkippableFact]
-    public void What_ended_too_early_is_reported_with_what_it_said()
+    public void A_process_that_ends_too_early_is_reported_with_its_output()
     {
         using var network = NetworkNamespaces.Create(1);
         using var process = NodeProcess.Start(network, 1, "/bin/sh", "-c", "echo sorry >&2; exit 7");

@@ -12,7 +12,7 @@ public sealed class ChurnScenarios
     private static readonly int[] Restless = [4, 5, 6];
 
     [SkippableFact]
-    public async Task Who_stays_gets_everything_once_and_in_order_while_others_come_and_go()
+    public async Task Staying_subscribers_receive_everything_once_and_in_order_while_others_join_and_leave()
     {
         using var cluster = new QsmCluster(6);
         var ofBoth = cluster.Subscribe(2, [.. Topics, "--show-topic"]);

@@ -12,7 +12,7 @@ public sealed class FirewallScenarios
     [InlineData(true, true)]
     [InlineData(true, false)]
     [InlineData(false, true)]
-    public void The_others_go_on_without_a_node_whose_UDP_is_dropped_and_it_is_told_why_and_comes_back_after(bool incoming, bool outgoing)
+    public void Others_continue_without_a_node_whose_UDP_is_dropped_which_learns_why_and_rejoins_later(bool incoming, bool outgoing)
     {
         int part = ScenarioSize.Lines / 4;
         string[][] lines = [.. Enumerable.Range(0, 4).Select(i => TestLines.Make(part, first: i * part))];

@@ -11,7 +11,7 @@ public sealed class StreamScenarios
 
     // The last message is lost for all, and nothing comes after it.
     [SkippableFact]
-    public void Of_best_effort_behind_loss_what_came_and_what_was_told_is_all_that_was_sent()
+    public void Best_effort_messages_delivered_and_reported_as_gaps_add_up_to_those_sent()
     {
         const int Small = 3_000;
         const int Large = 300;

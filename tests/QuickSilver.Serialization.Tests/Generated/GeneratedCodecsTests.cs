@@ -31,7 +31,7 @@ public sealed class GeneratedCodecsTests
     public void A_type_without_a_contract_has_no_codec() => Assert.False(GeneratedCodecs.TryGet<Version>(out _));
 
     [Fact]
-    public void A_type_has_one_codec_for_ever()
+    public void A_type_keeps_its_first_codec()
     {
         GeneratedCodecs.Register(new UriCodec());
         Assert.True(GeneratedCodecs.TryGet<Uri>(out var codec));

@@ -40,7 +40,7 @@ public sealed class ProtobufReaderTests
     [InlineData("0D010203")]
     [InlineData("0B0801")]
     [InlineData("80")]
-    public void A_field_that_is_cut_short_is_told_from_one_that_is_whole(string bytes) =>
+    public void Truncated_fields_are_distinguished_from_complete_ones(string bytes) =>
         Assert.Contains("ends in the middle of a field", Malformed(Convert.FromHexString(bytes), SkipAll), StringComparison.Ordinal);
 
     [Theory]
@@ -50,7 +50,7 @@ public sealed class ProtobufReaderTests
     [InlineData("0C", "an end-group tag has no matching start")]
     [InlineData("0E", "unknown wire type")]
     [InlineData("08FFFFFFFFFFFFFFFFFFFF01", "more than ten bytes")]
-    public void What_is_malformed_is_said(string bytes, string what) =>
+    public void Malformed_input_is_described(string bytes, string what) =>
         Assert.Contains(what, Malformed(Convert.FromHexString(bytes), SkipAll), StringComparison.Ordinal);
 
     [Fact]

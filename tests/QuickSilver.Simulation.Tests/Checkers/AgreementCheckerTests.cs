@@ -24,7 +24,7 @@ public sealed class AgreementCheckerTests
     private TimeSpan _now;
 
     [Fact]
-    public void What_one_has_of_a_sender_that_is_gone_and_another_lacks_is_a_violation()
+    public void A_departed_senders_message_that_only_some_members_have_is_a_violation()
     {
         var history = Begun();
         Send(history, 1, 2, 3);
@@ -37,7 +37,7 @@ public sealed class AgreementCheckerTests
     }
 
     [Fact]
-    public void What_nobody_has_or_all_have_is_none()
+    public void Messages_that_all_or_no_members_have_are_no_violation()
     {
         var history = Begun();
         Send(history, 1, 2, 3);
@@ -48,7 +48,7 @@ public sealed class AgreementCheckerTests
     }
 
     [Fact]
-    public void Of_a_sender_that_lives_another_invariant_tells_what_is_owed()
+    public void Messages_of_a_live_sender_belong_to_another_invariant()
     {
         var history = Begun();
         Send(history, 1);

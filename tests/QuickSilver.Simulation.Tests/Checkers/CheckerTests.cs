@@ -36,7 +36,7 @@ public sealed class CheckerTests
     }
 
     [Fact]
-    public void A_hole_told_by_a_notice_is_none()
+    public void A_reported_gap_is_no_violation()
     {
         var story = new Story(new NoGapChecker());
         story.Deliver(5, 6);
@@ -92,7 +92,7 @@ public sealed class CheckerTests
     }
 
     [Fact]
-    public void What_nobody_published_is_a_violation()
+    public void A_message_that_nobody_published_is_a_violation()
     {
         var story = new Story(new NoPhantomChecker());
         story.Publish(1);
@@ -101,7 +101,7 @@ public sealed class CheckerTests
     }
 
     [Fact]
-    public void What_was_published_by_another_life_is_a_phantom()
+    public void A_message_of_another_incarnation_is_a_phantom()
     {
         var story = new Story(new NoPhantomChecker());
         story.Publish(1);
@@ -203,7 +203,7 @@ public sealed class CheckerTests
     }
 
     [Fact]
-    public void What_was_published_while_subscribed_and_never_came_is_a_violation()
+    public void A_message_that_a_subscriber_never_received_is_a_violation()
     {
         var story = new Story(new LivenessChecker());
         story.Publish(1);
@@ -249,7 +249,7 @@ public sealed class CheckerTests
     }
 
     [Fact]
-    public void Who_left_is_owed_nothing_and_a_dead_sender_owes_nothing()
+    public void A_leaver_is_owed_nothing_and_a_dead_sender_owes_nothing()
     {
         var story = new Story(new LivenessChecker());
         story.Subscribe();

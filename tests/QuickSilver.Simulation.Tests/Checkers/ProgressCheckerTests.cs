@@ -11,7 +11,7 @@ public sealed class ProgressCheckerTests
     private readonly RegionStory _story = new(new ProgressChecker(Bound));
 
     [Fact]
-    public void What_arrives_within_the_bound_is_in_order()
+    public void Arrivals_within_the_bound_pass()
     {
         _story.Trouble(3);
         _story.Send(1, 2);
@@ -22,7 +22,7 @@ public sealed class ProgressCheckerTests
     }
 
     [Fact]
-    public void What_is_late_while_a_fault_stands_is_a_violation_and_told_once()
+    public void A_late_arrival_under_a_standing_fault_is_reported_once()
     {
         _story.Trouble(3);
         _story.Send(1);
@@ -60,7 +60,7 @@ public sealed class ProgressCheckerTests
     }
 
     [Fact]
-    public void A_fault_that_begins_or_ends_gives_the_bound_anew()
+    public void The_bound_restarts_when_a_fault_begins_or_ends()
     {
         _story.Send(1);
         _story.Pass(4);
@@ -121,7 +121,7 @@ public sealed class ProgressCheckerTests
     }
 
     [Fact]
-    public void Who_shares_a_view_with_a_fault_may_notice_it()
+    public void Members_that_share_a_view_with_a_faulty_node_may_be_affected()
     {
         var story = new RegionStory(new IsolationChecker(Bound));
         story.Trouble(node: 3);

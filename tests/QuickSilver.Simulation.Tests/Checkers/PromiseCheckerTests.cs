@@ -9,7 +9,7 @@ namespace QuickSilver.Simulation.Tests.Checkers;
 public sealed class PromiseCheckerTests
 {
     [Fact]
-    public void What_was_told_to_be_stable_is_given_to_all_who_live_also_when_its_sender_is_gone()
+    public void A_stable_message_reaches_all_live_subscribers_even_after_its_sender_departed()
     {
         var story = new RegionStory(new StableChecker());
         story.Send(1, 2);
@@ -110,7 +110,7 @@ public sealed class PromiseCheckerTests
     }
 
     [Fact]
-    public void Where_no_side_has_the_majority_nothing_is_promised()
+    public void Without_a_majority_on_any_side_nothing_is_guaranteed()
     {
         var story = new RegionStory(new MajorityChecker(nodes: 4));
         story.Trouble(1);

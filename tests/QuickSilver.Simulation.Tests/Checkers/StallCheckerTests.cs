@@ -9,7 +9,7 @@ public sealed class StallCheckerTests
     private readonly RegionStory _story = new(new StallChecker(TimeSpan.FromSeconds(2)));
 
     [Fact]
-    public void What_waits_for_long_and_is_not_named_is_a_violation_and_told_once()
+    public void A_long_unnamed_wait_is_a_violation_and_reported_once()
     {
         _story.Pass(4);
         Wait(since: 0, named: null);
@@ -22,7 +22,7 @@ public sealed class StallCheckerTests
     }
 
     [Fact]
-    public void What_is_named_may_wait_and_so_may_what_has_not_waited_for_long()
+    public void Named_waits_and_short_waits_are_no_violation()
     {
         _story.Pass(10);
         Wait(since: 0, named: "The membership service is out of reach.");

@@ -17,7 +17,7 @@ public sealed class WholeNodeCheckerTests
     private static readonly Subscription Endpoint = new(7, 3, Topic);
 
     [Fact]
-    public void Who_subscribes_is_in_a_region_of_the_topic()
+    public void A_subscriber_is_in_a_region_of_the_topic()
     {
         var story = new Story(new ViewsChecker());
         story.Configure(Receiver, 4, [View(1, 4, Sender, Receiver)], subscribed: true);
@@ -83,7 +83,7 @@ public sealed class WholeNodeCheckerTests
     [Theory]
     [InlineData(4, true)]
     [InlineData(3, false)]
-    public void Who_came_to_another_service_from_the_same_configuration_is_owed_what_was_sent_before(long receiverHad, bool isOwed)
+    public void Nodes_that_move_to_another_service_from_one_configuration_owe_each_other_earlier_messages(long receiverHad, bool isOwed)
     {
         var story = new Story(new DeliveryViewChecker());
         story.Admit(Sender, service: 1, 2);
@@ -127,7 +127,7 @@ public sealed class WholeNodeCheckerTests
     }
 
     [Fact]
-    public void What_a_removed_life_publishes_after_all_know_is_heard_by_nobody()
+    public void Messages_of_a_removed_incarnation_are_delivered_to_nobody()
     {
         var story = new Story(new IncarnationChecker());
         story.Join(Receiver, 1, Sender, Receiver, Other);
@@ -261,7 +261,7 @@ public sealed class WholeNodeCheckerTests
     }
 
     [Fact]
-    public void Who_follows_an_old_service_to_the_end_is_a_violation_unless_it_ended()
+    public void Following_an_old_service_to_the_end_is_a_violation_unless_the_node_ended()
     {
         var story = new Story(new PrimaryChecker { HostsMayPart = true });
         story.Admit(Sender, service: 1, number: 4);

@@ -74,7 +74,7 @@ public sealed class AwaitingTests : IDisposable
     }
 
     [Fact]
-    public void What_a_scenario_throws_is_thrown_where_it_is_awaited()
+    public void A_scenarios_exception_is_rethrown_where_it_is_awaited()
     {
         _cluster.Start();
         var thrown = Assert.Throws<InvalidDataException>(() => _cluster.Await(async () =>
@@ -112,7 +112,7 @@ public sealed class AwaitingTests : IDisposable
     }
 
     [Fact]
-    public void What_never_ends_is_given_up_at_the_limit()
+    public void A_task_that_never_completes_times_out()
     {
         _cluster.Start();
         var begun = _cluster.Now;

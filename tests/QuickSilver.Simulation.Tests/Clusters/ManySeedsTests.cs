@@ -21,7 +21,7 @@ public sealed class ManySeedsTests
     }
 
     [Fact]
-    public void The_first_seed_that_fails_is_told_with_the_line_that_plays_it_again()
+    public void The_first_failing_seed_is_reported_with_its_replay_command()
     {
         var thrown = Assert.Throws<SimulationException>(() => Simulate.ManySeeds(5, Options, cluster =>
         {
@@ -32,7 +32,7 @@ public sealed class ManySeedsTests
         Assert.Equal(42UL, thrown.Seed);
         Assert.Equal(
             "QS_SEEDS=1 QS_FIRST_SEED=42 dotnet test --filter "
-            + $"\"FullyQualifiedName~{nameof(The_first_seed_that_fails_is_told_with_the_line_that_plays_it_again)}\"",
+            + $"\"FullyQualifiedName~{nameof(The_first_failing_seed_is_reported_with_its_replay_command)}\"",
             thrown.Replay);
         Assert.Contains(thrown.Replay!, thrown.Message, StringComparison.Ordinal);
         Assert.Contains("Faults:", thrown.Message, StringComparison.Ordinal);
@@ -41,7 +41,7 @@ public sealed class ManySeedsTests
     }
 
     [Fact]
-    public void What_must_always_hold_is_looked_at_whenever_something_happens()
+    public void Invariants_are_checked_after_every_event()
     {
         TimeSpan due = default;
         var thrown = Assert.Throws<SimulationException>(() => Simulate.ManySeeds(1, Options, cluster =>
@@ -58,7 +58,7 @@ public sealed class ManySeedsTests
     }
 
     [Fact]
-    public void What_never_comes_to_be_is_told()
+    public void A_condition_that_never_becomes_true_is_reported()
     {
         var thrown = Assert.Throws<SimulationException>(() => Simulate.ManySeeds(1, Options, cluster =>
         {

@@ -44,7 +44,7 @@ public sealed class NoMulticastTests
     }
 
     [Fact]
-    public void Where_multicast_works_nothing_is_said_of_it()
+    public void Working_multicast_is_not_mentioned()
     {
         using var cluster = new SimulatedCluster(nodes: 5, seed: 1);
         cluster.Start(Listen(Lines(cluster)));
@@ -61,7 +61,7 @@ public sealed class NoMulticastTests
 
     // Nobody can be found there without an address; each node says so, and what to do.
     [Fact]
-    public void Nodes_that_look_for_each_other_are_told_what_to_do()
+    public void Nodes_that_cannot_find_each_other_report_what_to_do()
     {
         var options = new SimulationOptions { Nodes = 2, StartedNodes = 0, Membership = MembershipPlacement.Embedded, Link = Off };
         using var cluster = new SimulatedCluster(options);
@@ -79,7 +79,7 @@ public sealed class NoMulticastTests
     }
 
     [Fact]
-    public void Nodes_that_find_each_other_are_told_nothing_and_one_that_was_told_is_told_no_more()
+    public void Nodes_that_find_each_other_report_nothing_and_withdraw_earlier_reports()
     {
         var options = new SimulationOptions { Nodes = 2, StartedNodes = 1, Membership = MembershipPlacement.Embedded };
         using var cluster = new SimulatedCluster(options);

@@ -8,7 +8,7 @@ public sealed class SimulatedClusterTests
     [Theory]
     [InlineData(MembershipPlacement.Dedicated)]
     [InlineData(MembershipPlacement.Embedded)]
-    public void What_one_node_publishes_every_node_gets(MembershipPlacement membership)
+    public void Every_node_receives_what_one_node_publishes(MembershipPlacement membership)
     {
         using var cluster = new SimulatedCluster(new SimulationOptions { Nodes = 5, Seed = 4, Membership = membership });
         var got = Heard(cluster);
@@ -135,7 +135,7 @@ public sealed class SimulatedClusterTests
     }
 
     [Fact]
-    public void A_node_that_the_service_removes_is_started_anew()
+    public void A_node_that_the_service_removes_is_restarted()
     {
         var options = new SimulationOptions
         {

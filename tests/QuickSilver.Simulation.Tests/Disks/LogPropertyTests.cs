@@ -11,7 +11,7 @@ namespace QuickSilver.Simulation.Tests.Disks;
 public sealed class LogPropertyTests
 {
     [Fact]
-    public void What_was_synced_is_always_there_and_behind_it_a_front_part_of_the_rest() =>
+    public void Synced_bytes_survive_followed_by_a_prefix_of_the_rest() =>
         Steps.Hold(steps => new Course(new DiskModel { Jitter = TimeSpan.FromMilliseconds(1) }).Run(steps));
 
     [Fact]

@@ -35,7 +35,7 @@ public sealed class LoadRunTests
     [InlineData(true, false, 0)]
     [InlineData(false, true, 0)]
     [InlineData(false, false, 0.02)]
-    public void What_is_lost_or_late_by_a_fault_arrives_in_the_end(bool sleep, bool lossBursts, double loss)
+    public void Data_lost_or_delayed_by_a_fault_arrives_eventually(bool sleep, bool lossBursts, double loss)
     {
         var figures = LoadRun.Measure(Small with { Faults = new LoadFaults { Sleep = sleep, LossBursts = lossBursts, Loss = loss } });
 
@@ -55,7 +55,7 @@ public sealed class LoadRunTests
     }
 
     [Fact]
-    public void Where_tokens_are_few_the_sender_waits_for_acknowledgements_and_in_the_end_has_them()
+    public void With_few_tokens_the_sender_waits_for_acknowledgements_and_receives_them()
     {
         var plan = Small with { Rate = 1000 };
         var steady = LoadRun.Measure(plan with { TokenRate = 5 });

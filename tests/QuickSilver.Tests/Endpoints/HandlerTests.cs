@@ -49,7 +49,7 @@ public sealed class HandlerTests
     }
 
     [Fact]
-    public async Task Whoever_joins_a_lone_handler_gets_all_that_comes_after_and_takes_nothing_from_it()
+    public async Task Consumers_added_beside_a_single_handler_get_all_later_messages_and_take_none_from_it()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
@@ -109,7 +109,7 @@ public sealed class HandlerTests
     }
 
     [Fact]
-    public async Task Handlers_are_told_of_gaps()
+    public async Task Handlers_are_notified_of_gaps()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();

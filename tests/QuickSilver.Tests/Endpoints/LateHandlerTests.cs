@@ -8,7 +8,7 @@ public sealed class LateHandlerTests
     private const string Name = "ticks";
 
     [Fact]
-    public async Task What_came_between_the_opening_and_the_first_handler_is_delivered_to_it_first_and_in_order()
+    public async Task The_first_handler_first_receives_the_messages_buffered_since_opening_in_order()
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
@@ -27,7 +27,7 @@ public sealed class LateHandlerTests
     }
 
     [Fact]
-    public async Task What_was_buffered_reaches_the_first_handler_though_nothing_follows()
+    public async Task Buffered_messages_reach_the_first_handler_without_a_later_message()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
@@ -46,7 +46,7 @@ public sealed class LateHandlerTests
     }
 
     [Fact]
-    public async Task What_the_buffer_had_no_room_for_is_told_to_the_first_handler_as_a_gap()
+    public async Task Messages_that_did_not_fit_the_buffer_are_a_gap_for_the_first_handler()
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
@@ -76,7 +76,7 @@ public sealed class LateHandlerTests
     }
 
     [Fact]
-    public async Task What_waits_for_the_next_reader_is_not_taken_from_it_by_a_handler()
+    public async Task A_handler_does_not_take_messages_that_wait_for_the_next_reader()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();

@@ -10,7 +10,7 @@ public sealed class ReaderRingTests
     private static readonly SenderId Sender = new(1, 1);
 
     [Fact]
-    public void What_is_read_and_what_is_told_as_gaps_is_every_message_once_and_in_order()
+    public void Messages_read_and_gaps_cover_every_message_once_and_in_order()
     {
         var step = Gen.Frequency(
             (5, Gen.Choose(0, 2).Select(sender => sender)),
@@ -170,7 +170,7 @@ public sealed class ReaderRingTests
     }
 
     [Fact]
-    public void What_a_reader_took_and_did_not_read_waits_for_the_next_one()
+    public void Unread_messages_of_a_reader_wait_for_the_next_one()
     {
         var ring = Filled(64, 20);
         Assert.Equal("1", ReadOne(ring));

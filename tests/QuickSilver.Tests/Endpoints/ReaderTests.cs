@@ -57,7 +57,7 @@ public sealed class ReaderTests
     [Theory]
     [InlineData(SlowReaderPolicy.DropOldest, "gap 1-6,7,8")]
     [InlineData(SlowReaderPolicy.DropNewest, "1,2,gap 3-8,9")]
-    public async Task A_dropping_reader_never_stops_the_sender_and_is_told_in_order(SlowReaderPolicy policy, string expected)
+    public async Task A_dropping_reader_never_blocks_the_sender_and_gets_its_gaps_in_order(SlowReaderPolicy policy, string expected)
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();

@@ -32,7 +32,7 @@ public sealed class ImpossibleMessageTests
     }
 
     [Fact]
-    public async Task What_was_accepted_before_the_topic_had_so_many_regions_is_told_as_lost_and_what_follows_goes()
+    public async Task A_message_that_no_longer_fits_all_regions_is_reported_as_lost_and_later_ones_are_sent()
     {
         var logs = new RecordingLogs();
         await using var parts = new FakeParts(threaded: false);

@@ -126,7 +126,7 @@ public sealed class PublishIntakeTests
     }
 
     [Fact]
-    public async Task What_a_cancelled_endpoint_left_in_the_lane_is_not_sent_and_holds_nobody_up()
+    public async Task Messages_of_a_cancelled_endpoint_in_the_lane_are_not_sent_and_block_nobody()
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
@@ -149,7 +149,7 @@ public sealed class PublishIntakeTests
     [Theory]
     [InlineData(100)]
     [InlineData(Large)]
-    public async Task A_codec_that_writes_another_size_than_it_may_is_told_so_and_harms_nobody(int bytes)
+    public async Task A_codec_that_writes_a_wrong_size_fails_its_publish_only(int bytes)
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync(SmallQueue);
@@ -181,7 +181,7 @@ public sealed class PublishIntakeTests
     }
 
     [Fact]
-    public async Task A_codec_that_asks_for_fewer_than_no_bytes_is_told_so_and_harms_no_other_topic()
+    public async Task A_codec_with_a_negative_size_fails_its_publish_and_no_other_topic()
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync(SmallQueue);

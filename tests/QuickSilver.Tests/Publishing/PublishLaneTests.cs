@@ -14,7 +14,7 @@ public sealed class PublishLaneTests
         (3, Gen.Choose(0, 300)), (1, Gen.Choose(0, 2_048)), (3, Gen.Choose(-8, -1))).ArrayOf().ToArbitrary();
 
     [Fact]
-    public void What_is_committed_comes_out_whole_and_in_order_and_room_comes_back_with_what_is_taken() =>
+    public void Committed_messages_come_out_complete_and_in_order_and_free_their_room() =>
         Prop.ForAll(Operations, operations =>
         {
             var lane = New();
