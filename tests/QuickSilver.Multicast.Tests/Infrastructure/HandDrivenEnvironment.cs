@@ -1,0 +1,73 @@
+using System.Net;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Requests;
+using QuickSilver.Core.Storage;
+using QuickSilver.Core.Transport;
+
+namespace QuickSilver.Multicast.Tests.Infrastructure;
+
+// The environment of one node that a test drives by hand: time stands still until the test advances it, alarms fire only then, and
+// what is sent is recorded.
+internal sealed class HandDrivenEnvironment : INodeEnvironment
+{
+    // More than any test needs: alarms that set themselves again for the same instant end in a failure.
+    private const int MostAlarms = 100_000;
+
+    private readonly AlarmQueue _alarms = new();
+    private readonly RequestQueue _requests = new();
+
+    public TimeSpan Now { get; private set; } = TimeSpan.FromSeconds(100);
+
+    public DateTimeOffset UtcNow => DateTimeOffset.UnixEpoch + Now;
+
+    public SlabPool Buffers { get; } = new(64L << 20);
+
+    public IPAddress LocalAddress => IPAddress.Loopback;
+
+    /// <summary>What the next random numbers are.</summary>
+    public ulong Random { get; set; }
+
+    public ulong NextRandom() => Random;
+
+    public void Schedule(Alarm alarm, TimeSpan delay) => _alarms.Schedule(alarm, Now + delay);
+
+    public void Cancel(Alarm alarm) => _alarms.Cancel(alarm);
+
+    public void Post(Request request) => _requests.Enqueue(request);
+
+    /// <summary>Lets so much time pass: alarms fire in order, each at its own instant, those of the last instant too.</summary>
+    public void Advance(TimeSpan by)
+    {
+        var end = Now + by;
+        for (int fired = 0; _alarms.TryPeekDue(out var due) && due <= end; fired++)
+        {
+            Assert.True(fired < MostAlarms, "Alarms fire without end.");
+            Now = due > Now ? due : Now;
+            _alarms.TakeDue(Now)!.Fire();
+            RunRequests();
+        }
+
+        Now = end;
+        RunRequests();
+    }
+
+    public void Advance(double milliseconds) => Advance(TimeSpan.FromMilliseconds(milliseconds));
+
+    public IDatagramPort OpenPort(DatagramPortOptions options, IDatagramReceiver receiver) => new RecordingPort();
+
+    public IControlListener Listen(IPEndPoint local, IControlAcceptor acceptor) => throw new NotSupportedException();
+
+    public IControlStream Connect(IPEndPoint remote, IControlStreamHandler handler) => throw new NotSupportedException();
+
+    public INodeLog OpenLog(LogOptions options, ILogObserver observer) => throw new NotSupportedException();
+
+    private void RunRequests()
+    {
+        while (_requests.TryDequeue() is { } request)
+        {
+            request.Execute();
+        }
+    }
+}

@@ -1,0 +1,28 @@
+using System.Collections.Immutable;
+using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Multicast.Tests.Infrastructure;
+
+// Keeps what one node tells the membership service.
+internal sealed class RecordingMembership(NodeKey self) : IMembership
+{
+    public NodeKey Self { get; } = self;
+
+    public bool IsReachable => true;
+
+    public List<NodeKey> Suspects { get; } = [];
+
+    public void ReportSuspect(NodeKey node, string reason) => Suspects.Add(node);
+
+    public void Open(TopicRequest request, Action<TopicOutcome> completed) => throw new NotSupportedException();
+
+    public void Close(ulong topicId) => throw new NotSupportedException();
+
+    public void Confirm(long configuration, ImmutableArray<OpenView> open) => throw new NotSupportedException();
+
+    public void GiveUp(string reason) => throw new NotSupportedException();
+
+    public void Leave(Action completed) => throw new NotSupportedException();
+}
