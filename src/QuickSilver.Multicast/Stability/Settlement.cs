@@ -55,6 +55,8 @@ internal sealed class Settlement
 internal sealed class RingResult
 {
     private SequenceRanges? _lacked;
+    // The last epoch whose decision has gone round.
+    private ulong _decided;
 
     public long HeldByAll { get; set; }
     // What all under the ring hold beyond, where that is told.
@@ -72,4 +74,12 @@ internal sealed class RingResult
     public bool IsRefused { get; set; }
 
     public SequenceRanges Lacked => _lacked ??= new SequenceRanges(RecoveryRecord.MaxRanges);
+
+    /// <summary>True when the round was the first to tell of a decision.</summary>
+    public bool NoteDecision(RecoveryRecord record)
+    {
+        bool isNews = record.IsDecided && record.Epoch > _decided;
+        _decided = isNews ? record.Epoch : _decided;
+        return isNews;
+    }
 }

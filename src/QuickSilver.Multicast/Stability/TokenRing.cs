@@ -368,7 +368,7 @@ internal sealed class TokenRing
             var result = Result(record.Sender);
             RingHierarchy.Bound(record, stream);
             bool isNews = Take(record, result, isWhole);
-            moved |= isNews || record.IsDecided;
+            moved |= isNews || result.NoteDecision(record);
             if (IsRoot)
             {
                 _rings.Settle(record, settlement, stream, isWhole);
