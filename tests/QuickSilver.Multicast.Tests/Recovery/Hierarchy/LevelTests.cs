@@ -1,0 +1,191 @@
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Tests.Infrastructure;
+
+namespace QuickSilver.Multicast.Tests.Recovery.Hierarchy;
+
+// Two rings of two members, and the root, in which the leaders of both sit: ranks 0 and 2.
+public sealed class LevelTests
+{
+    private static readonly RepairRules TwoByTwo = new(Replicas: 2, RingSize: 2);
+
+    private readonly LoneMember _root = new(members: 4, rank: 0, repair: TwoByTwo);
+    private readonly LoneMember _second = new(members: 4, rank: 2, repair: TwoByTwo);
+
+    [Fact]
+    public void A_leader_tells_the_ring_above_what_its_last_whole_round_found()
+    {
+        _root.Receive(1, 2, 3);
+        EndBelow(record => (record.HeldByAll, record.ConsumedByAll, record.ReadByAll, record.ReplicatedByAll) = (2, 1, 3, 2));
+
+        var token = TokenOfLevel(_root, 1);
+
+        var record = Record(token);
+        Assert.Equal(_root.Keys[2], token.To);
+        Assert.Equal((2, 1, 3, 2), (record.HeldByAll, record.ConsumedByAll, record.ReadByAll, record.ReplicatedByAll));
+    }
+
+    [Fact]
+    public void A_ring_below_the_root_settles_and_acknowledges_nothing()
+    {
+        _root.Receive(1);
+        EndBelow(_ => { });
+
+        Assert.Equal(0, _root.Settlement.Stable);
+        Assert.Empty(_root.TakeAcks());
+    }
+
+    [Fact]
+    public void A_seat_whose_ring_has_had_no_whole_round_holds_nothing()
+    {
+        _second.Receive(1, 2);
+
+        var record = Tell(_second, record => record.HeldByAll = record.ConsumedByAll = record.ReadByAll = record.ReplicatedByAll = 2);
+
+        Assert.Equal((0, 0, 0, 0), (record.HeldByAll, record.ConsumedByAll, record.ReadByAll, record.ReplicatedByAll));
+        Assert.Equal(2, record.HeldByAny);
+    }
+
+    [Fact]
+    public void Drops_and_buffers_of_a_ring_are_told_above()
+    {
+        _root.Receive(1);
+        _root.AdvanceToToken();
+        _root.EndRound(token => (token.KernelDrops, token.ReceiveBufferBytes) = (9, 4_000), _root.Keys[1]);
+
+        var token = TokenOfLevel(_root, 1);
+
+        Assert.Equal((9, 4_000), (token.KernelDrops, token.ReceiveBufferBytes));
+    }
+
+    [Fact]
+    public void What_the_root_has_settled_comes_down_with_the_next_token_of_the_rings_below()
+    {
+        _root.Receive(1, 2);
+        EndBelow(_ => { });
+        EndOfLevel1(_ => { });
+        Assert.Equal(2, _root.Settlement.Stable);
+
+        Assert.Equal(2, Record(TokenOfLevel(_root, 0)).Stable);
+    }
+
+    [Fact]
+    public void What_a_leader_hears_above_wakes_its_resting_ring_below()
+    {
+        _second.Receive(1);
+        _second.RunRounds(10);
+        _second.TakeTokens();
+
+        Tell(_second, record => record.Stable = record.HeldByAny = 1);
+
+        _second.Advance(_second.Options.TokenIntervalWaiting);
+        Assert.Equal(1, Record(TokenOfLevel(_second, 0)).Stable);
+    }
+
+    [Fact]
+    public void A_wanted_round_is_wanted_above_too()
+    {
+        _root.Receive(1);
+        _root.Rings.OnAckWanted();
+        _root.Advance(TimeSpan.Zero);
+        _root.EndRound(from: _root.Keys[1]);
+
+        _root.Advance(TimeSpan.Zero);
+
+        TokenOfLevel(_root, 1);
+    }
+
+    [Fact]
+    public void A_ring_that_has_not_told_in_an_epoch_makes_the_record_partial_and_is_asked()
+    {
+        const ulong epoch = 1UL << 32 | 1;
+        _second.Receive(1, 3);
+        _second.Remove(LoneMember.Publisher);
+        _second.Advance(TimeSpan.Zero);
+        _second.TakeTokens();
+
+        Assert.True(Tell(_second, record => (record.Epoch, record.IsGathering, record.Through) = (epoch, true, 3)).IsPartial);
+
+        // The ring below is asked, and then the seat speaks for it.
+        _second.Advance(_second.Options.TokenTimeout * 4);
+        var asked = _second.TakeTokens().FindLast(token => token.Level == 0)!;
+        Assert.Equal((epoch, true), (Record(asked).Epoch, Record(asked).IsGathering));
+        asked.To = _second.Self;
+        _second.Give(asked, _second.Keys[3]);
+        var record = Tell(
+            _second,
+            record =>
+            {
+                (record.Epoch, record.IsGathering, record.Through) = (epoch, true, 3);
+                record.LackedByAll.Add(1, 2);
+            });
+        Assert.False(record.IsPartial);
+        Assert.Equal([new(2, 2)], record.LackedByAll.Ranges.ToArray());
+    }
+
+    [Fact]
+    public void A_member_that_comes_to_lead_its_ring_takes_the_seat_above()
+    {
+        var member = new LoneMember(members: 4, rank: 1, repair: TwoByTwo);
+        Assert.Single(member.Rings.Rings);
+
+        member.Remove(member.Keys[0]);
+
+        Assert.Equal(2, member.Rings.Rings.Count);
+        Assert.True(member.Rings.Rings[1].IsLeader);
+    }
+
+    [Fact]
+    public void A_ring_without_a_live_member_is_left_out_above()
+    {
+        _root.Remove(_root.Keys[2]);
+        _root.Remove(_root.Keys[3]);
+        _root.Receive(1);
+        EndBelow(_ => { });
+        _root.Advance(5);
+
+        Assert.Equal(1, _root.Settlement.Stable);
+        Assert.Equal(1, _root.TakeAcks()[^1].Stable);
+    }
+
+    private static RecoveryRecord Record(Token token) => token.Find(LoneMember.Publisher)!;
+
+    private static Token TokenOfLevel(LoneMember member, int level)
+    {
+        for (int step = 0; step < 2_000; step++)
+        {
+            if (member.TakeTokens().FindLast(token => token.Level == level) is { } found)
+            {
+                return found;
+            }
+
+            member.Advance(1);
+        }
+
+        throw new InvalidOperationException("No token came.");
+    }
+
+    private void EndBelow(Action<RecoveryRecord> others)
+    {
+        _root.AdvanceToToken();
+        _root.EndRound(token => others(Record(token)), _root.Keys[1]);
+    }
+
+    private void EndOfLevel1(Action<RecoveryRecord> others)
+    {
+        var token = TokenOfLevel(_root, 1);
+        others(Record(token));
+        token.To = _root.Self;
+        Assert.Equal(DropReason.None, _root.Give(token, _root.Keys[2]));
+    }
+
+    // A token of the root comes to the other leader; gives the record as it was passed on.
+    private static RecoveryRecord Tell(LoneMember member, Action<RecoveryRecord> fill)
+    {
+        var token = member.TokenOf(member.Keys[0], member.Environment.Now.Ticks, level: 1);
+        fill(token.Add(LoneMember.Publisher));
+        Assert.Equal(DropReason.None, member.Give(token, member.Keys[0]));
+        return Record(member.TakeTokens().Find(sent => sent.Level == 1)!);
+    }
+}
