@@ -1,0 +1,119 @@
+using QuickSilver.Core.Wire;
+using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Tests.Infrastructure;
+
+namespace QuickSilver.Multicast.Tests.Dissemination.Sending;
+
+// Who waits for a message to be stable, and what comes of the wait.
+public sealed class ClaimTests : IStabilityObserver
+{
+    private readonly LoneSender _sender = new LoneSender().Opened();
+    private readonly Stack<StabilityClaim> _pool = new();
+    private readonly List<long> _stable = [];
+    private readonly List<(long Sequence, string Reason)> _abandoned = [];
+
+    void IStabilityObserver.OnStable(long sequence) => _stable.Add(sequence);
+
+    void IStabilityObserver.OnAbandoned(long sequence, string reason) => _abandoned.Add((sequence, reason));
+
+    [Fact]
+    public void A_claim_is_completed_when_all_members_hold_the_packet_in_which_the_message_ends()
+    {
+        _sender.Append(3, null);
+        _sender.Append(1, Claim(4));
+        _sender.Append(1, Claim(5));
+        _sender.Stream.Flush();
+
+        _sender.Ack(3);
+        Assert.Empty(_stable);
+        _sender.Ack(4);
+        Assert.Equal([4], _stable);
+        _sender.Ack(5);
+        Assert.Equal([4, 5], _stable);
+    }
+
+    [Fact]
+    public void A_message_that_somebody_waits_for_asks_for_an_acknowledgement()
+    {
+        _sender.Append(1);
+        _sender.Append(1, Claim(2));
+        _sender.Append(1);
+        _sender.Stream.Flush();
+
+        Assert.Equal([false, true, false], _sender.Path.Runs[0].Select(packet => packet.Flags.HasFlag(PacketFlags.AckWanted)));
+    }
+
+    [Fact]
+    public void A_message_to_two_regions_is_stable_when_both_hold_it()
+    {
+        var other = new LoneSender().Opened();
+        var claim = StabilityClaim.Rent(_pool, this, 1, streams: 2);
+        _sender.Append(1, claim);
+        other.Append(1, claim);
+        _sender.Stream.Flush();
+        other.Stream.Flush();
+
+        _sender.Ack(1);
+        Assert.Empty(_stable);
+        other.Ack(1);
+
+        Assert.Equal([1], _stable);
+    }
+
+    [Fact]
+    public void A_best_effort_stream_completes_a_claim_at_once()
+    {
+        new LoneSender(StreamClass.BestEffort, usesGroup: false).Opened().Append(1, Claim(1));
+
+        Assert.Equal([1], _stable);
+    }
+
+    [Fact]
+    public void A_stream_that_closes_abandons_its_claims_with_the_reason()
+    {
+        _sender.Append(1, Claim(1));
+        _sender.Append(1, Claim(2));
+        _sender.Stream.Flush();
+        _sender.Ack(1);
+
+        _sender.Stream.Close("the node stops");
+
+        Assert.Equal([1], _stable);
+        Assert.Equal([(2L, "the node stops")], _abandoned);
+        Assert.Equal(0, _sender.Environment.Buffers.LeasedBlocks);
+    }
+
+    [Fact]
+    public void A_stream_without_a_live_member_counts_as_held_and_sends_nothing_more()
+    {
+        _sender.Append(200, null);
+        _sender.Append(1, Claim(201));
+        int sent = _sender.Path.Packets;
+        Assert.All(_sender.Keys[..^1], member => Assert.True(_sender.Stream.OnMemberGone(member)));
+        Assert.False(_sender.Stream.OnMemberGone(_sender.Keys[^1]));
+
+        _sender.Stream.Abandon();
+
+        Assert.True(_sender.Stream.IsSettled);
+        Assert.False(_sender.Stream.IsWaiting);
+        Assert.Equal([201], _stable);
+        _sender.Advance(5_000);
+        Assert.Equal(sent, _sender.Path.Packets);
+        Assert.Empty(_sender.TakeAnnouncements());
+    }
+
+    [Fact]
+    public void An_acknowledgement_that_leaves_out_a_member_that_the_sender_counts_does_not_count_all()
+    {
+        Assert.True(_sender.Stream.CountsAll(0));
+        Assert.False(_sender.Stream.CountsAll(GoneMark.Of(_sender.Keys[1])));
+
+        _sender.Stream.OnMemberGone(_sender.Keys[1]);
+
+        Assert.False(_sender.Stream.CountsAll(0));
+        Assert.True(_sender.Stream.CountsAll(GoneMark.Of(_sender.Keys[1])));
+    }
+
+    private StabilityClaim Claim(long sequence) => StabilityClaim.Rent(_pool, this, sequence, streams: 1);
+}

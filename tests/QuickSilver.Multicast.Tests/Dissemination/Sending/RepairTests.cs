@@ -1,0 +1,148 @@
+using QuickSilver.Core.Transport;
+using QuickSilver.Core.Wire;
+using QuickSilver.Multicast.Tests.Infrastructure;
+
+namespace QuickSilver.Multicast.Tests.Dissemination.Sending;
+
+// What a sender sends again to those who ask, and what it does not.
+public sealed class RepairTests
+{
+    private readonly LoneSender _sender = new LoneSender().Opened();
+
+    public RepairTests() => _sender.Send(20);
+
+    [Fact]
+    public void Who_asks_alone_gets_the_packets_alone()
+    {
+        _sender.Ask(1, 3, 5);
+
+        var repairs = _sender.TakeRepairs();
+        Assert.Equal([3, 4, 5], repairs.Select(packet => packet.Sequence));
+        Assert.All(repairs, packet => Assert.Equal(LoneMember.EndPointOf(_sender.Keys[1]), packet.To));
+        Assert.Empty(_sender.Path.TakeSpread(PacketKind.Data));
+        Assert.Equal(3, _sender.Counters.RepairsSent);
+    }
+
+    [Fact]
+    public void When_a_second_member_asks_within_the_window_all_get_it()
+    {
+        _sender.Ask(0, 3, 3);
+        _sender.TakeRepairs();
+
+        _sender.Ask(1, 3, 3);
+
+        Assert.Equal(3, Assert.Single(_sender.Path.TakeSpread(PacketKind.Data)).Sequence);
+        Assert.Empty(_sender.TakeRepairs());
+    }
+
+    [Fact]
+    public void Who_asks_after_it_went_to_all_has_it_on_the_way()
+    {
+        _sender.Ask(0, 3, 3);
+        _sender.Ask(1, 3, 3);
+        _sender.TakeRepairs();
+        _sender.Path.TakeSpread(PacketKind.Data);
+
+        _sender.Ask(2, 3, 3);
+
+        Assert.Empty(_sender.TakeRepairs());
+        Assert.Empty(_sender.Path.TakeSpread(PacketKind.Data));
+    }
+
+    [Fact]
+    public void A_second_member_that_asks_later_gets_it_alone()
+    {
+        _sender.Ask(0, 3, 3);
+        _sender.TakeRepairs();
+        _sender.Advance(_sender.Options.ReorderWindow);
+
+        _sender.Ask(1, 3, 3);
+
+        Assert.Single(_sender.TakeRepairs());
+        Assert.Empty(_sender.Path.TakeSpread(PacketKind.Data));
+    }
+
+    [Fact]
+    public void The_same_member_that_asks_again_does_not_make_it_go_to_all()
+    {
+        _sender.Ask(0, 3, 3);
+        _sender.Ask(0, 3, 3);
+
+        Assert.Equal(2, _sender.TakeRepairs().Count);
+        Assert.Empty(_sender.Path.TakeSpread(PacketKind.Data));
+    }
+
+    [Fact]
+    public void None_is_sent_while_one_may_be_on_its_way_behind_the_stream()
+    {
+        _sender.Ask(0, 3, 3, known: 5);
+        _sender.TakeRepairs();
+        _sender.Send(10);
+        _sender.Advance(50);
+
+        // It went behind packet 20: who does not know of that one yet has the answer on the way.
+        _sender.Ask(0, 3, 3, known: 19);
+        Assert.Empty(_sender.TakeRepairs());
+
+        _sender.Ask(0, 3, 3, known: 20);
+        Assert.Single(_sender.TakeRepairs());
+    }
+
+    [Fact]
+    public void An_answer_is_thought_to_be_on_its_way_for_a_bounded_time()
+    {
+        _sender.Ask(0, 3, 3, known: 5);
+        _sender.TakeRepairs();
+        _sender.Advance(_sender.Options.PullRepeatMax);
+
+        _sender.Ask(0, 3, 3, known: 5);
+
+        Assert.Single(_sender.TakeRepairs());
+    }
+
+    [Fact]
+    public void What_is_stable_is_sent_to_nobody()
+    {
+        _sender.Ack(10);
+
+        _sender.Ask(0, 1, 12);
+
+        Assert.Equal([11, 12], _sender.TakeRepairs().Select(packet => packet.Sequence));
+    }
+
+    [Fact]
+    public void One_request_is_answered_with_so_many_packets_at_most()
+    {
+        _sender.Ask(0, 1, 20, most: 4);
+
+        Assert.Equal([1, 2, 3, 4], _sender.TakeRepairs().Select(packet => packet.Sequence));
+    }
+
+    [Fact]
+    public void No_more_is_sent_again_than_the_node_may()
+    {
+        var sender = new LoneSender(options: new MulticastOptions { ClusterId = LoneMember.Cluster, RepairBytesPerSecond = 1_472 }).Opened();
+        sender.Send(20);
+
+        sender.Ask(0, 1, 20);
+
+        Assert.InRange(sender.TakeRepairs().Count, 1, 2);
+        Assert.Equal(1, sender.Counters.RepairsPutOff);
+        sender.Advance(5_000);
+        sender.Ask(0, 10, 20);
+        Assert.NotEmpty(sender.TakeRepairs());
+    }
+
+    [Fact]
+    public void What_the_system_refused_is_not_noted_as_sent()
+    {
+        _sender.ControlPort.Outcome = SendOutcome.Refused;
+        _sender.Ask(0, 3, 3, known: 5);
+        Assert.Equal(0, _sender.Counters.RepairsSent);
+
+        _sender.ControlPort.Outcome = SendOutcome.Sent;
+        _sender.Ask(0, 3, 3, known: 5);
+
+        Assert.Single(_sender.TakeRepairs());
+    }
+}
