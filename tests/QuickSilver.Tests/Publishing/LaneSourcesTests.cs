@@ -1,8 +1,8 @@
 using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Endpoints;
-using QuickSilver.Multicast;
 using QuickSilver.Publishing;
+using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Publishing;
 
@@ -25,7 +25,7 @@ public sealed class LaneSourcesTests
         {
             if (step % 8 < 5)
             {
-                var endpoint = new NoEndpoint();
+                var endpoint = new StubEndpoint();
                 int number = sources.Add(endpoint, null!);
                 Assert.True(number != 0 && given.Add(number));
                 model.Add(number, endpoint);
@@ -46,28 +46,5 @@ public sealed class LaneSourcesTests
                 Assert.Same(model.GetValueOrDefault(number), sources.Find(number).Endpoint);
             }
         }
-    }
-
-    private sealed class NoEndpoint() : TopicEndpoint("none", TopicAccess.Publish)
-    {
-        public override IDirectSink? Direct => null;
-
-        public override void SetAlone(bool isAlone) => throw new NotSupportedException();
-
-        public override bool CanAccept(int payloadBytes) => throw new NotSupportedException();
-
-        public override void Accept(in DeliveredMessage message) => throw new NotSupportedException();
-
-        public override void AcceptGap(in TopicGap gap) => throw new NotSupportedException();
-
-        public override void OnFailed(Exception reason) => throw new NotSupportedException();
-
-        public override Task<bool> DrainAsync(TimeSpan? limit = null) => throw new NotSupportedException();
-
-        public override Task<bool> DrainWithNodeAsync(TimeSpan within) => throw new NotSupportedException();
-
-        public override void LeaveIntake() => throw new NotSupportedException();
-
-        public override ValueTask DisposeAsync() => throw new NotSupportedException();
     }
 }

@@ -1,0 +1,260 @@
+using QuickSilver.Publishing;
+using QuickSilver.Tests.Infrastructure;
+
+namespace QuickSilver.Tests.Publishing;
+
+// Who enters, who waits, and who goes on when room comes; by calls, on one thread.
+public sealed class PublishGateTests
+{
+    private const long Limit = 20_000;
+    private const long TopicLimit = Limit / 2;
+    private const int Bytes = 1_000;
+    private const long Charge = Bytes + PublishBudget.MessageOverhead;
+    private const int Fits = (int)(TopicLimit / Charge);
+
+    private readonly PublishBench _bench = new(Limit);
+
+    private PublishGate Gate => _bench.Gate;
+
+    [Fact]
+    public void A_topic_takes_half_of_the_nodes_bound_and_counts_what_it_took()
+    {
+        Assert.Equal(Fits, Fill());
+
+        Assert.Equal(Fits * Charge, Gate.UsedBytes);
+        Assert.Equal(Fits * Charge, _bench.Budget.Used);
+    }
+
+    [Fact]
+    public void A_topic_takes_nothing_more_when_others_fill_the_nodes_bound()
+    {
+        Assert.True(Gate.TryEnter(_bench.Request(1, Bytes)));
+        _bench.Budget.Add(Limit - Charge);
+
+        Assert.False(Gate.TryEnter(_bench.Request(2, Bytes)));
+        Assert.Equal((Charge, Limit), (Gate.UsedBytes, _bench.Budget.Used));
+    }
+
+    [Fact]
+    public void A_topic_that_has_nothing_queued_takes_one_message_whatever_its_size_and_whatever_others_have()
+    {
+        _bench.Budget.Add(Limit);
+
+        Assert.True(Gate.TryEnter(_bench.Request(1, 4 * (int)Limit)));
+        Assert.False(Gate.TryEnter(_bench.Request(2)));
+    }
+
+    [Fact]
+    public void What_came_is_taken_oldest_first()
+    {
+        _bench.Push(1);
+        _bench.Push(2);
+        _bench.Push(3);
+
+        Assert.True(Gate.HasInbox);
+        Assert.Equal([1, 2, 3], _bench.TakeInbox());
+        Assert.False(Gate.HasInbox);
+        Assert.False(_bench.Intake.HasInboxes);
+    }
+
+    [Fact]
+    public void Only_the_first_into_an_empty_inbox_wakes_the_core_thread()
+    {
+        int before = _bench.Core.Posts;
+        for (int i = 0; i < 5; i++)
+        {
+            _bench.Push(i);
+        }
+
+        Assert.Equal(before + 1, _bench.Core.Posts);
+    }
+
+    [Fact]
+    public void A_message_is_marked_with_where_the_lane_ends_when_it_is_pushed()
+    {
+        _bench.Commit(1);
+        long tail = _bench.Lane.Tail;
+        _bench.Push(2);
+        _bench.Commit(3);
+
+        Assert.Equal(tail, Gate.TakeInbox()!.Mark);
+    }
+
+    [Fact]
+    public void Nobody_enters_before_those_who_wait_though_there_is_room_for_it()
+    {
+        Fill();
+        var waiting = _bench.Wait(_bench.Request(100, Bytes));
+        Gate.Release(Charge);
+        Assert.True(Gate.HasLine && Gate.IsPastLane);
+
+        Assert.False(Gate.TryEnter(_bench.Request(101)));
+        Assert.False(waiting.IsCompleted);
+    }
+
+    [Fact]
+    public async Task Those_who_wait_go_on_in_their_order_when_half_of_the_room_is_free()
+    {
+        int filled = Fill();
+        _bench.TakeInbox();
+        var waiting = Enumerable.Range(100, 4).Select(i => _bench.Wait(_bench.Request(i, Bytes))).ToList();
+        while (Gate.UsedBytes - Charge > TopicLimit / 2)
+        {
+            Gate.Release(Charge);
+            filled--;
+        }
+
+        Assert.DoesNotContain(waiting, wait => wait.IsCompleted);
+
+        Gate.Release(Charge);
+
+        await Task.WhenAll(waiting).OrFail();
+        Assert.Equal([100, 101, 102, 103], _bench.TakeInbox());
+        Assert.Equal((filled - 1 + 4) * Charge, Gate.UsedBytes);
+        Assert.False(Gate.HasLine);
+    }
+
+    [Fact]
+    public void Who_finds_room_on_joining_the_line_does_not_wait()
+    {
+        var request = _bench.Request(1, Bytes);
+
+        Assert.True(Gate.EnterOrQueue(request));
+
+        Assert.False(Gate.HasLine);
+        Assert.Equal([1], _bench.TakeInbox());
+    }
+
+    [Fact]
+    public async Task A_wait_that_is_withdrawn_leaves_the_line_and_its_message_is_not_sent()
+    {
+        Fill();
+        var first = _bench.Wait(_bench.Request(100, Bytes));
+        var request = _bench.Request(101, Bytes);
+        var middle = _bench.Wait(request);
+        var last = _bench.Wait(_bench.Request(102, Bytes));
+        using var cancelled = new CancellationTokenSource();
+        await cancelled.CancelAsync();
+
+        Gate.Withdraw(request.Wait!, cancelled.Token);
+
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => middle);
+        _bench.TakeInbox();
+        Gate.Release(Gate.UsedBytes);
+        await Task.WhenAll(first, last).OrFail();
+        Assert.Equal([100, 102], _bench.TakeInbox());
+    }
+
+    [Fact]
+    public async Task Whoever_stood_behind_a_large_message_that_is_withdrawn_may_go()
+    {
+        _bench.Push(1);
+        var large = _bench.Request(100, (int)Limit);
+        var wait = _bench.Requests.RentWait();
+        (wait.Gate, wait.Request, large.Wait) = (Gate, large, wait);
+        Assert.False(Gate.EnterOrQueue(large));
+        var small = _bench.Wait(_bench.Request(101));
+        Assert.False(small.IsCompleted);
+
+        Assert.True(Gate.TryWithdraw(wait));
+
+        await small.OrFail();
+        Assert.Equal([1, 101], _bench.TakeInbox());
+        Assert.False(Gate.HasLine);
+    }
+
+    [Fact]
+    public async Task A_wait_that_has_left_the_line_cannot_be_withdrawn()
+    {
+        Fill();
+        var request = _bench.Request(100, Bytes);
+        var wait = new PublishWait(null) { Gate = Gate, Request = request };
+        request.Wait = wait;
+        Assert.False(Gate.EnterOrQueue(request));
+        Gate.Release(Gate.UsedBytes);
+        await wait.Task.OrFail();
+
+        Assert.False(Gate.TryWithdraw(wait));
+    }
+
+    [Fact]
+    public async Task An_endpoints_end_fails_those_of_its_publishers_that_wait_and_no_others()
+    {
+        Fill();
+        var ended = new StubEndpoint();
+        var (own, other) = (_bench.Wait(_bench.Request(100, Bytes)), _bench.Wait(_bench.Request(101, Bytes, ended)));
+        var reason = new InvalidOperationException("over");
+
+        Gate.FailLine(ended, reason);
+
+        Assert.Same(reason, await Assert.ThrowsAsync<InvalidOperationException>(() => other));
+        Assert.False(own.IsCompleted);
+        Gate.FailLine(null, reason);
+        Assert.Same(reason, await Assert.ThrowsAsync<InvalidOperationException>(() => own));
+        Assert.False(Gate.HasLine);
+    }
+
+    [Fact]
+    public void A_marker_keeps_its_place_when_the_line_fails()
+    {
+        Fill();
+        var marker = _bench.Request(100, Bytes);
+        marker.Marker = () => { };
+        Assert.False(Gate.EnterOrQueue(marker));
+
+        Gate.FailLine(null, new InvalidOperationException());
+        Assert.True(Gate.HasLine);
+        _bench.TakeInbox();
+        Gate.Release(Gate.UsedBytes);
+
+        Assert.Equal([100], _bench.TakeInbox());
+    }
+
+    [Fact]
+    public async Task What_fits_the_lane_waits_for_the_lane_and_not_past_it()
+    {
+        FillLane();
+        var request = _bench.Request(100);
+        request.FitsLane = true;
+        Assert.False(Gate.TryEnter(request));
+        var waiting = _bench.Wait(request);
+        Assert.False(waiting.IsCompleted);
+
+        // The endpoint's messages are dropped, so the lane gets room.
+        _bench.Intake.Leave(_bench.Number);
+        _bench.Core.Pump();
+
+        await waiting.OrFail();
+    }
+
+    [Fact]
+    public void What_fits_the_lane_goes_past_it_while_older_messages_of_the_topic_wait_there()
+    {
+        FillLane();
+        Gate.SetQueued(true);
+        var request = _bench.Request(100);
+        request.FitsLane = true;
+
+        Assert.True(Gate.IsPastLane);
+        Assert.True(Gate.TryEnter(request));
+    }
+
+    private int Fill()
+    {
+        int count = 0;
+        while (Gate.TryEnter(_bench.Request(count, Bytes)))
+        {
+            count++;
+        }
+
+        return count;
+    }
+
+    private void FillLane()
+    {
+        while (_bench.Lane.HasMuchRoom)
+        {
+            _bench.Commit(0, 500);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Views;
+using QuickSilver.Tests.Infrastructure;
+
+namespace QuickSilver.Tests.Topics;
+
+// What a topic asks of the service, and what its endpoints are told.
+public sealed class TopicCoreTests
+{
+    private const string Name = "topic";
+    private const TopicRole Both = TopicRole.Publish | TopicRole.Subscribe;
+    private static readonly TopicOptions PublishOnly = new() { Access = TopicAccess.Publish };
+    private static readonly TopicOptions SubscribeOnly = new() { Access = TopicAccess.Subscribe };
+
+    [Fact]
+    public async Task One_question_is_asked_at_a_time_and_the_next_is_for_all_that_is_wanted_by_then()
+    {
+        await using var parts = new FakeParts();
+        parts.Service.HoldsAnswers = true;
+        var node = await parts.StartAsync();
+        var first = node.OpenTopicAsync<string>(Name, PublishOnly);
+        var second = node.OpenTopicAsync<string>(Name, SubscribeOnly);
+        var third = node.OpenTopicAsync<string>(Name);
+        await parts.Core.RunAsync(() => { });
+        Assert.Equal([TopicRole.Publish], Asked(parts));
+
+        await parts.Core.RunAsync(() => parts.Service.Answers.Dequeue()());
+        await first.OrFail();
+        Assert.Equal([TopicRole.Publish, Both], Asked(parts));
+        Assert.False(second.IsCompleted || third.IsCompleted);
+
+        await parts.Core.RunAsync(() => parts.Service.Answers.Dequeue()());
+        await Task.WhenAll(second, third).OrFail();
+        Assert.Equal(2, parts.Service.Requests.Count);
+    }
+
+    [Fact]
+    public async Task A_refusal_ends_the_openings_that_it_is_about_and_no_endpoint_that_was_granted_less()
+    {
+        await using var parts = new FakeParts();
+        parts.Service.Refuse = request => (request.Role & TopicRole.Subscribe) != 0 ? "no more readers" : null;
+        var node = await parts.StartAsync();
+        var publisher = await node.OpenTopicAsync<string>(Name, PublishOnly).OrFail();
+
+        var refusal = await Assert.ThrowsAsync<ContractMismatchException>(
+            () => node.OpenTopicAsync<string>(Name, SubscribeOnly)).OrFail();
+
+        Assert.Equal("no more readers", refusal.Message);
+        await publisher.PublishAsync("on").OrFail();
+        await Patience.Until(() => parts.SenderOf(Name).Count == 1);
+        Assert.True(parts.ReceiverOf(Name).IsClosed);
+        Assert.Empty(parts.Service.Closed);
+    }
+
+    [Fact]
+    public async Task A_topic_that_is_refused_later_ends_its_endpoints_with_the_reason_and_the_untaken_as_a_gap()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var subscriber = await node.OpenTopicAsync<string>(Name, SubscribeOnly).OrFail();
+        var publisher = await node.OpenTopicAsync<string>(Name, PublishOnly).OrFail();
+        var gaps = new List<(long First, long Last, string Reason)>();
+        using var handler = subscriber.Handle((in Message<string> _) => { }, gap => gaps.Add((gap.First, gap.Last, gap.Reason)));
+        parts.ReceiverOf(Name).Refused = (4, 6);
+
+        await parts.Core.RunAsync(() => parts.Service.Observer!.OnTopicRefused(TopicId.Of(Name), "another contract"));
+
+        Assert.Equal([(4L, 6L, "another contract")], gaps);
+        var failure = await Assert.ThrowsAsync<ContractMismatchException>(() => publisher.PublishAsync("x").AsTask()).OrFail();
+        Assert.Equal("another contract", failure.Message);
+        Assert.Equal([TopicId.Of(Name)], parts.Service.Closed);
+        Assert.True(parts.SenderOf(Name).IsClosed && parts.ReceiverOf(Name).IsClosed);
+        Assert.Equal(0, node.Status.OpenTopics);
+    }
+
+    [Fact]
+    public async Task A_refusal_of_a_topic_that_is_not_open_is_ignored()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var topic = await node.OpenTopicAsync<string>(Name, PublishOnly).OrFail();
+
+        await parts.Core.RunAsync(() => parts.Service.Observer!.OnTopicRefused(TopicId.Of("other"), "another contract"));
+
+        await topic.PublishAsync("on").OrFail();
+        Assert.Equal(1, node.Status.OpenTopics);
+    }
+
+    [Fact]
+    public async Task A_subscription_that_was_ended_and_begun_while_the_service_was_asked_is_ended_there_before_it_begins_anew()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var first = await node.OpenTopicAsync<string>(Name, SubscribeOnly).OrFail();
+        parts.Service.HoldsAnswers = true;
+        var publisher = node.OpenTopicAsync<string>(Name, PublishOnly);
+        await Patience.Until(() => parts.Service.Requests.Count == 2);
+        var closed = parts.ReceiverOf(Name);
+        await first.DisposeAsync().OrFail();
+        var second = node.OpenTopicAsync<string>(Name, SubscribeOnly);
+        await Patience.Until(() => parts.ReceiverOf(Name) != closed);
+        Assert.True(closed.IsClosed);
+
+        await parts.Core.RunAsync(() => parts.Service.Answers.Dequeue()());
+        Assert.Equal([TopicRole.Subscribe, Both, TopicRole.Publish], Asked(parts));
+        Assert.False(second.IsCompleted);
+
+        await parts.Core.RunAsync(() => parts.Service.Answers.Dequeue()());
+        Assert.Equal(Both, parts.Service.Requests[^1].Role);
+        Assert.False(second.IsCompleted);
+        await parts.Core.RunAsync(() => parts.Service.Answers.Dequeue()());
+        await Task.WhenAll(publisher, second).OrFail();
+        Assert.False(parts.ReceiverOf(Name).IsClosed);
+    }
+
+    [Fact]
+    public async Task What_is_still_opening_when_the_node_ends_fails_with_the_nodes_reason()
+    {
+        await using var parts = new FakeParts();
+        parts.Service.HoldsAnswers = true;
+        var node = await parts.StartAsync();
+        var opening = node.OpenTopicAsync<string>(Name);
+        await Patience.Until(() => parts.Service.Requests.Count == 1);
+
+        await parts.Core.RunAsync(() => parts.Service.Observer!.OnExpelled("ten heartbeats missed"));
+
+        var failure = await Assert.ThrowsAsync<NodeExpelledException>(() => opening).OrFail();
+        Assert.Contains("ten heartbeats missed", failure.Message);
+    }
+
+    [Fact]
+    public async Task An_answer_that_comes_after_the_topic_was_closed_changes_nothing()
+    {
+        await using var parts = new FakeParts();
+        parts.Service.HoldsAnswers = true;
+        var node = await parts.StartAsync();
+        using var givenUp = new CancellationTokenSource();
+        var opening = node.OpenTopicAsync<string>(Name, null, givenUp.Token);
+        await Patience.Until(() => parts.Service.Requests.Count == 1);
+        await givenUp.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => opening).OrFail();
+        await Patience.Until(() => parts.Service.Closed.Count == 1);
+
+        parts.Service.Refuse = _ => "too late";
+        await parts.Core.RunAsync(() => parts.Service.Answers.Dequeue()());
+
+        Assert.Single(parts.Service.Requests);
+        Assert.Single(parts.Service.Closed);
+    }
+
+    [Fact]
+    public async Task A_gap_is_told_to_every_endpoint_that_subscribes_and_counted_once()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var told = new List<int>();
+        foreach (int number in new[] { 1, 2 })
+        {
+            var topic = await node.OpenTopicAsync<string>(Name, SubscribeOnly).OrFail();
+            topic.Handle((in Message<string> _) => { }, _ => told.Add(number));
+        }
+
+        await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Gap(3, 7, "lost"));
+
+        Assert.Equal([1, 2], told);
+        Assert.Equal(5, node.GetCounters().Gaps);
+    }
+
+    private static IEnumerable<TopicRole> Asked(FakeParts parts) => parts.Service.Requests.Select(request => request.Role);
+}
