@@ -121,7 +121,8 @@ public sealed class RepairTests
     [Fact]
     public void No_more_is_sent_again_than_the_node_may()
     {
-        var sender = new LoneSender(options: new MulticastOptions { ClusterId = LoneMember.Cluster, RepairBytesPerSecond = 1_472 }).Opened();
+        var options = new MulticastOptions { ClusterId = LoneMember.Cluster, RepairBytesPerSecond = 1_472 };
+        var sender = new LoneSender(options: options).Opened();
         sender.Send(20);
 
         sender.Ask(0, 1, 20);

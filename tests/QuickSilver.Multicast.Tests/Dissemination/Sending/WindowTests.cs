@@ -47,7 +47,8 @@ public sealed class WindowTests
     {
         _sender.Send(100);
 
-        Assert.Equal(Enumerable.Range(1, 100).Select(n => (long)n), _sender.Path.Runs.SelectMany(run => run).Select(packet => packet.Sequence));
+        var sent = _sender.Path.Runs.SelectMany(run => run).Select(packet => packet.Sequence);
+        Assert.Equal(Enumerable.Range(1, 100).Select(n => (long)n), sent);
     }
 
     [Fact]

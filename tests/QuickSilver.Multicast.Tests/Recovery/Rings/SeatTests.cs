@@ -220,7 +220,8 @@ public sealed class SeatTests
 
     private static Token Passed(LoneMember member)
     {
-        Assert.Equal(DropReason.None, member.Give(member.TokenOf(member.Keys[0], 1), member.Keys[member.View.Members.IndexOf(member.Self) - 1]));
+        var before = member.Keys[member.View.Members.IndexOf(member.Self) - 1];
+        Assert.Equal(DropReason.None, member.Give(member.TokenOf(member.Keys[0], 1), before));
         return member.TakeToken();
     }
 }
