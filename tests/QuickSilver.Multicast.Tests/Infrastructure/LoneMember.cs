@@ -3,8 +3,8 @@ using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Dissemination;
-using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Stability;
 
 namespace QuickSilver.Multicast.Tests.Infrastructure;
 

@@ -3,6 +3,8 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Tests.Infrastructure;
 
@@ -89,7 +91,7 @@ internal sealed class LoneSender
 }
 
 // A way to a region that keeps what is sent along it.
-internal sealed class RecordingPath : IRegionPath
+internal sealed class RecordingPath : IDisseminator
 {
     private readonly List<SentPacket> _spread = [];
 

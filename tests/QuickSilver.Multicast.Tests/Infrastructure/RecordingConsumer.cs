@@ -1,4 +1,4 @@
-using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Tests.Infrastructure;
 

@@ -1,9 +1,9 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Recovery.Rings;
+namespace QuickSilver.Multicast.Tests.Stability.Rings;
 
 // What a seat of a ring that does not lead does with a token, and which tokens it refuses.
 public sealed class SeatTests

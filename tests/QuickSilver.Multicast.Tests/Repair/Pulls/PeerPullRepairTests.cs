@@ -1,14 +1,15 @@
 using System.Net;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Recovery.Pulls;
+namespace QuickSilver.Multicast.Tests.Repair.Pulls;
 
 // Whom a member asks for what it misses, and for how much at a time. Two partitions of three members each: the first keeps the
 // packets up to 7, the second those from 8 to 15, and so on in eights.
-public sealed class GapPullTests
+public sealed class PeerPullRepairTests
 {
     private readonly LoneMember _member = new(members: 6, rank: 1, repair: new RepairRules(Replicas: 3));
 
@@ -109,7 +110,7 @@ public sealed class GapPullTests
     public void When_two_are_left_of_which_one_is_the_sender_the_sender_is_asked_at_once()
     {
         var member = new LoneMember(members: 2, rank: 1);
-        var stream = member.Region.FindOrAdd(member.Keys[0], Channels.StreamClass.Reliable);
+        var stream = member.Region.FindOrAdd(member.Keys[0], StreamClass.Reliable);
         member.Receive(stream, 1, 3);
 
         member.Advance(member.Options.ReorderWindow);
@@ -173,14 +174,14 @@ public sealed class GapPullTests
     {
         _member.Receive(1, 3);
         _member.Advance(_member.Options.ReorderWindow);
-        Assert.False(_member.Region.IsPullStubborn(_member.Stream));
+        Assert.False(_member.Region.NeedsNeighbourPush(_member.Stream));
 
         _member.Advance(100);
-        Assert.True(_member.Region.IsPullStubborn(_member.Stream));
+        Assert.True(_member.Region.NeedsNeighbourPush(_member.Stream));
 
         _member.Receive(2);
         _member.Advance(1_000);
-        Assert.False(_member.Region.IsPullStubborn(_member.Stream));
+        Assert.False(_member.Region.NeedsNeighbourPush(_member.Stream));
     }
 
     [Fact]

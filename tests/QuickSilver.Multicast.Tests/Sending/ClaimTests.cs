@@ -1,9 +1,10 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Tests.Infrastructure;
+using QuickSilver.Multicast.Views;
 
-namespace QuickSilver.Multicast.Tests.Dissemination.Sending;
+namespace QuickSilver.Multicast.Tests.Sending;
 
 // Who waits for a message to be stable, and what comes of the wait.
 public sealed class ClaimTests : IStabilityObserver

@@ -1,7 +1,7 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Recovery.Rings;
+namespace QuickSilver.Multicast.Tests.Stability.Rings;
 
 // How members watch for the leader of their ring, and who follows it.
 public sealed class SuccessionTests

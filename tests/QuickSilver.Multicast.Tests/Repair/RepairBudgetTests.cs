@@ -2,7 +2,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Recovery;
+namespace QuickSilver.Multicast.Tests.Repair;
 
 public sealed class RepairBudgetTests
 {

@@ -1,8 +1,8 @@
 using QuickSilver.Core.Wire;
-using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Recovery.Hierarchy;
+namespace QuickSilver.Multicast.Tests.Stability.Hierarchy;
 
 // What a member that does not lead says in an epoch, and which decisions it follows.
 public sealed class EpochOfMemberTests

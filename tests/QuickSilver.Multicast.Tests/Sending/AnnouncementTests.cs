@@ -2,7 +2,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Dissemination.Sending;
+namespace QuickSilver.Multicast.Tests.Sending;
 
 // When a quiet sender says what it has sent, to whom, and how a stream ends.
 public sealed class AnnouncementTests

@@ -1,7 +1,7 @@
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Stability;
 
-namespace QuickSilver.Multicast.Tests.Recovery;
+namespace QuickSilver.Multicast.Tests.Stability;
 
 public sealed class RingShapeTests
 {

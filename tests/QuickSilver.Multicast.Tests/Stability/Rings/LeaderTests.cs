@@ -1,7 +1,7 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Recovery.Rings;
+namespace QuickSilver.Multicast.Tests.Stability.Rings;
 
 // When the leader of a ring begins a round, and what comes of one that has come home.
 public sealed class LeaderTests

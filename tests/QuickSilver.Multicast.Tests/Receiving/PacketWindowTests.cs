@@ -1,9 +1,9 @@
 using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Core.Buffers;
-using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Receiving;
 
-namespace QuickSilver.Multicast.Tests.Dissemination;
+namespace QuickSilver.Multicast.Tests.Receiving;
 
 public sealed class PacketWindowTests
 {

@@ -1,8 +1,8 @@
 using QuickSilver.Core.Wire;
-using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Recovery.Pulls;
+namespace QuickSilver.Multicast.Tests.Repair.Pulls;
 
 // How long a member waits for an answer, and how much it asks for at a time.
 public sealed class PullPaceTests

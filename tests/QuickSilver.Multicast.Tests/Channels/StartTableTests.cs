@@ -1,6 +1,6 @@
 using QuickSilver.Multicast.Channels;
 
-namespace QuickSilver.Multicast.Tests.Dissemination;
+namespace QuickSilver.Multicast.Tests.Channels;
 
 // I1, I8: a new subscriber begins exactly at the first message sent under its own or a later configuration.
 public sealed class StartTableTests

@@ -1,7 +1,7 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Recovery.Hierarchy;
+namespace QuickSilver.Multicast.Tests.Stability.Hierarchy;
 
 // What a seat sends to the one before it, whose gaps came with the token.
 public sealed class PushTests
@@ -89,7 +89,7 @@ public sealed class PushTests
         return _member.Port.Take(PacketKind.Data).ConvertAll(packet => packet.Sequence);
     }
 
-    private Multicast.Recovery.RecoveryRecord Tell(params (long First, long Last)[] gaps)
+    private Multicast.Stability.RecoveryRecord Tell(params (long First, long Last)[] gaps)
     {
         var token = _member.TokenOf(_member.Keys[0], ++_round);
         var record = token.Add(LoneMember.Publisher);

@@ -2,7 +2,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Recovery.Rings;
+namespace QuickSilver.Multicast.Tests.Stability.Rings;
 
 // Tokens that are lost, and members that are silent.
 public sealed class SilenceTests

@@ -1,8 +1,8 @@
 using QuickSilver.Core.Wire;
-using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Recovery.Hierarchy;
+namespace QuickSilver.Multicast.Tests.Stability.Hierarchy;
 
 // How the root's leader has the members decide what is lost of a sender that is gone.
 public sealed class EpochTests

@@ -1,8 +1,8 @@
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Recovery.Hierarchy;
+namespace QuickSilver.Multicast.Tests.Stability.Hierarchy;
 
 // What a member takes over of what tokens tell.
 public sealed class LearnTests

@@ -1,6 +1,6 @@
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Recovery.Rings;
+namespace QuickSilver.Multicast.Tests.Stability.Rings;
 
 // How far apart the rounds of a ring are, and when it rests.
 public sealed class IntervalTests

@@ -3,7 +3,7 @@ using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Experiments;
 
-namespace QuickSilver.Multicast.Tests.Recovery;
+namespace QuickSilver.Multicast.Tests.Repair;
 
 // I17 under F1: at full speed an answer waits in the answerer's card behind what it sends. What was asked for is not sent again
 // while it is on its way, and what is lost on its way is.

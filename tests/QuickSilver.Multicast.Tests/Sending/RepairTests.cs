@@ -2,7 +2,7 @@ using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Dissemination.Sending;
+namespace QuickSilver.Multicast.Tests.Sending;
 
 // What a sender sends again to those who ask, and what it does not.
 public sealed class RepairTests

@@ -5,7 +5,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Sending;
 
-namespace QuickSilver.Multicast.Tests.Dissemination;
+namespace QuickSilver.Multicast.Tests.Sending;
 
 // What a packer says it may take of packet memory is what it takes at most, whatever the size of packets and messages (I17).
 public sealed class PackerTests

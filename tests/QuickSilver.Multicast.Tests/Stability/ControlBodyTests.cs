@@ -3,7 +3,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Stability;
 
-namespace QuickSilver.Multicast.Tests.Recovery;
+namespace QuickSilver.Multicast.Tests.Stability;
 
 // The bodies of control packets: what is written is read back, and no bytes make a reader throw (T9, T10, T11, F18).
 public sealed class ControlBodyTests

@@ -3,7 +3,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Dissemination.Sending;
+namespace QuickSilver.Multicast.Tests.Sending;
 
 // How much of a stream goes out, when, and in which runs.
 public sealed class WindowTests

@@ -1,9 +1,9 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Recovery;
+using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.Tests.Infrastructure;
 
-namespace QuickSilver.Multicast.Tests.Recovery.Hierarchy;
+namespace QuickSilver.Multicast.Tests.Stability.Hierarchy;
 
 // Two rings of two members, and the root, in which the leaders of both sit: ranks 0 and 2.
 public sealed class LevelTests

@@ -1,7 +1,7 @@
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Views;
 
-namespace QuickSilver.Multicast.Tests.Dissemination;
+namespace QuickSilver.Multicast.Tests.Views;
 
 // Who of a view lives, and the mark by which members compare whom they take for gone (I17).
 public sealed class LiveMembersTests
