@@ -11,12 +11,12 @@ public sealed class CommandLineScenarios
     private const int Unreachable = 3;
 
     [Theory]
-    [InlineData("--count: 'x' is not a number within 1 to 9223372036854775807.", "sub", "t", "--count", "x")]
-    [InlineData("--count: '0' is not a number within 1 to 9223372036854775807.", "sub", "t", "--count", "0")]
-    [InlineData("--receivers: '0' is not a number within 1 to 100000.", "pub", "t", "--receivers", "0")]
-    [InlineData("--packet-bytes: '5' is not a number within 576 to 65507.", "pub", "t", "--packet-bytes", "5")]
-    [InlineData("--seconds: 'NaN' is not a number within 0.1 to 86400.", "perf", "send", "t", "--seconds", "NaN")]
-    [InlineData("--size: '16777217' is not a number within 16 to 16777216.", "perf", "send", "t", "--size", "16777217")]
+    [InlineData("--count: 'x' is not a number from 1 to 9223372036854775807.", "sub", "t", "--count", "x")]
+    [InlineData("--count: '0' is not a number from 1 to 9223372036854775807.", "sub", "t", "--count", "0")]
+    [InlineData("--receivers: '0' is not a number from 1 to 100000.", "pub", "t", "--receivers", "0")]
+    [InlineData("--packet-bytes: '5' is not a number from 576 to 65507.", "pub", "t", "--packet-bytes", "5")]
+    [InlineData("--seconds: 'NaN' is not a number from 0.1 to 86400.", "perf", "send", "t", "--seconds", "NaN")]
+    [InlineData("--size: '16777217' is not a number from 16 to 16777216.", "perf", "send", "t", "--size", "16777217")]
     [InlineData("TOPIC: The topic name has 0 characters. It must have 1 to 255.", "pub", "")]
     [InlineData("TOPIC: The topic name contains the control character U+0009 at position 1. ", "sub", "t", "t\tt")]
     [InlineData("--interface: 'x' is not an IPv4 address.", "pub", "t", "--interface", "x")]
