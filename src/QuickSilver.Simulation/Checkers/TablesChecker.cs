@@ -19,6 +19,13 @@ internal sealed class TablesChecker : HistoryChecker
     /// <summary>Tables that remember what is over, up to a number of entries: until then they grow.</summary>
     public IReadOnlyDictionary<string, long> Bounded { get; init; } = new Dictionary<string, long>();
 
+    /// <summary>
+    /// Tables that are filled when a node comes to lead, from another table that it has in any case: how many times as many entries they
+    /// may have as that one.
+    /// </summary>
+    public IReadOnlyDictionary<string, (string Table, int Times)> OfLeaders { get; init; } =
+        new Dictionary<string, (string Table, int Times)>();
+
     public override void On(in TableReading reading)
     {
         if (!_first.TryGetValue((reading.Life, reading.IsHost), out var baseline))
@@ -36,6 +43,11 @@ internal sealed class TablesChecker : HistoryChecker
         {
             long before = baseline.Sizes.GetValueOrDefault(table);
             long most = Math.Max(before + (before / 2) + Allowance, Bounded.GetValueOrDefault(table));
+            if (OfLeaders.TryGetValue(table, out var led))
+            {
+                most = Math.Max(most, reading.Sizes.GetValueOrDefault(led.Table) * led.Times);
+            }
+
             if (size > most)
             {
                 string growth = $"{size} entries in {table}, where there were {before} with the same open";

@@ -146,6 +146,19 @@ public sealed class PromiseCheckerTests
     }
 
     [Fact]
+    public void A_table_of_leaders_may_have_so_many_times_as_much_as_another()
+    {
+        var led = new Dictionary<string, (string Table, int Times)> { ["results"] = ("streams", 3) };
+        var story = new RegionStory(new TablesChecker { Allowance = 10, OfLeaders = led });
+        Read(story, RegionStory.Sender, ("streams", 10));
+        Read(story, RegionStory.Sender, ("streams", 10));
+        Read(story, RegionStory.Sender, ("streams", 10), ("results", 30));
+        story.History.AssertHolds();
+        Read(story, RegionStory.Sender, ("streams", 10), ("results", 31));
+        story.AssertViolated("I17", "31 entries in results");
+    }
+
+    [Fact]
     public void A_life_that_comes_to_host_the_service_has_its_tables_besides()
     {
         var story = new RegionStory(new TablesChecker { Allowance = 10 });
