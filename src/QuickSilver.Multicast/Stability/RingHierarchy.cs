@@ -1,7 +1,6 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Receiving;
-using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Stability;
@@ -330,10 +329,6 @@ internal sealed class RingHierarchy
 
         SignAsNeighbour(stream, record);
     }
-
-    /// <summary>Sends to the neighbour what it could not get by itself.</summary>
-    public void Push(InboundStream stream, SequenceRanges gaps, NodeKey neighbour) =>
-        RepairResponder.Push(Context, stream, gaps, neighbour);
 
     /// <summary>The sender itself says that it has sent no more: what others told beyond it is not so.</summary>
     public void Retract(NodeKey sender, long sent)

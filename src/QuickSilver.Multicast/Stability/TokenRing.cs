@@ -2,6 +2,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Repair;
 
 namespace QuickSilver.Multicast.Stability;
 
@@ -311,7 +312,7 @@ internal sealed class TokenRing
                 _rings.RecallBelow(Level, record.Sender);
             }
 
-            _rings.Push(stream, record.NeighbourGaps, neighbour);
+            RepairResponder.Push(_context, stream, record.NeighbourGaps, neighbour);
             _rings.Join(Level, stream, settlement, record);
         }
 
