@@ -192,7 +192,7 @@ internal sealed class SenderOrder(NodeKey sender, ITopicSink sink)
             }
 
             assembly = budget.Rent();
-            assembly.Begin(budget, ReassemblyShare.Copies, copy.TopicId, copy.Sequence, copy.Length);
+            assembly.Begin(ReassemblyShare.Copies, copy.TopicId, copy.Sequence, copy.Length);
             assembly.Append(copy.Span);
             copy.Set(copy.TopicId, copy.Sequence, assembly.Buffer, 0, copy.Length);
         }

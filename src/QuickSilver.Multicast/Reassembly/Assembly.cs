@@ -4,14 +4,13 @@ using System.Numerics;
 namespace QuickSilver.Multicast.Reassembly;
 
 // A message that spans packets, filled in order from the packet it began in. Pooled, with its buffer when that is small.
-internal sealed class Assembly
+internal sealed class Assembly(ReassemblyBudget budget)
 {
     private byte[] _buffer = [];
     private byte[] _table = [];
     private int _tableBytes;
     private int _have;
     private int _total;
-    private ReassemblyBudget? _budget;
     private ReassemblyShare _share;
 
     public ulong TopicId { get; private set; }
@@ -31,9 +30,8 @@ internal sealed class Assembly
     public bool IsKept { get; set; }
 
     /// <summary>Its bytes were taken out of this share of the budget.</summary>
-    public void Begin(ReassemblyBudget budget, ReassemblyShare share, ulong topicId, long sequence, int total)
+    public void Begin(ReassemblyShare share, ulong topicId, long sequence, int total)
     {
-        _budget = budget;
         _share = share;
         if (_buffer.Length < total)
         {
@@ -69,14 +67,12 @@ internal sealed class Assembly
         piece.CopyTo(_buffer.AsSpan(_have));
         _have += piece.Length;
         NextPacket++;
-        _budget!.NotePiece();
+        budget.NotePiece();
         return true;
     }
 
     public void Release()
     {
-        var budget = _budget!;
-        _budget = null;
         budget.GiveBack(_share, _total);
         budget.Return(this);
     }

@@ -131,7 +131,7 @@ internal sealed class ReassemblyBudget
     {
         if (!_pool.TryPop(out var assembly))
         {
-            return new Assembly();
+            return new Assembly(this);
         }
 
         _pooledBytes -= assembly.Buffer.Length;

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Receiving;
@@ -37,8 +38,9 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
         }
     }
 
-    /// <summary>A message begins in this packet, at its end.</summary>
-    public void Begin(long packet, in DeliveredMessage message, int total, ReadOnlySpan<byte> table, ReadOnlySpan<byte> piece)
+    /// <summary>A message begins at the end of this packet: after its header come its start table and its first bytes.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public void Begin(long packet, ulong topicId, long number, int total, int tableBytes, ReadOnlySpan<byte> rest)
     {
         ReassemblyShare share;
         if (!stream.IsReliable)
@@ -56,7 +58,7 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
             return;
         }
 
-        Begin(share, packet, message, total, table, piece);
+        Begin(share, packet, topicId, number, total, tableBytes, rest);
     }
 
     /// <summary>Begins what waited for memory, as far as there is some.</summary>
@@ -65,8 +67,7 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
         while (_deferred.TryPeek(out long packet))
         {
             var bytes = window[packet].Packet;
-            var message = new DeliveredMessage(stream.Sender);
-            int at = LastMessage(bytes, ref message, out int total, out int tableBytes);
+            var rest = LastMessage(bytes, out ulong topicId, out long number, out int total, out int tableBytes);
             if (!Budget.TryTake(total, this, out var share))
             {
                 return;
@@ -74,7 +75,7 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
 
             _deferred.Dequeue();
             window[packet].Pending--;
-            Begin(share, packet, message, total, bytes.Slice(at - tableBytes, tableBytes), bytes[at..]);
+            Begin(share, packet, topicId, number, total, tableBytes, rest);
         }
     }
 
@@ -91,34 +92,33 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
         DropOpen();
     }
 
-    // Of a packet that was looked into: the one that goes on in the next packet. Gives where its payload begins.
-    private static int LastMessage(ReadOnlySpan<byte> packet, ref DeliveredMessage message, out int total, out int tableBytes)
+    // Of a packet that was looked into: the message that goes on in the next packet. Gives what follows its header.
+    private static ReadOnlySpan<byte> LastMessage(
+        ReadOnlySpan<byte> packet, out ulong topicId, out long number, out int total, out int tableBytes)
     {
         int at = PacketHeader.Bytes + new PacketHeader(packet).HeadBytes;
-        while (MessageHeader.TryRead(packet[at..], out total, out bool start, out ulong topicId, out long number))
+        while (MessageHeader.TryRead(packet[at..], out total, out bool start, out topicId, out number))
         {
             at += MessageHeader.Bytes;
             tableBytes = start ? StartTable.Measure(packet[at..]) : 0;
-            at += tableBytes;
-            if (at + total > packet.Length)
+            if (at + tableBytes + total > packet.Length)
             {
-                message.Set(topicId, number, [], 0, 0);
-                return at;
+                return packet[at..];
             }
 
-            at += total;
+            at += tableBytes + total;
         }
 
         throw new InvalidOperationException("A message was put off in a packet in which none goes on in the next.");
     }
 
     private void Begin(
-        ReassemblyShare share, long packet, in DeliveredMessage message, int total, ReadOnlySpan<byte> table, ReadOnlySpan<byte> piece)
+        ReassemblyShare share, long packet, ulong topicId, long number, int total, int tableBytes, ReadOnlySpan<byte> rest)
     {
         var assembly = Budget.Rent();
-        assembly.Begin(Budget, share, message.TopicId, message.Sequence, total);
-        assembly.BeginIn(packet, table);
-        assembly.Append(piece);
+        assembly.Begin(share, topicId, number, total);
+        assembly.BeginIn(packet, rest[..tableBytes]);
+        assembly.Append(rest[tableBytes..]);
         _open.Add(assembly);
         if (packet < stream.Highest)
         {

@@ -567,18 +567,15 @@ internal sealed class InboundStream
                 break;
             }
 
-            var table = packet.Slice(at, tableBytes);
-            at += tableBytes;
-            int here = Math.Min(bytes, packet.Length - at);
-            if (here < bytes)
+            if (at + tableBytes + bytes > packet.Length)
             {
-                message.Delivered.Set(topicId, number, [], 0, 0);
-                _assembler.Begin(sequence, message.Delivered, bytes, table, packet.Slice(at, here));
+                _assembler.Begin(sequence, topicId, number, bytes, tableBytes, packet[at..]);
                 break;
             }
 
+            message.StartTable = packet.Slice(at, tableBytes);
+            at += tableBytes;
             message.Delivered.Set(topicId, number, slab, from + at, bytes);
-            message.StartTable = table;
             _consumer.OnMessage(this, message);
             at += bytes;
         }
