@@ -64,7 +64,7 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
             return DropReason.Malformed;
         }
 
-        region.OnAnnounce(sender, header.Sequence, (header.Flags & PacketFlags.Final) != 0);
+        region.OnAnnounce(sender, header.Sequence);
         ways.Note(region, region.FindOrAdd(sender, StreamClass.Reliable));
         return DropReason.None;
     }

@@ -14,25 +14,18 @@ namespace QuickSilver.Multicast.Receiving;
 // waits most would only be held above, message by message, in memory that is cold again when they go on; so packets further on
 // are read when what is before them has gone up.
 //
-// Others tell of packets (a token, an announcement) that still wait in this host's socket, and under load they overtake them as a
-// rule. So what is only told of is not missing yet: it is when it was told of twice and nothing came in between.
-//
-// Invariants: Base - 1 <= Consumed <= Contiguous <= _arrived <= Highest; every number in (Contiguous, _arrived] is held or in
-// Missing; none in (_arrived, Highest] is. Consumed <= _parsed <= Contiguous, and unless it is held up, _parsed is Contiguous after
-// each call but Unhold, which those above call in the midst of their work: then OnUnread asks them to call ReadOn.
+// Invariants: Base - 1 <= Consumed <= _parsed <= Contiguous, and unless it is held up, _parsed is Contiguous after each call but
+// Unhold, which those above call in the midst of their work: then OnUnread asks them to call ReadOn.
 internal sealed class InboundStream
 {
     // Packets that are read at once behind one that is not consumed.
     private const int ReadAhead = 32;
-    // Who asked so often has asked the sender too.
-    private const int AskedOfSender = 3;
-    // What a sender denied is not believed for so long; until then the others have asked it as well.
-    private static readonly TimeSpan Denial = TimeSpan.FromSeconds(1);
 
     private readonly MulticastContext _context;
     private readonly IStreamConsumer _consumer;
     private readonly ReceiveMemory _memory;
-    private readonly PacketWindow _window;
+    private readonly PacketWindow _packets;
+    private readonly ReceiveWindow _window;
     private readonly StreamAssembler _assembler;
     private bool _delivering;
     // All packets up to here are parsed.
@@ -42,14 +35,9 @@ internal sealed class InboundStream
     private bool _isHeldUp;
     // Those above were told of a loss before all that came was parsed: they could not see yet what is missing of their topics.
     private bool _isLossUnread;
-    private bool _isClosed;
+    private StreamPhase _phase;
     // Packets up to here that others keep are dropped.
     private long _dropped;
-    // The highest number that came or is missing, and what it was when packets were last told of.
-    private long _arrived;
-    private long _arrivedWhenTold = -1;
-    private TimeSpan _toldAt;
-    private TimeSpan _deniedUntil;
     // Whether the stream is heard over its group: PacketWays' note.
     public HeardMark Heard;
 
@@ -58,13 +46,12 @@ internal sealed class InboundStream
         _context = context;
         _consumer = consumer;
         _memory = context.Memory;
-        _window = new PacketWindow(context.Options.WindowPackets, _memory);
-        _assembler = new StreamAssembler(context, this, _window, consumer);
+        _packets = new PacketWindow(context.Options.WindowPackets, _memory);
+        _window = new ReceiveWindow(_packets, context.Options);
+        _assembler = new StreamAssembler(context, this, _packets, consumer);
         View = view;
         Sender = sender;
         Class = streamClass;
-        // Within a window there can be no more disjoint ranges than this, so no change of the set is ever refused.
-        Missing = new SequenceRanges(context.Options.WindowPackets);
     }
 
     public RegionView View { get; }
@@ -73,40 +60,35 @@ internal sealed class InboundStream
     public bool IsReliable => Class.IsReliable;
     // What those above keep with the stream: theirs alone.
     public object? Above { get; set; }
-    public SequenceRanges Missing { get; }
+    public SequenceRanges Missing => _window.Missing;
     // The highest number known to have been sent.
-    public long Highest { get; private set; }
+    public long Highest => _window.Highest;
     // All up to here were received or given up.
-    public long Contiguous => Missing.Count > 0 ? Missing[0].First - 1 : _arrived;
+    public long Contiguous => _window.Contiguous;
     // All messages in packets up to here were accepted above.
     public long Consumed { get; private set; }
     // All up to here came out of the socket and waits for nothing but a repair. Where nothing is missing, what waits does so for
     // those above, and the sender is to wait with it.
-    public long Read => Missing.Count > 0 ? _arrived : Consumed;
+    public long Read => Missing.Count > 0 ? _window.Arrived : Consumed;
     // All live members hold the packets up to here: the cache may let them go.
     public long Stable { get; private set; }
     // Those who keep a packet hold all theirs up to here: others need not keep them too.
     public long Replicated { get; private set; }
     // This member holds all that it is to keep for others up to here.
     public long KeptContiguous => Keepers.Partitions == 1 ? Contiguous : FirstMissingToKeep() - 1;
-    // Whether others may ask this node for the stream's packets, so that they are kept until stable.
-    public bool IsCached { get; set; }
+    public required Retention Retention { get; set; }
     public required PacketKeepers Keepers { get; init; }
     public required int OwnPartition { get; init; }
-    public bool IsSenderGone { get; set; }
     public IGapObserver? Gaps { get; init; }
-    // Nobody is left of a partition that kept some of it: what is held is kept by all.
-    public bool IsKeptByAll { get; set; }
+    // The sender is not in the directory: what is missing can be had of the other members only.
+    public bool IsSenderGone => _phase.IsSenderGone;
     // The members are deciding what of it is lost: this one has told what it lacks, and takes nothing meanwhile.
-    public bool IsFrozen { get; set; }
-    // Whatever is sent again now is refused.
-    public bool IsRefusing => IsFrozen && IsSenderGone;
-    public bool IsFinal { get; private set; }
+    public bool IsRefusing => _phase.IsDeciding;
     // All that came, up to the first that is missing, was parsed: nothing is held up.
     public bool IsRead => _parsed == Contiguous;
     // Nothing is open: all that is known was received, handed up and accepted.
     // One that does not repair waits for no number that is only told of.
-    public bool IsDrained => Consumed == (IsReliable ? Highest : _arrived);
+    public bool IsDrained => Consumed == (IsReliable ? Highest : _window.Arrived);
     // A message has begun of which packets have not come.
     public bool IsAnyOpen => _assembler.IsAnyOpen;
 
@@ -118,13 +100,12 @@ internal sealed class InboundStream
             return DropReason.Undecided;
         }
 
-        bool isNext = sequence == _arrived + 1;
-        if (!isNext && (sequence < _window.Base || _window.Contains(sequence)))
+        if (_window.HasHad(sequence))
         {
             return DropReason.Duplicate;
         }
 
-        if (!_window.Takes(sequence) && !TrySkipTo(sequence))
+        if (!_packets.Takes(sequence) && !TrySkipTo(sequence))
         {
             return DropReason.OutOfWindow;
         }
@@ -133,40 +114,24 @@ internal sealed class InboundStream
         if (_memory.IsShort)
         {
             // What is behind a gap, or beyond the stream's places, is as good as not received; that it was sent is known.
-            place = sequence == Contiguous + 1 ? _memory.TryPlace(lease.Span.Slice(offset, length), _window.Placed) : null;
+            place = sequence == Contiguous + 1 ? _memory.TryPlace(lease.Span.Slice(offset, length), _packets.Placed) : null;
             if (place is null)
             {
-                OnAnnounced(sequence, final: false);
+                OnAnnounced(sequence);
                 return DropReason.NoMemory;
             }
 
             (lease, offset) = (place, 0);
         }
 
-        if (sequence <= _arrived)
+        if (sequence <= _window.Arrived)
         {
-            Gaps?.OnFilled(this, sequence, _window.Missing(sequence));
+            Gaps?.OnFilled(this, sequence, _packets.Missing(sequence));
         }
 
-        _window.Put(sequence, lease, offset, length);
-        if (isNext)
-        {
-            _arrived = sequence;
-        }
-        else
-        {
-            if (sequence > _arrived)
-            {
-                Miss(sequence - 1);
-                _arrived = sequence;
-            }
-            else
-            {
-                Missing.Remove(sequence, sequence);
-            }
-        }
-
-        Highest = Math.Max(Highest, sequence);
+        // The clock is not looked at for a packet that is the next.
+        var now = sequence > _window.Arrived + 1 ? _context.Environment.Now : default;
+        NoteMissed(_window.Take(sequence, lease, offset, length, now));
         if (!IsReliable || (!_isHeldUp && sequence - Consumed <= ReadAhead))
         {
             Parse(sequence, lease, offset, length);
@@ -182,75 +147,37 @@ internal sealed class InboundStream
     }
 
     /// <summary>Bytes of what is kept, for others or because something before it is missing.</summary>
-    public long KeptBytes => _window.HeldBytes;
+    public long KeptBytes => _packets.HeldBytes;
 
     /// <summary>Of the packets that are missing, as many as there is memory for: the others would be asked for in vain.</summary>
-    public int MayAskFor => _memory.IsShort ? _memory.MayPlace(_window.Placed) : int.MaxValue;
+    public int MayAskFor => _memory.IsShort ? _memory.MayPlace(_packets.Placed) : int.MaxValue;
 
     /// <summary>What is noted of a number that is missing.</summary>
-    public ref PacketSlot MissingSlot(long number) => ref _window.Missing(number);
+    public ref PacketSlot MissingSlot(long number) => ref _packets.Missing(number);
 
-    /// <summary>Learns that numbers up to this one were sent. Clamped: a lie cannot make the stream remember more than a window.</summary>
-    public void OnAnnounced(long highest, bool final)
-    {
-        IsFinal |= final;
-        highest = Math.Min(highest, _window.Base + _context.Options.WindowPackets - 1);
-        if (highest <= _arrived)
-        {
-            return;
-        }
+    /// <summary>Learns that numbers up to this one were sent.</summary>
+    public void OnAnnounced(long highest) => NoteMissed(_window.OnAnnounced(highest, _context.Environment.Now));
 
-        // Missing is what has been told of for a while in which nothing came: who was asleep reads the tokens that waited for it
-        // before the packets that wait beside them.
-        var now = _context.Environment.Now;
-        if (_arrivedWhenTold != _arrived)
-        {
-            _arrivedWhenTold = _arrived;
-            _toldAt = now;
-        }
-        else if (now - _toldAt >= _context.Options.ReorderWindow)
-        {
-            Miss(Math.Max(highest, Highest));
-        }
-
-        Highest = Math.Max(highest, Highest);
-    }
+    /// <summary>What others tell of the stream, where it can be so, or else 0.</summary>
+    public long Believable(long number) => _window.Believable(number, _context.Environment.Now);
 
     /// <summary>
-    /// What others tell of the stream, where it can be so; 0 where it is further ahead than a window after what this member lacks,
-    /// or beyond what the sender has just denied.
+    /// The sender says up to where it has sent. True when others told of more, which is not missing any more.
     /// </summary>
-    public long Believable(long number)
-    {
-        bool isTooFar = number - Contiguous > 2L * _context.Options.WindowPackets;
-        bool isDenied = number > Highest && _deniedUntil > TimeSpan.Zero && _context.Environment.Now < _deniedUntil;
-        return isTooFar || isDenied ? 0 : number;
-    }
-
-    /// <summary>
-    /// The sender says up to where it has sent. True when others told of more: it was asked for that, and nothing of it came, so it
-    /// is not missing any more.
-    /// </summary>
-    public bool TryRetract(long sent)
-    {
-        if (IsSenderGone || _arrived <= sent || !Missing.ContainsAll(sent + 1, _arrived) || _window.Missing(sent + 1).Asked < AskedOfSender)
-        {
-            return false;
-        }
-
-        Missing.RemoveAbove(sent);
-        for (long n = sent + 1; n <= _arrived; n++)
-        {
-            _window.Missing(n) = default;
-        }
-
-        Highest = _arrived = sent;
-        _deniedUntil = _context.Environment.Now + Denial;
-        return true;
-    }
+    public bool TryRetract(long sent) => !IsSenderGone && _window.TryRetract(sent, _context.Environment.Now);
 
     /// <summary>Whether it was sent, as far as is known here, and is not held.</summary>
-    public bool Lacks(long sequence) => (sequence > _arrived && sequence <= Highest) || Missing.Contains(sequence);
+    public bool Lacks(long sequence) => _window.Lacks(sequence);
+
+    public void OnSenderLeft() => _phase.SenderLeft();
+
+    public void OnSenderReturned() => _phase.SenderReturned();
+
+    /// <summary>The members begin to decide what is lost: from now on nothing is taken.</summary>
+    public void BeginDecision() => _phase.BeginDecision();
+
+    /// <summary>They have decided, or begin anew.</summary>
+    public void EndDecision() => _phase.EndDecision();
 
     public void SetStable(long stable, long replicated)
     {
@@ -265,57 +192,17 @@ internal sealed class InboundStream
     /// <summary>
     /// What of the packets not known to be stable this member has not, or not any more, up to a number; the oldest ranges first.
     /// </summary>
-    public void CopyUnsupplied(long through, SequenceRanges into)
-    {
-        into.Clear();
-        long from = -1;
-        // Nothing is held beyond what arrived, however far others say that it goes.
-        for (long n = Stable + 1; n <= Math.Min(through, _arrived); n++)
-        {
-            bool lacks = !_window.Holds(n);
-            if (lacks && from < 0)
-            {
-                from = n;
-            }
-            else if (!lacks && from >= 0)
-            {
-                if (!into.Add(from, n - 1))
-                {
-                    return;
-                }
-
-                from = -1;
-            }
-        }
-
-        from = from >= 0 ? from : Math.Max(Stable, _arrived) + 1;
-        if (from <= through)
-        {
-            into.Add(from, through);
-        }
-    }
+    public void CopyUnsupplied(long through, SequenceRanges into) => _window.CopyUnsupplied(Stable, through, into);
 
     /// <summary>Gives up numbers that nobody alive has; what waits behind them goes on, with a gap notice.</summary>
     public void GiveUp(long first, long last)
     {
-        Miss(Math.Min(last, Highest));
-        bool any = false;
-        for (int i = 0; i < Missing.Count; i++)
-        {
-            var (from, to) = Missing[i];
-            for (long n = Math.Max(from, first); n <= Math.Min(to, last); n++)
-            {
-                _window.PutLost(n);
-                any = true;
-            }
-        }
-
-        if (!any)
+        NoteMissed(_window.Miss(Math.Min(last, Highest), _context.Environment.Now));
+        if (!_window.TryGiveUp(first, last))
         {
             return;
         }
 
-        Missing.Remove(first, last);
         _assembler.DropBroken();
         Advance(mayRead: true);
         if (IsReliable)
@@ -326,7 +213,7 @@ internal sealed class InboundStream
     }
 
     /// <summary>Now and then: what was needed once need not be kept for ever.</summary>
-    public void Trim() => _window.Trim(_arrived);
+    public void Trim() => _packets.Trim(_window.Arrived);
 
     /// <summary>Nothing more will come of the messages that have begun.</summary>
     public void GiveUpOpen() => _assembler.DropOpen();
@@ -345,33 +232,32 @@ internal sealed class InboundStream
     public bool TryGetPacket(long sequence, NodeKey to, TimeSpan spacing, out ReadOnlySpan<byte> packet)
     {
         packet = default;
-        if (!_window.Holds(sequence))
+        if (!_packets.Holds(sequence))
         {
             return false;
         }
 
-        ref var slot = ref _window[sequence];
+        ref var slot = ref _packets[sequence];
         var now = _context.Environment.Now;
         byte mark = (byte)to.Id;
-        if (slot.RepairAt != TimeSpan.MinValue && slot.Asked == mark && now - slot.RepairAt < spacing)
+        if (slot.SentAt != TimeSpan.MinValue && slot.SentTo == mark && now - slot.SentAt < spacing)
         {
             return false;
         }
 
-        slot.Asked = mark;
-
-        slot.RepairAt = now;
+        slot.SentTo = mark;
+        slot.SentAt = now;
         packet = slot.Packet;
         return true;
     }
 
     /// <summary>A message that ends in this packet is kept above.</summary>
-    public void Hold(long packet) => _window[packet].Pending++;
+    public void Hold(long packet) => _packets[packet].Pending++;
 
     /// <summary>A kept message was accepted or dropped.</summary>
     public void Unhold(long packet)
     {
-        _window[packet].Pending--;
+        _packets[packet].Pending--;
         if (!_delivering)
         {
             Advance(mayRead: false);
@@ -385,7 +271,7 @@ internal sealed class InboundStream
     /// <summary>After OnUnread: goes on with what was held up.</summary>
     public void ReadOn()
     {
-        if (!_isClosed)
+        if (!_phase.IsClosed)
         {
             Advance(mayRead: true);
         }
@@ -393,10 +279,9 @@ internal sealed class InboundStream
 
     public void Close()
     {
-        _isClosed = true;
-        _window.Clear(_arrived);
+        _phase.Close();
+        _window.Clear();
         _assembler.Close();
-        Missing.Clear();
     }
 
     // More was lost in a row than the window holds. Nothing repairs it, so the stream goes on here; the numbers in the topics tell.
@@ -408,27 +293,16 @@ internal sealed class InboundStream
         }
 
         _assembler.DropOpen();
-        Missing.Clear();
         _window.SkipTo(sequence);
-        _parsed = Consumed = _arrived = sequence - 1;
+        _parsed = Consumed = sequence - 1;
         return true;
     }
 
-    private void Miss(long through)
+    private void NoteMissed(SequenceRange missed)
     {
-        if (through > _arrived)
+        if (missed.Last >= missed.First)
         {
-            Missing.Add(_arrived + 1, through);
-            var now = _context.Environment.Now;
-            for (long n = _arrived + 1; n <= through; n++)
-            {
-                ref var slot = ref _window.Missing(n);
-                slot.RepairAt = now;
-                slot.Asked = 0;
-            }
-
-            Gaps?.OnMissed(this, _arrived + 1, through);
-            _arrived = through;
+            Gaps?.OnMissed(this, missed.First, missed.Last);
         }
     }
 
@@ -444,16 +318,16 @@ internal sealed class InboundStream
             }
         }
 
-        return _arrived + 1;
+        return _window.Arrived + 1;
     }
 
     private void DropWhatOthersKeep(long through)
     {
-        for (long n = Math.Max(_dropped + 1, _window.Base); n <= through; n++)
+        for (long n = Math.Max(_dropped + 1, _packets.Base); n <= through; n++)
         {
             if (Keepers.KeeperOf(n) != OwnPartition)
             {
-                _window.Drop(n);
+                _packets.Drop(n);
             }
         }
 
@@ -479,7 +353,7 @@ internal sealed class InboundStream
         long before = _parsed;
         while (true)
         {
-            while (Consumed < _parsed && _window[Consumed + 1].Pending == 0)
+            while (Consumed < _parsed && _packets[Consumed + 1].Pending == 0)
             {
                 Consumed++;
             }
@@ -490,7 +364,7 @@ internal sealed class InboundStream
                 break;
             }
 
-            ref var slot = ref _window[_parsed + 1];
+            ref var slot = ref _packets[_parsed + 1];
             if (slot.State == SlotState.Held && !slot.IsParsed)
             {
                 if (_isHeldUp || !mayRead)
@@ -509,8 +383,8 @@ internal sealed class InboundStream
             TellLoss();
         }
 
-        _window.ReleaseThrough(IsCached ? Math.Min(Consumed, Stable) : Consumed);
-        if (Keepers.Partitions > 1 && !IsKeptByAll)
+        _packets.ReleaseThrough(Retention == Retention.None ? Consumed : Math.Min(Consumed, Stable));
+        if (Keepers.Partitions > 1 && Retention != Retention.All)
         {
             DropWhatOthersKeep(Math.Min(Consumed, Replicated));
         }
@@ -544,7 +418,7 @@ internal sealed class InboundStream
 
     private void Parse(long sequence, Lease lease, int offset, int length)
     {
-        _window[sequence].IsParsed = true;
+        _packets[sequence].IsParsed = true;
         byte[] slab = lease.Slab;
         int from = lease.Start + offset;
         var packet = new ReadOnlySpan<byte>(slab, from, length);

@@ -23,10 +23,26 @@ internal struct PacketSlot
     public SlotState State;
     // Its messages were handed up, or are held there.
     public bool IsParsed;
-    // Of a packet that is missing: how often it was asked for. Of one that is held: a mark of whom it was last sent to.
+    // Of a packet that is missing: how often it was asked for.
     public byte Asked;
-    // When it was last sent to another; of one that is missing, when it was last asked for, or found missing.
-    public TimeSpan RepairAt;
+    // Of one that is held: a mark of whom it was last sent to.
+    public byte SentTo;
+    // Shared by the two below, of which the state says which it is.
+    private TimeSpan _repairAt;
+
+    /// <summary>Of a packet that is missing: when it was last asked for, or found missing.</summary>
+    public TimeSpan AskedAt
+    {
+        readonly get => _repairAt;
+        set => _repairAt = value;
+    }
+
+    /// <summary>Of a packet that is held: when it was last sent to another; <see cref="TimeSpan.MinValue"/> if it was not.</summary>
+    public TimeSpan SentAt
+    {
+        readonly get => _repairAt;
+        set => _repairAt = value;
+    }
 
     public readonly ReadOnlySpan<byte> Packet => Lease!.Span.Slice(Offset, Length);
 }
@@ -81,7 +97,7 @@ internal sealed class PacketWindow(int maxPackets, ReceiveMemory memory)
             Offset = offset,
             Length = length,
             State = SlotState.Held,
-            RepairAt = TimeSpan.MinValue,
+            SentAt = TimeSpan.MinValue,
         };
     }
 

@@ -111,7 +111,7 @@ internal sealed class RegionReceiver : IGapObserver
         return DropReason.None;
     }
 
-    public void OnAnnounce(NodeKey sender, long highest, bool final)
+    public void OnAnnounce(NodeKey sender, long highest)
     {
         var stream = FindOrAdd(sender, StreamClass.Reliable);
         if (stream.TryRetract(highest))
@@ -119,7 +119,7 @@ internal sealed class RegionReceiver : IGapObserver
             Rings.Retract(sender, highest);
         }
 
-        stream.OnAnnounced(highest, final);
+        stream.OnAnnounced(highest);
         NoteGap(stream);
         Rings.OnAnnounce(sender);
     }
@@ -175,10 +175,13 @@ internal sealed class RegionReceiver : IGapObserver
                 Keepers = Keepers,
                 Gaps = this,
                 OwnPartition = OwnPartition,
-                IsCached = streamClass.IsReliable && Live.Count > 1,
-                IsKeptByAll = _isPartitionLost,
-                IsSenderGone = HasLost(sender),
+                Retention = RetentionOf(streamClass),
             };
+            if (HasLost(sender))
+            {
+                stream.OnSenderLeft();
+            }
+
             table.Add(sender, stream);
             _streams.Add(stream);
             _repairs.Add(stream, _context.Options.Repair.ForReceiver(_context, this, stream));
@@ -237,7 +240,7 @@ internal sealed class RegionReceiver : IGapObserver
         {
             if (stream.Sender == node)
             {
-                stream.IsSenderGone = true;
+                stream.OnSenderLeft();
                 NoteGap(stream);
             }
         }
@@ -262,7 +265,7 @@ internal sealed class RegionReceiver : IGapObserver
         {
             if (stream.IsSenderGone && !HasLost(stream.Sender))
             {
-                stream.IsSenderGone = false;
+                stream.OnSenderReturned();
                 NoteGap(stream);
             }
         }
@@ -368,8 +371,17 @@ internal sealed class RegionReceiver : IGapObserver
         _isPartitionLost |= Live.FirstIn(first, end) < 0;
         foreach (var stream in _streams)
         {
-            stream.IsCached &= Live.Count > 1;
-            stream.IsKeptByAll = _isPartitionLost;
+            stream.Retention = RetentionOf(stream.Class);
         }
+    }
+
+    private Retention RetentionOf(StreamClass streamClass)
+    {
+        if (!streamClass.IsReliable || Live.Count <= 1)
+        {
+            return Retention.None;
+        }
+
+        return _isPartitionLost ? Retention.All : Retention.OwnPartition;
     }
 }

@@ -75,7 +75,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
     {
         if (missing.Asked > 0)
         {
-            ClockOf(missing.Asked).OnAnswer(_context.Environment.Now - missing.RepairAt, missing.Asked);
+            ClockOf(missing.Asked).OnAnswer(_context.Environment.Now - missing.AskedAt, missing.Asked);
             if (++_answered * 2 >= _most && _isLimited)
             {
                 WakeIn(TimeSpan.Zero);
@@ -91,7 +91,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
             {
                 ref var slot = ref _stream.MissingSlot(n);
                 slot.Asked = 0;
-                slot.RepairAt = _context.Environment.Now - ReorderWindow;
+                slot.AskedAt = _context.Environment.Now - ReorderWindow;
             }
         }
 
@@ -177,17 +177,17 @@ internal sealed class PeerPullRepair : IRepairStrategy
             {
                 ref var slot = ref _stream.MissingSlot(n);
                 var wait = slot.Asked == 0 ? ReorderWindow : ClockOf(slot.Asked).Wait(slot.Asked);
-                var until = slot.RepairAt + wait - now;
+                var until = slot.AskedAt + wait - now;
                 if (until <= together && drafts.TryAdd(TargetOf(n, slot.Asked), n))
                 {
                     if (slot.Asked == 1 && AsksSender(0))
                     {
-                        _ofSender.OnLate(slot.RepairAt, now);
+                        _ofSender.OnLate(slot.AskedAt, now);
                     }
 
                     late += slot.Asked > 0 ? 1 : 0;
                     slot.Asked = (byte)Math.Min(slot.Asked + 1, byte.MaxValue);
-                    slot.RepairAt = now;
+                    slot.AskedAt = now;
                     until = ClockOf(slot.Asked).Wait(slot.Asked);
                 }
 

@@ -193,7 +193,7 @@ internal sealed class RingHierarchy
             return;
         }
 
-        stream.IsFrozen &= settlement.IsUndecided;
+        EndDecided(stream, settlement);
         settlement.Epoch = settlement.NextEpoch(SelfRank);
         settlement.IsDecided = settlement.IsAbandoned = false;
         settlement.Through = through;
@@ -227,13 +227,13 @@ internal sealed class RingHierarchy
         settlement.Stable = Math.Max(settlement.Stable, stable);
         settlement.Replicated = Math.Max(settlement.Replicated, replicated);
         settlement.HeldByAny = Math.Max(settlement.HeldByAny, heldByAny);
-        stream.OnAnnounced(settlement.HeldByAny, final: false);
+        stream.OnAnnounced(settlement.HeldByAny);
         Region.NoteGap(stream);
         bool isLater = record.Epoch > settlement.Epoch && (record.Epoch >> 32) - (settlement.Epoch >> 32) <= MostEpochsAhead;
         if (record.IsDecided ? isLater || (record.Epoch == settlement.Epoch && !settlement.IsDecided) : isLater && record.IsGathering)
         {
             isNews = true;
-            stream.IsFrozen &= settlement.IsUndecided;
+            EndDecided(stream, settlement);
             settlement.Epoch = record.Epoch;
             settlement.Through = record.Through;
             settlement.IsDecided = record.IsDecided;
@@ -271,7 +271,7 @@ internal sealed class RingHierarchy
             settlement.Replicated = Math.Max(settlement.Replicated, record.ReplicatedByAll);
         }
 
-        stream.OnAnnounced(settlement.HeldByAny, final: false);
+        stream.OnAnnounced(settlement.HeldByAny);
         Region.NoteGap(stream);
         if (isWhole && settlement.IsGathering && record.IsGathering && record.Epoch == settlement.Epoch && !record.IsPartial)
         {
@@ -473,7 +473,7 @@ internal sealed class RingHierarchy
             return null;
         }
 
-        stream.IsFrozen = true;
+        stream.BeginDecision();
         stream.CopyUnsupplied(record.Through, _unsupplied);
         return _unsupplied;
     }
@@ -488,9 +488,18 @@ internal sealed class RingHierarchy
         }
     }
 
+    // An epoch begins while another is open: what this member told in that one need not stay true.
+    private static void EndDecided(InboundStream stream, Settlement settlement)
+    {
+        if (!settlement.IsUndecided)
+        {
+            stream.EndDecision();
+        }
+    }
+
     private void Decided(InboundStream stream, Settlement settlement)
     {
-        stream.IsFrozen = false;
+        stream.EndDecision();
         for (int i = 0; i < settlement.Lost.Count; i++)
         {
             stream.GiveUp(settlement.Lost[i].First, settlement.Lost[i].Last);

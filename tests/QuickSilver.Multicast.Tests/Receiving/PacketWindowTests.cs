@@ -93,7 +93,7 @@ public sealed class PacketWindowTests
         Put(2);
 
         Assert.Equal(0, _window[2].Asked);
-        Assert.Equal(TimeSpan.MinValue, _window[2].RepairAt);
+        Assert.Equal(TimeSpan.MinValue, _window[2].SentAt);
     }
 
     [Fact]

@@ -100,7 +100,7 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
         {
             foreach (var stream in region.Streams)
             {
-                kept = Math.Max(kept, stream.Highest - (stream.IsCached ? Math.Min(stream.Stable, stream.Consumed) : stream.Consumed));
+                kept = Math.Max(kept, stream.Highest - (stream.Retention != Retention.None ? Math.Min(stream.Stable, stream.Consumed) : stream.Consumed));
             }
         }
 
@@ -116,7 +116,7 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
     }
 
     private static bool IsOpen(InboundStream stream) =>
-        stream.Consumed < stream.Highest || (stream.IsCached && stream.Stable < stream.Highest);
+        stream.Consumed < stream.Highest || (stream.Retention != Retention.None && stream.Stable < stream.Highest);
 
     private static string Describe(RegionReceiver region)
     {
@@ -135,7 +135,7 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
     private static string Describe(InboundStream stream)
     {
         string numbers = $"{stream.Stable}/{stream.Consumed}/{stream.Contiguous}/{stream.Highest}";
-        return $"{stream.Sender} {numbers}{(stream.IsSenderGone ? " gone" : "")}{(stream.IsCached ? " cached" : "")}";
+        return $"{stream.Sender} {numbers}{(stream.IsSenderGone ? " gone" : "")}{(stream.Retention != Retention.None ? " cached" : "")}";
     }
 
     private sealed class RecordedObserver(RecordedParts owner, IMembershipObserver observer) : IMembershipObserver
