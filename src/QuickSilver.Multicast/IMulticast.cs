@@ -20,7 +20,10 @@ internal interface ITopicSender
     /// Takes one message (copied before it returns) and gives its number, or -1 when there is no room: then RoomObserver is
     /// told once when there is. Without subscribers a message is stable at once.
     /// </summary>
-    long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer);
+    /// <param name="payload">The message's bytes.</param>
+    /// <param name="observer">Who is told when it is stable.</param>
+    /// <param name="extensions">Fields that <see cref="MessageExtensions"/> made, or none.</param>
+    long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions = default);
 
     /// <summary>
     /// The largest payload for which this node's packet memory can ever have room in the topic's present view, which takes blocks for

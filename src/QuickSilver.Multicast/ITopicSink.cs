@@ -1,4 +1,5 @@
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast;
 
@@ -18,19 +19,30 @@ internal struct DeliveredMessage(NodeKey sender)
     // The sender's number in this topic, from 1.
     public long Sequence { get; private set; }
     public int Length { get; private set; }
+    // Of the fields that stand right before the payload.
+    private int _extensionBytes;
 
     public readonly ReadOnlySpan<byte> Span => new(_buffer, _offset, Length);
 
+    /// <summary>What the sender said of the message beside its payload.</summary>
+    public readonly MessageExtensions Extensions => new(new ReadOnlySpan<byte>(_buffer, _offset - _extensionBytes, _extensionBytes));
+
+    /// <summary>The bytes of the extensions, and of the payload after them.</summary>
+    public readonly ReadOnlySpan<byte> WithExtensions => new(_buffer, _offset - _extensionBytes, _extensionBytes + Length);
+
+    public readonly int ExtensionBytes => _extensionBytes;
+
     public readonly ReadOnlyMemory<byte> Memory => new(_buffer, _offset, Length);
 
-    /// <summary>Makes it the sender's next message.</summary>
-    public void Set(ulong topicId, long sequence, byte[] buffer, int offset, int length)
+    /// <summary>Makes it the sender's next message; its extensions stand right before the offset.</summary>
+    public void Set(ulong topicId, long sequence, byte[] buffer, int offset, int length, int extensionBytes = 0)
     {
         TopicId = topicId;
         Sequence = sequence;
         _buffer = buffer;
         _offset = offset;
         Length = length;
+        _extensionBytes = extensionBytes;
     }
 }
 

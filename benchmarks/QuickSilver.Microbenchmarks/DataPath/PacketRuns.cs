@@ -22,14 +22,14 @@ internal sealed class PacketRuns
         var template = new PacketTemplate(
             BareParts.ClusterId, parts.Peer.Id, parts.Peer.Incarnation, parts.Region.RegionId, parts.Region.Number);
         var retention = new RetentionBuffer(new RetentionBudget(long.MaxValue / 2));
-        var packer = new Packer(parts.Core.Buffers, template, PacketFlags.None, PacketBytes, retention);
+        var packer = new Packer(parts.Core.Buffers, template, PacketBytes, retention);
         var table = new StartTable();
         table.Add(parts.Region.Configuration, 1);
         Payload = new byte[messageBytes];
         new Random(1).NextBytes(Payload);
         while (retention.Next < (runs * PacketsPerRun) - (messageBytes / PacketBytes) - 1)
         {
-            packer.Append(topicId, ++Messages, Messages == 1 ? table : null, Payload);
+            packer.Append(topicId, ++Messages, Messages == 1 ? table : null, [], Payload);
         }
 
         packer.Flush();
@@ -77,11 +77,12 @@ internal sealed class PacketRuns
     {
         var packet = lease.Span.Slice(offset, length);
         int at = PacketHeader.Bytes + new PacketHeader(packet).HeadBytes;
-        while (at < length && MessageHeader.TryRead(packet[at..], out int bytes, out bool start, out _, out _))
+        while (at < length && MessageHeader.TryRead(packet[at..], out int bytes, out var marks, out _, out _))
         {
             _messages.Add((lease, offset + at));
             at += MessageHeader.Bytes;
-            at += start ? StartTable.Measure(packet[at..]) : 0;
+            MessageHeader.TryMeasure(packet[at..], marks, out int tableBytes, out _);
+            at += tableBytes;
             at += bytes;
         }
     }

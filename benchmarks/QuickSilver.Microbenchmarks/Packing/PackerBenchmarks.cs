@@ -28,7 +28,7 @@ public class PackerBenchmarks
     {
         _payload = new byte[PayloadBytes];
         Random.Shared.NextBytes(_payload);
-        _packer = new Packer(_pool, new PacketTemplate(1, 2, 3, 4, 5), PacketFlags.None, PacketBytes, _packets);
+        _packer = new Packer(_pool, new PacketTemplate(1, 2, 3, 4, 5), PacketBytes, _packets);
         _pool.Reserve();
         long before = _packets.Next;
         Packed();
@@ -45,7 +45,7 @@ public class PackerBenchmarks
         {
             if (_packer!.FreeBlocks > _packer.MostBlocks(_payload.Length))
             {
-                _packer.Append(7, ++_sequence, null, _payload);
+                _packer.Append(7, ++_sequence, null, [], _payload);
             }
         }
 
@@ -60,7 +60,7 @@ public class PackerBenchmarks
         {
             if (_packer!.FreeBlocks > _packer.MostBlocks(_payload.Length))
             {
-                _packer.Append(7, ++_sequence, null, _payload);
+                _packer.Append(7, ++_sequence, null, [], _payload);
                 _packer.Flush();
             }
         }

@@ -32,6 +32,10 @@ internal enum DropReason
     Undecided,
     // Packet memory is short, and the packet is not the next of its stream: it is asked for again when its turn comes.
     NoMemory,
+    // A class of streams this version does not know.
+    UnknownClass,
+    // Made with a key that this node does not have.
+    UnknownKey,
     // More of its kind within a second than are answered.
     RateLimited,
 }

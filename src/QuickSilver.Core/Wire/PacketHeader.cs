@@ -11,14 +11,18 @@ namespace QuickSilver.Core.Wire;
 //   6  u16  head bytes       48 u32 key epoch (0: no security)
 //   8  u64  cluster id       52 u32 checksum of all but these four bytes
 //   16 u64  sender id        56 u32 head distance
-//                            60 u32 reserved, 0
+//                            60 u8  stream class
+//                            61 u8  tag bytes
+//                            62 u16 reserved, 0
+//
+// The last so many bytes of a packet may be an authentication tag, made with the key of the epoch: there is none without a key.
 //
 // The packet states its own length so that a receiver splits a coalesced buffer without ancillary data. Head bytes: how
 // many bytes of body continue a message that began in an earlier packet; head distance: how many packets earlier.
 internal readonly ref struct PacketHeader(ReadOnlySpan<byte> packet)
 {
     public const int Bytes = 64;
-    public const byte CurrentVersion = 2;
+    public const byte CurrentVersion = 3;
 
     public const int VersionOffset = 0;
     public const int KindOffset = 1;
@@ -34,7 +38,9 @@ internal readonly ref struct PacketHeader(ReadOnlySpan<byte> packet)
     public const int KeyEpochOffset = 48;
     public const int ChecksumOffset = 52;
     public const int HeadDistanceOffset = 56;
-    public const int ReservedOffset = 60;
+    public const int StreamClassOffset = 60;
+    public const int TagBytesOffset = 61;
+    public const int ReservedOffset = 62;
 
     private readonly ReadOnlySpan<byte> _packet = packet;
 
@@ -52,6 +58,8 @@ internal readonly ref struct PacketHeader(ReadOnlySpan<byte> packet)
     public uint KeyEpoch => BinaryPrimitives.ReadUInt32LittleEndian(_packet[KeyEpochOffset..]);
     public uint Checksum => BinaryPrimitives.ReadUInt32LittleEndian(_packet[ChecksumOffset..]);
     public long HeadDistance => BinaryPrimitives.ReadUInt32LittleEndian(_packet[HeadDistanceOffset..]);
+    public byte StreamClass => _packet[StreamClassOffset];
+    public int TagBytes => _packet[TagBytesOffset];
     public ReadOnlySpan<byte> Body => _packet[Bytes..Length];
 
     // Cheap checks first, the checksum last: what is refused costs little.
@@ -88,6 +96,11 @@ internal readonly ref struct PacketHeader(ReadOnlySpan<byte> packet)
             return DropReason.UnknownKind;
         }
 
+        if (header.KeyEpoch != 0 || header.TagBytes != 0)
+        {
+            return DropReason.UnknownKey;
+        }
+
         if (header.Sequence < 0 || header.HeadBytes > header.Length - Bytes)
         {
             return DropReason.Malformed;
@@ -98,13 +111,18 @@ internal readonly ref struct PacketHeader(ReadOnlySpan<byte> packet)
 }
 
 // What a node writes into every header of one view; the rest is per packet.
-internal readonly struct PacketTemplate(ulong cluster, ulong sender, uint incarnation, ulong region, uint view)
+internal readonly struct PacketTemplate(
+    ulong cluster, ulong sender, uint incarnation, ulong region, uint view, byte streamClass = 0)
 {
     public ulong Cluster { get; } = cluster;
     public ulong Sender { get; } = sender;
     public uint Incarnation { get; } = incarnation;
     public ulong Region { get; } = region;
     public uint View { get; } = view;
+    public byte StreamClass { get; } = streamClass;
+
+    /// <summary>The same for streams of another class.</summary>
+    public PacketTemplate Of(byte streamClass) => new(Cluster, Sender, Incarnation, Region, View, streamClass);
 
     /// <summary>Writes the whole header but the checksum, which <see cref="Seal"/> adds when the body is complete.</summary>
     public void Write(Span<byte> packet, PacketKind kind, PacketFlags flags, long sequence, int headBytes, long headDistance)
@@ -121,7 +139,8 @@ internal readonly struct PacketTemplate(ulong cluster, ulong sender, uint incarn
         BinaryPrimitives.WriteInt64LittleEndian(packet[PacketHeader.SequenceOffset..], sequence);
         BinaryPrimitives.WriteUInt32LittleEndian(packet[PacketHeader.KeyEpochOffset..], 0);
         BinaryPrimitives.WriteUInt32LittleEndian(packet[PacketHeader.HeadDistanceOffset..], (uint)headDistance);
-        BinaryPrimitives.WriteUInt32LittleEndian(packet[PacketHeader.ReservedOffset..], 0);
+        // Little-endian: class, no tag, reserved.
+        BinaryPrimitives.WriteUInt32LittleEndian(packet[PacketHeader.StreamClassOffset..], StreamClass);
     }
 
     /// <summary>Adds flags to a header that is written and not yet sealed.</summary>

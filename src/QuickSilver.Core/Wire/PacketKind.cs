@@ -29,8 +29,6 @@ internal enum PacketKind : byte
 internal enum PacketFlags : ushort
 {
     None = 0,
-    // The stream is best effort: numbered, never retained.
-    BestEffort = 1,
     // An announcement that nothing will follow in this view.
     Final = 2,
     // The sender wants to know soon that this is held: somebody waits for it, or a good part of its window is used up.

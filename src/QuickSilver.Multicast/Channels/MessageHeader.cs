@@ -4,12 +4,13 @@ namespace QuickSilver.Multicast.Channels;
 
 // What stands before each message in a packet, little-endian:
 //
-//   0  u32  bits 0-24 payload length, bit 30 start mark, bit 31 always set (a zero word is padding: the rest is empty)
+//   0  u32  bits 0-24 payload length, bit 29 extensions, bit 30 start mark, bit 31 always set (a zero word is padding: the rest is
+//           empty)
 //   4  u64  topic id
 //   12 u64  the message's number in its topic, per sender, from 1
 //
-// With the start mark follows the sender's recent history of the topic (StartTable), then the payload. A header never
-// crosses a packet's border; a payload may.
+// With the start mark follows the sender's recent history of the topic (StartTable), with the other mark the message's extensions
+// (MessageExtensions), then the payload. A header, table or extension never crosses a packet's border; a payload may.
 internal static class MessageHeader
 {
     public const int Bytes = 20;
@@ -18,24 +19,26 @@ internal static class MessageHeader
     // No number of a message or packet comes near it: numbers beyond are refused, so that sums of them are safe.
     public const long MaxNumber = long.MaxValue / 2;
     private const uint Present = 1u << 31;
-    private const uint StartMark = 1u << 30;
+    private const int MarksShift = 29;
+    private const uint MarksMask = 3u << MarksShift;
     private const uint LengthMask = (1u << 25) - 1;
 
-    public static void Write(Span<byte> at, int payloadBytes, bool start, ulong topicId, long sequence)
+    public static void Write(Span<byte> at, int payloadBytes, MessageMarks marks, ulong topicId, long sequence)
     {
-        uint word = Present | (start ? StartMark : 0) | (uint)payloadBytes;
+        uint word = Present | ((uint)marks << MarksShift) | (uint)payloadBytes;
         BinaryPrimitives.WriteUInt32LittleEndian(at, word);
         BinaryPrimitives.WriteUInt64LittleEndian(at[4..], topicId);
         BinaryPrimitives.WriteInt64LittleEndian(at[12..], sequence);
     }
 
     /// <summary>False at padding or at the packet's end.</summary>
-    public static bool TryRead(ReadOnlySpan<byte> at, out int payloadBytes, out bool start, out ulong topicId, out long sequence)
+    public static bool TryRead(
+        ReadOnlySpan<byte> at, out int payloadBytes, out MessageMarks marks, out ulong topicId, out long sequence)
     {
         if (at.Length < Bytes)
         {
             payloadBytes = 0;
-            start = false;
+            marks = MessageMarks.None;
             topicId = 0;
             sequence = 0;
             return false;
@@ -43,11 +46,28 @@ internal static class MessageHeader
 
         uint word = BinaryPrimitives.ReadUInt32LittleEndian(at);
         payloadBytes = (int)(word & LengthMask);
-        start = (word & StartMark) != 0;
+        marks = (MessageMarks)((word & MarksMask) >> MarksShift);
         topicId = BinaryPrimitives.ReadUInt64LittleEndian(at.Slice(4, 8));
         sequence = BinaryPrimitives.ReadInt64LittleEndian(at.Slice(12, 8));
         return (word & Present) != 0;
     }
+
+    /// <summary>How many bytes of what the marks announce follow a header; false when they are damaged.</summary>
+    public static bool TryMeasure(ReadOnlySpan<byte> at, MessageMarks marks, out int tableBytes, out int extensionBytes)
+    {
+        tableBytes = (marks & MessageMarks.Start) == 0 ? 0 : StartTable.Measure(at);
+        extensionBytes = (marks & MessageMarks.Extended) == 0 || tableBytes < 0 ? 0 : MessageExtensions.Measure(at[tableBytes..]);
+        return tableBytes >= 0 && extensionBytes >= 0;
+    }
+}
+
+// What stands between a message's header and its payload.
+[Flags]
+internal enum MessageMarks : byte
+{
+    None = 0,
+    Extended = 1,
+    Start = 2,
 }
 
 // From which number on a sender's messages in a topic were sent under which configuration. The first message of a topic
@@ -59,8 +79,8 @@ internal static class MessageHeader
 // a sender whose table is full waits until all members of its old views have begun.
 internal class StartTable
 {
-    // What fits into the smallest packet beside its header and the message's.
-    public const int MaxEntries = 30;
+    // What fits into the smallest packet beside its header, the message's and the largest extensions.
+    public const int MaxEntries = 22;
     public const int MaxBytes = 1 + (EntryBytes * MaxEntries);
     private const int EntryBytes = 16;
 

@@ -15,6 +15,9 @@ internal readonly record struct StreamClass(byte Value)
     /// <summary>Those that a node may have into a view.</summary>
     public static ReadOnlySpan<StreamClass> All => Known;
 
+    /// <summary>Whether this version knows it: packets of others are refused.</summary>
+    public bool IsKnown => Value <= BestEffortBit;
+
     public bool IsReliable => (Value & BestEffortBit) == 0;
 
     private static StreamClass[] Known { get; } = [Reliable, BestEffort];

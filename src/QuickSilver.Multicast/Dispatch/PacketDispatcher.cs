@@ -4,6 +4,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Views;
 
@@ -98,6 +99,12 @@ internal sealed class PacketDispatcher
         if (header.Kind == PacketKind.Data)
         {
             return _data.OnData(header, lease, offset);
+        }
+
+        // What members tell each other beside data is about reliable streams.
+        if (header.StreamClass != StreamClass.Reliable.Value)
+        {
+            return DropReason.UnknownClass;
         }
 
         return (int)header.Kind < Kinds && _handlers[(int)header.Kind] is { } handler

@@ -54,7 +54,8 @@ internal sealed class LookAhead
     private static int Find(StreamOrders orders, ReadOnlySpan<byte> packet, SenderOrder?[] group, int messages)
     {
         var rest = packet[Math.Min(PacketHeader.Bytes + new PacketHeader(packet).HeadBytes, packet.Length)..];
-        while (messages < Group && MessageHeader.TryRead(rest, out int bytes, out bool start, out ulong topicId, out _) && !start)
+        while (messages < Group && MessageHeader.TryRead(rest, out int bytes, out var marks, out ulong topicId, out _)
+            && marks == MessageMarks.None)
         {
             group[messages++] = orders.Find(topicId);
             rest = rest[Math.Min(MessageHeader.Bytes + bytes, rest.Length)..];

@@ -11,7 +11,7 @@ internal sealed class ParkedMessages(ParkingBudget budget)
 {
     private const int ChunkBytes = 64 << 10;
 
-    private readonly Queue<(byte[] Chunk, int Offset, int Length)> _messages = new();
+    private readonly Queue<(byte[] Chunk, int Offset, int Length, int ExtensionBytes)> _messages = new();
     // Where the newest lies; returned when it is left and nothing in it waits.
     private byte[] _chunk = [];
     private int _used;
@@ -20,33 +20,38 @@ internal sealed class ParkedMessages(ParkingBudget budget)
 
     public int Count => _messages.Count;
 
-    public bool TryAdd(ReadOnlySpan<byte> payload)
+    public bool TryAdd(in DeliveredMessage message)
     {
-        if (!budget.TryTake(_bytes, payload.Length))
+        var bytes = message.WithExtensions;
+        if (!budget.TryTake(_bytes, bytes.Length))
         {
             return false;
         }
 
-        if (_chunk.Length == 0 || _chunk.Length - _used < payload.Length)
+        if (_chunk.Length == 0 || _chunk.Length - _used < bytes.Length)
         {
             LeaveChunk();
-            _chunk = ArrayPool<byte>.Shared.Rent(Math.Max(ChunkBytes, payload.Length));
+            _chunk = ArrayPool<byte>.Shared.Rent(Math.Max(ChunkBytes, bytes.Length));
         }
 
-        payload.CopyTo(_chunk.AsSpan(_used));
-        _messages.Enqueue((_chunk, _used, payload.Length));
-        _used += payload.Length;
+        bytes.CopyTo(_chunk.AsSpan(_used));
+        _messages.Enqueue((_chunk, _used, bytes.Length, message.ExtensionBytes));
+        _used += bytes.Length;
         _inChunk++;
-        _bytes += ParkingBudget.Cost(payload.Length);
+        _bytes += ParkingBudget.Cost(bytes.Length);
         return true;
     }
 
-    /// <summary>The oldest, as bytes that are valid until it is removed.</summary>
-    public void Peek(out byte[] buffer, out int offset, out int length) => (buffer, offset, length) = _messages.Peek();
+    /// <summary>The oldest; its bytes are valid until it is removed.</summary>
+    public void Peek(ref DeliveredMessage message, ulong topicId, long number)
+    {
+        var (chunk, offset, length, extensionBytes) = _messages.Peek();
+        message.Set(topicId, number, chunk, offset + extensionBytes, length - extensionBytes, extensionBytes);
+    }
 
     public void Remove()
     {
-        var (chunk, _, length) = _messages.Dequeue();
+        var (chunk, _, length, _) = _messages.Dequeue();
         _bytes -= ParkingBudget.Cost(length);
         budget.Return(length);
         if (ReferenceEquals(chunk, _chunk))

@@ -131,7 +131,7 @@ internal sealed class SenderOrder(NodeKey sender, ITopicSink sink)
 
     /// <summary>The message is the next, and is copied to wait outside its packet. False: there is no place for it.</summary>
     public bool TryPark(in DeliveredMessage message, ParkingBudget budget) =>
-        (_waiting.Parked ??= new ParkedMessages(budget)).TryAdd(message.Span);
+        (_waiting.Parked ??= new ParkedMessages(budget)).TryAdd(message);
 
     /// <summary>Hands up what was parked; false when some of it is left, as there is no room for it yet.</summary>
     public bool TryHandUpParked(ulong topicId, MulticastCounters counters)
@@ -144,8 +144,7 @@ internal sealed class SenderOrder(NodeKey sender, ITopicSink sink)
         var message = new DeliveredMessage(Sender);
         while (parked.Count > 0)
         {
-            parked.Peek(out byte[] buffer, out int offset, out int length);
-            message.Set(topicId, Next - parked.Count, buffer, offset, length);
+            parked.Peek(ref message, topicId, Next - parked.Count);
             if (!TryHandUp(message, counters))
             {
                 return false;
@@ -192,9 +191,9 @@ internal sealed class SenderOrder(NodeKey sender, ITopicSink sink)
             }
 
             assembly = budget.Rent();
-            assembly.Begin(ReassemblyShare.Copies, copy.TopicId, copy.Sequence, copy.Length);
-            assembly.Append(copy.Span);
-            copy.Set(copy.TopicId, copy.Sequence, assembly.Buffer, 0, copy.Length);
+            assembly.Begin(ReassemblyShare.Copies, copy.TopicId, copy.Sequence, copy.ExtensionBytes, copy.Length);
+            assembly.Append(copy.WithExtensions);
+            assembly.Deliver(ref copy);
         }
 
         assembly.IsKept = true;

@@ -159,7 +159,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, Mul
         _isStartTableFull = numbers.IsFull;
     }
 
-    public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer)
+    public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions = default)
     {
         if (!CanTake(payload.Length))
         {
@@ -190,7 +190,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, Mul
         {
             var starts = _isStarting && !route.HasStarted(TopicId) ? numbers : null;
             begins |= starts is not null;
-            route.Append(TopicId, sequence, starts, payload, claim);
+            route.Append(TopicId, sequence, starts, extensions, payload, claim);
             node.Sent.FlushSoon(route);
         }
 

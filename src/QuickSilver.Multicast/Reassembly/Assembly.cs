@@ -10,7 +10,9 @@ internal sealed class Assembly(ReassemblyBudget budget)
     private byte[] _table = [];
     private int _tableBytes;
     private int _have;
+    // Of the extensions and the payload after them.
     private int _total;
+    private int _extensionBytes;
     private ReassemblyShare _share;
 
     public ulong TopicId { get; private set; }
@@ -22,17 +24,17 @@ internal sealed class Assembly(ReassemblyBudget budget)
     // A copy of the start table, when the message carries one.
     public ReadOnlySpan<byte> StartTable => _table.AsSpan(0, _tableBytes);
     public bool IsComplete => _have == _total;
-    // The payload lies at its beginning.
     public byte[] Buffer => _buffer;
-    public int TotalBytes => _total;
 
     /// <summary>Set by who keeps the message beyond the call; then Release is its duty.</summary>
     public bool IsKept { get; set; }
 
-    /// <summary>Its bytes were taken out of this share of the budget.</summary>
-    public void Begin(ReassemblyShare share, ulong topicId, long sequence, int total)
+    /// <summary>The bytes of its payload were taken out of this share of the budget.</summary>
+    public void Begin(ReassemblyShare share, ulong topicId, long sequence, int extensionBytes, int payloadBytes)
     {
+        int total = extensionBytes + payloadBytes;
         _share = share;
+        _extensionBytes = extensionBytes;
         if (_buffer.Length < total)
         {
             Fit(total);
@@ -71,9 +73,13 @@ internal sealed class Assembly(ReassemblyBudget budget)
         return true;
     }
 
+    /// <summary>The whole message, in this memory.</summary>
+    public void Deliver(ref DeliveredMessage message) =>
+        message.Set(TopicId, Sequence, _buffer, _extensionBytes, _total - _extensionBytes, _extensionBytes);
+
     public void Release()
     {
-        budget.GiveBack(_share, _total);
+        budget.GiveBack(_share, _total - _extensionBytes);
         budget.Return(this);
     }
 

@@ -38,9 +38,9 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
         }
     }
 
-    /// <summary>A message begins at the end of this packet: after its header come its start table and its first bytes.</summary>
+    /// <summary>A message begins at the end of this packet: after its header comes what its marks say, then its first bytes.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    public void Begin(long packet, ulong topicId, long number, int total, int tableBytes, ReadOnlySpan<byte> rest)
+    public void Begin(long packet, ulong topicId, long number, int total, MessageMarks marks, ReadOnlySpan<byte> rest)
     {
         ReassemblyShare share;
         if (!stream.IsReliable)
@@ -58,7 +58,7 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
             return;
         }
 
-        Begin(share, packet, topicId, number, total, tableBytes, rest);
+        Begin(share, packet, topicId, number, total, marks, rest);
     }
 
     /// <summary>Begins what waited for memory, as far as there is some.</summary>
@@ -67,7 +67,7 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
         while (_deferred.TryPeek(out long packet))
         {
             var bytes = window[packet].Packet;
-            var rest = LastMessage(bytes, out ulong topicId, out long number, out int total, out int tableBytes);
+            var rest = LastMessage(bytes, out ulong topicId, out long number, out int total, out var marks);
             if (!Budget.TryTake(total, this, out var share))
             {
                 return;
@@ -75,7 +75,7 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
 
             _deferred.Dequeue();
             window[packet].Pending--;
-            Begin(share, packet, topicId, number, total, tableBytes, rest);
+            Begin(share, packet, topicId, number, total, marks, rest);
         }
     }
 
@@ -94,31 +94,33 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
 
     // Of a packet that was looked into: the message that goes on in the next packet. Gives what follows its header.
     private static ReadOnlySpan<byte> LastMessage(
-        ReadOnlySpan<byte> packet, out ulong topicId, out long number, out int total, out int tableBytes)
+        ReadOnlySpan<byte> packet, out ulong topicId, out long number, out int total, out MessageMarks marks)
     {
         int at = PacketHeader.Bytes + new PacketHeader(packet).HeadBytes;
-        while (MessageHeader.TryRead(packet[at..], out total, out bool start, out topicId, out number))
+        while (MessageHeader.TryRead(packet[at..], out total, out marks, out topicId, out number))
         {
             at += MessageHeader.Bytes;
-            tableBytes = start ? StartTable.Measure(packet[at..]) : 0;
-            if (at + tableBytes + total > packet.Length)
+            MessageHeader.TryMeasure(packet[at..], marks, out int tableBytes, out int extensionBytes);
+            if (at + tableBytes + extensionBytes + total > packet.Length)
             {
                 return packet[at..];
             }
 
-            at += tableBytes + total;
+            at += tableBytes + extensionBytes + total;
         }
 
         throw new InvalidOperationException("A message was put off in a packet in which none goes on in the next.");
     }
 
     private void Begin(
-        ReassemblyShare share, long packet, ulong topicId, long number, int total, int tableBytes, ReadOnlySpan<byte> rest)
+        ReassemblyShare share, long packet, ulong topicId, long number, int total, MessageMarks marks, ReadOnlySpan<byte> rest)
     {
+        MessageHeader.TryMeasure(rest, marks, out int tableBytes, out int extensionBytes);
+        int fields = Math.Max(0, extensionBytes - 1);
         var assembly = Budget.Rent();
-        assembly.Begin(share, topicId, number, total);
+        assembly.Begin(share, topicId, number, fields, total);
         assembly.BeginIn(packet, rest[..tableBytes]);
-        assembly.Append(rest[tableBytes..]);
+        assembly.Append(rest[(tableBytes + extensionBytes - fields)..]);
         _open.Add(assembly);
         if (packet < stream.Highest)
         {
@@ -162,7 +164,7 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
             EndPacket = assembly.NextPacket - 1,
             Assembly = assembly,
         };
-        message.Delivered.Set(assembly.TopicId, assembly.Sequence, assembly.Buffer, 0, assembly.TotalBytes);
+        assembly.Deliver(ref message.Delivered);
         consumer.OnMessage(stream, message);
         if (!assembly.IsKept)
         {

@@ -40,6 +40,11 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
             return OnStranger(region, header, sender, lease, offset);
         }
 
+        if (!ClassOf(header).IsKnown)
+        {
+            return DropReason.UnknownClass;
+        }
+
         var stream = region.FindOrAdd(sender, ClassOf(header));
         views.Remember(region, stream);
         return Accept(region, stream, header, lease, offset);
@@ -57,11 +62,6 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
         if (region!.IsGone(sender))
         {
             return DropReason.UnknownSender;
-        }
-
-        if (!ClassOf(header).IsReliable)
-        {
-            return DropReason.Malformed;
         }
 
         region.OnAnnounce(sender, header.Sequence);
@@ -100,13 +100,12 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
             ? Accept(region, stream, header, lease, offset)
             : DropReason.UnknownSender;
 
-    private static StreamClass ClassOf(in PacketHeader header) =>
-        (header.Flags & PacketFlags.BestEffort) == 0 ? StreamClass.Reliable : StreamClass.BestEffort;
+    private static StreamClass ClassOf(in PacketHeader header) => new(header.StreamClass);
 
     private static bool IsOf(InboundStream stream, in PacketHeader header) =>
         stream.View.RegionId == header.Region
         && stream.View.Number == header.View
         && stream.Sender.Id == header.Sender
         && stream.Sender.Incarnation == header.Incarnation
-        && stream.Class == ClassOf(header);
+        && stream.Class.Value == header.StreamClass;
 }

@@ -404,15 +404,26 @@ internal sealed class InboundStream
         }
 
         int at = PacketHeader.Bytes + header.HeadBytes;
-        while (at < length && MessageHeader.TryRead(packet[at..], out int bytes, out bool start, out _, out _))
+        while (at < length && MessageHeader.TryRead(packet[at..], out int bytes, out var marks, out _, out _))
         {
-            if (start)
+            if ((marks & MessageMarks.Start) != 0)
             {
                 Parse(sequence, lease, offset, length);
                 return;
             }
 
-            at += MessageHeader.Bytes + bytes;
+            at += MessageHeader.Bytes;
+            if (marks != MessageMarks.None)
+            {
+                if (!MessageHeader.TryMeasure(packet[at..], marks, out _, out int extensionBytes))
+                {
+                    return;
+                }
+
+                at += extensionBytes;
+            }
+
+            at += bytes;
         }
     }
 
@@ -431,25 +442,27 @@ internal sealed class InboundStream
 
         var message = new StreamMessage(Sender) { EndPacket = sequence };
         int at = PacketHeader.Bytes + header.HeadBytes;
-        while (MessageHeader.TryRead(packet[at..], out int bytes, out bool start, out ulong topicId, out long number))
+        while (MessageHeader.TryRead(packet[at..], out int bytes, out var marks, out ulong topicId, out long number))
         {
             at += MessageHeader.Bytes;
-            int tableBytes = start ? StartTable.Measure(packet[at..]) : 0;
-            if (tableBytes < 0 || bytes > MulticastOptions.MaxMessageBytes || number is <= 0 or > MessageHeader.MaxNumber)
+            int tableBytes = 0;
+            int extensionBytes = 0;
+            bool isWhole = marks == MessageMarks.None || MessageHeader.TryMeasure(packet[at..], marks, out tableBytes, out extensionBytes);
+            if (!isWhole || bytes > MulticastOptions.MaxMessageBytes || number is <= 0 or > MessageHeader.MaxNumber)
             {
                 _context.Counters.Drop(DropReason.Malformed);
                 break;
             }
 
-            if (at + tableBytes + bytes > packet.Length)
+            if (at + tableBytes + extensionBytes + bytes > packet.Length)
             {
-                _assembler.Begin(sequence, topicId, number, bytes, tableBytes, packet[at..]);
+                _assembler.Begin(sequence, topicId, number, bytes, marks, packet[at..]);
                 break;
             }
 
             message.StartTable = packet.Slice(at, tableBytes);
-            at += tableBytes;
-            message.Delivered.Set(topicId, number, slab, from + at, bytes);
+            at += tableBytes + extensionBytes;
+            message.Delivered.Set(topicId, number, slab, from + at, bytes, Math.Max(0, extensionBytes - 1));
             _consumer.OnMessage(this, message);
             at += bytes;
         }

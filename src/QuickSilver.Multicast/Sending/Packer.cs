@@ -10,7 +10,7 @@ namespace QuickSilver.Multicast.Sending;
 // closed because nothing more waits is as long as what it holds.
 //
 // Invariant: a packet that is open lies at [_start, _start + _length) of _block and has the number packets.Next.
-internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags flags, int packetBytes, RetentionBuffer packets)
+internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetBytes, RetentionBuffer packets)
 {
     private readonly PacketTemplate _template = template;
     private Lease? _block;
@@ -56,9 +56,16 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags
     }
 
     /// <summary>Packs one message and gives the number of the packet in which it ends. There are FreeBlocks for it.</summary>
-    public long Append(ulong topicId, long sequence, StartTable? start, ReadOnlySpan<byte> payload)
+    public long Append(ulong topicId, long sequence, StartTable? start, ReadOnlySpan<byte> extensions, ReadOnlySpan<byte> payload)
     {
+        var marks = start is null ? MessageMarks.None : MessageMarks.Start;
         int needed = MessageHeader.Bytes + (start?.EncodedBytes ?? 0);
+        if (!extensions.IsEmpty)
+        {
+            marks |= MessageMarks.Extended;
+            needed += 1 + extensions.Length;
+        }
+
         if (_open && packetBytes - _length < needed)
         {
             Close(pad: true);
@@ -70,12 +77,19 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags
         }
 
         var packet = _block!.Span.Slice(_start, packetBytes);
-        MessageHeader.Write(packet[_length..], payload.Length, start is not null, topicId, sequence);
+        MessageHeader.Write(packet[_length..], payload.Length, marks, topicId, sequence);
         _length += MessageHeader.Bytes;
         if (start is not null)
         {
             start.Write(packet[_length..]);
             _length += start.EncodedBytes;
+        }
+
+        if (!extensions.IsEmpty)
+        {
+            packet[_length] = (byte)extensions.Length;
+            extensions.CopyTo(packet[(_length + 1)..]);
+            _length += 1 + extensions.Length;
         }
 
         if (payload.Length <= packetBytes - _length)
@@ -122,7 +136,8 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags
         _open = false;
     }
 
-    private static int WithStart(int payloadBytes) => payloadBytes + MessageHeader.Bytes + StartTable.MaxBytes;
+    private static int WithStart(int payloadBytes) =>
+        payloadBytes + MessageHeader.Bytes + StartTable.MaxBytes + 1 + MessageExtensions.MostBytes;
 
     // Over as many packets as it takes.
     private long Spread(ReadOnlySpan<byte> payload)
@@ -157,7 +172,7 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, PacketFlags
         _start = _used;
         _length = PacketHeader.Bytes;
         _open = true;
-        _template.Write(_block.Span[_start..], PacketKind.Data, flags, packets.Next, headBytes, headDistance);
+        _template.Write(_block.Span[_start..], PacketKind.Data, PacketFlags.None, packets.Next, headBytes, headDistance);
     }
 
     private void Close(bool pad)

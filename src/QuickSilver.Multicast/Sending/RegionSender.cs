@@ -33,7 +33,6 @@ internal sealed class RegionSender
     private readonly IDisseminator _path;
     // Null where the scheme has the sender do nothing by itself.
     private readonly ISentRepair? _repair;
-    private readonly PacketFlags _flags;
     private readonly int _mostInRun;
     private readonly RetentionBuffer _packets;
     private readonly Packer _packer;
@@ -75,10 +74,9 @@ internal sealed class RegionSender
         Class = streamClass;
         _path = path;
         _mostInRun = SegmentationOffload.MaxRunBytes / context.Options.PacketBytes;
-        _flags = streamClass.IsReliable ? PacketFlags.None : PacketFlags.BestEffort;
         _packets = new RetentionBuffer(context.Retention);
-        _template = context.Template(view);
-        _packer = new Packer(context.Environment.Buffers, _template, _flags, context.Options.PacketBytes, _packets);
+        _template = context.Template(view).Of(streamClass.Value);
+        _packer = new Packer(context.Environment.Buffers, _template, context.Options.PacketBytes, _packets);
         _pace = new RateController(context.Options.PacketBytes);
         _announcePace = new AnnouncePace(context.Options.AnnounceAfter, context.Options.AnnounceMax);
         _announceAlarm = new Alarm(Announce);
@@ -174,10 +172,11 @@ internal sealed class RegionSender
         && (_marked is null || !_marked.TryGetValue(topicId, out end) || Acknowledged >= end);
 
     /// <summary>Packs one message; with a topic's first in this view come its starts, with all others none.</summary>
-    public void Append(ulong topicId, long sequence, StartTable? starts, ReadOnlySpan<byte> payload, StabilityClaim? claim)
+    public void Append(
+        ulong topicId, long sequence, StartTable? starts, ReadOnlySpan<byte> extensions, ReadOnlySpan<byte> payload, StabilityClaim? claim)
     {
         _isFlushDue = false;
-        long end = _packer.Append(topicId, sequence, starts, payload);
+        long end = _packer.Append(topicId, sequence, starts, extensions, payload);
         if (starts is not null)
         {
             _started.Add(topicId, end);
@@ -213,7 +212,7 @@ internal sealed class RegionSender
         }
 
         _isFlushDue = false;
-        long end = _packer.Append(MessageHeader.MarkTopic, 1, starts, mark);
+        long end = _packer.Append(MessageHeader.MarkTopic, 1, starts, [], mark);
         if (isFirst)
         {
             (_marked ??= []).Add(topicId, end);
@@ -582,7 +581,7 @@ internal sealed class RegionSender
 
     private void WriteAnnouncement(Span<byte> packet)
     {
-        var flags = _flags | (SupersededAt != 0 && _sent == _packets.Last ? PacketFlags.Final : PacketFlags.None);
+        var flags = SupersededAt != 0 && _sent == _packets.Last ? PacketFlags.Final : PacketFlags.None;
         _template.Write(packet, PacketKind.Announce, flags, _sent, 0, 0);
         PacketTemplate.Seal(packet);
     }

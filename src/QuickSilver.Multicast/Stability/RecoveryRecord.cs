@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Stability;
 
@@ -10,10 +11,27 @@ namespace QuickSilver.Multicast.Stability;
 // u32 (offset, length). With flag 16 a u8 count and as many ranges follow: what all hold.
 internal sealed class RecoveryRecord
 {
-    public const int FixedBytes = 63;
+    public const int FixedBytes = 64;
     public const int MaxRanges = 20;
     public const int MaxHeldRanges = 100;
     private const int RangeBytes = 8;
+
+    // Where each field stands: the sender first, then as named.
+    private const int IncarnationOffset = 8;
+    private const int FlagsOffset = 12;
+    private const int ClassOffset = 13;
+    private const int StableOffset = 14;
+    private const int HeldByAllOffset = 22;
+    private const int ConsumedByAllOffset = 26;
+    private const int ReadByAllOffset = 30;
+    private const int HeldByAnyOffset = 34;
+    private const int KnownHeldByAnyOffset = 38;
+    private const int ReplicatedOffset = 42;
+    private const int ReplicatedByAllOffset = 46;
+    private const int ThroughOffset = 50;
+    private const int EpochOffset = 54;
+    private const int GapsOffset = 62;
+    private const int LackedOffset = 63;
 
     [Flags]
     private enum Flag : byte
@@ -89,20 +107,21 @@ internal sealed class RecoveryRecord
         bool tellsHeld = HeldRanges is not null && room > lacked + gaps;
         flags |= tellsHeld ? Flag.Held : 0;
         BinaryPrimitives.WriteUInt64LittleEndian(at, Sender.Id);
-        BinaryPrimitives.WriteUInt32LittleEndian(at[8..], Sender.Incarnation);
-        at[12] = (byte)flags;
-        BinaryPrimitives.WriteInt64LittleEndian(at[13..], Stable);
-        Offset(at[21..], HeldByAll);
-        Offset(at[25..], ConsumedByAll);
-        Offset(at[29..], ReadByAll);
-        Offset(at[33..], HeldByAny);
-        Offset(at[37..], KnownHeldByAny);
-        Offset(at[41..], Replicated);
-        Offset(at[45..], ReplicatedByAll);
-        Offset(at[49..], Through);
-        BinaryPrimitives.WriteUInt64LittleEndian(at[53..], Epoch);
-        at[61] = (byte)gaps;
-        at[62] = (byte)lacked;
+        BinaryPrimitives.WriteUInt32LittleEndian(at[IncarnationOffset..], Sender.Incarnation);
+        at[FlagsOffset] = (byte)flags;
+        at[ClassOffset] = StreamClass.Reliable.Value;
+        BinaryPrimitives.WriteInt64LittleEndian(at[StableOffset..], Stable);
+        Offset(at[HeldByAllOffset..], HeldByAll);
+        Offset(at[ConsumedByAllOffset..], ConsumedByAll);
+        Offset(at[ReadByAllOffset..], ReadByAll);
+        Offset(at[HeldByAnyOffset..], HeldByAny);
+        Offset(at[KnownHeldByAnyOffset..], KnownHeldByAny);
+        Offset(at[ReplicatedOffset..], Replicated);
+        Offset(at[ReplicatedByAllOffset..], ReplicatedByAll);
+        Offset(at[ThroughOffset..], Through);
+        BinaryPrimitives.WriteUInt64LittleEndian(at[EpochOffset..], Epoch);
+        at[GapsOffset] = (byte)gaps;
+        at[LackedOffset] = (byte)lacked;
         int used = FixedBytes;
         used += WriteRanges(at[used..], NeighbourGaps, gaps);
         used += WriteRanges(at[used..], LackedByAll, lacked);
@@ -119,36 +138,37 @@ internal sealed class RecoveryRecord
     /// <summary>Bytes read, or 0 when the bytes hold no record.</summary>
     public int TryRead(ReadOnlySpan<byte> at)
     {
-        if (at.Length < FixedBytes || at[61] > MaxRanges || at[62] > MaxRanges
-            || at.Length < FixedBytes + ((at[61] + at[62]) * RangeBytes))
+        if (at.Length < FixedBytes || at[ClassOffset] != StreamClass.Reliable.Value
+            || at[GapsOffset] > MaxRanges || at[LackedOffset] > MaxRanges
+            || at.Length < FixedBytes + ((at[GapsOffset] + at[LackedOffset]) * RangeBytes))
         {
             return 0;
         }
 
-        Reset(new NodeKey(BinaryPrimitives.ReadUInt64LittleEndian(at), BinaryPrimitives.ReadUInt32LittleEndian(at[8..])));
-        var flags = (Flag)at[12];
+        Reset(new NodeKey(BinaryPrimitives.ReadUInt64LittleEndian(at), BinaryPrimitives.ReadUInt32LittleEndian(at[IncarnationOffset..])));
+        var flags = (Flag)at[FlagsOffset];
         IsGathering = (flags & Flag.Gathering) != 0;
         IsDecided = (flags & Flag.Decided) != 0;
         IsRefused = (flags & Flag.Refused) != 0;
         IsPartial = (flags & Flag.Partial) != 0;
-        Stable = BinaryPrimitives.ReadInt64LittleEndian(at[13..]);
+        Stable = BinaryPrimitives.ReadInt64LittleEndian(at[StableOffset..]);
         if (Stable < 0 || Stable > long.MaxValue / 2)
         {
             return 0;
         }
 
-        HeldByAll = Number(at[21..]);
-        ConsumedByAll = Number(at[25..]);
-        ReadByAll = Number(at[29..]);
-        HeldByAny = Number(at[33..]);
-        KnownHeldByAny = Number(at[37..]);
-        Replicated = Number(at[41..]);
-        ReplicatedByAll = Number(at[45..]);
-        Through = Number(at[49..]);
-        Epoch = BinaryPrimitives.ReadUInt64LittleEndian(at[53..]);
+        HeldByAll = Number(at[HeldByAllOffset..]);
+        ConsumedByAll = Number(at[ConsumedByAllOffset..]);
+        ReadByAll = Number(at[ReadByAllOffset..]);
+        HeldByAny = Number(at[HeldByAnyOffset..]);
+        KnownHeldByAny = Number(at[KnownHeldByAnyOffset..]);
+        Replicated = Number(at[ReplicatedOffset..]);
+        ReplicatedByAll = Number(at[ReplicatedByAllOffset..]);
+        Through = Number(at[ThroughOffset..]);
+        Epoch = BinaryPrimitives.ReadUInt64LittleEndian(at[EpochOffset..]);
         int used = FixedBytes;
-        used += ReadRanges(at[used..], NeighbourGaps, at[61]);
-        used += ReadRanges(at[used..], LackedByAll, at[62]);
+        used += ReadRanges(at[used..], NeighbourGaps, at[GapsOffset]);
+        used += ReadRanges(at[used..], LackedByAll, at[LackedOffset]);
         if ((flags & Flag.Held) == 0)
         {
             return used;

@@ -10,7 +10,7 @@ public sealed class PacketHeaderTests
     private static readonly PacketTemplate Template = new(Cluster, 0x0102030405060708, 0x0A0B0C0D, 0x1112131415161718, 0x2A2B2C2D);
 
     [Fact]
-    public void Version_is_the_first_byte() => Assert.Equal(2, Packet()[0]);
+    public void Version_is_the_first_byte() => Assert.Equal(3, Packet()[0]);
 
     [Fact]
     public void Kind_is_the_second_byte() => Assert.Equal((byte)PacketKind.Data, Packet()[1]);
@@ -58,7 +58,21 @@ public sealed class PacketHeaderTests
     public void Head_distance_is_four_bytes_at_56() => Assert.Equal(3U, BinaryPrimitives.ReadUInt32LittleEndian(Packet().AsSpan(56)));
 
     [Fact]
-    public void Reserved_is_four_zero_bytes_at_60() => Assert.Equal(0U, BinaryPrimitives.ReadUInt32LittleEndian(Packet().AsSpan(60)));
+    public void Stream_class_is_a_byte_at_60()
+    {
+        var packet = new byte[PacketHeader.Bytes];
+        Template.Of(streamClass: 7).Write(packet, PacketKind.Data, PacketFlags.None, 1, 0, 0);
+
+        Assert.Equal(7, packet[60]);
+        Assert.Equal(7, new PacketHeader(packet).StreamClass);
+        Assert.Equal(0, Packet()[60]);
+    }
+
+    [Fact]
+    public void Tag_bytes_are_a_byte_at_61_and_zero() => Assert.Equal(0, Packet()[61]);
+
+    [Fact]
+    public void Reserved_is_two_zero_bytes_at_62() => Assert.Equal(0, BinaryPrimitives.ReadUInt16LittleEndian(Packet().AsSpan(62)));
 
     [Fact]
     public void Reading_gives_back_what_was_written()
@@ -114,7 +128,7 @@ public sealed class PacketHeaderTests
         for (int i = 0; i < 20_000; i++)
         {
             random.NextBytes(bytes);
-            bytes[0] = 1;
+            bytes[0] = PacketHeader.CurrentVersion;
 
             Assert.NotEqual(DropReason.None, PacketHeader.Validate(bytes.AsSpan(0, random.Next(bytes.Length)), Cluster));
         }
@@ -129,6 +143,8 @@ public sealed class PacketHeaderTests
     [InlineData(4, 10, DropReason.Malformed)]
     [InlineData(4, 101, DropReason.Truncated)]
     [InlineData(47, 0x80, DropReason.Malformed)]
+    [InlineData(48, 1, DropReason.UnknownKey)]
+    [InlineData(61, 16, DropReason.UnknownKey)]
     public void A_wrong_field_is_refused_by_its_reason(int offset, byte value, object reason)
     {
         var packet = Packet();

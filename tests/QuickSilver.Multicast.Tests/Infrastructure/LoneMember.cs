@@ -190,9 +190,10 @@ internal sealed class LoneMember
 
         var packet = _block.Span.Slice(_used, bytes);
         packet.Clear();
-        var template = new PacketTemplate(Cluster, stream.Sender.Id, stream.Sender.Incarnation, View.RegionId, View.Number);
-        template.Write(packet, PacketKind.Data, stream.IsReliable ? PacketFlags.None : PacketFlags.BestEffort, number, 0, 0);
-        MessageHeader.Write(packet[PacketHeader.Bytes..], payload, start: false, Topic, number);
+        var sender = stream.Sender;
+        var template = new PacketTemplate(Cluster, sender.Id, sender.Incarnation, View.RegionId, View.Number, stream.Class.Value);
+        template.Write(packet, PacketKind.Data, PacketFlags.None, number, 0, 0);
+        MessageHeader.Write(packet[PacketHeader.Bytes..], payload, MessageMarks.None, Topic, number);
         PacketTemplate.Seal(packet);
         int offset = _used;
         _used += bytes;

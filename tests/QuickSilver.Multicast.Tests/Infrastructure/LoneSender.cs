@@ -61,7 +61,7 @@ internal sealed class LoneSender
         var payload = new byte[Options.PacketBytes - PacketHeader.Bytes - MessageHeader.Bytes];
         for (int i = 0; i < packets; i++)
         {
-            Stream.Append(5, _next++, null, payload, claim);
+            Stream.Append(5, _next++, null, [], payload, claim);
         }
     }
 

@@ -11,6 +11,8 @@ internal sealed record SentPacket(byte[] Bytes, IPEndPoint To)
 
     public PacketFlags Flags => new PacketHeader(Bytes).Flags;
 
+    public byte StreamClass => new PacketHeader(Bytes).StreamClass;
+
     public long Sequence => new PacketHeader(Bytes).Sequence;
 
     public ReadOnlySpan<byte> Body => new PacketHeader(Bytes).Body;

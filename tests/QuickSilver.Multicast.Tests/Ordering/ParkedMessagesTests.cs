@@ -20,13 +20,13 @@ public sealed class ParkedMessagesTests
         var budget = new ParkingBudget(1_000, 1_500);
         var one = new ParkedMessages(budget);
         var other = new ParkedMessages(budget);
-        Assert.True(one.TryAdd(new byte[900]));
-        Assert.False(one.TryAdd(new byte[900]));
-        Assert.False(other.TryAdd(new byte[900]));
-        Assert.True(other.TryAdd(new byte[400]));
+        Assert.True(one.TryAdd(Message(new byte[900])));
+        Assert.False(one.TryAdd(Message(new byte[900])));
+        Assert.False(other.TryAdd(Message(new byte[900])));
+        Assert.True(other.TryAdd(Message(new byte[400])));
 
         one.Clear();
-        Assert.True(other.TryAdd(new byte[500]));
+        Assert.True(other.TryAdd(Message(new byte[500])));
         other.Clear();
         Assert.Equal(0, budget.Bytes);
     }
@@ -41,10 +41,10 @@ public sealed class ParkedMessagesTests
             if (step % 3 != 0)
             {
                 // Some larger than a chunk, some empty.
-                var payload = new byte[step % 7 == 0 ? step / 8 : step % 2_000];
+                var payload = new byte[step % 5 + (step % 7 == 0 ? step / 8 : step % 2_000)];
                 payload.AsSpan().Fill((byte)step);
                 long cost = model.Sum(one => ParkingBudget.Cost(one.Length)) + ParkingBudget.Cost(payload.Length);
-                Assert.Equal(cost <= MostOfTopic, parked.TryAdd(payload));
+                Assert.Equal(cost <= MostOfTopic, parked.TryAdd(Message(payload, fields: step % 5)));
                 if (cost <= MostOfTopic)
                 {
                     model.Enqueue(payload);
@@ -52,8 +52,10 @@ public sealed class ParkedMessagesTests
             }
             else if (model.TryDequeue(out var oldest))
             {
-                parked.Peek(out byte[] buffer, out int offset, out int length);
-                Assert.Equal(oldest, buffer.AsSpan(offset, length).ToArray());
+                var message = new DeliveredMessage(default);
+                parked.Peek(ref message, topicId: 1, number: 2);
+                Assert.Equal(oldest, message.WithExtensions.ToArray());
+                Assert.Equal(oldest.Length, message.ExtensionBytes + message.Length);
                 parked.Remove();
             }
 
@@ -63,5 +65,13 @@ public sealed class ParkedMessagesTests
 
         parked.Clear();
         Assert.Equal(0, budget.Bytes);
+    }
+
+    // The first so many of the bytes are fields before the payload.
+    private static DeliveredMessage Message(byte[] bytes, int fields = 0)
+    {
+        var message = new DeliveredMessage(default);
+        message.Set(1, 1, bytes, fields, bytes.Length - fields, fields);
+        return message;
     }
 }

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.Tests.Infrastructure;
@@ -168,12 +169,13 @@ public sealed class AbsurdNumbersTests
                 var (packetKind, flags) = kind switch
                 {
                     "data" => (PacketKind.Data, PacketFlags.AckWanted),
-                    "best effort" => (PacketKind.Data, PacketFlags.BestEffort),
+                    "best effort" => (PacketKind.Data, PacketFlags.None),
                     "announce" => (PacketKind.Announce, PacketFlags.Final),
                     "probe" => (PacketKind.Probe, PacketFlags.None),
                     _ => (PacketKind.ProbeReply, PacketFlags.None),
                 };
-                template.Write(packet, packetKind, flags, number, 0, 0);
+                var streamClass = kind == "best effort" ? StreamClass.BestEffort : StreamClass.Reliable;
+                template.Of(streamClass.Value).Write(packet, packetKind, flags, number, 0, 0);
                 PacketTemplate.Seal(packet.AsSpan(0, PacketHeader.Bytes));
                 return PacketHeader.Bytes;
         }

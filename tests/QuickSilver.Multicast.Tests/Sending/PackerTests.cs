@@ -29,7 +29,7 @@ public sealed class PackerTests
         {
             var pool = new SlabPool(1L << 30);
             var packets = new RetentionBuffer(new RetentionBudget(long.MaxValue));
-            var packer = new Packer(pool, new PacketTemplate(1, 2, 3, 4, 5), PacketFlags.None, load.PacketBytes, packets);
+            var packer = new Packer(pool, new PacketTemplate(1, 2, 3, 4, 5), load.PacketBytes, packets);
             var starts = new StartTable();
             for (int i = 0; i < StartTable.MaxEntries; i++)
             {
@@ -46,7 +46,7 @@ public sealed class PackerTests
 
                 long before = pool.LeasedBlocks;
                 int said = packer.BlocksFor(load.Steps[i]);
-                packer.Append(7, i + 1, i % 3 == 0 ? starts : null, new byte[load.Steps[i]]);
+                packer.Append(7, i + 1, i % 3 == 0 ? starts : null, [], new byte[load.Steps[i]]);
                 Assert.InRange(pool.LeasedBlocks - before, 0, said);
                 Assert.InRange(said, 0, packer.MostBlocks(load.Steps[i]));
             }
@@ -58,8 +58,8 @@ public sealed class PackerTests
     {
         var pool = new SlabPool(4 * SlabPool.BlockBytes);
         var packets = new RetentionBuffer(new RetentionBudget(long.MaxValue));
-        var packer = new Packer(pool, new PacketTemplate(1, 2, 3, 4, 5), PacketFlags.None, 1472, packets);
-        packer.Append(7, 1, null, new byte[100]);
+        var packer = new Packer(pool, new PacketTemplate(1, 2, 3, 4, 5), 1472, packets);
+        packer.Append(7, 1, null, [], new byte[100]);
         packer.Rest(isNeeded: true);
         Assert.Equal(1, pool.LeasedBlocks);
         packer.Flush();
@@ -69,6 +69,6 @@ public sealed class PackerTests
         Assert.Equal(1, pool.LeasedBlocks);
         packer.Rest(isNeeded: true);
         Assert.Equal(0, pool.LeasedBlocks);
-        Assert.Equal(2, packer.Append(7, 2, null, new byte[100]));
+        Assert.Equal(2, packer.Append(7, 2, null, [], new byte[100]));
     }
 }

@@ -215,7 +215,7 @@ public sealed class WindowTests
 
         Assert.Equal(Window * 8, sender.Path.Packets);
         Assert.True(sender.Stream.IsSettled);
-        Assert.All(sender.Path.Runs.SelectMany(run => run), packet => Assert.Equal(PacketFlags.BestEffort, packet.Flags));
+        Assert.All(sender.Path.Runs.SelectMany(run => run), packet => Assert.Equal(StreamClass.BestEffort.Value, packet.StreamClass));
     }
 
     [Fact]

@@ -100,7 +100,8 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
         {
             foreach (var stream in region.Streams)
             {
-                kept = Math.Max(kept, stream.Highest - (stream.Retention != Retention.None ? Math.Min(stream.Stable, stream.Consumed) : stream.Consumed));
+                long done = stream.Retention == Retention.None ? stream.Consumed : Math.Min(stream.Stable, stream.Consumed);
+                kept = Math.Max(kept, stream.Highest - done);
             }
         }
 
@@ -221,7 +222,7 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
         public bool AwaitRoom() => sender.AwaitRoom();
 
-        public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer)
+        public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions = default)
         {
             long number = sender.TrySend(payload, observer is null ? null : new RecordedStability(owner, topic, observer));
             if (number >= 0)

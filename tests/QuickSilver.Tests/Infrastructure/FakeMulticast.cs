@@ -52,7 +52,7 @@ internal sealed class FakeSender : ITopicSender
 
     public bool IsStable => _unstable.Count == 0;
 
-    public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer)
+    public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions = default)
     {
         if (payload.Length > MostBytes)
         {

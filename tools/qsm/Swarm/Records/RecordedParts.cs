@@ -120,10 +120,10 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
 
         public bool AwaitRoom() => sender.AwaitRoom();
 
-        public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer)
+        public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions = default)
         {
             long atTicks = NodeRecorder.NowTicks();
-            long number = sender.TrySend(payload, observer);
+            long number = sender.TrySend(payload, observer, extensions);
             if (number >= 0)
             {
                 owner.TellPublished(atTicks, topic, number, payload, Routes());
