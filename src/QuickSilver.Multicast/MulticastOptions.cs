@@ -1,6 +1,7 @@
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Environment;
 using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Sending;
 
@@ -33,6 +34,8 @@ internal sealed record MulticastOptions
 
     // How losses are repaired, and how what is sent reaches the members of a view: the same at all nodes of a cluster.
     public IRepairScheme Repair { get; init; } = PeerPullRepair.Scheme;
+
+    public IDeliveryOrderScheme Order { get; init; } = FifoOrder.Scheme;
 
     public IDisseminationScheme Dissemination { get; init; } = GroupMulticast.Scheme;
 

@@ -10,7 +10,7 @@ namespace QuickSilver.Multicast.Ordering;
 // A subscription is active from the configuration in which the membership service put it in a view. Messages of older views
 // are not its business. Where a sender's run begins for it, the start table says, which the first message of the topic in
 // each view carries; until then what arrives is held.
-internal sealed class TopicReceiver(ChannelSpec channel, ITopicSink sink, MulticastNode node) : ITopicReceiver
+internal sealed class TopicReceiver : ITopicReceiver
 {
     // A topic has few senders as a rule, and is looked up by the table only once they are many.
     private const int FewSenders = 8;
@@ -19,13 +19,25 @@ internal sealed class TopicReceiver(ChannelSpec channel, ITopicSink sink, Multic
     private List<SenderOrder>? _senders;
     private Dictionary<NodeKey, SenderOrder>? _bySender;
     private SendersAside? _aside;
+    private readonly MulticastNode _node;
+    private readonly ITopicSink _sink;
     private bool _isClosed;
+
+    public TopicReceiver(in ChannelSpec channel, ITopicSink sink, MulticastNode node)
+    {
+        TopicId = channel.Topic;
+        Class = channel.Class;
+        _node = node;
+        _sink = node.Context.Options.Order.ForSubscription(node.Context, channel) is { } order
+            ? new OrderedSink(node.Context.Environment, sink, order, Resume)
+            : sink;
+    }
 
     /// <summary>Each sender's run, for diagnostics.</summary>
     public IReadOnlyList<SenderOrder> Orders => _senders ?? [];
 
-    public ulong TopicId { get; } = channel.Topic;
-    public StreamClass Class { get; } = channel.Class;
+    public ulong TopicId { get; }
+    public StreamClass Class { get; }
     public bool IsReliable => Class.IsReliable;
 
     public string? Name { get; set; }
@@ -72,17 +84,17 @@ internal sealed class TopicReceiver(ChannelSpec channel, ITopicSink sink, Multic
 
         if (order.Next != 0 && sequence < order.Next)
         {
-            node.Context.Counters.DuplicateMessages++;
+            _node.Context.Counters.DuplicateMessages++;
             return;
         }
 
         if (!IsReliable)
         {
-            node.Losses.Hold(this, order, stream, message);
+            _node.Losses.Hold(this, order, stream, message);
         }
         else if (!order.Hold(stream, message))
         {
-            node.Context.Counters.DuplicateMessages++;
+            _node.Context.Counters.DuplicateMessages++;
         }
         else if (order.Next != 0)
         {
@@ -93,16 +105,16 @@ internal sealed class TopicReceiver(ChannelSpec channel, ITopicSink sink, Multic
     /// <summary>Up, or aside while there is no room above; false: there is no place for it aside either.</summary>
     public bool TryPass(SenderOrder order, in DeliveredMessage message)
     {
-        if (!order.IsBlocked && order.TryHandUp(message, node.Context.Counters))
+        if (!order.IsBlocked && order.TryHandUp(message, _node.Context.Counters))
         {
             return true;
         }
 
-        bool isParked = order.TryPark(message, node.Context.Parking);
+        bool isParked = order.TryPark(message, _node.Context.Parking);
         if (!order.IsBlocked)
         {
             order.IsBlocked = true;
-            node.SlowReaders.OnBlocked(this, order);
+            _node.SlowReaders.OnBlocked(this, order);
         }
 
         return isParked;
@@ -140,13 +152,13 @@ internal sealed class TopicReceiver(ChannelSpec channel, ITopicSink sink, Multic
             Drain(order);
         }
 
-        node.Losses.Note(this, order);
+        _node.Losses.Note(this, order);
     }
 
     private void Begin(SenderOrder order, InboundStream stream, ReadOnlySpan<byte> starts)
     {
         // A sender that came into this cluster after the subscription was elsewhere before, under other configurations.
-        long since = node.Context.Directory.TogetherSince(stream.Sender);
+        long since = _node.Context.Directory.TogetherSince(stream.Sender);
         order.OnKnown(since);
         if (order.HasBegun(since))
         {
@@ -167,7 +179,7 @@ internal sealed class TopicReceiver(ChannelSpec channel, ITopicSink sink, Multic
             if (first > order.Next && IsReliable)
             {
                 // It was away and is back: what it sent elsewhere meanwhile never comes.
-                node.OnLoss(stream);
+                _node.OnLoss(stream);
             }
         }
     }
@@ -192,7 +204,7 @@ internal sealed class TopicReceiver(ChannelSpec channel, ITopicSink sink, Multic
             }
 
             order.TryPeekHeld(first, out var held);
-            if (node.AwaitReadBefore(held.Stream))
+            if (_node.AwaitReadBefore(held.Stream))
             {
                 // Something that waits there may come before this one, though nothing is missing there any more.
                 return;
@@ -241,23 +253,23 @@ internal sealed class TopicReceiver(ChannelSpec channel, ITopicSink sink, Multic
             var order = _senders[i];
             if (order.IsBlocked)
             {
-                order.IsBlocked = !order.TryHandUpParked(TopicId, node.Context.Counters);
+                order.IsBlocked = !order.TryHandUpParked(TopicId, _node.Context.Counters);
                 Drain(order);
                 if (order.IsBlocked)
                 {
                     continue;
                 }
 
-                node.SlowReaders.OnUnblocked(order);
+                _node.SlowReaders.OnUnblocked(order);
                 if (order.Torn is { } stream)
                 {
                     order.Torn = null;
-                    node.OnLoss(stream);
+                    _node.OnLoss(stream);
                 }
 
                 if (!IsReliable)
                 {
-                    node.Losses.Note(this, order);
+                    _node.Losses.Note(this, order);
                 }
             }
         }
@@ -277,13 +289,14 @@ internal sealed class TopicReceiver(ChannelSpec channel, ITopicSink sink, Multic
             order.DropAll();
             if (order.IsBlocked)
             {
-                node.SlowReaders.OnUnblocked(order);
+                _node.SlowReaders.OnUnblocked(order);
             }
         }
 
+        (_sink as OrderedSink)?.Close();
         _senders = null;
         _bySender = null;
-        node.Forget(this);
+        _node.Forget(this);
     }
 
     /// <summary>Tells a range that will not come, and goes on behind it.</summary>
@@ -314,7 +327,7 @@ internal sealed class TopicReceiver(ChannelSpec channel, ITopicSink sink, Multic
             return known;
         }
 
-        var order = _aside?.Take(sender) ?? new SenderOrder(sender, sink);
+        var order = _aside?.Take(sender) ?? new SenderOrder(sender, _sink);
         order.IsOver = false;
         (_senders ??= new List<SenderOrder>(1)).Add(order);
         if (_bySender is not null)
@@ -354,14 +367,14 @@ internal sealed class TopicReceiver(ChannelSpec channel, ITopicSink sink, Multic
 
     private void ReportGap(NodeKey sender, long first, long last, string reason)
     {
-        node.Context.Counters.GapNotices++;
+        _node.Context.Counters.GapNotices++;
         try
         {
-            sink.OnGap(new TopicGap(sender, TopicId, first, last, reason));
+            _sink.OnGap(new TopicGap(sender, TopicId, first, last, reason));
         }
         catch (Exception)
         {
-            node.Context.Counters.SinkExceptions++;
+            _node.Context.Counters.SinkExceptions++;
         }
     }
 }

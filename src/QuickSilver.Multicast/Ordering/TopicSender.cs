@@ -10,6 +10,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, Mul
 {
     private RegionSender[] _routes = [];
     private TopicView? _view;
+    private readonly IOrderStamps? _stamps = node.Context.Options.Order.ForPublisher(node.Context, channel);
     private bool _isClosed;
     private bool _isStartTableFull = numbers.IsFull;
     // The topic's next message is its first in the view of a route, or may be.
@@ -171,6 +172,28 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, Mul
             return -1;
         }
 
+        if (_stamps is not null)
+        {
+            Span<byte> fields = stackalloc byte[MessageExtensions.MostBytes];
+            return Send(payload, observer, fields[..Stamp(_stamps, extensions, fields)]);
+        }
+
+        return Send(payload, observer, extensions);
+    }
+
+    private int Stamp(IOrderStamps stamps, ReadOnlySpan<byte> extensions, Span<byte> fields)
+    {
+        extensions.CopyTo(fields);
+        Span<byte> stamp = stackalloc byte[MessageExtensions.MostBytes];
+        int bytes = stamps.Write(numbers.Next, stamp);
+        int used = MessageExtensions.Add(fields, extensions.Length, ExtensionKind.OrderStamp, stamp[..bytes]);
+        return used >= 0 ? used : throw new InvalidOperationException(
+            $"The extensions of a message in {Label} leave no room for its order stamp: {extensions.Length} and {bytes} bytes, and "
+            + $"{MessageExtensions.MostBytes} are the most.");
+    }
+
+    private long Send(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions)
+    {
         long sequence = numbers.Next++;
         StabilityClaim? claim = null;
         if (observer is not null)

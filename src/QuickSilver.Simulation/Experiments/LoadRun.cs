@@ -190,6 +190,11 @@ internal sealed class LoadRun : IDisposable
         while (!_isOver)
         {
             await Sleep(begun + (pause * _published) - _cluster.Now);
+            if (_isOver)
+            {
+                return;
+            }
+
             await _topics[(int)(_published % _topics.Count)].PublishAsync(Next());
         }
     }
@@ -330,15 +335,15 @@ internal sealed class LoadRun : IDisposable
         _isOver = true;
         _cluster.Heal();
         bool anyCrashed = _cluster.Nodes.Any(node => node.Lives > 1);
-        long owed = _published * Receivers;
         if (anyCrashed)
         {
             _cluster.Run(SleepInterval);
             return 0;
         }
 
-        _cluster.RunUntil(() => _deliveredToAll >= owed, CatchUpLimit);
-        return owed - _deliveredToAll;
+        // A message that was being published when the run ended counts when it has been.
+        _cluster.RunUntil(() => _deliveredToAll >= _published * Receivers, CatchUpLimit);
+        return (_published * Receivers) - _deliveredToAll;
     }
 
     private static string NameOf(int topic) => $"load/{topic}";

@@ -169,7 +169,7 @@ internal sealed class Host
 
             var received = new Received(message.Sender, message.TopicId, message.Sequence, Hash(message.Span), message.Length);
             host.Log.Add(received);
-            host.Stamped.Add(message.Extensions.TryFind(ExtensionKind.OrderStamp, out var stamp)
+            host.Stamped.Add(message.Extensions.TryFind(ExtensionKind.OrderStamp, out var stamp) && stamp.Length == sizeof(uint)
                 ? BinaryPrimitives.ReadUInt32LittleEndian(stamp)
                 : null);
             OnReceived?.Invoke(received);
