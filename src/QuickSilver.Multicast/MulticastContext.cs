@@ -40,7 +40,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     public MulticastOptions Options { get; } = options;
     public IMembership Membership { get; } = membership;
     public MulticastCounters Counters { get; } = new();
-    public NodeDirectory Directory { get; } = new();
+    public NodeDirectory Directory { get; } = new(membership.Roster);
     public RetentionBudget Retention { get; } = new(options.RetentionBytes);
     public ReceiveMemory Memory { get; } = new(environment.Buffers, options.PacketBytes);
     public ParkingBudget Parking { get; } = new(options.ParkedBytesOfTopic, options.ParkedBytes);

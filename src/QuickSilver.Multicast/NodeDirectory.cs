@@ -5,12 +5,12 @@ namespace QuickSilver.Multicast;
 
 // Who is alive, and where, as the membership service says. What is not in it is not heard (I10).
 //
-// The roster is the nodes' in common (NodeRoster). What is this node's own of what it knows of the others is little: the
-// addresses of those that it sends to, and since when it is together with those that it came over with from another cluster;
-// with all others it is since the later of both was admitted.
-internal sealed class NodeDirectory
+// Nodes share the roster (NodeRoster). What this node keeps for itself is little: the addresses of the nodes that it sends to, and
+// since when it is together with those that it came over with from another cluster. With all others it is together since the
+// later of both was admitted.
+internal sealed class NodeDirectory(NodeRoster roster)
 {
-    private NodeRoster _roster = NodeRoster.Empty;
+    private NodeRoster _roster = roster;
     // This node, also where the service has removed it.
     private NodeInfo? _self;
     private Dictionary<NodeKey, long>? _since;

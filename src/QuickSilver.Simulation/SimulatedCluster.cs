@@ -3,6 +3,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Service;
 using QuickSilver.Simulation.Machines;
 
@@ -123,6 +124,9 @@ public sealed class SimulatedCluster : IDisposable
     internal ProtocolOptions ProtocolOptions => field?.Node == Options.NodeOptions
         ? field
         : field = new ProtocolOptions(Options.NodeOptions with { }, Options.TokenInterval, Options.FeedbackRanges);
+
+    // The nodes share what they know of the cluster.
+    internal ConfigurationCache Configurations { get; } = new();
 
     internal Func<SimulatedNode, Task>? Application { get; private set; }
 

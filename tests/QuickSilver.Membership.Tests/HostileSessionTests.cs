@@ -427,15 +427,17 @@ public sealed class HostileSessionTests
     }
 
     [Fact]
-    public void Nodes_of_one_process_share_one_copy_of_equal_state()
+    public void Nodes_with_one_cache_share_one_copy_of_equal_state()
     {
+        var cache = new ConfigurationCache();
         byte[] first = Part(number: 5, firstId: 1);
         byte[] second = Part(number: 5, firstId: 100);
-        var one = ConfigurationMessage.Read(first);
-        var next = ConfigurationMessage.Read(second);
-        Assert.Same(one, ConfigurationMessage.Read([.. first]));
-        Assert.NotSame(one, ConfigurationMessage.Read(Part(number: 5, firstId: 2)));
-        Assert.NotSame(one, ConfigurationMessage.Read(Part(number: 6, firstId: 1)));
+        var one = cache.Read(first);
+        var next = cache.Read(second);
+        Assert.Same(one, cache.Read([.. first]));
+        Assert.NotSame(one, cache.Read(Part(number: 5, firstId: 2)));
+        Assert.NotSame(one, cache.Read(Part(number: 6, firstId: 1)));
+        Assert.NotSame(one, new ConfigurationCache().Read(first));
 
         var both = one.Content.With(next.Content);
         Assert.Same(both, one.Content.With(next.Content));
@@ -447,11 +449,12 @@ public sealed class HostileSessionTests
     [Fact]
     public void Parts_that_nodes_read_by_turns_are_read_once()
     {
+        var cache = new ConfigurationCache();
         byte[][] bodies = [.. Enumerable.Range(1, 100).Select(number => Part(number, firstId: 1))];
-        ConfigurationMessage[] first = [.. bodies.Select(body => ConfigurationMessage.Read(body))];
+        ConfigurationMessage[] first = [.. bodies.Select(body => cache.Read(body))];
         for (int node = 0; node < 3; node++)
         {
-            Assert.All(bodies.Zip(first), part => Assert.Same(part.Second, ConfigurationMessage.Read(part.First)));
+            Assert.All(bodies.Zip(first), part => Assert.Same(part.Second, cache.Read(part.First)));
         }
     }
 

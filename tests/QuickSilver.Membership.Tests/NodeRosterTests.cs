@@ -5,12 +5,14 @@ namespace QuickSilver.Membership.Tests;
 
 public sealed class NodeRosterTests
 {
+    private readonly SharedViews _shared = new();
+
     [Fact]
     public void Followers_of_one_history_have_one_roster_and_it_says_what_a_table_would()
     {
         var random = new Random(17);
         var model = new SortedDictionary<NodeKey, NodeInfo>();
-        var followers = Enumerable.Repeat(NodeRoster.Empty, 5).ToArray();
+        var followers = Enumerable.Repeat(_shared.NoNodes, 5).ToArray();
         for (int step = 1; step <= 300; step++)
         {
             var (snapshot, joined, removed) = Change(random, model, step);
@@ -30,7 +32,7 @@ public sealed class NodeRosterTests
     [Fact]
     public void Followers_of_histories_that_differ_in_little_get_nothing_of_each_other()
     {
-        var both = NodeRoster.Empty.After(isSnapshot: true, [Node(1, 1), Node(2, 1), Node(3, 1)], []);
+        var both = _shared.NoNodes.After(isSnapshot: true, [Node(1, 1), Node(2, 1), Node(3, 1)], []);
         var one = both.After(isSnapshot: false, [Node(4, 2)], [Key(1)]);
         var other = both.After(isSnapshot: false, [Node(4, 3)], [Key(1)]);
         var third = both.After(isSnapshot: false, [Node(4, 2)], [Key(2)]);
@@ -43,15 +45,24 @@ public sealed class NodeRosterTests
     [Fact]
     public void A_snapshot_gives_the_same_roster_as_the_changes()
     {
-        var old = NodeRoster.Empty.After(isSnapshot: true, [Node(11, 1), Node(12, 1)], []);
+        var old = _shared.NoNodes.After(isSnapshot: true, [Node(11, 1), Node(12, 1)], []);
         var told = old.After(isSnapshot: false, [Node(13, 2)], []);
-        Assert.Same(told, NodeRoster.Empty.After(isSnapshot: true, [Node(13, 2), Node(11, 1), Node(12, 1)], []));
+        Assert.Same(told, _shared.NoNodes.After(isSnapshot: true, [Node(13, 2), Node(11, 1), Node(12, 1)], []));
+    }
+
+    [Fact]
+    public void Clusters_share_nothing()
+    {
+        var one = _shared.NoNodes.After(isSnapshot: true, [Node(1, 1), Node(2, 1)], []);
+        var other = new SharedViews().NoNodes.After(isSnapshot: true, [Node(1, 1), Node(2, 1)], []);
+        Assert.Equal(one.All.ToArray(), other.All.ToArray());
+        Assert.NotSame(one, other);
     }
 
     [Fact]
     public void A_roster_that_no_node_has_is_not_kept()
     {
-        var old = NodeRoster.Empty.After(isSnapshot: true, [Node(21, 1), Node(22, 1)], []);
+        var old = _shared.NoNodes.After(isSnapshot: true, [Node(21, 1), Node(22, 1)], []);
         var gone = Follow(old);
         GC.Collect();
         Assert.False(gone.TryGetTarget(out _));

@@ -90,7 +90,7 @@ public sealed class NodeDirectoryTests
     public void It_says_of_each_node_what_a_table_of_all_would(int seed)
     {
         var random = new Random(seed);
-        var directory = new NodeDirectory();
+        var directory = new NodeDirectory(new SharedViews().NoNodes);
         var model = new Model();
         for (int step = 1; step <= 400; step++)
         {
@@ -129,7 +129,7 @@ public sealed class NodeDirectoryTests
 
     private static NodeDirectory Known(params NodeKey[] nodes)
     {
-        var directory = new NodeDirectory();
+        var directory = new NodeDirectory(new SharedViews().NoNodes);
         directory.Apply(Snapshot(5, [.. nodes.Select(key => Node(key, 5, default))]), nodes[0]);
         return directory;
     }

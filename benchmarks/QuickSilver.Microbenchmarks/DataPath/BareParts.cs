@@ -29,6 +29,8 @@ internal sealed class BareParts : INodeParts, IMembership
 
     public bool IsReachable => true;
 
+    public NodeRoster Roster { get; } = new SharedViews().NoNodes;
+
     public INodeEnvironment Environment => _environment;
 
     public IMembership Membership => this;

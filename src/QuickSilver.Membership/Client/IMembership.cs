@@ -14,6 +14,9 @@ internal interface IMembership
 
     bool IsReachable { get; }
 
+    /// <summary>The live nodes, this one included, after the last configuration.</summary>
+    NodeRoster Roster { get; }
+
     /// <summary>
     /// Asks for a topic to be opened with this access (replacing the access asked for before). The callback comes once:
     /// refused, or granted, and then the topic's view follows (or came already) in a configuration. While the service is

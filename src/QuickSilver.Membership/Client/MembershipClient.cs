@@ -21,13 +21,13 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     private readonly INodeEnvironment _environment;
     private readonly MembershipClientOptions _options;
     private readonly IMembershipObserver _observer;
+    private readonly ConfigurationCache _configurations;
     private readonly ILogger _logger;
     private readonly ServiceLink _link;
     private readonly ReachWatch _reach;
     // Null until the first topic is opened.
     private TopicTable? _topics;
     private readonly ConfigurationAssembler _assembler = new();
-    private NodeRoster _roster = NodeRoster.Empty;
     // Asked between a registration and the service's welcome; null while there is nothing.
     private List<Action>? _afterWelcome;
     private Alarm? _leaveAlarm;
@@ -44,11 +44,23 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     private bool _hasJoined;
     private Action? _left;
 
-    public MembershipClient(INodeEnvironment environment, MembershipClientOptions options, IMembershipObserver observer, ILogger logger)
+    /// <param name="environment">The node's.</param>
+    /// <param name="options">Who the node is, and where the service is.</param>
+    /// <param name="observer">Told of what the service says.</param>
+    /// <param name="configurations">The one of all nodes of the cluster that this process runs.</param>
+    /// <param name="logger">The node's.</param>
+    public MembershipClient(
+        INodeEnvironment environment,
+        MembershipClientOptions options,
+        IMembershipObserver observer,
+        ConfigurationCache configurations,
+        ILogger logger)
     {
         _environment = environment;
         _options = options;
         _observer = observer;
+        _configurations = configurations;
+        Roster = configurations.Views.NoNodes;
         _logger = logger;
         var context = new DiscoveryContext(environment, options.Discovery, options.Hosted.Cluster, Counters, logger);
         _link = new ServiceLink(environment, options, this, context);
@@ -61,11 +73,13 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
 
     public bool IsReachable => _link.IsWelcome;
 
+    public NodeRoster Roster { get; private set; }
+
     /// <summary>The last configuration applied; 0 before the first.</summary>
     public long Configuration => _known;
 
     /// <summary>Live nodes, this one included.</summary>
-    public int NodeCount => _roster.Count;
+    public int NodeCount => Roster.Count;
 
     /// <summary>Why the service refused this node last, for a start that never succeeds to say so.</summary>
     public string? LastRefusal { get; private set; }
@@ -88,13 +102,13 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     {
         get
         {
-            if (_roster.Find(Self) is not { } self)
+            if (Roster.Find(Self) is not { } self)
             {
                 return 0;
             }
 
             int older = 0;
-            foreach (var other in _roster.All)
+            foreach (var other in Roster.All)
             {
                 older += (other.JoinOrder, other.Key).CompareTo((self.JoinOrder, self.Key)) < 0 ? 1 : 0;
             }
@@ -191,8 +205,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
             Confirmed = _confirmed,
             Open = _open,
             Service = _service,
-            JoinOrder = _roster.Find(Self)?.JoinOrder ?? 0,
-            KnownNodes = _roster.Count,
+            JoinOrder = Roster.Find(Self)?.JoinOrder ?? 0,
+            KnownNodes = Roster.Count,
         };
         _link.SendJoin(join, _topics?.Register() ?? []);
         _afterWelcome = null;
@@ -232,7 +246,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
 
                 _link.GoTo(null);
                 return null;
-            case ControlMessageKind.Configuration when ControlFrame.TryRead<ConfigurationMessage>(body, out var part, out fault):
+            case ControlMessageKind.Configuration when ControlFrame.TryRead(
+                body, _configurations, static (bytes, known) => known.Read(bytes), out var part, out fault):
                 return OnConfigurationPart(part) ? null : $"part {part.Part} of configuration {part.Number} out of order";
             case ControlMessageKind.TopicOutcome when ControlFrame.TryRead<TopicOutcomeMessage>(body, out var outcome, out fault):
                 OnTopicOutcome(outcome);
@@ -367,7 +382,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         }
 
         var content = message.Content;
-        _roster = _roster.After(message.IsSnapshot, content.Joined, content.Removed);
+        Roster = Roster.After(message.IsSnapshot, content.Joined, content.Removed);
         _known = message.Number;
         _service = _welcomedBy;
         Counters.ConfigurationsApplied++;

@@ -2,29 +2,28 @@ using System.Collections.Immutable;
 
 namespace QuickSilver.Membership.Views;
 
-// Who is alive, as one configuration leaves it; never changed.
+// The live nodes after one configuration. Its content never changes.
 //
-// Every node knows every other, so this is what a node's memory grows by with the cluster. The nodes of one process (a
-// simulated cluster, a swarm) go through the same configurations, and all but the first of them to apply one find what the
-// first made: each roster remembers the step that led on from it, and the process those that were made last. Nothing is taken
-// over that is not equal, so whether one is found makes no difference but in memory; and nothing is kept that no node has.
+// Every node knows every other node, so a node's memory grows with the cluster by this. The nodes that share their views
+// (SharedViews) apply the same configurations, and all but the first to apply one find the first one's roster: each roster
+// remembers the step that led on from it, and SharedViews has the latest rosters. Only an equal roster is ever found, so sharing
+// changes nothing but memory, and a roster that no node uses is not kept.
 internal sealed class NodeRoster
 {
-    public static readonly NodeRoster Empty = new([]);
-
-    // Several clusters may run in one process.
-    private static readonly WeakReference<NodeRoster>?[] Recent = new WeakReference<NodeRoster>?[16];
-
+    private readonly SharedViews _shared;
     // In ascending order of keys.
     private readonly NodeInfo[] _nodes;
     // Indices of them by the hash of their keys, plus one; open addressing, at most half full.
     private readonly int[] _places;
     private WeakReference<Step>? _next;
-    // What made this one, kept here so that the one before it finds it for as long as this one is in use.
+    // The step that led to this roster, kept here so that the roster before it finds it for as long as this one is in use.
     private Step? _madeBy;
 
-    private NodeRoster(NodeInfo[] nodes)
+    /// <param name="nodes">In ascending order of keys.</param>
+    /// <param name="shared">Where the rosters that follow this one are shared.</param>
+    public NodeRoster(NodeInfo[] nodes, SharedViews shared)
     {
+        _shared = shared;
         _nodes = nodes;
         _places = new int[(int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)(2 * nodes.Length) + 1)];
         for (int i = 0; i < nodes.Length; i++)
@@ -88,7 +87,7 @@ internal sealed class NodeRoster
     {
         if (isSnapshot)
         {
-            return Empty.After(isSnapshot: false, joined, []);
+            return _shared.NoNodes.After(isSnapshot: false, joined, []);
         }
 
         if (joined.IsEmpty && removed.IsEmpty)
@@ -102,7 +101,7 @@ internal sealed class NodeRoster
         }
 
         var gone = new HashSet<NodeKey>(removed);
-        var to = Share(Merge(_nodes.Where(node => !gone.Contains(node.Key)), joined));
+        var to = _shared.Share(Merge(_nodes.Where(node => !gone.Contains(node.Key)), joined));
         step = new Step(joined, removed, to);
         to._madeBy = step;
         Volatile.Write(ref _next, new WeakReference<Step>(step));
@@ -120,24 +119,6 @@ internal sealed class NodeRoster
         NodeInfo[] nodes = [.. all.Values];
         Array.Sort(nodes, static (a, b) => a.Key.CompareTo(b.Key));
         return nodes;
-    }
-
-    private static NodeRoster Share(NodeInfo[] nodes)
-    {
-        if (nodes.Length == 0)
-        {
-            return Empty;
-        }
-
-        ref var slot = ref Recent[(int)((nodes[0].Key.Id ^ (ulong)nodes.Length) % (ulong)Recent.Length)];
-        if (Volatile.Read(ref slot) is { } recent && recent.TryGetTarget(out var known) && known.All.SequenceEqual(nodes))
-        {
-            return known;
-        }
-
-        var made = new NodeRoster(nodes);
-        Volatile.Write(ref slot, new WeakReference<NodeRoster>(made));
-        return made;
     }
 
     private int Place(NodeKey node) =>

@@ -17,24 +17,9 @@ internal sealed record RegionView
     public required ImmutableArray<NodeKey> Members { get; init; }
     public RepairRules Repair { get; init; } = RepairRules.Default;
 
-    // The last ones that were read by any node of this process: its members' nodes are all told the same view, and one array of
-    // members is enough for them. Nothing is taken over that is not equal.
-    private static readonly WeakReference<RegionView>?[] Recent = new WeakReference<RegionView>?[64];
-
-    /// <summary>This view, or an equal one that another node of the process has.</summary>
-    public RegionView Shared()
-    {
-        ref var slot = ref Recent[(int)((RegionId ^ Number) % (ulong)Recent.Length)];
-        if (Volatile.Read(ref slot) is { } recent && recent.TryGetTarget(out var known) && Says(known))
-        {
-            return known;
-        }
-
-        Volatile.Write(ref slot, new WeakReference<RegionView>(this));
-        return this;
-    }
-
-    private bool Says(RegionView other) => RegionId == other.RegionId && Number == other.Number && Configuration == other.Configuration
+    /// <summary>Whether both are equal, the members compared one by one; the record's own equality compares the arrays' identity.</summary>
+    public bool HasContentOf(RegionView other) =>
+        RegionId == other.RegionId && Number == other.Number && Configuration == other.Configuration
         && Equals(Group, other.Group) && Repair == other.Repair && Members.AsSpan().SequenceEqual(other.Members.AsSpan());
 
     public override string ToString() => $"region {RegionId:x}/{Number} ({Members.Length} members, {(Group is null ? "no group" : Group)})";

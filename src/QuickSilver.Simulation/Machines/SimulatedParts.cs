@@ -4,14 +4,16 @@ using QuickSilver.Composition;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Protocol.Replies;
 
 namespace QuickSilver.Simulation.Machines;
 
 // A whole node's parts over one life of a simulated node. Whoever waits for the node goes on in the same instant of
 // virtual time, within the event that completed it: so a test may await the public face, as long as there is no
 // synchronization context to send it elsewhere.
-internal sealed class SimulatedParts(SimulatedEnvironment life, ProtocolOptions options, IPEndPoint? service, ILoggerFactory logs)
-    : ProtocolParts(options, service, logs)
+internal sealed class SimulatedParts(
+    SimulatedEnvironment life, ProtocolOptions options, IPEndPoint? service, ConfigurationCache configurations, ILoggerFactory logs)
+    : ProtocolParts(options, service, configurations, logs)
 {
     public override INodeEnvironment Environment => life;
 

@@ -4,21 +4,29 @@ using System.Net.Sockets;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
+using QuickSilver.Membership.Protocol.Replies;
 
 namespace QuickSilver.Composition;
 
 // The only place that puts the machine's parts together.
 internal static class NodeComposition
 {
+    /// <param name="options">Checked.</param>
+    /// <param name="logs">The caller's.</param>
+    /// <param name="cancellationToken">Cancels the resolution of the service's name.</param>
+    /// <param name="configurations">What nodes of the cluster in this process share; null: the node shares nothing.</param>
     public static async Task<INodeParts> ForMachineAsync(
-        QuickSilverOptions options, ILoggerFactory logs, CancellationToken cancellationToken)
+        QuickSilverOptions options,
+        ILoggerFactory logs,
+        CancellationToken cancellationToken,
+        ConfigurationCache? configurations = null)
     {
         LocalInterfaces.Check(options.Interface);
         var service = options.MembershipService is { } named
             ? await ResolveAsync(named, cancellationToken).ConfigureAwait(false)
             : null;
         LocalInterfaces.CheckReach(options.Interface, service);
-        return new MachineParts(options, service, logs);
+        return new MachineParts(options, service, configurations ?? new ConfigurationCache(), logs);
     }
 
     // The first IPv4 address where the host has several.
@@ -48,8 +56,9 @@ internal static class NodeComposition
     {
         private readonly MachineEnvironment _environment;
 
-        public MachineParts(QuickSilverOptions options, IPEndPoint? service, ILoggerFactory logs)
-            : base(new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()), service, logs)
+        public MachineParts(
+            QuickSilverOptions options, IPEndPoint? service, ConfigurationCache configurations, ILoggerFactory logs)
+            : base(new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()), service, configurations, logs)
         {
             var machine = new MachineEnvironmentOptions
             {

@@ -3,13 +3,16 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 
 namespace QuickSilver.Composition;
 
 // Membership and multicast over any environment: the machine's, or a simulated one.
-internal abstract class ProtocolParts(ProtocolOptions options, IPEndPoint? service, ILoggerFactory logs) : INodeParts
+internal abstract class ProtocolParts(
+    ProtocolOptions options, IPEndPoint? service, ConfigurationCache configurations, ILoggerFactory logs)
+    : INodeParts
 {
     private readonly GuardedLoggers _logs = GuardedLoggers.Of(logs);
     private MembershipClient? _membership;
@@ -42,7 +45,8 @@ internal abstract class ProtocolParts(ProtocolOptions options, IPEndPoint? servi
                 Hosted = options.Service,
                 Discovery = options.Discovery,
             };
-            return _membership = new MembershipClient(Environment, membership, below, _logs.CreateLogger("QuickSilver.Membership"));
+            var logger = _logs.CreateLogger("QuickSilver.Membership");
+            return _membership = new MembershipClient(Environment, membership, below, configurations, logger);
         });
         _multicast.Observer = observer;
         _multicast.Log = _logs.CreateLogger("QuickSilver.Multicast");

@@ -5,6 +5,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Views;
 
@@ -16,10 +17,15 @@ internal sealed class FakeNode : IMembershipObserver
 {
     private readonly INodeEnvironment _environment;
 
-    public FakeNode(INodeEnvironment environment, MembershipClientOptions options, ILogger? logger = null)
+    public FakeNode(
+        INodeEnvironment environment,
+        MembershipClientOptions options,
+        ILogger? logger = null,
+        ConfigurationCache? configurations = null)
     {
         _environment = environment;
-        Client = new MembershipClient(environment, options, this, logger ?? NullLogger.Instance);
+        configurations ??= new ConfigurationCache();
+        Client = new MembershipClient(environment, options, this, configurations, logger ?? NullLogger.Instance);
     }
 
     public FakeEnvironment Environment => (FakeEnvironment)_environment;
@@ -73,7 +79,7 @@ internal sealed class FakeNode : IMembershipObserver
             EndPoint = new IPEndPoint(environment.LocalAddress, 5000),
             Service = service,
             Hosted = hosted ?? new MembershipServiceOptions(),
-        }, logger);
+        }, logger, world.Configurations);
         node.Client.Start();
         return node;
     }

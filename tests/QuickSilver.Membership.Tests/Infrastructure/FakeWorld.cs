@@ -1,4 +1,5 @@
 using System.Net;
+using QuickSilver.Membership.Protocol.Replies;
 
 namespace QuickSilver.Membership.Tests.Infrastructure;
 
@@ -16,6 +17,9 @@ internal sealed class FakeWorld
     public DateTimeOffset UtcNow => new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero) + Now;
 
     public IReadOnlyList<FakeEnvironment> Nodes => _nodes;
+
+    /// <summary>What the nodes share of what they know of the cluster.</summary>
+    public ConfigurationCache Configurations { get; } = new();
 
     public Dictionary<IPEndPoint, FakeListener> Listeners { get; } = [];
 

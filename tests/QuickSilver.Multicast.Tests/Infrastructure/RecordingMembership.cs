@@ -12,6 +12,8 @@ internal sealed class RecordingMembership(NodeKey self) : IMembership
 
     public bool IsReachable => true;
 
+    public NodeRoster Roster { get; } = new SharedViews().NoNodes;
+
     public List<NodeKey> Suspects { get; } = [];
 
     public void ReportSuspect(NodeKey node, string reason) => Suspects.Add(node);

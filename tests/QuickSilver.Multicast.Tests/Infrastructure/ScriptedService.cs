@@ -20,6 +20,9 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
     private ImmutableArray<OpenView> _open = [];
     private long _joins;
 
+    /// <summary>What the nodes share of what they know of the cluster.</summary>
+    public SharedViews Views { get; } = new();
+
     public IReadOnlyList<ScriptedMembership> Members => _members;
 
     /// <summary>Whether regions that form from now on have a multicast group.</summary>
@@ -185,6 +188,7 @@ internal sealed class ScriptedMembership(
     public NodeKey Self { get; } = self;
     public IPEndPoint EndPoint { get; } = endPoint;
     public bool IsReachable => true;
+    public NodeRoster Roster { get; } = service.Views.NoNodes;
     public SortedSet<ulong> Subscriptions { get; } = [];
     public HashSet<ulong> Open { get; } = [];
     public HashSet<ulong> KnownRegions { get; } = [];

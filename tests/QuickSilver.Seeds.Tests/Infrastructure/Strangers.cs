@@ -1,5 +1,6 @@
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
+using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Simulation.Checkers;
 using QuickSilver.Simulation.Machines;
 
@@ -16,6 +17,7 @@ internal sealed class Strangers : IDisposable
 
     private readonly WholeCluster _cluster;
     private readonly ProtocolOptions _options;
+    private readonly ConfigurationCache _configurations = new();
     private readonly List<SimulatedParts> _parts = [];
     private readonly List<QuickSilverNode> _nodes = [];
     private readonly CancellationTokenSource _over = new();
@@ -56,7 +58,7 @@ internal sealed class Strangers : IDisposable
 
     private async Task BeginAsync(SimulatedMachine machine)
     {
-        var parts = new SimulatedParts(machine.Environment, _options, service: null, NullLoggerFactory.Instance);
+        var parts = new SimulatedParts(machine.Environment, _options, service: null, _configurations, NullLoggerFactory.Instance);
         _parts.Add(parts);
         ITopic<ReadOnlyMemory<byte>> topic;
         try

@@ -4,6 +4,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Service;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Reassembly;
@@ -109,6 +110,9 @@ internal sealed class WholeCluster : IDisposable
     public static int RingSize(ulong seed) => (int)(seed / 12 % 4) switch { 0 => 16, 1 => 2, 2 => 3, _ => 4 };
 
     public ulong Seed { get; }
+
+    /// <summary>What the nodes share of what they know of the cluster.</summary>
+    public ConfigurationCache Configurations { get; } = new();
 
     public ClusterSetup Setup { get; }
 

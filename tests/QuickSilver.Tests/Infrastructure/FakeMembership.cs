@@ -34,6 +34,8 @@ internal sealed class FakeMembership : IMembership
 
     public bool IsReachable { get; set; } = true;
 
+    public NodeRoster Roster { get; } = new SharedViews().NoNodes;
+
     public void Open(TopicRequest request, Action<TopicOutcome> completed)
     {
         Requests.Add(request);

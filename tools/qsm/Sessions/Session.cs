@@ -1,6 +1,7 @@
 using System.CommandLine;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Composition;
+using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Tool.Commands;
 using Serilog;
 using Serilog.Events;
@@ -62,18 +63,15 @@ internal sealed class Session : IDisposable
     }
 
     /// <param name="around">What to put around the node's parts, to listen to them; null: nothing.</param>
-    public async Task<QuickSilverNode> StartNodeAsync(Func<INodeParts, INodeParts>? around = null)
+    /// <param name="configurations">What several nodes of this process share; null: the node is the only one.</param>
+    public async Task<QuickSilverNode> StartNodeAsync(
+        Func<INodeParts, INodeParts>? around = null, ConfigurationCache? configurations = null)
     {
         try
         {
-            if (around is null)
-            {
-                return await QuickSilverNode.StartAsync(_options, _logs, Interrupted);
-            }
-
             OptionRules.Check(_options);
-            var parts = await NodeComposition.ForMachineAsync(_options, _logs, Interrupted);
-            return await QuickSilverNode.StartAsync(around(parts), _options, _logs, Interrupted);
+            var parts = await NodeComposition.ForMachineAsync(_options, _logs, Interrupted, configurations);
+            return await QuickSilverNode.StartAsync(around?.Invoke(parts) ?? parts, _options, _logs, Interrupted);
         }
         catch (Exception exception) when (exception is not OperationCanceledException)
         {

@@ -1,3 +1,4 @@
+using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Views;
 using QuickSilver.Simulation.Checkers;
 using QuickSilver.Tool.Sessions;
@@ -25,11 +26,11 @@ internal sealed class SwarmNode : IAsyncDisposable
 
     /// <summary>Starts the node, opens its topics, and says that it is ready by subscribing to one topic more.</summary>
     public static async Task<SwarmNode> StartAsync(
-        Session session, SwarmPlan plan, int number, int[] publishersByTopic, NodeRecorder? recorder)
+        Session session, SwarmPlan plan, int number, int[] publishersByTopic, ConfigurationCache configurations, NodeRecorder? recorder)
     {
         RecordedParts? parts = null;
         var node = await session.StartNodeAsync(
-            recorder is null ? null : machine => parts = new RecordedParts(machine, recorder));
+            recorder is null ? null : machine => parts = new RecordedParts(machine, recorder), configurations);
         var started = new SwarmNode(node);
         try
         {

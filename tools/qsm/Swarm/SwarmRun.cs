@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Tool.Perf;
 using QuickSilver.Tool.Sessions;
 using QuickSilver.Tool.Swarm.Records;
@@ -14,6 +15,7 @@ internal sealed class SwarmRun(Session session, SwarmPlan plan, RecordFile? reco
     private static readonly TimeSpan Glance = TimeSpan.FromMilliseconds(50);
 
     private readonly SwarmNode?[] _nodes = new SwarmNode?[plan.Nodes];
+    private readonly ConfigurationCache _configurations = new();
     private readonly byte[] _payload = new byte[plan.PayloadBytes];
 
     private IEnumerable<SwarmNode> Nodes => _nodes.OfType<SwarmNode>();
@@ -51,7 +53,7 @@ internal sealed class SwarmRun(Session session, SwarmPlan plan, RecordFile? reco
         return Parallel.ForEachAsync(Enumerable.Range(0, plan.Nodes), atOnce, async (i, _) =>
         {
             int number = plan.First + i;
-            _nodes[i] = await SwarmNode.StartAsync(session, plan, number, publishers, records?.Node(number));
+            _nodes[i] = await SwarmNode.StartAsync(session, plan, number, publishers, _configurations, records?.Node(number));
         });
     }
 

@@ -10,14 +10,9 @@ namespace QuickSilver.Membership.Protocol.Replies;
 // from a view of its new opening; it comes with the last part, which is the node's own, while the others are the same for
 // all nodes that are told the same.
 //
-// Never changed once it is read. The nodes of one process read the same bytes: all but the first find what the first read.
+// Never changed once it is read, so nodes share it (ConfigurationCache).
 internal sealed class ConfigurationMessage : IReadableMessage<ConfigurationMessage>
 {
-    // A node's own part is shorter, and nobody else's.
-    private const int LeastSharedBytes = 128;
-
-    private static readonly RecentParts Recent = new();
-
     private byte[] _body = [];
 
     public static int Kind => ControlMessageKind.Configuration;
@@ -30,32 +25,12 @@ internal sealed class ConfigurationMessage : IReadableMessage<ConfigurationMessa
     public ulong LastRequest { get; init; }
     public ConfigurationContent Content { get; init; } = ConfigurationContent.None;
 
-    public static ConfigurationMessage Read(ReadOnlySpan<byte> body)
-    {
-        if (body.Length < LeastSharedBytes)
-        {
-            return Decode(body);
-        }
+    public static ConfigurationMessage Read(ReadOnlySpan<byte> body) => Read(body, shared: null);
 
-        // Where parts differ they do so in what they begin with, or in their length.
-        var hash = new HashCode();
-        hash.AddBytes(body[..LeastSharedBytes]);
-        hash.Add(body.Length);
-        int key = hash.ToHashCode();
-        if (Recent.Find(key, body) is { } known)
-        {
-            return known;
-        }
-
-        var read = Decode(body);
-        read._body = body.ToArray();
-        Recent.Add(key, read);
-        return read;
-    }
-
-    public bool WasReadFrom(ReadOnlySpan<byte> body) => body.SequenceEqual(_body);
-
-    private static ConfigurationMessage Decode(ReadOnlySpan<byte> body)
+    /// <param name="body">The message.</param>
+    /// <param name="shared">Where equal region views of other nodes are found; null: nowhere.</param>
+    /// <exception cref="FormatException">The body is no part of a configuration.</exception>
+    public static ConfigurationMessage Read(ReadOnlySpan<byte> body, SharedViews? shared)
     {
         var reader = new ProtobufReader(body);
         long number = 0, previous = 0;
@@ -79,7 +54,10 @@ internal sealed class ConfigurationMessage : IReadableMessage<ConfigurationMessa
                 case 6: lastRequest = reader.ReadUInt64(field); break;
                 case 7: joined.Add(ViewFields.ReadInfo(ref reader, field)); break;
                 case 8: removed.Add(ViewFields.ReadNode(ref reader, field)); break;
-                case 9: regions.Add(ViewFields.ReadRegion(ref reader, field).Shared()); break;
+                case 9:
+                    var region = ViewFields.ReadRegion(ref reader, field);
+                    regions.Add(shared?.Share(region) ?? region);
+                    break;
                 case 10: topics.Add(ViewFields.ReadTopic(ref reader, field, topics.Count > 0 ? topics[^1].Regions : [])); break;
                 case 11: outOfSight.Add(reader.ReadFixed64(field)); break;
                 default: reader.Skip(field); break;
@@ -104,4 +82,8 @@ internal sealed class ConfigurationMessage : IReadableMessage<ConfigurationMessa
             },
         };
     }
+    /// <summary>Keeps the bytes, to recognize them when another node receives them.</summary>
+    public void KeepBody(ReadOnlySpan<byte> body) => _body = body.ToArray();
+
+    public bool WasReadFrom(ReadOnlySpan<byte> body) => body.SequenceEqual(_body);
 }
