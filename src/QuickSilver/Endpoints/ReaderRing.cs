@@ -7,8 +7,8 @@ namespace QuickSilver.Endpoints;
 //
 // A lock guards it although the core thread takes it: dropping the oldest makes the core thread a second consumer, and a
 // gap notice must stand exactly between the messages that it parts. It is held for some tens of nanoseconds and nothing
-// is called within it; wakes and resumptions happen after it is left. It is the ring itself, which nobody else locks: an idle topic
-// needs no further object. While there are handlers and no reader the core thread sees so without it, and leaves it alone.
+// is called within it; wakes and resumptions happen after it is left. While there are handlers and no reader the core thread sees
+// so without it, and leaves it alone. An idle topic has the lock and nothing else (Contents).
 //
 // What comes first, a reader or a handler, claims the ring. Until then all that is delivered is buffered here and nowhere else;
 // a handler that comes first is handed it as a backlog, and the ring is off until a reader comes. The claim is made under
@@ -29,19 +29,15 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     /// <summary>Returned by Add in place of a count.</summary>
     public const int WasClaimed = -1;
 
-    // What is buffered, and what the reader has taken: none of them before there is anything to buffer or to read.
-    private GapLine? _gaps;
-    private RingSlots<T>? _slots;
-    private RingBatch<T>? _batch;
+    private readonly Lock _lock = new();
+    // Null before there is anything to buffer or to read.
+    private Contents? _contents;
     private IRingWaiter? _waiter;
     private Exception? _error;
     private volatile bool _hasReader;
     private bool _wantsRoom;
     private bool _isEnded;
     private volatile bool _isDiscarded;
-    // The core thread's own: what had room when it last added. Nobody else adds, so there is no less by now.
-    private long _roomMessages;
-    private long _roomBytes;
     private volatile bool _isOff;
     private volatile bool _isClaimed;
     private volatile HandlerBacklog<T>? _backlog;
@@ -52,7 +48,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     {
         get
         {
-            lock (this)
+            lock (_lock)
             {
                 return Waiting;
             }
@@ -61,7 +57,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
     /// <summary>Core thread. False only under the policy Wait while someone reads: the senders are to wait.</summary>
     public bool CanAccept(int payloadBytes) => policy != SlowReaderPolicy.Wait || !_hasReader
-        || (_roomMessages > 0 && payloadBytes <= _roomBytes) || HasRoom(payloadBytes);
+        || _contents!.HadRoom(payloadBytes) || HasRoom(payloadBytes);
 
     /// <summary>Any thread: whether a reader or a handler has come. Once true, always true.</summary>
     public bool IsClaimed => _isClaimed;
@@ -80,7 +76,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     {
         IRingWaiter? waiter;
         int dropped;
-        lock (this)
+        lock (_lock)
         {
             if (_isClaimed && !isClaimed)
             {
@@ -92,7 +88,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
                 return dropped;
             }
 
-            _slots!.Append(payloadBytes).Message = message;
+            _contents!.Slots.Append(payloadBytes).Message = message;
             NoteRoom();
             waiter = TakeWaiter();
         }
@@ -106,7 +102,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     {
         IRingWaiter? waiter;
         int dropped;
-        lock (this)
+        lock (_lock)
         {
             if (_isClaimed && !isClaimed)
             {
@@ -118,7 +114,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
                 return dropped;
             }
 
-            ref var slot = ref _slots!.Append(payload.Length);
+            ref var slot = ref _contents!.Slots.Append(payload.Length);
             slot.Buffer = SlotBuffer.Fit(slot.Buffer, payload.Length);
             payload.CopyTo(slot.Buffer);
             var memory = new ReadOnlyMemory<byte>(slot.Buffer, 0, payload.Length);
@@ -135,7 +131,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     public bool TryAddGap(in GapNotice gap, bool isClaimed = true)
     {
         IRingWaiter? waiter;
-        lock (this)
+        lock (_lock)
         {
             if (_isClaimed && !isClaimed)
             {
@@ -148,7 +144,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             }
 
             Prepare();
-            _gaps.Append(_slots.Tail, gap);
+            _contents.Gaps.Append(_contents.Slots.Tail, gap);
             waiter = TakeWaiter();
         }
 
@@ -160,14 +156,13 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     public void End(Exception? error, bool discard)
     {
         IRingWaiter? waiter;
-        lock (this)
+        lock (_lock)
         {
             if (discard)
             {
                 // What the reader has taken already is its own to drop.
                 _isDiscarded = true;
-                _slots?.Clear();
-                _gaps?.Clear();
+                _contents?.Clear();
                 _backlog = null;
             }
 
@@ -190,7 +185,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     /// </summary>
     public bool TryClaim(HandlerEndpoint<T>[] handlers)
     {
-        lock (this)
+        lock (_lock)
         {
             if (_isClaimed)
             {
@@ -213,7 +208,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             return null;
         }
 
-        lock (this)
+        lock (_lock)
         {
             var backlog = _backlog;
             _backlog = null;
@@ -224,7 +219,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     /// <summary>A reader comes; false when there is one.</summary>
     public bool TryAttach()
     {
-        lock (this)
+        lock (_lock)
         {
             if (_hasReader)
             {
@@ -243,17 +238,17 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
     public void Detach()
     {
-        lock (this)
+        lock (_lock)
         {
             if (_isDiscarded)
             {
-                _batch!.Settle();
+                _contents!.Batch.Settle();
             }
             else
             {
                 // What was dropped since came after what goes back; its place went with it.
-                _gaps!.MoveBehind(_slots!.Head);
-                _batch!.PutBack(_slots);
+                _contents!.Gaps.MoveBehind(_contents.Slots.Head);
+                _contents.Batch.PutBack(_contents.Slots);
             }
 
             _hasReader = false;
@@ -267,7 +262,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     public RingTake Take(IRingWaiter waiter, out Message<T> message, out GapNotice gap)
     {
         gap = default;
-        if (!_isDiscarded && _batch!.TryNext(out message))
+        if (!_isDiscarded && _contents!.Batch.TryNext(out message))
         {
             return RingTake.Message;
         }
@@ -275,9 +270,9 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         message = default;
         RingTake taken;
         bool signalRoom = false;
-        lock (this)
+        lock (_lock)
         {
-            _batch!.Settle();
+            _contents!.Batch.Settle();
             taken = TakeBatch(waiter, out gap);
             if (_wantsRoom && Waiting <= capacity / 2 && WaitingBytes <= MaxBytes / 2)
             {
@@ -293,7 +288,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
         if (taken == RingTake.Message)
         {
-            _batch!.TryNext(out message);
+            _contents!.Batch.TryNext(out message);
         }
 
         return taken;
@@ -302,7 +297,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     /// <summary>Takes a waiter back; false when it is being woken already.</summary>
     public bool TryCancelWait(IRingWaiter waiter)
     {
-        lock (this)
+        lock (_lock)
         {
             if (!ReferenceEquals(_waiter, waiter))
             {
@@ -316,7 +311,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
     private bool HasRoom(int payloadBytes)
     {
-        lock (this)
+        lock (_lock)
         {
             if (!_hasReader || _isEnded || !IsFull(payloadBytes))
             {
@@ -329,39 +324,30 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     }
 
     // Under the lock, before anything is buffered or read.
-    [MemberNotNull(nameof(_slots), nameof(_gaps), nameof(_batch))]
-    private void Prepare()
-    {
-        _slots ??= new RingSlots<T>();
-        _gaps ??= new GapLine();
-        _batch ??= new RingBatch<T>(capacity);
-    }
+    [MemberNotNull(nameof(_contents))]
+    private void Prepare() => _contents ??= new Contents(capacity);
 
-    private long Waiting => _slots is null ? 0 : _slots.Count + _batch!.Waiting;
+    private long Waiting => _contents is null ? 0 : _contents.Slots.Count + _contents.Batch.Waiting;
 
-    private long WaitingBytes => _slots is null ? 0 : _slots.Bytes + _batch!.WaitingBytes;
+    private long WaitingBytes => _contents is null ? 0 : _contents.Slots.Bytes + _contents.Batch.WaitingBytes;
 
-    private bool IsEmpty => _slots is null || (_slots.Count == 0 && _gaps!.IsEmpty);
+    private bool IsEmpty => _contents is null || (_contents.Slots.Count == 0 && _contents.Gaps.IsEmpty);
 
     private bool IsFull(int payloadBytes) => Waiting >= capacity || (Waiting > 0 && WaitingBytes + payloadBytes > MaxBytes);
 
-    private void NoteRoom()
-    {
-        _roomMessages = capacity - Waiting;
-        _roomBytes = MaxBytes - WaitingBytes;
-    }
+    private void NoteRoom() => _contents!.NoteRoom(capacity - Waiting, MaxBytes - WaitingBytes);
 
     private RingTake TakeBatch(IRingWaiter waiter, out GapNotice gap)
     {
-        if (_gaps!.TryTake(_slots!.Head, out gap))
+        if (_contents!.Gaps.TryTake(_contents.Slots.Head, out gap))
         {
             return RingTake.Gap;
         }
 
-        if (_slots.Count > 0)
+        if (_contents.Slots.Count > 0)
         {
             // No further than the next gap: it is told between the messages that it parts.
-            _batch!.Refill(_slots, _gaps.Position);
+            _contents.Batch.Refill(_contents.Slots, _contents.Gaps.Position);
             return RingTake.Message;
         }
 
@@ -397,11 +383,11 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             }
 
             dropped = 1;
-            _gaps.Append(_slots.Tail, new GapNotice(sender, sequence, sequence, DroppedNewest));
+            _contents.Gaps.Append(_contents.Slots.Tail, new GapNotice(sender, sequence, sequence, DroppedNewest));
             return false;
         }
 
-        while (_slots.Count > 0 && IsFull(payloadBytes))
+        while (_contents.Slots.Count > 0 && IsFull(payloadBytes))
         {
             DropHead();
             dropped++;
@@ -412,10 +398,12 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
     private void DropHead()
     {
-        ref var slot = ref _slots!.Oldest;
-        _gaps!.Drop(_slots.Head, new GapNotice(slot.Message.Sender, slot.Message.Sequence, slot.Message.Sequence, DroppedOldest));
+        var slots = _contents!.Slots;
+        ref var slot = ref slots.Oldest;
+        var gap = new GapNotice(slot.Message.Sender, slot.Message.Sequence, slot.Message.Sequence, DroppedOldest);
+        _contents.Gaps.Drop(slots.Head, gap);
         slot.Buffer = SlotBuffer.Keep(slot.Buffer);
-        _slots.RemoveOldest();
+        slots.RemoveOldest();
     }
 
     // The buffers of byte payloads go with their messages: the handlers' time with them is not the ring's to know.
@@ -424,19 +412,19 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         var backlog = new HandlerBacklog<T>(handlers);
         while (true)
         {
-            while (_gaps!.TryTake(_slots!.Head, out var gap))
+            while (_contents!.Gaps.TryTake(_contents.Slots.Head, out var gap))
             {
                 backlog.Add(gap);
             }
 
-            if (_slots.Count == 0)
+            if (_contents.Slots.Count == 0)
             {
-                _slots.Renew();
+                _contents.Slots.Renew();
                 return backlog;
             }
 
-            backlog.Add(_slots.Oldest.Message);
-            _slots.RemoveOldest();
+            backlog.Add(_contents.Slots.Oldest.Message);
+            _contents.Slots.RemoveOldest();
         }
     }
 
@@ -450,7 +438,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     private void SignalRoomIfWanted()
     {
         bool signalRoom;
-        lock (this)
+        lock (_lock)
         {
             signalRoom = _wantsRoom;
             _wantsRoom = false;
@@ -459,6 +447,34 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         if (signalRoom)
         {
             Owner?.OnRoom();
+        }
+    }
+
+    // What is buffered, and what the reader has taken.
+    private sealed class Contents(int capacity)
+    {
+        // The core thread's own: what had room when it last added. Nobody else adds, so there is no less by now.
+        private long _roomMessages;
+        private long _roomBytes;
+
+        public GapLine Gaps { get; } = new();
+
+        public RingSlots<T> Slots { get; } = new();
+
+        public RingBatch<T> Batch { get; } = new(capacity);
+
+        public bool HadRoom(int payloadBytes) => _roomMessages > 0 && payloadBytes <= _roomBytes;
+
+        public void NoteRoom(long messages, long bytes)
+        {
+            _roomMessages = messages;
+            _roomBytes = bytes;
+        }
+
+        public void Clear()
+        {
+            Slots.Clear();
+            Gaps.Clear();
         }
     }
 }
