@@ -1,9 +1,13 @@
 using System.Globalization;
+using QuickSilver.Core.Storage;
 
 namespace QuickSilver.Membership.Service;
 
-// The epoch as one line of text. Written beside and moved over, so that a crash leaves the old line or the new one.
-internal sealed class FileMembershipStore(string path) : IMembershipStore
+// The epoch as one line of text. The new line is written to a second file, which then replaces the first one, so a crash leaves the old
+// line or the new one. The directory is flushed last: without that, the old file may come back after a loss of power.
+/// <param name="path">The file.</param>
+/// <param name="flushDirectory">Makes the entries of a directory durable; null: as the operating system does it. For tests.</param>
+internal sealed class FileMembershipStore(string path, Action<string>? flushDirectory = null) : IMembershipStore
 {
     public long LoadEpoch()
     {
@@ -30,6 +34,7 @@ internal sealed class FileMembershipStore(string path) : IMembershipStore
             }
 
             File.Move(beside, path, overwrite: true);
+            (flushDirectory ?? DirectoryFlush.Of)(Path.GetDirectoryName(Path.GetFullPath(path))!);
         }
         catch (UnauthorizedAccessException refused)
         {
