@@ -1,6 +1,6 @@
 namespace QuickSilver.Multicast.Receiving;
 
-// Which members of a view keep which packets until all members hold them (DESIGN 6, cooperative caching): a view of r members has
+// Which members of a view keep which packets until all members hold them (cooperative caching in the QSM paper): a view of r members has
 // ⌊r/k⌋ partitions of at least k, and each packet is kept by one of them. Partitions are intervals of ranks, so every member works out
 // the same from the view alone.
 internal sealed class PacketKeepers(int members, int replicas)

@@ -5,7 +5,7 @@ using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Stability;
 
-// What a ring's token says of one sender's stream (DESIGN 6; the paper's section 2). On the wire: u64 id, u32 incarnation,
+// What a ring's token says of one sender's stream (QSM paper, section 2). On the wire: u64 id, u32 incarnation,
 // u8 flags, i64 stable, then as u32 offsets from it: held by all, consumed by all, read by all, held by any, known as held by any,
 // replicated, replicated by all, through; u64 epoch; u8 count of the neighbour's gaps, u8 count of what all lack; each gap as two
 // u32 (offset, length). With flag 16 a u8 count and as many ranges follow: what all hold.

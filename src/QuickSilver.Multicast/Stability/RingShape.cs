@@ -2,7 +2,7 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Stability;
 
-// How a view's members stand in rings of a bounded size (DESIGN 6; the paper proposes the hierarchy in its outlook). Members of a
+// How a view's members stand in rings of a bounded size (the QSM paper proposes the hierarchy in its outlook). Members of a
 // partition form a ring, more when a partition is larger than a ring may be; then the leaders of up to ringSize neighbouring
 // rings form a ring of the next level, until one ring is left. A view that fits into one ring has but that one.
 //

@@ -6,7 +6,7 @@ using QuickSilver.Multicast.Repair;
 
 namespace QuickSilver.Multicast.Stability;
 
-// One ring of one view, as one of its members lives it (DESIGN 6; QSM paper, section 2). At level 0 the members sit in it
+// One ring of one view, as one of its members lives it (QSM paper, section 2). At level 0 the members sit in it
 // themselves; above it each seat is a ring of the level below, and its leader sits there and tells what that ring's last whole
 // round has found. The first live seat leads: it releases the token, each seat adds what it holds of each sender and passes it to
 // the next, and what comes home is what all under this ring hold, and what any holds. The one ring of the last level is the root:
