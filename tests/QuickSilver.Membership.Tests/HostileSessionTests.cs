@@ -56,7 +56,7 @@ public sealed class HostileSessionTests
         Prop.ForAll(messages.ToArbitrary(), list =>
         {
             var raw = Connect(cluster);
-            raw.Send(RawClient.Join(id++)).Send(default(JoinCompleteMessage));
+            raw.Send(RawClient.Join(id++)).Send(SignalMessage.JoinComplete);
             foreach (var (kind, body) in list)
             {
                 raw.SendBytes(Frame(kind, body));
@@ -114,7 +114,7 @@ public sealed class HostileSessionTests
     {
         var cluster = new FakeCluster();
         var raw = Connect(cluster);
-        raw.Send(new ConfirmMessage(5, []));
+        raw.Send(OpenViewsMessage.Confirm(5, []));
         cluster.Run(0.1);
         Assert.True(raw.IsClosed);
     }
@@ -124,7 +124,7 @@ public sealed class HostileSessionTests
     {
         var cluster = new FakeCluster();
         var raw = Connect(cluster);
-        raw.Send(RawClient.Join(7)).Send(default(JoinCompleteMessage)).Send(RawClient.Join(7));
+        raw.Send(RawClient.Join(7)).Send(SignalMessage.JoinComplete).Send(RawClient.Join(7));
         cluster.Run(0.1);
         Assert.True(raw.IsClosed);
         Assert.Equal(1, cluster.Counters.GarbageFrames);
@@ -251,18 +251,18 @@ public sealed class HostileSessionTests
     {
         var cluster = new FakeCluster(new MembershipServiceOptions { Limits = new SessionLimits { MaxPendingBytes = 20_000 } });
         var raw = Connect(cluster);
-        raw.Send(RawClient.Join(7)).Send(default(JoinCompleteMessage));
+        raw.Send(RawClient.Join(7)).Send(SignalMessage.JoinComplete);
         cluster.Run(0.1);
         raw.Stream.Peer!.IsStalled = true;
         var nodes = new[] { cluster.AddNode(1), cluster.AddNode(2) };
         for (int i = 0; i < 300 && cluster.Counters.SlowSessionsClosed == 0; i++)
         {
             nodes[i % 2].Subscribe($"topic {i}");
-            raw.Send(new HeartbeatMessage(1));
+            raw.Send(KnownMessage.Heartbeat(1));
             cluster.Run(0.1);
             for (int beat = 0; beat < 20; beat++)
             {
-                raw.Send(new HeartbeatMessage(1));
+                raw.Send(KnownMessage.Heartbeat(1));
             }
         }
 
@@ -278,7 +278,7 @@ public sealed class HostileSessionTests
     {
         var cluster = new FakeCluster();
         var raw = Connect(cluster);
-        raw.Send(RawClient.Join(7, version, name)).Send(default(JoinCompleteMessage));
+        raw.Send(RawClient.Join(7, version, name)).Send(SignalMessage.JoinComplete);
         cluster.Run(0.1);
         Assert.Equal([ControlMessageKind.Refused], raw.Received);
         Assert.Equal(1, cluster.Counters.JoinsRefused);
@@ -296,7 +296,7 @@ public sealed class HostileSessionTests
     {
         var cluster = new FakeCluster();
         var raw = Connect(cluster);
-        raw.Send(RawClient.Join(7, known: long.MaxValue)).Send(default(JoinCompleteMessage));
+        raw.Send(RawClient.Join(7, known: long.MaxValue)).Send(SignalMessage.JoinComplete);
         cluster.Run(0.1);
         Assert.Equal([ControlMessageKind.Refused], raw.Received);
     }
@@ -308,9 +308,9 @@ public sealed class HostileSessionTests
         var node = cluster.AddNodes(1)[0];
         var own = RawClient.Join(7) with { Service = node.Changes[^1].Service };
         var made = Connect(cluster);
-        made.Send(own with { Known = cluster.Service.Configuration }).Send(default(JoinCompleteMessage));
+        made.Send(own with { Known = cluster.Service.Configuration }).Send(SignalMessage.JoinComplete);
         var ahead = Connect(cluster);
-        ahead.Send(own with { Known = cluster.Service.Configuration + 1 }).Send(default(JoinCompleteMessage));
+        ahead.Send(own with { Known = cluster.Service.Configuration + 1 }).Send(SignalMessage.JoinComplete);
         cluster.Run(0.1);
         Assert.Equal([ControlMessageKind.Refused], ahead.Received);
         Assert.Equal(ControlMessageKind.Welcome, made.Received[0]);
@@ -322,7 +322,7 @@ public sealed class HostileSessionTests
         var cluster = new FakeCluster();
         foreach (long order in new[] { long.MaxValue, long.MaxValue - 1, 1L << 48 })
         {
-            Connect(cluster).Send(RawClient.Join((ulong)order, known: 1) with { JoinOrder = order }).Send(default(JoinCompleteMessage));
+            Connect(cluster).Send(RawClient.Join((ulong)order, known: 1) with { JoinOrder = order }).Send(SignalMessage.JoinComplete);
         }
 
         cluster.Run(3);
@@ -344,7 +344,7 @@ public sealed class HostileSessionTests
         {
             long known = (cluster.Service.Configuration >> 32) + 1L + second << 32;
             var join = RawClient.Join((ulong)second + 100, known: known) with { Service = (ulong)second + 5, KnownNodes = 1000 };
-            Connect(cluster).Send(join).Send(default(JoinCompleteMessage));
+            Connect(cluster).Send(join).Send(SignalMessage.JoinComplete);
             cluster.Run(0.3);
             string topic = $"topic {second}";
             node.Subscribe(topic);
@@ -363,7 +363,7 @@ public sealed class HostileSessionTests
     {
         var cluster = new FakeCluster();
         var raw = Connect(cluster);
-        raw.Send(RawClient.Join(7)).Send(default(JoinCompleteMessage)).SendBytes(Frame(14, [1, 2, 3])).Send(new HeartbeatMessage(0));
+        raw.Send(RawClient.Join(7)).Send(SignalMessage.JoinComplete).SendBytes(Frame(14, [1, 2, 3])).Send(KnownMessage.Heartbeat(0));
         cluster.Run(0.1);
         Assert.False(raw.IsClosed);
         Assert.Equal(1, cluster.Counters.UnknownMessages);
@@ -378,7 +378,7 @@ public sealed class HostileSessionTests
         buffer.UInt64(900, 7);
         buffer.Fixed64(901, 7);
         buffer.Text(902, "new");
-        var confirm = ConfirmMessage.Read([.. buffer.Written, 0xB5, 0x38, 1, 2, 3, 4]);
+        var confirm = OpenViewsMessage.Read([.. buffer.Written, 0xB5, 0x38, 1, 2, 3, 4], ControlMessageKind.Confirm);
         Assert.Equal(42, confirm.Configuration);
     }
 

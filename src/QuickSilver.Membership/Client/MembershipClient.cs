@@ -146,7 +146,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     {
         _confirmed = Math.Max(_confirmed, configuration);
         _open = open;
-        Send(new ConfirmMessage(configuration, open));
+        Send(OpenViewsMessage.Confirm(configuration, open));
     }
 
     public void ReportSuspect(NodeKey node, string reason)
@@ -167,7 +167,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         }
 
         _left += completed;
-        _link.Send(default(LeaveMessage));
+        _link.Send(SignalMessage.Leave);
         _environment.Schedule(_leaveAlarm ??= new Alarm(FinishLeaving), _options.LeaveTimeout);
     }
 
@@ -226,7 +226,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         TellReachable(false);
     }
 
-    void IServiceLinkOwner.OnHeartbeatDue() => _link.Send(new HeartbeatMessage(_known));
+    void IServiceLinkOwner.OnHeartbeatDue() => _link.Send(KnownMessage.Heartbeat(_known));
 
     string? IServiceLinkOwner.OnMessage(int kind, ReadOnlySpan<byte> body)
     {
@@ -236,7 +236,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
             case ControlMessageKind.Welcome when ControlFrame.TryRead<WelcomeMessage>(body, out var welcome, out fault):
                 OnWelcome(welcome);
                 return null;
-            case ControlMessageKind.Refused when ControlFrame.TryRead<RefusedMessage>(body, out var refused, out fault):
+            case ControlMessageKind.Refused when ControlFrame.TryRead(body, kind, ReasonMessage.Read, out var refused, out fault):
                 // Asked again and again it gives the same answer; it is told once.
                 if (LastRefusal != refused.Reason)
                 {
@@ -252,10 +252,10 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
             case ControlMessageKind.TopicOutcome when ControlFrame.TryRead<TopicOutcomeMessage>(body, out var outcome, out fault):
                 OnTopicOutcome(outcome);
                 return null;
-            case ControlMessageKind.Settled when ControlFrame.TryRead<SettledMessage>(body, out var settled, out fault):
+            case ControlMessageKind.Settled when ControlFrame.TryRead(body, kind, OpenViewsMessage.Read, out var settled, out fault):
                 _observer.OnSettled(settled.Configuration, settled.Open);
                 return null;
-            case ControlMessageKind.Expelled when ControlFrame.TryRead<ExpelledMessage>(body, out var expelled, out fault):
+            case ControlMessageKind.Expelled when ControlFrame.TryRead(body, kind, ReasonMessage.Read, out var expelled, out fault):
                 OnExpelled(expelled.Reason);
                 return null;
             case ControlMessageKind.HeartbeatReply:
@@ -370,7 +370,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
             _isResyncing = true;
             Counters.SnapshotsAsked++;
             _logger.ConfigurationGap(delta.Number, delta.Previous, _known);
-            _link.Send(new ResyncMessage(_known));
+            _link.Send(KnownMessage.Resync(_known));
         }
     }
 

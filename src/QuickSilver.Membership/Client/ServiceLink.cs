@@ -96,7 +96,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         _buffer.Clear();
         ControlFrame.Append(_buffer, join);
         topics.ForEach(topic => ControlFrame.Append(_buffer, topic));
-        ControlFrame.Append(_buffer, default(JoinCompleteMessage));
+        ControlFrame.Append(_buffer, SignalMessage.JoinComplete);
         _stream?.Send(_buffer.Written);
         _buffer.Rest();
     }

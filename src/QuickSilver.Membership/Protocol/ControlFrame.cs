@@ -34,7 +34,7 @@ internal static class ControlFrame
         where T : IControlMessage
     {
         int frame = buffer.BeginFrame();
-        int envelope = buffer.Begin(T.Kind);
+        int envelope = buffer.Begin(message.Kind);
         message.Write(buffer);
         buffer.End(envelope);
         buffer.EndFrame(frame);

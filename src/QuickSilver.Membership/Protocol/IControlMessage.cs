@@ -1,11 +1,11 @@
 namespace QuickSilver.Membership.Protocol;
 
-// One message of the control protocol. Its kind is its field number in the envelope and is never given to another:
-// 1 to 15 go to the service, 16 and above come from it. Field numbers within a message are likewise for ever; unknown
-// ones are skipped, so either side may be the newer.
+// One message of the control protocol. Its kind is its field number in the envelope and is never reused for another kind: 1 to 15 go to
+// the service, 16 and above come from it. Field numbers within a message are never reused either. Unknown fields are skipped, so either
+// side may be the newer one. Kinds with the same fields share a type.
 internal interface IControlMessage
 {
-    static abstract int Kind { get; }
+    int Kind { get; }
 
     void Write(ControlBuffer buffer);
 }

@@ -2,7 +2,7 @@ using System.Collections.Immutable;
 using System.Net;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Membership.Diagnostics;
-using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Views;
@@ -79,7 +79,7 @@ internal sealed class Entrance(
             context.Logger.JoinRefused(session.RemoteEndPoint, reason);
         }
 
-        session.Send(new RefusedMessage(reason));
+        session.Send(ReasonMessage.Refused(reason));
         session.CloseAfterLastWord();
     }
 

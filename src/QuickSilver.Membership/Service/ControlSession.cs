@@ -258,11 +258,11 @@ internal sealed class ControlSession : IControlStreamHandler
             case ControlMessageKind.CloseTopic when ControlFrame.TryRead<CloseTopicMessage>(body, out var close, out fault):
                 _requests.OnCloseTopic(member, close);
                 return null;
-            case ControlMessageKind.Confirm when ControlFrame.TryRead<ConfirmMessage>(body, out var confirm, out fault):
+            case ControlMessageKind.Confirm when ControlFrame.TryRead(body, kind, OpenViewsMessage.Read, out var confirm, out fault):
                 _requests.OnConfirm(member, confirm);
                 return null;
-            case ControlMessageKind.Heartbeat when ControlFrame.TryRead<HeartbeatMessage>(body, out var heartbeat, out fault):
-                _requests.OnHeartbeat(member, heartbeat.Known);
+            case ControlMessageKind.Heartbeat when ControlFrame.TryRead(body, kind, KnownMessage.Read, out var heartbeat, out fault):
+                _requests.OnHeartbeat(member, heartbeat.Configuration);
                 return null;
             case ControlMessageKind.Suspect when ControlFrame.TryRead<SuspectMessage>(body, out var suspect, out fault):
                 _requests.OnSuspect(member, suspect.Node, suspect.Reason);

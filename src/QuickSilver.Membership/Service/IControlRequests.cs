@@ -1,3 +1,4 @@
+using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Views;
 
@@ -14,7 +15,7 @@ internal interface IControlRequests
 
     void OnCloseTopic(Member member, CloseTopicMessage request);
 
-    void OnConfirm(Member member, ConfirmMessage request);
+    void OnConfirm(Member member, OpenViewsMessage request);
 
     void OnHeartbeat(Member member, long known);
 

@@ -6,6 +6,7 @@ using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Reachability;
@@ -197,18 +198,18 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         {
             Counters.JoinsRefused++;
             _refused = refusal == _refused.Why ? (refusal, _refused.Times + 1) : (refusal, 1);
-            if (long.IsPow2(_refused.Times))
+            if (RepeatedEvent.IsLogged(_refused.Times))
             {
                 // It asks again every second or so.
                 Log.JoinRefused(session.RemoteEndPoint, refusal);
             }
 
-            session.Send(new RefusedMessage(refusal));
+            session.Send(ReasonMessage.Refused(refusal));
             session.CloseAfterLastWord();
         }
         else if (_admission.EndOfLife(join) is { } reason)
         {
-            session.Send(new ExpelledMessage(reason));
+            session.Send(ReasonMessage.Expelled(reason));
             session.CloseAfterLastWord();
         }
     }
@@ -218,7 +219,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         // Said again: this life may have been replaced since Join.
         if (_admission.EndOfLife(join) is { } reason)
         {
-            session.Send(new ExpelledMessage(reason));
+            session.Send(ReasonMessage.Expelled(reason));
             session.CloseAfterLastWord();
             return;
         }
@@ -266,7 +267,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         MarkChanged();
     }
 
-    void IControlRequests.OnConfirm(Member member, ConfirmMessage request)
+    void IControlRequests.OnConfirm(Member member, OpenViewsMessage request)
     {
         Hear(member);
         Confirm(member, request.Configuration, request.Open);
@@ -276,7 +277,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     {
         Hear(member);
         member.Backlog.Trim(known);
-        member.Session?.Send(new HeartbeatReplyMessage(_numbers.Current));
+        member.Session?.Send(KnownMessage.HeartbeatReply(_numbers.Current));
     }
 
     void IControlRequests.OnSuspect(Member member, NodeKey node, string reason)
@@ -302,7 +303,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
 
     void IControlRequests.OnLeave(Member member)
     {
-        member.Session?.Send(default(LeftMessage));
+        member.Session?.Send(SignalMessage.Left);
         member.Session?.CloseAfterLastWord();
         Counters.NodesLeft++;
         Log.NodeLeft(member.Key);
@@ -509,7 +510,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         Log.NodeRemoved(member.Key, reason);
         if (isOver)
         {
-            member.Session?.Send(new ExpelledMessage(reason));
+            member.Session?.Send(ReasonMessage.Expelled(reason));
         }
 
         member.Session?.CloseAfterLastWord();

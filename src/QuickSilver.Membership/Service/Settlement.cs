@@ -1,7 +1,7 @@
 using System.Collections.Immutable;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
-using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Views;
 
@@ -69,7 +69,7 @@ internal sealed class Settlement
     {
         if (Settled > 0 && !member.IsNew && Settled >= member.Info.AdmittedAt)
         {
-            member.Session?.Send(new SettledMessage(Settled, Open));
+            member.Session?.Send(OpenViewsMessage.Settled(Settled, Open));
         }
     }
 

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
@@ -26,7 +27,7 @@ internal sealed class NodeWaits
 
     public void Close() => _watch.Close();
 
-    private bool IsNotable => StallWatch.IsNotable(_node.Context.Counters.Stalls);
+    private bool IsNotable => RepeatedEvent.IsLogged(_node.Context.Counters.Stalls);
 
     private static string Seconds(TimeSpan time) =>
         string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{time.TotalSeconds:0.0} s");

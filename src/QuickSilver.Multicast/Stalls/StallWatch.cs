@@ -44,9 +44,6 @@ internal sealed class StallWatch
         _alarm = new Alarm(OnDue);
     }
 
-    /// <summary>Whether the stall of this number is to be said: what stalls again and again is, ever more rarely.</summary>
-    public static bool IsNotable(long stalls) => stalls <= 16 || long.IsPow2(stalls);
-
     /// <summary>What is stalled now.</summary>
     public int Stalled { get; private set; }
 

@@ -84,22 +84,7 @@ internal abstract class TopicEndpoint(string name, TopicAccess access)
     public abstract ValueTask DisposeAsync();
 
     /// <summary>States only go forward; false when this or a later one was reached already.</summary>
-    protected bool TryAdvance(EndpointState to)
-    {
-        int seen = Volatile.Read(ref _state);
-        while (seen < (int)to)
-        {
-            int found = Interlocked.CompareExchange(ref _state, (int)to, seen);
-            if (found == seen)
-            {
-                return true;
-            }
-
-            seen = found;
-        }
-
-        return false;
-    }
+    protected bool TryAdvance(EndpointState to) => ForwardState.TryAdvance(ref _state, (int)to);
 
     /// <summary>False when it was done before.</summary>
     protected bool DropQueued(Exception reason) => Interlocked.CompareExchange(ref _dropReason, reason, null) is null;

@@ -421,22 +421,7 @@ internal sealed class NodeCore : IMembershipObserver
         _joined.TrySetResult();
     }
 
-    private bool TryAdvance(NodeState to)
-    {
-        int seen = Volatile.Read(ref _state);
-        while (seen < (int)to)
-        {
-            int found = Interlocked.CompareExchange(ref _state, (int)to, seen);
-            if (found == seen)
-            {
-                return true;
-            }
-
-            seen = found;
-        }
-
-        return false;
-    }
+    private bool TryAdvance(NodeState to) => ForwardState.TryAdvance(ref _state, (int)to);
 
     private void OnPulse()
     {

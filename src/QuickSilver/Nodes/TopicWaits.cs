@@ -1,5 +1,6 @@
 using System.Globalization;
 using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Diagnostics;
 using QuickSilver.Multicast;
@@ -43,7 +44,7 @@ internal sealed class TopicWaits
 
     public void Close() => _watch.Close();
 
-    private bool IsNotable => StallWatch.IsNotable(_stalls);
+    private bool IsNotable => RepeatedEvent.IsLogged(_stalls);
 
     private void Collect(List<Wait> waits)
     {

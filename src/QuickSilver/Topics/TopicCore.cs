@@ -1,3 +1,4 @@
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Membership.Client;
@@ -274,7 +275,7 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
 
     public void OnHandlerFault(Exception exception, SenderId sender, long sequence)
     {
-        if (Notable(++Node.Tally.HandlerFaults))
+        if (RepeatedEvent.IsLogged(++Node.Tally.HandlerFaults))
         {
             FaceLog.HandlerThrew(Node.Log, exception, Name, sender, sequence, Node.Tally.HandlerFaults);
         }
@@ -282,7 +283,7 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
 
     public void OnFeedFault(Exception exception)
     {
-        if (Notable(++Node.Tally.FeedFaults))
+        if (RepeatedEvent.IsLogged(++Node.Tally.FeedFaults))
         {
             FaceLog.FeedThrew(Node.Log, exception, Name, Node.Tally.FeedFaults);
         }
@@ -290,7 +291,7 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
 
     private void OnTooLarge(int bytes, long limit)
     {
-        if (Notable(++_tooLarge))
+        if (RepeatedEvent.IsLogged(++_tooLarge))
         {
             FaceLog.PublishImpossible(Node.Log, Name, MessageTooLargeException.InWords(bytes, limit), _tooLarge);
         }
@@ -298,14 +299,11 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
 
     public void OnDecodeFault(Exception exception, SenderId sender, long sequence)
     {
-        if (Notable(++Node.Tally.DecodeFaults))
+        if (RepeatedEvent.IsLogged(++Node.Tally.DecodeFaults))
         {
             FaceLog.PayloadUndecodable(Node.Log, exception, Name, sender, sequence, Node.Tally.DecodeFaults);
         }
     }
-
-    // What fails for every message would fill the log: the first few are written, then each at a doubled count.
-    private static bool Notable(long count) => count <= 8 || (count & (count - 1)) == 0;
 
     private TopicRole WantedRole()
     {

@@ -35,7 +35,7 @@ public sealed class ControlBytesTests
 
     [Fact]
     public void JoinComplete() => Holds(
-        default(JoinCompleteMessage),
+        SignalMessage.JoinComplete,
         "020000001200");
 
     [Fact]
@@ -59,17 +59,17 @@ public sealed class ControlBytesTests
 
     [Fact]
     public void Confirm() => Holds(
-        new ConfirmMessage((1L << 32) + 5, [new OpenView(9, 3)]),
+        OpenViewsMessage.Confirm((1L << 32) + 5, [new OpenView(9, 3)]),
         "150000002A13088580808010120B0909000000000000001003");
 
     [Fact]
     public void Heartbeat() => Holds(
-        new HeartbeatMessage(1L << 32),
+        KnownMessage.Heartbeat(1L << 32),
         "080000003206088080808010");
 
     [Fact]
     public void Heartbeat_of_a_new_node() => Holds(
-        new HeartbeatMessage(0),
+        KnownMessage.Heartbeat(0),
         "020000003200");
 
     [Fact]
@@ -86,12 +86,12 @@ public sealed class ControlBytesTests
 
     [Fact]
     public void Leave() => Holds(
-        default(LeaveMessage),
+        SignalMessage.Leave,
         "020000004200");
 
     [Fact]
     public void Resync() => Holds(
-        new ResyncMessage(16_384),
+        KnownMessage.Resync(16_384),
         "060000004A0408808001");
 
     [Fact]
@@ -106,7 +106,7 @@ public sealed class ControlBytesTests
 
     [Fact]
     public void Refused() => Holds(
-        new RefusedMessage("no"),
+        ReasonMessage.Refused("no"),
         "070000009201040A026E6F");
 
     [Fact]
@@ -116,17 +116,17 @@ public sealed class ControlBytesTests
 
     [Fact]
     public void Settled() => Holds(
-        new SettledMessage(9, [new OpenView(9, 3)]),
+        OpenViewsMessage.Settled(9, [new OpenView(9, 3)]),
         "12000000AA010F0809120B0909000000000000001003");
 
     [Fact]
     public void Expelled() => Holds(
-        new ExpelledMessage("gone"),
+        ReasonMessage.Expelled("gone"),
         "09000000B201060A04676F6E65");
 
     [Fact]
     public void HeartbeatReply() => Holds(
-        new HeartbeatReplyMessage(long.MaxValue),
+        KnownMessage.HeartbeatReply(long.MaxValue),
         "0D000000BA010A08FFFFFFFFFFFFFFFF7F");
 
     [Fact]
@@ -141,7 +141,7 @@ public sealed class ControlBytesTests
 
     [Fact]
     public void Left() => Holds(
-        default(LeftMessage),
+        SignalMessage.Left,
         "03000000CA0100");
 
     [Fact]

@@ -21,12 +21,27 @@ public sealed class ControlFieldsTests
         return ControlFrame.TryRead<T>(buffer.Written, out _, out string? fault) ? null : fault;
     }
 
+    private static string? Fault<T>(int kind, Func<ReadOnlySpan<byte>, int, T> read, Action<ControlBuffer> write)
+    {
+        var buffer = new ControlBuffer();
+        write(buffer);
+        return ControlFrame.TryRead(buffer.Written, kind, read, out _, out string? fault) ? null : fault;
+    }
+
+    private static string? FaultOfHeartbeat(Action<ControlBuffer> write) => Fault(ControlMessageKind.Heartbeat, KnownMessage.Read, write);
+
+    private static string? FaultOfRefused(Action<ControlBuffer> write) => Fault(ControlMessageKind.Refused, ReasonMessage.Read, write);
+
+    private static string? FaultOfConfirm(Action<ControlBuffer> write) => Fault(ControlMessageKind.Confirm, OpenViewsMessage.Read, write);
+
+    private static string? FaultOfSettled(Action<ControlBuffer> write) => Fault(ControlMessageKind.Settled, OpenViewsMessage.Read, write);
+
     [Fact]
     public void A_field_has_one_wire_type()
     {
-        Assert.Equal("Field 1 has wire type 1; expected 0", Fault<HeartbeatMessage>(static buffer => buffer.Fixed64(1, 5)));
+        Assert.Equal("Field 1 has wire type 1; expected 0", FaultOfHeartbeat(static buffer => buffer.Fixed64(1, 5)));
         Assert.Equal("Field 2 has wire type 0; expected 1", Fault<CloseTopicMessage>(static buffer => buffer.UInt64(2, 5)));
-        Assert.Equal("Field 1 has wire type 0; expected 2", Fault<RefusedMessage>(static buffer => buffer.UInt64(1, 5)));
+        Assert.Equal("Field 1 has wire type 0; expected 2", FaultOfRefused(static buffer => buffer.UInt64(1, 5)));
         Assert.Equal("Field 1 has wire type 1; expected 2", Fault<SuspectMessage>(static buffer => buffer.Fixed64(1, 5)));
     }
 
@@ -41,19 +56,19 @@ public sealed class ControlFieldsTests
             Fault<InquiryMessage>(static buffer => buffer.Int64(3, -1)));
         Assert.Equal(
             "The message is malformed: 4294967296 is not in the range 0 to 4294967295",
-            Fault<ConfirmMessage>(static buffer => Nested(buffer, 2, static inner => inner.UInt64(2, 1UL << 32))));
+            FaultOfConfirm(static buffer => Nested(buffer, 2, static inner => inner.UInt64(2, 1UL << 32))));
     }
 
     [Fact]
     public void Texts_have_bounds_and_are_UTF_8()
     {
-        Assert.Null(Fault<RefusedMessage>(static buffer => buffer.Text(1, new string('r', ControlFrame.MaxReasonBytes))));
+        Assert.Null(FaultOfRefused(static buffer => buffer.Text(1, new string('r', ControlFrame.MaxReasonBytes))));
         Assert.Equal(
             "Field 1 has a text of 16385 bytes; the limit is 16384",
-            Fault<RefusedMessage>(static buffer => buffer.Text(1, new string('r', ControlFrame.MaxReasonBytes + 1))));
+            FaultOfRefused(static buffer => buffer.Text(1, new string('r', ControlFrame.MaxReasonBytes + 1))));
         Assert.Equal(
             "The message is malformed: a string is not valid UTF-8",
-            Fault<RefusedMessage>(static buffer => buffer.Bytes(1, [0xC3])));
+            FaultOfRefused(static buffer => buffer.Bytes(1, [0xC3])));
     }
 
     [Fact]
@@ -62,8 +77,10 @@ public sealed class ControlFieldsTests
         static void Views(ControlBuffer buffer, int count) =>
             ViewFields.WriteOpen(buffer, 2, [.. Enumerable.Repeat(new OpenView(9, 3), count)]);
 
-        Assert.Null(Fault<ConfirmMessage>(static buffer => Views(buffer, OpenView.MostPerNode)));
-        Assert.Equal("More than 64 open views are named", Fault<ConfirmMessage>(static buffer => Views(buffer, OpenView.MostPerNode + 1)));
+        Assert.Null(FaultOfConfirm(static buffer => Views(buffer, OpenView.MostPerNode)));
+        Assert.Equal("More than 64 open views are named", FaultOfConfirm(static buffer => Views(buffer, OpenView.MostPerNode + 1)));
+        Assert.Null(FaultOfSettled(static buffer => Views(buffer, OpenView.MostPerNode + 1)));
+        Assert.NotNull(FaultOfSettled(static buffer => Views(buffer, OpenView.MostTold + 1)));
         Assert.Equal(
             "Field 3 has 65537 numbers; the limit is 65536",
             Fault<ConfigurationMessage>(static buffer => Nested(buffer, 10, static inner => inner.PackedFixed64(3, new ulong[65_537]))));
@@ -80,10 +97,10 @@ public sealed class ControlFieldsTests
     [Fact]
     public void A_message_that_is_cut_short_is_refused_and_one_without_fields_is_not()
     {
-        Assert.False(ControlFrame.TryRead<HeartbeatMessage>([8], out _, out string? fault));
+        Assert.False(ControlFrame.TryRead([8], ControlMessageKind.Heartbeat, KnownMessage.Read, out _, out string? fault));
         Assert.Equal("The message ends in the middle of a field", fault);
-        Assert.True(ControlFrame.TryRead<HeartbeatMessage>([], out var heartbeat, out _));
-        Assert.Equal(0, heartbeat.Known);
+        Assert.True(ControlFrame.TryRead([], ControlMessageKind.Heartbeat, KnownMessage.Read, out var heartbeat, out _));
+        Assert.Equal(0, heartbeat.Configuration);
     }
 
     [Fact]

@@ -15,8 +15,6 @@ internal sealed class ConfigurationMessage : IReadableMessage<ConfigurationMessa
 {
     private byte[] _body = [];
 
-    public static int Kind => ControlMessageKind.Configuration;
-
     public long Number { get; init; }
     public long Previous { get; init; }
     public bool IsSnapshot { get; init; }

@@ -68,7 +68,7 @@ internal sealed class ConfigurationWriter(ControlBuffer buffer, int maxPartBytes
     private void BeginPart()
     {
         _frame = buffer.BeginFrame();
-        _envelope = buffer.Begin(ConfigurationMessage.Kind);
+        _envelope = buffer.Begin(ControlMessageKind.Configuration);
         buffer.Int64(1, _header.Number);
         buffer.Int64(2, _header.Previous);
         buffer.Bool(3, _header.IsSnapshot);

@@ -6,7 +6,7 @@ namespace QuickSilver.Membership.Protocol.Replies;
 // The service ends. The node looks for another, at once at Successor when that is given.
 internal readonly record struct GoodbyeMessage(IPEndPoint? Successor) : IControlMessage, IReadableMessage<GoodbyeMessage>
 {
-    public static int Kind => ControlMessageKind.Goodbye;
+    public int Kind => ControlMessageKind.Goodbye;
 
     public void Write(ControlBuffer buffer)
     {

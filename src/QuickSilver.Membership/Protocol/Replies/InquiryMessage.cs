@@ -12,7 +12,7 @@ internal sealed record InquiryMessage : IControlMessage, IReadableMessage<Inquir
     public const int MaxTargets = 16;
     private const int MaxWaitMilliseconds = 60_000;
 
-    public static int Kind => ControlMessageKind.Inquiry;
+    public int Kind => ControlMessageKind.Inquiry;
 
     public required ulong Id { get; init; }
     public required int WaitMilliseconds { get; init; }

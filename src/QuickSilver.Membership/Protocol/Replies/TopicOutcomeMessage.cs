@@ -6,7 +6,7 @@ namespace QuickSilver.Membership.Protocol.Replies;
 internal readonly record struct TopicOutcomeMessage(ulong RequestId, string Refusal)
     : IControlMessage, IReadableMessage<TopicOutcomeMessage>
 {
-    public static int Kind => ControlMessageKind.TopicOutcome;
+    public int Kind => ControlMessageKind.TopicOutcome;
 
     public void Write(ControlBuffer buffer)
     {

@@ -12,7 +12,7 @@ internal readonly record struct WelcomeMessage(ulong Service, bool Resumed, Time
     private static readonly TimeSpan MostInterval = TimeSpan.FromHours(1);
     private const int MostMissed = 10_000;
 
-    public static int Kind => ControlMessageKind.Welcome;
+    public int Kind => ControlMessageKind.Welcome;
 
     public void Write(ControlBuffer buffer)
     {

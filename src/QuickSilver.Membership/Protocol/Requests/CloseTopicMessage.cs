@@ -5,7 +5,7 @@ namespace QuickSilver.Membership.Protocol.Requests;
 // Gives up all access to a topic.
 internal readonly record struct CloseTopicMessage(ulong RequestId, ulong TopicId) : IControlMessage, IReadableMessage<CloseTopicMessage>
 {
-    public static int Kind => ControlMessageKind.CloseTopic;
+    public int Kind => ControlMessageKind.CloseTopic;
 
     public void Write(ControlBuffer buffer)
     {

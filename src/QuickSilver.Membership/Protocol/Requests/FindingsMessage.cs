@@ -7,7 +7,7 @@ namespace QuickSilver.Membership.Protocol.Requests;
 // The answer to an inquiry.
 internal readonly record struct FindingsMessage(ulong Inquiry, Findings Found) : IControlMessage, IReadableMessage<FindingsMessage>
 {
-    public static int Kind => ControlMessageKind.Findings;
+    public int Kind => ControlMessageKind.Findings;
 
     public void Write(ControlBuffer buffer)
     {

@@ -12,7 +12,7 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
 {
     public const int MaxClusterBytes = 256;
 
-    public static int Kind => ControlMessageKind.Join;
+    public int Kind => ControlMessageKind.Join;
 
     public required string Cluster { get; init; }
     public required int ProtocolVersion { get; init; }

@@ -10,7 +10,7 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
 {
     public const int MaxNameBytes = 1024;
 
-    public static int Kind => ControlMessageKind.SetTopic;
+    public int Kind => ControlMessageKind.SetTopic;
 
     public required ulong RequestId { get; init; }
     public required TopicRequest Topic { get; init; }

@@ -6,7 +6,7 @@ namespace QuickSilver.Membership.Protocol.Requests;
 // A ring neighbour does not answer this node.
 internal readonly record struct SuspectMessage(NodeKey Node, string Reason) : IControlMessage, IReadableMessage<SuspectMessage>
 {
-    public static int Kind => ControlMessageKind.Suspect;
+    public int Kind => ControlMessageKind.Suspect;
 
     public void Write(ControlBuffer buffer)
     {
