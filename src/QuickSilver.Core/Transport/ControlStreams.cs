@@ -18,8 +18,6 @@ internal sealed class ControlStreams(Action<Request> post, ILogger logger)
 
     public ILogger Logger { get; } = logger;
 
-    public int OpenCount => _streams.Count;
-
     public IControlListener Listen(IPEndPoint local, IControlAcceptor acceptor)
     {
         var listener = TcpControlListener.Open(local, acceptor, this);

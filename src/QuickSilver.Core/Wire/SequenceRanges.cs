@@ -6,6 +6,9 @@ namespace QuickSilver.Core.Wire;
 // a repair request asks for. Loss comes in runs (a full receive buffer drops a whole run of datagrams), so ranges stay
 // few where single numbers would be many.
 //
+// IntersectWith and AddMissing are one walk over both sides, never one search per range. Where a result passes the bound, its lowest
+// ranges are kept and false says so: the oldest losses are the most urgent ones.
+//
 // Bounded: the set never holds more than MaxRanges ranges. An operation that would need one more (an addition that
 // touches nothing, a removal from the middle of a range) does nothing and returns false; the caller counts that and
 // lives with it. A set over a window of w numbers never needs more than w / 2 + 1 ranges, so an owner that knows its
@@ -14,13 +17,13 @@ namespace QuickSilver.Core.Wire;
 // Numbers run from 0 to MaxNumber, which leaves out long.MaxValue: one past the last number always exists, and the
 // size of every set fits. The array grows by doubling and never shrinks: in the steady state nothing allocates.
 [DebuggerDisplay("{ToString(),nq}")]
-internal sealed partial class SequenceRanges
+internal sealed class SequenceRanges
 {
     public const long MaxNumber = long.MaxValue - 1;
     private const int InitialCapacity = 8;
 
     private SequenceRange[] _ranges = [];
-    // The result of IntersectWith and Subtract is made here and swapped in.
+    // The result of IntersectWith is made here and swapped in.
     private SequenceRange[] _spare = [];
     private int _count;
 
@@ -55,19 +58,6 @@ internal sealed partial class SequenceRanges
     {
         int at = FirstEndingAtOrAfter(first);
         return at < _count && _ranges[at].First <= first && _ranges[at].Last >= last;
-    }
-
-    public bool Overlaps(long first, long last)
-    {
-        int at = FirstEndingAtOrAfter(first);
-        return at < _count && _ranges[at].First <= last;
-    }
-
-    /// <summary>The least number at or after <paramref name="from"/> that is not in the set.</summary>
-    public long NextMissing(long from)
-    {
-        int at = FirstEndingAtOrAfter(from);
-        return at < _count && _ranges[at].First <= from ? _ranges[at].Last + 1 : from;
     }
 
     public bool Add(long number) => Add(number, number);
@@ -141,15 +131,6 @@ internal sealed partial class SequenceRanges
         return true;
     }
 
-    /// <summary>Forgets all numbers less than <paramref name="number"/>; splits nothing, so it is never refused.</summary>
-    public void RemoveBelow(long number)
-    {
-        if (number > 0)
-        {
-            Remove(0, Math.Min(number - 1, MaxNumber));
-        }
-    }
-
     /// <summary>Forgets all numbers greater than <paramref name="number"/>; splits nothing, so it is never refused.</summary>
     public void RemoveAbove(long number)
     {
@@ -157,6 +138,54 @@ internal sealed partial class SequenceRanges
         {
             Remove(Math.Max(number + 1, 0), MaxNumber);
         }
+    }
+
+    /// <summary>Keeps what is also in <paramref name="other"/>. False: the bound was met, the highest were left out.</summary>
+    public bool IntersectWith(SequenceRanges other)
+    {
+        var result = new Builder(this);
+        int mine = 0;
+        int theirs = 0;
+        while (mine < _count && theirs < other._count)
+        {
+            var one = _ranges[mine];
+            var two = other._ranges[theirs];
+            long first = Math.Max(one.First, two.First);
+            long last = Math.Min(one.Last, two.Last);
+            if (first <= last)
+            {
+                result.Append(first, last);
+            }
+
+            if (one.Last < two.Last)
+            {
+                mine++;
+            }
+            else
+            {
+                theirs++;
+            }
+        }
+
+        return result.Finish();
+    }
+
+    /// <summary>Adds to <paramref name="gaps"/> every number of first to last that is not in this set. False: the bound of
+    /// <paramref name="gaps"/> was met; the lowest gaps are in.</summary>
+    public bool AddMissing(long first, long last, SequenceRanges gaps)
+    {
+        ThrowIfNoRange(first, last);
+        for (int at = FirstEndingAtOrAfter(first); at < _count && _ranges[at].First <= last; at++)
+        {
+            if (_ranges[at].First > first && !gaps.Add(first, _ranges[at].First - 1))
+            {
+                return false;
+            }
+
+            first = _ranges[at].Last + 1;
+        }
+
+        return first > last || gaps.Add(first, last);
     }
 
     public void Clear()
@@ -229,5 +258,36 @@ internal sealed partial class SequenceRanges
         ArgumentOutOfRangeException.ThrowIfNegative(first);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(last, MaxNumber);
         ArgumentOutOfRangeException.ThrowIfLessThan(last, first);
+    }
+
+    // Collects an ascending result in the spare array and swaps it in.
+    private ref struct Builder(SequenceRanges set)
+    {
+        private readonly SequenceRanges _set = set;
+        private int _count;
+        private long _total;
+        private bool _isCut;
+
+        public void Append(long first, long last)
+        {
+            if (_count == _set.MaxRanges)
+            {
+                _isCut = true;
+                return;
+            }
+
+            _set.EnsureCapacity(ref _set._spare, _count + 1, _count);
+            var range = new SequenceRange(first, last);
+            _set._spare[_count++] = range;
+            _total += range.Numbers;
+        }
+
+        public readonly bool Finish()
+        {
+            (_set._ranges, _set._spare) = (_set._spare, _set._ranges);
+            _set._count = _count;
+            _set.TotalNumbers = _total;
+            return !_isCut;
+        }
     }
 }

@@ -19,9 +19,6 @@ internal sealed class NodeEndpoints(SimulatedEnvironment life)
     /// <summary>One, but for the node that hosts the membership service.</summary>
     internal List<SimulatedConnection> Connections { get; } = new(1);
 
-    /// <summary>Datagram ports that are open.</summary>
-    internal int OpenPorts => AllPorts().Count();
-
     /// <summary>Whether others can connect to it: it hosts the membership service.</summary>
     internal bool IsListening => _listeners is { Count: > 0 };
 
