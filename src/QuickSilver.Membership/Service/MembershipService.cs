@@ -16,8 +16,9 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service;
 
-// The membership service: who is alive, who has which topics open, and the one line of configurations that everybody
-// follows. A state machine on its node's core thread; all that it does follows from requests and alarms.
+// The membership service: who is a member, and which topics the members have open. It answers the requests of sessions and removes
+// members that fail; ConfigurationIssuer tells the members of every change. A state machine on its node's core thread: all that it does
+// follows from requests and alarms.
 internal sealed class MembershipService : IControlAcceptor, IControlRequests, IMemberRoll, IDisposable
 {
     // A member that has spoken within so many heartbeats is heard.
@@ -28,30 +29,23 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     private readonly INodeEnvironment _environment;
     private readonly MembershipServiceOptions _options;
     private readonly SessionContext _sessionContext;
-    private readonly AddressPlan _addresses;
+    private readonly ConfigurationIssuer _issuer;
     private readonly RegionMap _map;
     private readonly MemberTopics _topics;
     private readonly ConfigurationNumbers _numbers;
-    private readonly ConfigurationPublisher _publisher;
     private readonly Settlement _settlement;
-    private readonly SubscriptionBatch _batch;
-    private readonly Gathering _gathering;
     private readonly FailureDetector _failures;
     private readonly Admission _admission;
-    private readonly Returns _returns;
     private readonly Audience _audience;
     private readonly Inquiries _inquiries;
     private readonly Inquests _inquests;
     private readonly Entrance _entrance;
-    private readonly Alarm _batchAlarm;
     private readonly Alarm _failureAlarm;
 
     // In the order of joining.
     private readonly List<Member> _members = [];
     private readonly Dictionary<ulong, Member> _membersById = [];
     private readonly SessionTable _sessions;
-    // What the next configuration announces.
-    private readonly List<NodeKey> _removed = [];
     private readonly ulong _life;
     private long _nextJoinOrder = 1;
     private IControlListener? _listener;
@@ -72,24 +66,19 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _sessionContext = new SessionContext(environment, options.Limits, counters, logger);
         _sessions = new SessionTable(options.Limits);
         _life = environment.NextRandom() | 1;
-        _addresses = new AddressPlan(options.Cluster, options.MulticastBase, options.MulticastPrefix, options.GroupPorts);
-        _map = new RegionMap(_addresses, (uint)environment.NextRandom(), options.TopicSets, repair: options.Repair);
+        _issuer = new ConfigurationIssuer(_sessionContext, options, store, _members, _life);
+        _map = _issuer.Map;
+        _numbers = _issuer.Numbers;
+        _settlement = _issuer.Settlement;
         _topics = new MemberTopics(_map, _sessionContext);
-        _numbers = new ConfigurationNumbers(store, logger, _life);
-        _publisher = new ConfigurationPublisher(_map, counters);
-        _settlement = new Settlement(environment, options.SettleInterval, _members, _addresses);
-        _batch = new SubscriptionBatch(options.BatchInterval, options.QuietDelay);
-        _gathering = new Gathering(options.GatherGrace);
         _failures = new FailureDetector(options.Failures);
         _admission = new Admission(options.Cluster, _numbers, _membersById, _life);
-        _returns = new Returns(_life, _numbers, _gathering, options.GatherGrace);
         _audience = new Audience(_members, options.Failures.HeartbeatInterval * HeartbeatsFresh);
         _inquiries = new Inquiries(environment, options.Cluster);
         var removed = new RemovedAddresses();
         var advice = new ReachAdvice(options.GroupPorts);
         _inquests = new Inquests(_sessionContext, _inquiries, this, removed, advice, options.Failures.HeartbeatInterval);
         _entrance = new Entrance(_sessionContext, _inquiries, this, removed, advice);
-        _batchAlarm = new Alarm(MakeConfiguration);
         _failureAlarm = new Alarm(CheckFailures);
     }
 
@@ -121,12 +110,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     {
         _listener = _environment.Listen(local, this);
         _inquiries.ServicePort = _listener.LocalEndPoint.Port;
-        _numbers.Load(known);
-        if (_numbers.StoredEpoch > 0 && _gathering.Begin(_environment.Now))
-        {
-            Log.Gathering(_options.GatherGrace);
-        }
-
+        _issuer.Start(known);
         CheckFailures();
         if (_options.GroupPorts.IsAllEphemeral)
         {
@@ -145,11 +129,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
             return;
         }
 
-        if (_batch.Due is not null && !_gathering.IsOn(_environment.Now))
-        {
-            MakeConfiguration();
-        }
-
+        _issuer.IssueWhatIsDue();
         Log.ServiceEnds();
         StopWorking();
         foreach (var session in _sessions.ToArray())
@@ -237,7 +217,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
             Remove(known, isSameLife ? "it returned from another service" : "a newer incarnation joined", isOver: !isSameLife);
         }
 
-        if (_removed.Contains(join.Node))
+        if (_issuer.IsBeingRemoved(join.Node))
         {
             // It may come back once the configuration that removes it was made.
             session.Close("its move from another service is not complete yet");
@@ -255,7 +235,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         Hear(member);
         if (_topics.Set(member, request, isRegistration: false))
         {
-            MarkChanged();
+            _issuer.MarkChanged();
         }
     }
 
@@ -264,7 +244,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         Hear(member);
         member.LastRequest = Math.Max(member.LastRequest, request.RequestId);
         _topics.Close(member, request.TopicId);
-        MarkChanged();
+        _issuer.MarkChanged();
     }
 
     void IControlRequests.OnConfirm(Member member, OpenViewsMessage request)
@@ -315,7 +295,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         Hear(member);
         if (!member.IsNew)
         {
-            _publisher.PublishSnapshot(member, _numbers.Current, _members);
+            _issuer.SendSnapshot(member);
         }
     }
 
@@ -337,7 +317,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         var member = new Member(info, join, _options.Limits.MaxBacklogBytes);
         if (join.WasMember)
         {
-            Expect(join);
+            _issuer.OnReturned(join);
         }
 
         _members.Add(member);
@@ -348,21 +328,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         Register(member, topics);
         Counters.NodesJoined++;
         Log.NodeJoined(join.Node, join.EndPoint, topics.Count);
-        MarkChanged();
-    }
-
-    private void Expect(JoinMessage returning)
-    {
-        if (_returns.OnAdmitted(returning, _environment.Now))
-        {
-            Log.Gathering(_options.GatherGrace);
-        }
-
-        if (_batch.Due is not null)
-        {
-            // Perhaps this was the last one that was waited for.
-            _environment.Schedule(_batchAlarm, _options.QuietDelay);
-        }
+        _issuer.MarkChanged();
     }
 
     private void Resume(Member member, ControlSession session, JoinMessage join, List<SetTopicMessage> topics)
@@ -376,10 +342,10 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _topics.CloseUnnamed(member, topics);
         Counters.NodesResumed++;
         Log.NodeResumed(member.Key);
-        _publisher.Replay(member, join.Known, _numbers.Current, _members);
+        _issuer.Replay(member, join.Known);
         Confirm(member, join.Confirmed, join.Open);
         _settlement.Tell(member);
-        MarkChanged();
+        _issuer.MarkChanged();
     }
 
     private void Attach(Member member, ControlSession session, bool isResumed)
@@ -415,74 +381,6 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _failures.Heard(member.Key, member.LastHeard);
     }
 
-    private void MarkChanged()
-    {
-        if (_batch.Mark(_environment.Now))
-        {
-            _environment.Schedule(_batchAlarm, _batch.Due!.Value - _environment.Now);
-        }
-    }
-
-    private void MakeConfiguration()
-    {
-        var now = _environment.Now;
-        if (_gathering.IsOn(now))
-        {
-            _environment.Schedule(_batchAlarm, _gathering.Until!.Value - now);
-            return;
-        }
-
-        _batch.OnTaken(now);
-        var joined = _members.FindAll(member => member.IsNew);
-        if (!_map.HasChanges && joined.Count == 0 && _removed.Count == 0)
-        {
-            return;
-        }
-
-        long previous = _numbers.Current;
-        long number = _numbers.Next();
-        _map.Apply(number);
-        long bytesBefore = Counters.ConfigurationBytes;
-        Announce(number, previous, joined);
-        _batch.OnTold(Counters.ConfigurationBytes - bytesBefore);
-        _removed.Clear();
-        Counters.Configurations++;
-        if (_addresses.Shared > Counters.AddressesShared)
-        {
-            Counters.AddressesShared = _addresses.Shared;
-            Log.AddressesShared(_addresses.Shared);
-        }
-
-        Log.ConfigurationMade(number, _members.Count, _map.TopicCount, _map.RegionCount);
-        _settlement.OnTold();
-    }
-
-    private void Announce(long number, long previous, List<Member> joined)
-    {
-        foreach (var member in joined)
-        {
-            member.IsNew = false;
-            member.Info = member.Info with { AdmittedAt = number };
-            // Who was never a member has sent nothing that could still be unsettled.
-            member.Confirmed = member.WasMember ? 0 : number;
-        }
-
-        List<NodeInfo> infos = [.. joined.Select(member => member.Info)];
-        foreach (var member in _members)
-        {
-            if (member.Info.AdmittedAt == number)
-            {
-                _publisher.PublishFirst(member, number, _members);
-            }
-            else
-            {
-                _publisher.PublishDelta(member, number, previous, infos, _removed);
-            }
-        }
-
-        _publisher.Rest();
-    }
-
     private void CheckFailures()
     {
         var now = _environment.Now;
@@ -497,7 +395,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
             Remove(member, reason, isOver: !mayReturn);
             if (mayReturn)
             {
-                _returns.OnLost(node, now);
+                _issuer.OnLost(node);
             }
         }
 
@@ -533,11 +431,10 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
 
         if (!member.IsNew)
         {
-            _removed.Add(member.Key);
-            _settlement.OnRemoved(member);
+            _issuer.OnRemoved(member);
         }
 
-        MarkChanged();
+        _issuer.MarkChanged();
     }
 
     private void StopWorking()
@@ -545,9 +442,8 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _isRetired = true;
         _listener?.Dispose();
         _listener = null;
-        _environment.Cancel(_batchAlarm);
+        _issuer.Stop();
         _environment.Cancel(_failureAlarm);
-        _settlement.Stop();
         _inquests.Dispose();
         _inquiries.Dispose();
     }

@@ -26,14 +26,13 @@ internal sealed class TokenRing
     private readonly MulticastContext _context;
     private readonly RegionReceiver _region;
     private readonly RingHierarchy _rings;
+    private readonly RingRecords _records;
+    private readonly RingSeats _seats;
+    private readonly RingResults _results;
     private readonly Alarm _timer;
     private readonly Alarm _watch;
     private readonly RoundTimer _clock;
-    private readonly Dictionary<NodeKey, RingResult> _results = [];
     private readonly RingProbes _probes;
-    private readonly (int First, int End) _seats;
-    private readonly int _seat;
-    private readonly int _ring;
     // The last round that this member began: it goes on from there if it leads again.
     private long _led;
     private bool _underWay;
@@ -49,12 +48,12 @@ internal sealed class TokenRing
     public TokenRing(RingHierarchy rings, int level)
     {
         _rings = rings;
+        _records = rings.Records;
+        _seats = new RingSeats(rings, level);
+        _results = new RingResults(rings);
         _context = rings.Context;
         _region = rings.Region;
         Level = level;
-        _ring = rings.Shape.RingOf(level, rings.SelfRank);
-        _seats = rings.Shape.SeatsOf(level, _ring);
-        _seat = rings.Shape.SeatOf(level, rings.SelfRank);
         _timer = new Alarm(OnTimer);
         _watch = new Alarm(OnWatch);
         _clock = new RoundTimer(_context.Options);
@@ -65,19 +64,19 @@ internal sealed class TokenRing
 
     public int Level { get; }
 
-    public bool IsLeader => _rings.LeaderOf(Level, _ring) == _rings.SelfRank;
+    public bool IsLeader => _seats.Leader == _rings.SelfRank;
 
     /// <summary>Duration of the last whole round at the leader; zero before the first.</summary>
     public TimeSpan LastRoundTrip => _clock.Last;
 
     /// <summary>Datagrams that the kernels of all under this ring have dropped, as its last whole round says.</summary>
-    public long KernelDrops { get; private set; }
+    public long KernelDrops => _results.KernelDrops;
 
-    public long ReceiveBufferBytes { get; private set; }
+    public long ReceiveBufferBytes => _results.ReceiveBufferBytes;
 
     private bool IsRoot => Level == _rings.Shape.Levels - 1;
 
-    public RingResult? FindResult(NodeKey sender) => _results.GetValueOrDefault(sender);
+    public RingResult? FindResult(NodeKey sender) => _results.Find(sender);
 
     /// <summary>Something has come, from a sender or from the ring below: a leader that rests begins a round soon.</summary>
     public void OnActivity()
@@ -110,7 +109,7 @@ internal sealed class TokenRing
     {
         if (IsLeader)
         {
-            var result = Result(sender);
+            var result = _results.FindOrAdd(sender);
             result.QuietRounds = 0;
             if (andAcknowledge)
             {
@@ -131,12 +130,7 @@ internal sealed class TokenRing
             _rounds = default;
         }
 
-        foreach (var result in _results.Values)
-        {
-            // What was found with them is to be found anew without them.
-            result.QuietRounds = 0;
-        }
-
+        _results.OnMembersChanged();
         if (IsLeader)
         {
             _waitsIdle = false;
@@ -150,7 +144,7 @@ internal sealed class TokenRing
     {
         var token = _rings.Token;
         int leader = _rings.Live.RankOf(token.Leader);
-        if (!_rings.Live.IsLive(leader) || _rings.Shape.RingOf(Level, leader) != _ring)
+        if (!_rings.Live.IsLive(leader) || !_seats.IsIn(leader))
         {
             return DropReason.NotMember;
         }
@@ -167,7 +161,7 @@ internal sealed class TokenRing
             return DropReason.None;
         }
 
-        bool isExpected = leader == _rings.LeaderOf(Level, _ring);
+        bool isExpected = leader == _seats.Leader;
         var (now, patience) = (_context.Environment.Now, _context.Options.TokenTimeout);
         if (!_rounds.TryFollow(leader, token.Round, isExpected, from == token.Leader, now, patience))
         {
@@ -177,7 +171,7 @@ internal sealed class TokenRing
         _sawToken = true;
         _probes.Clear();
         Visit(from);
-        Pass(Successor(), 0);
+        Pass(_seats.Successor(_rings.Token), 0);
         return DropReason.None;
     }
 
@@ -188,14 +182,14 @@ internal sealed class TokenRing
     {
         int rank = _rings.Live.RankOf(leader);
         var now = _context.Environment.Now;
-        if (IsLeader || rank != _rings.LeaderOf(Level, _ring) || now - _clock.ProbedAt < _context.Options.TokenTimeout)
+        if (IsLeader || rank != _seats.Leader || now - _clock.ProbedAt < _context.Options.TokenTimeout)
         {
             return;
         }
 
         _clock.ProbedAt = now;
 
-        int before = Predecessor();
+        int before = _seats.Predecessor();
         if (before != rank && before != _rings.SelfRank)
         {
             _probes.Send(_rings.Live[before], PacketFlags.None);
@@ -209,7 +203,7 @@ internal sealed class TokenRing
     }
 
     public override string ToString() =>
-        $"level {Level} seats {_seats.First}-{_seats.End - 1}{(IsLeader ? " leads" : "")} round {_rounds.Round} of {_rounds.Leader}"
+        $"level {Level} seats {_seats}{(IsLeader ? " leads" : "")} round {_rounds.Round} of {_rounds.Leader}"
         + $"{(_underWay ? " under way" : "")}, {_clock.Timeouts} timeouts, {_stillRounds} still, {_probes.Count} probed";
 
     private void OnTimer()
@@ -254,8 +248,8 @@ internal sealed class TokenRing
                 continue;
             }
 
-            var settlement = _rings.SettlementOf(stream.Sender);
-            var result = Result(stream.Sender);
+            var settlement = _records.SettlementOf(stream.Sender);
+            var result = _results.FindOrAdd(stream.Sender);
             // What the ring above is told must be the last word: of a sender that is gone, or is not heard here, no announcement asks
             // again, and a member that takes the last packets later cannot say so.
             bool quiet = settlement.Stable >= Math.Max(stream.Highest, settlement.HeldByAny) && stream.IsDrained && !settlement.IsGathering
@@ -268,17 +262,17 @@ internal sealed class TokenRing
 
             if (IsRoot)
             {
-                _rings.BeginEpochIfDue(stream, settlement);
+                _records.BeginEpochIfDue(stream, settlement);
             }
 
             var record = token.Add(stream.Sender);
-            _rings.Tell(settlement, record);
-            _rings.Open(Level, stream, settlement, record);
+            _records.Tell(settlement, record);
+            _records.Open(Level, stream, settlement, record);
         }
 
         _underWay = true;
         _clock.Begin(_led, _context.Environment.Now);
-        int next = Successor();
+        int next = _seats.Successor(_rings.Token);
         if (next == _rings.SelfRank)
         {
             Complete();
@@ -306,14 +300,14 @@ internal sealed class TokenRing
                 continue;
             }
 
-            var settlement = _rings.SettlementOf(record.Sender);
-            if (_rings.Learn(record, settlement, stream) && Level > 0)
+            var settlement = _records.SettlementOf(record.Sender);
+            if (_records.Learn(record, settlement, stream) && Level > 0)
             {
                 _rings.RecallBelow(Level, record.Sender);
             }
 
             RepairResponder.Push(_context, stream, record.NeighbourGaps, neighbour);
-            _rings.Join(Level, stream, settlement, record);
+            _records.Join(Level, stream, settlement, record);
         }
 
         foreach (var stream in _region.Streams)
@@ -322,7 +316,7 @@ internal sealed class TokenRing
             {
                 // The leader does not know of it: this round tells it, and the next asks everyone.
                 var record = token.Add(stream.Sender);
-                _rings.Tell(_rings.SettlementOf(stream.Sender), record);
+                _records.Tell(_records.SettlementOf(stream.Sender), record);
                 record.HeldByAny = stream.Highest;
                 record.IsPartial = true;
             }
@@ -350,8 +344,7 @@ internal sealed class TokenRing
 
         if (isWhole)
         {
-            KernelDrops = token.KernelDrops;
-            ReceiveBufferBytes = token.ReceiveBufferBytes;
+            _results.Take(token);
         }
 
         _rings.NoteBusy(token);
@@ -365,22 +358,22 @@ internal sealed class TokenRing
                 continue;
             }
 
-            var settlement = _rings.SettlementOf(record.Sender);
-            var result = Result(record.Sender);
-            RingHierarchy.Bound(record, stream);
-            bool isNews = Take(record, result, isWhole);
+            var settlement = _records.SettlementOf(record.Sender);
+            var result = _results.FindOrAdd(record.Sender);
+            RingRecords.Bound(record, stream);
+            bool isNews = RingResults.Take(record, result, isWhole);
             moved |= isNews || result.NoteDecision(record);
             if (IsRoot)
             {
-                _rings.Settle(record, settlement, stream, isWhole);
+                _records.Settle(record, settlement, stream, isWhole);
                 if (isWhole)
                 {
-                    Acknowledge(record, settlement, result);
+                    _results.Acknowledge(record, settlement, result);
                 }
             }
             else
             {
-                _rings.Learn(record, settlement, stream);
+                _records.Learn(record, settlement, stream);
                 if (isNews)
                 {
                     _rings.RecallAbove(Level, record.Sender);
@@ -417,34 +410,6 @@ internal sealed class TokenRing
         }
     }
 
-    // True when a value has grown.
-    private static bool Take(RecoveryRecord record, RingResult result, bool isWhole)
-    {
-        bool isNews = record.HeldByAny > result.HeldByAny;
-        result.HeldByAny = Math.Max(result.HeldByAny, record.HeldByAny);
-        if (!isWhole)
-        {
-            return isNews;
-        }
-
-        isNews |= record.HeldByAll > result.HeldByAll || record.ConsumedByAll > result.ConsumedByAll
-            || record.ReadByAll > result.ReadByAll || record.ReplicatedByAll > result.ReplicatedByAll;
-        result.HeldByAll = Math.Max(result.HeldByAll, record.HeldByAll);
-        result.ConsumedByAll = Math.Max(result.ConsumedByAll, record.ConsumedByAll);
-        result.ReadByAll = Math.Max(result.ReadByAll, record.ReadByAll);
-        result.ReplicatedByAll = Math.Max(result.ReplicatedByAll, record.ReplicatedByAll);
-        result.HeldRanges = record.HeldRanges;
-        if (record.IsGathering && !record.IsPartial && record.Epoch > result.Epoch)
-        {
-            result.Epoch = record.Epoch;
-            result.IsRefused = record.IsRefused;
-            RingHierarchy.Copy(record.LackedByAll, result.Lacked);
-            isNews = true;
-        }
-
-        return isNews;
-    }
-
     private bool IsSteady => _context.Options.TokenIntervalFixed is not null;
 
     private TimeSpan OpenInterval()
@@ -469,56 +434,6 @@ internal sealed class TokenRing
             var idle = _context.Options.TokenIntervalIdle;
             _context.Environment.Schedule(leads ? _timer : _watch, leads ? _context.Options.TokenIntervalFixed ?? idle : idle * 3);
         }
-    }
-
-    private void Acknowledge(RecoveryRecord record, Settlement settlement, RingResult result)
-    {
-        var ack = new AggregateAck(
-            record.Sender, settlement.Stable, record.ConsumedByAll, record.ReadByAll, KernelDrops, ReceiveBufferBytes, _rings.Live.Gone);
-        if (ack == result.LastAck && result.QuietRounds > 0)
-        {
-            return;
-        }
-
-        result.LastAck = ack;
-        if (_context.Directory.Find(record.Sender) is { } address)
-        {
-            Span<byte> packet = stackalloc byte[AggregateAck.MostBytes];
-            int bytes = ack.Write(packet, _rings.Template, result.HeldRanges);
-            _context.SendControl(packet[..bytes], address);
-        }
-    }
-
-    // The next seat in which somebody sits that is not passed over; this one's when there is no other.
-    private int Successor()
-    {
-        int seats = _seats.End - _seats.First;
-        for (int i = 1; i < seats; i++)
-        {
-            int rank = _rings.OccupantOf(Level, _seats.First + ((_seat - _seats.First + i) % seats));
-            if (rank >= 0 && !_rings.Token.PassedOver.Contains(rank))
-            {
-                return rank;
-            }
-        }
-
-        return _rings.SelfRank;
-    }
-
-    // The seat before this one in which somebody sits; this one's when there is no other.
-    private int Predecessor()
-    {
-        int seats = _seats.End - _seats.First;
-        for (int i = 1; i < seats; i++)
-        {
-            int rank = _rings.OccupantOf(Level, _seats.First + ((_seat - _seats.First + seats - i) % seats));
-            if (rank >= 0)
-            {
-                return rank;
-            }
-        }
-
-        return _rings.SelfRank;
     }
 
     private void Pass(int rank, int rotation)
@@ -553,7 +468,7 @@ internal sealed class TokenRing
     // A member that has seen no token for some idle intervals asks whether the leader lives.
     private void OnWatch()
     {
-        int leader = _rings.LeaderOf(Level, _ring);
+        int leader = _seats.Leader;
         if (_rings.Live.Count < 2 || leader < 0 || leader == _rings.SelfRank)
         {
             return;
@@ -572,24 +487,9 @@ internal sealed class TokenRing
     private void ProbeAll()
     {
         _clock.ProbedAt = _context.Environment.Now;
-        for (int seat = _seats.First; seat < _seats.End; seat++)
+        foreach (int rank in _seats.Others())
         {
-            int rank = _rings.OccupantOf(Level, seat);
-            if (rank >= 0 && rank != _rings.SelfRank)
-            {
-                _probes.Send(_rings.Live[rank], PacketFlags.AckWanted);
-            }
+            _probes.Send(_rings.Live[rank], PacketFlags.AckWanted);
         }
-    }
-
-    private RingResult Result(NodeKey sender)
-    {
-        if (!_results.TryGetValue(sender, out var result))
-        {
-            result = new RingResult();
-            _results.Add(sender, result);
-        }
-
-        return result;
     }
 }

@@ -42,7 +42,7 @@ internal sealed class WholeCluster : IDisposable
     // have none.
     private static readonly Dictionary<string, (string Table, int Times)> OfLeaders = new()
     {
-        ["TokenRing._results"] = ("RegionReceiver._reliable", 5),
+        ["RingResults._bySender"] = ("RegionReceiver._reliable", 5),
     };
 
     private static readonly TimeSpan MostWrong = TimeSpan.FromDays(365 * 30);

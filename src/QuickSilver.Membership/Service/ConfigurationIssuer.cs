@@ -1,0 +1,184 @@
+using QuickSilver.Core.Alarms;
+using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Service.Lines;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Service;
+
+// Issues the configurations of a service: collects changes until a batch is due, waits for members that are expected back, numbers the
+// next configuration, and tells each member what it must know of it.
+//
+// Invariants: a member is announced in the configuration that admits it and never before; one that is removed is announced as removed
+// before it can be admitted again.
+internal sealed class ConfigurationIssuer
+{
+    private readonly SessionContext _context;
+    private readonly MembershipServiceOptions _options;
+    private readonly List<Member> _members;
+    private readonly AddressPlan _addresses;
+    private readonly ConfigurationPublisher _publisher;
+    private readonly SubscriptionBatch _batch;
+    private readonly Gathering _gathering;
+    private readonly Returns _returns;
+    private readonly Alarm _alarm;
+    // What the next configuration announces.
+    private readonly List<NodeKey> _removed = [];
+
+    /// <param name="context">The service's.</param>
+    /// <param name="options">The service's.</param>
+    /// <param name="store">Keeps the epoch.</param>
+    /// <param name="members">In the order of joining; the service changes it.</param>
+    /// <param name="life">The life of the service.</param>
+    public ConfigurationIssuer(
+        SessionContext context, MembershipServiceOptions options, IMembershipStore store, List<Member> members, ulong life)
+    {
+        _context = context;
+        _options = options;
+        _members = members;
+        _addresses = new AddressPlan(options.Cluster, options.MulticastBase, options.MulticastPrefix, options.GroupPorts);
+        Map = new RegionMap(_addresses, (uint)context.Environment.NextRandom(), options.TopicSets, repair: options.Repair);
+        Numbers = new ConfigurationNumbers(store, context.Logger, life);
+        _publisher = new ConfigurationPublisher(Map, context.Counters);
+        Settlement = new Settlement(context.Environment, options.SettleInterval, members, _addresses);
+        _batch = new SubscriptionBatch(options.BatchInterval, options.QuietDelay);
+        _gathering = new Gathering(options.GatherGrace);
+        _returns = new Returns(life, Numbers, _gathering, options.GatherGrace);
+        _alarm = new Alarm(Issue);
+    }
+
+    public RegionMap Map { get; }
+
+    public ConfigurationNumbers Numbers { get; }
+
+    public Settlement Settlement { get; }
+
+    /// <summary>The service begins.</summary>
+    /// <param name="known">The last configuration of the node that hosts it; 0 when there is none.</param>
+    public void Start(long known)
+    {
+        Numbers.Load(known);
+        if (Numbers.StoredEpoch > 0 && _gathering.Begin(_context.Environment.Now))
+        {
+            _context.Logger.Gathering(_options.GatherGrace);
+        }
+    }
+
+    public void Stop()
+    {
+        _context.Environment.Cancel(_alarm);
+        Settlement.Stop();
+    }
+
+    /// <summary>The map, or who is a member, has changed: the next configuration says so.</summary>
+    public void MarkChanged()
+    {
+        if (_batch.Mark(_context.Environment.Now))
+        {
+            _context.Environment.Schedule(_alarm, _batch.Due!.Value - _context.Environment.Now);
+        }
+    }
+
+    /// <summary>Issues now what waits, unless members are expected back.</summary>
+    public void IssueWhatIsDue()
+    {
+        if (_batch.Due is not null && !_gathering.IsOn(_context.Environment.Now))
+        {
+            Issue();
+        }
+    }
+
+    /// <summary>Whether the node was removed and no configuration has said so yet.</summary>
+    public bool IsBeingRemoved(NodeKey node) => _removed.Contains(node);
+
+    /// <summary>The member is no longer one; the next configuration announces that.</summary>
+    public void OnRemoved(Member member)
+    {
+        _removed.Add(member.Key);
+        Settlement.OnRemoved(member);
+    }
+
+    /// <summary>The node was silent and is removed; it may come back as it is.</summary>
+    public void OnLost(NodeKey node) => _returns.OnLost(node, _context.Environment.Now);
+
+    /// <summary>A node that was a member before is admitted: those that belong to it may follow.</summary>
+    public void OnReturned(JoinMessage returning)
+    {
+        if (_returns.OnAdmitted(returning, _context.Environment.Now))
+        {
+            _context.Logger.Gathering(_options.GatherGrace);
+        }
+
+        if (_batch.Due is not null)
+        {
+            // Perhaps this was the last one that was waited for.
+            _context.Environment.Schedule(_alarm, _options.QuietDelay);
+        }
+    }
+
+    /// <summary>Tells a member that has reconnected what it has missed.</summary>
+    public void Replay(Member member, long known) => _publisher.Replay(member, known, Numbers.Current, _members);
+
+    public void SendSnapshot(Member member) => _publisher.PublishSnapshot(member, Numbers.Current, _members);
+
+    private void Issue()
+    {
+        var now = _context.Environment.Now;
+        if (_gathering.IsOn(now))
+        {
+            _context.Environment.Schedule(_alarm, _gathering.Until!.Value - now);
+            return;
+        }
+
+        _batch.OnTaken(now);
+        var joined = _members.FindAll(member => member.IsNew);
+        if (!Map.HasChanges && joined.Count == 0 && _removed.Count == 0)
+        {
+            return;
+        }
+
+        long previous = Numbers.Current;
+        long number = Numbers.Next();
+        Map.Apply(number);
+        long bytesBefore = _context.Counters.ConfigurationBytes;
+        Announce(number, previous, joined);
+        _batch.OnTold(_context.Counters.ConfigurationBytes - bytesBefore);
+        _removed.Clear();
+        _context.Counters.Configurations++;
+        if (_addresses.Shared > _context.Counters.AddressesShared)
+        {
+            _context.Counters.AddressesShared = _addresses.Shared;
+            _context.Logger.AddressesShared(_addresses.Shared);
+        }
+
+        _context.Logger.ConfigurationMade(number, _members.Count, Map.TopicCount, Map.RegionCount);
+        Settlement.OnTold();
+    }
+
+    private void Announce(long number, long previous, List<Member> joined)
+    {
+        foreach (var member in joined)
+        {
+            member.IsNew = false;
+            member.Info = member.Info with { AdmittedAt = number };
+            // Who was never a member has sent nothing that could still be unsettled.
+            member.Confirmed = member.WasMember ? 0 : number;
+        }
+
+        List<NodeInfo> infos = [.. joined.Select(member => member.Info)];
+        foreach (var member in _members)
+        {
+            if (member.Info.AdmittedAt == number)
+            {
+                _publisher.PublishFirst(member, number, _members);
+            }
+            else
+            {
+                _publisher.PublishDelta(member, number, previous, infos, _removed);
+            }
+        }
+
+        _publisher.Rest();
+    }
+}

@@ -1,0 +1,91 @@
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Multicast.Stability;
+
+// What the rounds of one ring have found, at the ring's leader, and what senders were told of it.
+internal sealed class RingResults(RingHierarchy rings)
+{
+    private readonly Dictionary<NodeKey, RingResult> _bySender = [];
+
+    /// <summary>Datagrams that the kernels of all under the ring have dropped, as its last whole round says.</summary>
+    public long KernelDrops { get; private set; }
+
+    /// <summary>The smallest room of all under the ring, as its last whole round says.</summary>
+    public long ReceiveBufferBytes { get; private set; }
+
+    public RingResult? Find(NodeKey sender) => _bySender.GetValueOrDefault(sender);
+
+    public RingResult FindOrAdd(NodeKey sender)
+    {
+        if (!_bySender.TryGetValue(sender, out var result))
+        {
+            result = new RingResult();
+            _bySender.Add(sender, result);
+        }
+
+        return result;
+    }
+
+    /// <summary>What was found with the members that are gone is to be found anew without them.</summary>
+    public void OnMembersChanged()
+    {
+        foreach (var result in _bySender.Values)
+        {
+            result.QuietRounds = 0;
+        }
+    }
+
+    /// <summary>Takes what a whole round has found of the members' buffers.</summary>
+    public void Take(Token token)
+    {
+        KernelDrops = token.KernelDrops;
+        ReceiveBufferBytes = token.ReceiveBufferBytes;
+    }
+
+    /// <summary>Takes what a round has found of one sender. True when a value has grown.</summary>
+    public static bool Take(RecoveryRecord record, RingResult result, bool isWhole)
+    {
+        bool isNews = record.HeldByAny > result.HeldByAny;
+        result.HeldByAny = Math.Max(result.HeldByAny, record.HeldByAny);
+        if (!isWhole)
+        {
+            return isNews;
+        }
+
+        isNews |= record.HeldByAll > result.HeldByAll || record.ConsumedByAll > result.ConsumedByAll
+            || record.ReadByAll > result.ReadByAll || record.ReplicatedByAll > result.ReplicatedByAll;
+        result.HeldByAll = Math.Max(result.HeldByAll, record.HeldByAll);
+        result.ConsumedByAll = Math.Max(result.ConsumedByAll, record.ConsumedByAll);
+        result.ReadByAll = Math.Max(result.ReadByAll, record.ReadByAll);
+        result.ReplicatedByAll = Math.Max(result.ReplicatedByAll, record.ReplicatedByAll);
+        result.HeldRanges = record.HeldRanges;
+        if (record.IsGathering && !record.IsPartial && record.Epoch > result.Epoch)
+        {
+            result.Epoch = record.Epoch;
+            result.IsRefused = record.IsRefused;
+            RingRecords.Copy(record.LackedByAll, result.Lacked);
+            isNews = true;
+        }
+
+        return isNews;
+    }
+
+    /// <summary>At the root's leader: tells the sender what all members hold, unless it was told the same before.</summary>
+    public void Acknowledge(RecoveryRecord record, Settlement settlement, RingResult result)
+    {
+        var ack = new AggregateAck(
+            record.Sender, settlement.Stable, record.ConsumedByAll, record.ReadByAll, KernelDrops, ReceiveBufferBytes, rings.Live.Gone);
+        if (ack == result.LastAck && result.QuietRounds > 0)
+        {
+            return;
+        }
+
+        result.LastAck = ack;
+        if (rings.Context.Directory.Find(record.Sender) is { } address)
+        {
+            Span<byte> packet = stackalloc byte[AggregateAck.MostBytes];
+            int bytes = ack.Write(packet, rings.Template, result.HeldRanges);
+            rings.Context.SendControl(packet[..bytes], address);
+        }
+    }
+}

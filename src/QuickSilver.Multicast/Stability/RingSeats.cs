@@ -1,0 +1,75 @@
+namespace QuickSilver.Multicast.Stability;
+
+// The seats of one ring in their order, and who sits in them: at level 0 the members themselves, above it the leaders of the rings below.
+internal sealed class RingSeats
+{
+    private readonly RingHierarchy _rings;
+    private readonly int _level;
+    private readonly int _ring;
+    private readonly int _first;
+    private readonly int _end;
+    // This member's.
+    private readonly int _own;
+
+    public RingSeats(RingHierarchy rings, int level)
+    {
+        _rings = rings;
+        _level = level;
+        _ring = rings.Shape.RingOf(level, rings.SelfRank);
+        (_first, _end) = rings.Shape.SeatsOf(level, _ring);
+        _own = rings.Shape.SeatOf(level, rings.SelfRank);
+    }
+
+    /// <summary>The rank that leads the ring; -1 when none of it lives.</summary>
+    public int Leader => _rings.LeaderOf(_level, _ring);
+
+    /// <summary>Whether the member of this rank is under this ring.</summary>
+    public bool IsIn(int rank) => _rings.Shape.RingOf(_level, rank) == _ring;
+
+    /// <summary>The rank in the next occupied seat that the token does not pass over; this member's when there is no other.</summary>
+    public int Successor(Token token)
+    {
+        int seats = _end - _first;
+        for (int i = 1; i < seats; i++)
+        {
+            int rank = _rings.OccupantOf(_level, _first + ((_own - _first + i) % seats));
+            if (rank >= 0 && !token.PassedOver.Contains(rank))
+            {
+                return rank;
+            }
+        }
+
+        return _rings.SelfRank;
+    }
+
+    /// <summary>The rank in the seat before this member's that is occupied; this member's when there is no other.</summary>
+    public int Predecessor()
+    {
+        int seats = _end - _first;
+        for (int i = 1; i < seats; i++)
+        {
+            int rank = _rings.OccupantOf(_level, _first + ((_own - _first + seats - i) % seats));
+            if (rank >= 0)
+            {
+                return rank;
+            }
+        }
+
+        return _rings.SelfRank;
+    }
+
+    /// <summary>The ranks in all other seats.</summary>
+    public IEnumerable<int> Others()
+    {
+        for (int seat = _first; seat < _end; seat++)
+        {
+            int rank = _rings.OccupantOf(_level, seat);
+            if (rank >= 0 && rank != _rings.SelfRank)
+            {
+                yield return rank;
+            }
+        }
+    }
+
+    public override string ToString() => $"{_first}-{_end - 1}";
+}
