@@ -2,10 +2,11 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Simulation.Checkers;
 
-// I11: what one of those who still live was given of a sender that is gone, all are given that listened in the same view and live:
-// while one of those who keep a packet lives, nothing is lost that was delivered. Each packet is kept by as many members of its
-// view as the view has replicas, or more; so nothing is demanded of a view of which as many are gone, the sender among them.
-// Nor where nodes may lose each other and live, as when the membership service changes: then nobody can say who owes what.
+// I11: if one live subscriber received a message of a sender that is gone, all live subscribers that were in the same view receive it. As
+// long as one keeper of a packet lives, nothing that was delivered is lost. Each packet is kept by at least as many members of its view as
+// the view has replicas, so nothing is required of a view that has lost that many members, including the sender. Nothing is required either
+// where nodes may lose each other and stay alive, such as when the membership service changes, because it is not defined then who owes
+// what.
 internal sealed class AgreementChecker : DeliveryChecker
 {
     private readonly HashSet<NodeKey> _stopped = [];
@@ -58,8 +59,8 @@ internal sealed class AgreementChecker : DeliveryChecker
             if (given is not null && lacking is not null)
             {
                 var message = new MessageId(log.Sender, log.Topic, number);
-                string others = $"as {given.Subscription} was: both live and were in view {Name(view)}, and its sender is gone";
-                Violate(Last, $"{lacking.Subscription} was never given {message}, {others}.");
+                string others = $"but {given.Subscription} did: both live and were in view {Name(view)}, and its sender is gone";
+                Violate(Last, $"{lacking.Subscription} did not receive {message}, {others}.");
                 return;
             }
         }

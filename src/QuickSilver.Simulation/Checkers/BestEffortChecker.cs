@@ -1,8 +1,8 @@
 namespace QuickSilver.Simulation.Checkers;
 
-// I1 for topics of best effort, which lose and tell of it: of what a sender that stays up put into a view, each subscriber in the view
-// that stays up has been given each message or been told that it lacks it. Never both: that no message comes after its gap, the checker
-// of gaps sees. So what was delivered and what was told add up to what was sent, also where the last message was lost.
+// I1 for best-effort topics, which report their losses. If a sender stays up, each subscriber in the view that stays up has received each
+// message sent in the view, or was notified of its loss. It is never both, because NoGapChecker finds messages after their gap. So
+// delivered messages and reported losses add up to the messages sent, even if the last message was lost.
 internal sealed class BestEffortChecker : DeliveryChecker
 {
     private readonly Partings _partings = new();
@@ -33,7 +33,7 @@ internal sealed class BestEffortChecker : DeliveryChecker
     {
         if (FirstMissing() is var (listener, message))
         {
-            Violate(Last, $"{listener.Subscription} was neither given {message} nor told that it lacks it.");
+            Violate(Last, $"{listener.Subscription} neither received {message} nor was notified of its loss.");
         }
     }
 

@@ -3,8 +3,8 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Simulation.Checkers;
 
-// What checkers go by that judge who is given what in which view: who listens and since when, what each was given, what each
-// sender put into which views, and who lives.
+// The basis of the checkers of deliveries in views: the subscribers and when they subscribed, what each of them received, what each sender
+// sent in which views, and which nodes are alive.
 internal abstract class DeliveryChecker : HistoryChecker
 {
     private readonly HashSet<(NodeKey Life, ulong Region, uint Number)> _memberOf = [];
@@ -13,10 +13,10 @@ internal abstract class DeliveryChecker : HistoryChecker
     private readonly Dictionary<long, Listener> _listeners = [];
     private readonly List<Listener> _open = [];
 
-    /// <summary>Topics whose losses are told and not repaired.</summary>
+    /// <summary>Topics whose losses are reported and not repaired.</summary>
     public Func<ulong, bool> IsBestEffort { get; init; } = static _ => false;
 
-    /// <summary>Those that still listen, of nodes that live.</summary>
+    /// <summary>The open subscriptions of nodes that are alive.</summary>
     protected IReadOnlyList<Listener> Open => _open;
 
     protected IReadOnlyCollection<SenderLog> Logs => _logs.Values;
@@ -118,7 +118,7 @@ internal abstract class DeliveryChecker : HistoryChecker
             return ranges;
         }
 
-        /// <summary>The view in which this listener is owed what was sent in these; null when in none.</summary>
+        /// <summary>The one of these views in which this subscriber must receive what was sent; null when there is none.</summary>
         public RegionView? Among(ImmutableArray<RegionView> views)
         {
             foreach (var view in views)

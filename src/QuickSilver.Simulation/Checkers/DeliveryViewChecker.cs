@@ -3,11 +3,11 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Simulation.Checkers;
 
-// I8: a message is delivered in a view that it was sent in. The promise of a reliable topic, as the guarantees state it, is
-// weaker than that of a group in one point: an old view lives on, so a receiver may be in a newer one already. But it was
-// told that view, is a member of it, and subscribed in it; and to every such subscriber that stays up a message goes whose
-// sender stays up. Promised from when the subscription is told of: what came before it could listen, nobody can judge. Two
-// that parted when the service changed owe each other nothing from before; that this is told, I1 sees to.
+// I8: a message is delivered in a view in which it was sent. The guarantee of a reliable topic is weaker than that of virtual synchrony in
+// one point: an old view stays open, so a receiver may already be in a newer view. But the receiver was told the old view, is a member of
+// it, and was subscribed in it. If the sender stays up, every such subscriber that stays up receives the message. The guarantee starts when
+// the subscription is announced; earlier messages cannot be judged. Two nodes that were separated when the service changed owe each other
+// nothing from before; I1 checks that the gap is reported.
 internal sealed class DeliveryViewChecker : DeliveryChecker
 {
     private readonly Partings _partings = new();
@@ -41,7 +41,7 @@ internal sealed class DeliveryViewChecker : DeliveryChecker
         string what = isMember
             ? $"older than its subscription, which is of configuration {listener.Configuration}"
             : "no view that it was told and is a member of";
-        Violate(delivered.At, $"{delivered.Subscription} was given {message}, which was sent in {Names(run.Views)}: {what}.");
+        Violate(delivered.At, $"{delivered.Subscription} received {message}, which was sent in {Names(run.Views)}: {what}.");
     }
 
     public override void OnEnd()
@@ -54,7 +54,7 @@ internal sealed class DeliveryViewChecker : DeliveryChecker
                 {
                     var message = new MessageId(log.Sender, log.Topic, number);
                     string view = $"the view that {message} was sent in ({Names(views)})";
-                    Violate(Last, $"{listener.Subscription} is in {view}, and never got it.");
+                    Violate(Last, $"{listener.Subscription} is in {view}, and did not receive it.");
                 }
             }
         }

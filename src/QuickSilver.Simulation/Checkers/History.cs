@@ -4,8 +4,8 @@ using QuickSilver.Simulation.Checkers.Progress;
 
 namespace QuickSilver.Simulation.Checkers;
 
-// What happened in a run, told as it happens and handed to each checker; nothing is kept here, so a run may be long.
-// Violations are collected (the first ones: the rest follow from them), and thrown at the end or, if asked, at once.
+// Passes each event of a run to all checkers. It keeps no events, so a run may be long. It collects the first violations, because the
+// others usually follow from them, and throws them at the end, or immediately if requested.
 internal sealed class History
 {
     private const int MostViolationsKept = 20;
@@ -39,10 +39,10 @@ internal sealed class History
 
     public long GapCount { get; private set; }
 
-    /// <summary>Throws from within the run, at the very event that breaks an invariant.</summary>
+    /// <summary>Throws within the run, at the event that violates an invariant.</summary>
     public bool ThrowAtOnce { get; init; }
 
-    /// <summary>True when nothing is owed to any subscription: a condition to run until.</summary>
+    /// <summary>True when no subscription still waits for a message: a condition for the end of a run.</summary>
     public bool IsComplete => Array.TrueForAll(_checkers, checker => checker.IsComplete);
 
     public void Published(TimeSpan at, MessageId message, ulong payloadHash)
@@ -55,7 +55,7 @@ internal sealed class History
         }
     }
 
-    /// <summary>Told before the message can be delivered anywhere.</summary>
+    /// <summary>Called before the message can be delivered anywhere.</summary>
     public void Sent(TimeSpan at, MessageId message, ImmutableArray<RegionView> views)
     {
         var sent = new Sent(at, message, views);
@@ -195,7 +195,7 @@ internal sealed class History
         }
     }
 
-    /// <summary>Has the checkers look at what takes too long; as often as one likes.</summary>
+    /// <summary>Lets the checkers look for operations that take too long. May be called at any time.</summary>
     public void Look(TimeSpan at)
     {
         foreach (var checker in _checkers)
@@ -204,7 +204,7 @@ internal sealed class History
         }
     }
 
-    /// <summary>Ends the history: what had to happen by now is a violation from now on. Once or more often.</summary>
+    /// <summary>Ends the history: everything that must have happened by now is a violation otherwise. May be called repeatedly.</summary>
     public void End()
     {
         if (!_ended)
@@ -217,7 +217,7 @@ internal sealed class History
         }
     }
 
-    /// <summary>Ends the history and throws when any invariant was broken.</summary>
+    /// <summary>Ends the history, and throws if an invariant was violated.</summary>
     public void AssertHolds()
     {
         End();

@@ -3,13 +3,13 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Simulation.Checkers;
 
-// One message: its sender's life, its topic, and its number there.
+// One message: the incarnation of its sender, its topic, and its number in the topic.
 internal readonly record struct MessageId(NodeKey Sender, ulong Topic, long Sequence)
 {
     public override string ToString() => $"message {Sequence} of topic {Topic:x16} from {Sender}";
 }
 
-// One endpoint that receives: Number is unique in the history, also across restarts of its node.
+// One endpoint that receives. Number is unique in the history, even across restarts of the node.
 internal readonly record struct Subscription(long Number, int Node, ulong Topic)
 {
     public override string ToString() => $"subscription {Number} at node {Node}";
@@ -45,7 +45,7 @@ internal readonly record struct RegionSeen(TimeSpan At, int Node, NodeKey Life, 
 // A node's life was told a topic's view, after the region views that came with it.
 internal readonly record struct TopicSeen(TimeSpan At, int Node, NodeKey Life, TopicView View);
 
-// What a life of a node keeps in memory. IsQuiet: when all that was sent had long been stable everywhere.
+// What an incarnation of a node keeps in memory. IsQuiet: everything that was sent has been stable everywhere for a long time.
 internal readonly record struct MemoryReading(TimeSpan At, int Node, NodeKey Life)
 {
     public bool IsQuiet { get; init; }
@@ -53,7 +53,7 @@ internal readonly record struct MemoryReading(TimeSpan At, int Node, NodeKey Lif
     /// <summary>Sent, and not known to be stable.</summary>
     public long RetainedBytes { get; init; }
 
-    /// <summary>Received, and kept for what is above or for the other members; the most of any one stream.</summary>
+    /// <summary>Received, and kept for the endpoints or for other members; the maximum over all streams.</summary>
     public long KeptPackets { get; init; }
 
     /// <summary>Blocks of packet memory in use.</summary>
@@ -66,28 +66,28 @@ internal readonly record struct MemoryReading(TimeSpan At, int Node, NodeKey Lif
     public int OutboundStreams { get; init; }
 }
 
-// What repair did in a run so far, and what it was there for.
+// The repairs of a run so far, and the losses that caused them.
 internal readonly record struct RepairTotals(TimeSpan At, long Disturbances, long Requests, long Retransmissions);
 
 // The publisher of a message was told that it is stable.
 internal readonly record struct ToldStable(TimeSpan At, MessageId Message);
 
-// From now on a node has a fault that stands, or no longer. Topic: only those who read or send it suffer (a reader that does not
-// read); 0: the node itself.
+// A node has a persistent fault from now on, or no longer. Topic: only the subscribers and publishers of this topic are affected (a reader
+// that does not read); 0: the node itself.
 internal readonly record struct Troubled(TimeSpan At, int Node, ulong Topic, bool IsTroubled);
 
-// An application waits at its node since a time: to open a topic, or for what it publishes to be taken. Named: what the node says ails it.
+// An application has waited for its node since a time, to open a topic or to publish. Named: the cause that the node reports.
 internal readonly record struct Waits(TimeSpan At, int Node, ulong Topic, string What, TimeSpan Since, string? Named = null);
 
-// The membership service removed a life that had not ended.
+// The membership service removed an incarnation that had not ended.
 internal readonly record struct Expelled(TimeSpan At, int Node, NodeKey Life);
 
-// How much lies in the tables of a node's life while it has open what it had open at each earlier reading: by what they are called.
-// IsHost: it hosts the membership service, with the tables of all.
+// The number of entries in the tables of a node's incarnation, by the name of the table, while it has the same topics open as at each
+// earlier reading. IsHost: it hosts the membership service, which has tables for all nodes.
 internal readonly record struct TableReading(
     TimeSpan At, int Node, NodeKey Life, bool IsHost, IReadOnlyDictionary<string, long> Sizes);
 
-// One invariant, checked as the history happens. A violation is a sentence that names the ids.
+// Checks one invariant while the history happens. A violation is a sentence that contains the ids.
 internal abstract class HistoryChecker
 {
     /// <summary>The invariant's id in the test plan.</summary>
@@ -107,7 +107,7 @@ internal abstract class HistoryChecker
     {
     }
 
-    /// <summary>From now on the subscription is owed all that is published to its topic.</summary>
+    /// <summary>From now on, the subscription must receive everything that is published to its topic.</summary>
     public virtual void OnSubscribed(TimeSpan at, Subscription subscription)
     {
     }
@@ -116,7 +116,7 @@ internal abstract class HistoryChecker
     {
     }
 
-    /// <summary>A node's life ended (crash or stop): what it sent is promised to nobody any more, and it is owed nothing.</summary>
+    /// <summary>An incarnation of a node ended (crash or stop). What it sent, or should have received, is owed no longer.</summary>
     public virtual void OnStopped(TimeSpan at, int node, NodeKey life)
     {
     }
@@ -169,15 +169,15 @@ internal abstract class HistoryChecker
     {
     }
 
-    /// <summary>Time has passed: what had to happen within a bound must have.</summary>
+    /// <summary>Time has passed: everything that must happen within a bound must have happened.</summary>
     public virtual void OnLook(TimeSpan at)
     {
     }
 
-    /// <summary>Nothing is owed any more: a condition to run until.</summary>
+    /// <summary>No message is still to be delivered: a condition for the end of a run.</summary>
     public virtual bool IsComplete => true;
 
-    /// <summary>The history ends: what had to happen by now must have.</summary>
+    /// <summary>The history ends: everything that must happen must have happened by now.</summary>
     public virtual void OnEnd()
     {
     }

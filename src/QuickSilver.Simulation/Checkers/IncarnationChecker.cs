@@ -2,16 +2,16 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Simulation.Checkers;
 
-// I10, as subscribers see it. Once a subscription was given something of a node's new life, nothing of an older one comes
-// any more. And what a life published after all living nodes had applied its removal is delivered nowhere; what it
-// published before, while some node still heard it, the others may rightly get from that one; and itself it hears always.
+// I10, as subscribers see it. After a subscription has received a message of a new incarnation of a node, it receives none of an older
+// incarnation. Nothing that an incarnation published after all live nodes had applied its removal is delivered anywhere. What it published
+// before, while some node still heard it, the others may receive from that node. A node always receives its own messages.
 internal sealed class IncarnationChecker : HistoryChecker
 {
     private readonly Dictionary<(long Subscription, ulong NodeId), NodeKey> _heard = [];
     private readonly HashSet<(long Subscription, NodeKey Old)> _superseded = [];
-    // The living nodes, and whom each knows as alive.
+    // The live nodes, and the nodes that each of them knows as alive.
     private readonly Dictionary<NodeKey, HashSet<NodeKey>> _directories = [];
-    // Who was removed everywhere, and when the last node heard of it.
+    // The nodes that were removed everywhere, and when the last node learned of it.
     private readonly Dictionary<NodeKey, TimeSpan> _removed = [];
     private readonly HashSet<MessageId> _late = [];
     private readonly Dictionary<long, NodeKey> _listeners = [];
@@ -66,14 +66,15 @@ internal sealed class IncarnationChecker : HistoryChecker
         if (_late.Contains(delivered.Message) && _listeners.GetValueOrDefault(delivered.Subscription.Number) != sender)
         {
             string when = $"published after all had applied its sender's removal ({_removed[sender]:c})";
-            Violate(delivered.At, $"{delivered.Subscription} was given {delivered.Message}, {when}.");
+            Violate(delivered.At, $"{delivered.Subscription} received {delivered.Message}, {when}.");
         }
 
         long subscription = delivered.Subscription.Number;
         if (_superseded.Contains((subscription, sender)))
         {
             var newer = _heard[(subscription, sender.Id)];
-            Violate(delivered.At, $"{delivered.Subscription} was given {delivered.Message} after a newer life of that node, {newer}.");
+            string when = $"after a message of {newer}, a newer incarnation of that node";
+            Violate(delivered.At, $"{delivered.Subscription} received {delivered.Message} {when}.");
             return;
         }
 

@@ -2,7 +2,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Simulation.Checkers;
 
-// I2: no subscription is given a message twice, whatever the paths by which it came.
+// I2: no subscription receives a message twice, whatever the paths by which it arrived.
 internal sealed class NoDuplicateChecker : HistoryChecker
 {
     private readonly Dictionary<(long Subscription, NodeKey Sender), NumberRanges> _given = [];
@@ -19,7 +19,7 @@ internal sealed class NoDuplicateChecker : HistoryChecker
 
         if (!given.Add(delivered.Message.Sequence))
         {
-            Violate(delivered.At, $"{delivered.Subscription} was given {delivered.Message} twice.");
+            Violate(delivered.At, $"{delivered.Subscription} received {delivered.Message} twice.");
         }
     }
 }

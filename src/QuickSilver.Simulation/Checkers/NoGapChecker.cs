@@ -2,8 +2,8 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Simulation.Checkers;
 
-// I1: what a subscription delivers of a sender is contiguous from where it begins, or a gap notice, told before what
-// follows is delivered, says which numbers are missing. A notice must be true: about numbers not delivered before.
+// I1: the messages of a sender that a subscription delivers are contiguous from the first one on, unless a gap notice reports the missing
+// numbers before the next message is delivered. A notice must be correct: its numbers were not delivered before.
 internal sealed class NoGapChecker : HistoryChecker
 {
     private readonly Dictionary<(long Subscription, NodeKey Sender), long> _next = [];
@@ -18,7 +18,7 @@ internal sealed class NoGapChecker : HistoryChecker
         {
             Violate(
                 delivered.At,
-                $"{delivered.Subscription} was given {delivered.Message}, but never {next} to {number - 1}, and no notice tells of them.");
+                $"{delivered.Subscription} received {delivered.Message}, but not {next} to {number - 1}, and no notice reports them.");
         }
 
         _next[key] = Math.Max(number + 1, next);
@@ -29,14 +29,16 @@ internal sealed class NoGapChecker : HistoryChecker
         var key = (gap.Subscription.Number, gap.Sender);
         if (gap.First > gap.Last)
         {
-            Violate(gap.At, $"{gap.Subscription} was told of an empty gap from {gap.First} to {gap.Last} of {gap.Sender}.");
+            Violate(gap.At, $"{gap.Subscription} was notified of an empty gap from {gap.First} to {gap.Last} of {gap.Sender}.");
             return;
         }
 
         if (_next.TryGetValue(key, out long next) && gap.First != next)
         {
-            string why = gap.First < next ? $"had come to {next - 1}" : $"{next} to {gap.First - 1} are neither given nor told";
-            Violate(gap.At, $"{gap.Subscription} was told that it lacks {gap.First} to {gap.Last} of {gap.Sender}, but {why}.");
+            string why = gap.First < next
+                ? $"had received up to {next - 1}"
+                : $"{next} to {gap.First - 1} are neither received nor reported";
+            Violate(gap.At, $"{gap.Subscription} was notified of a gap from {gap.First} to {gap.Last} of {gap.Sender}, but {why}.");
         }
 
         _next[key] = Math.Max(gap.Last + 1, next);

@@ -1,8 +1,8 @@
 namespace QuickSilver.Simulation.Checkers;
 
-// I3: what is delivered was published by that life of that node, in that topic, under that number, with those bytes, and
-// goes to a subscription of that topic. A sender may learn its message's number only after its own node was given the
-// message, so an unknown one is judged when the clock has moved on.
+// I3: each delivered message was published by that incarnation of that node, in that topic, with that number and those bytes, and the
+// subscription is of that topic. A sender may learn the number of its message only after its own node has received the message, so an
+// unknown message is checked when the clock has advanced.
 internal sealed class NoPhantomChecker : HistoryChecker
 {
     private readonly Dictionary<MessageId, ulong> _published = [];
@@ -15,7 +15,7 @@ internal sealed class NoPhantomChecker : HistoryChecker
         JudgeUnknown(before: published.At);
         if (!_published.TryAdd(published.Message, published.PayloadHash))
         {
-            Violate(published.At, $"{published.Message} was published twice: a number was given to two messages.");
+            Violate(published.At, $"{published.Message} was published twice: two messages have the same number.");
         }
     }
 
@@ -26,7 +26,7 @@ internal sealed class NoPhantomChecker : HistoryChecker
         {
             Violate(
                 delivered.At,
-                $"{delivered.Subscription} is of topic {delivered.Subscription.Topic:x16}, but was given {delivered.Message}.");
+                $"{delivered.Subscription} is of topic {delivered.Subscription.Topic:x16}, but received {delivered.Message}.");
         }
 
         if (_published.ContainsKey(delivered.Message))
@@ -60,12 +60,12 @@ internal sealed class NoPhantomChecker : HistoryChecker
     {
         if (!_published.TryGetValue(delivered.Message, out ulong hash))
         {
-            Violate(delivered.At, $"{delivered.Subscription} was given {delivered.Message}, which was never published.");
+            Violate(delivered.At, $"{delivered.Subscription} received {delivered.Message}, which was never published.");
         }
         else if (hash != delivered.PayloadHash)
         {
-            string differs = $"with other bytes ({delivered.PayloadHash:x16}) than were published ({hash:x16})";
-            Violate(delivered.At, $"{delivered.Subscription} was given {delivered.Message} {differs}.");
+            string differs = $"with other bytes ({delivered.PayloadHash:x16}) than those published ({hash:x16})";
+            Violate(delivered.At, $"{delivered.Subscription} received {delivered.Message} {differs}.");
         }
     }
 }

@@ -1,6 +1,6 @@
 namespace QuickSilver.Simulation.Checkers;
 
-// A set of numbers as ascending, disjoint, never adjoining ranges: one range as long as all goes well.
+// A set of numbers, stored as ascending ranges that are disjoint and not adjacent. Without losses, it is one range.
 internal sealed class NumberRanges
 {
     private readonly List<(long First, long Last)> _ranges = [];

@@ -2,7 +2,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Simulation.Checkers;
 
-// I4: a subscription is given a sender's messages in the order of their numbers.
+// I4: a subscription receives the messages of a sender in the order of their numbers.
 internal sealed class OrderChecker : HistoryChecker
 {
     private readonly Dictionary<(long Subscription, NodeKey Sender), long> _last = [];
@@ -15,7 +15,7 @@ internal sealed class OrderChecker : HistoryChecker
         long number = delivered.Message.Sequence;
         if (_last.TryGetValue(key, out long last) && number < last)
         {
-            Violate(delivered.At, $"{delivered.Subscription} was given {delivered.Message} after {last}.");
+            Violate(delivered.At, $"{delivered.Subscription} received {delivered.Message} after {last}.");
         }
 
         _last[key] = Math.Max(number, last);

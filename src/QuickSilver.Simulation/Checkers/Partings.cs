@@ -2,9 +2,9 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Simulation.Checkers;
 
-// Who lost whom when the membership service changed: nodes that came over to another service together, out of one and the
-// same configuration, have not; any others have, and owe each other nothing of what was sent before. Worked out from what
-// each node was told, not from what it made of it. Without a second service nobody is ever parted.
+// Which nodes were separated when the membership service changed. Nodes that moved to another service together, from the same
+// configuration, were not. All others were, and owe each other nothing of what was sent before. The result follows from what each node was
+// told, not from its own conclusions. With a single service, no nodes are ever separated.
 internal sealed class Partings
 {
     private readonly Dictionary<NodeKey, List<(TimeSpan At, Admission Admission)>> _admissions = [];

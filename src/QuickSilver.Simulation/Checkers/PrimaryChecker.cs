@@ -2,9 +2,10 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Simulation.Checkers;
 
-// I9: at most one primary component. Each life of the membership service makes a line of configurations; the primary is who
-// follows the line that goes on. So a line ends where the next begins, and in the end all living nodes follow one. Where nodes
-// host the service themselves a torn network may have a host on each side, as the guarantees say: then only the end counts.
+// I9: at most one primary component. Each incarnation of the membership service issues a sequence of configurations, and the primary
+// component consists of the nodes that follow the sequence that continues. So a sequence ends where the next one begins, and in the end all
+// live nodes follow the same one. If nodes host the service themselves, a partitioned network may have a host on each side, as the
+// guarantees say; then only the end is checked.
 internal sealed class PrimaryChecker : HistoryChecker
 {
     private readonly Dictionary<ulong, (long First, long Last)> _lines = [];
@@ -36,7 +37,8 @@ internal sealed class PrimaryChecker : HistoryChecker
         ulong[] followed = [.. _followed.Values.Distinct().Order()];
         if (followed.Length > 1)
         {
-            Violate(_last, $"The living nodes follow {followed.Length} lives of the service: {string.Join(", ", followed.Select(Name))}.");
+            string services = string.Join(", ", followed.Select(Name));
+            Violate(_last, $"The live nodes follow {followed.Length} incarnations of the service: {services}.");
         }
     }
 
@@ -49,7 +51,7 @@ internal sealed class PrimaryChecker : HistoryChecker
                 string own = $"{Name(configured.Change.Service)} ({line.First:x} to {line.Last:x})";
                 string its = $"{Name(service)} ({other.First:x} to {other.Last:x})";
                 string node = $"Node {configured.Node} ({configured.Life})";
-                Violate(configured.At, $"{node} follows {own}, which made configurations beside {its}.");
+                Violate(configured.At, $"{node} follows {own}, which issued configurations at the same time as {its}.");
             }
         }
     }

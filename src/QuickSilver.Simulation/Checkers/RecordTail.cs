@@ -4,8 +4,8 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Simulation.Checkers;
 
-// No invariant of its own: remembers the last records of a history until the first violation, to be shown with it. Put it
-// last among the checkers; it forgets nothing that came before the violation, and knows nothing of what came after.
+// Checks no invariant: keeps the last records of a history until the first violation, to show them with it. Register it as the last
+// checker.
 internal sealed class RecordTail : HistoryChecker
 {
     private const int Kept = 40;
@@ -13,7 +13,7 @@ internal sealed class RecordTail : HistoryChecker
     private readonly Queue<object> _records = new();
     private readonly TextWriter? _all;
 
-    /// <param name="all">Where to write every record as well, for who wants to see a whole run.</param>
+    /// <param name="all">Where to write every record as well, to show a whole run.</param>
     public RecordTail(TextWriter? all = null)
     {
         _all = all;
@@ -21,7 +21,7 @@ internal sealed class RecordTail : HistoryChecker
 
     public override string Invariant => "none";
 
-    /// <summary>Where a node logs to: beside all records, or nowhere.</summary>
+    /// <summary>Where a node logs: next to all records, or nowhere.</summary>
     public ILoggerFactory LogsOf(string node, Func<TimeSpan> now) =>
         _all is null ? NullLoggerFactory.Instance : new RecordLog(_all, node, now);
 
@@ -43,7 +43,7 @@ internal sealed class RecordTail : HistoryChecker
 
     public override string ToString() => string.Join('\n', _records.Select(Text));
 
-    // Boxed only here: what is shown is formatted when it is asked for.
+    // Records are boxed only here, and formatted when they are shown.
     private void Add(object record)
     {
         _all?.WriteLine(Text(record));
@@ -62,8 +62,8 @@ internal sealed class RecordTail : HistoryChecker
 
     private static string Text(object record) => record switch
     {
-        Delivered it => $"{it.At:c} {it.Subscription} was given {it.Message}",
-        GapTold it => $"{it.At:c} {it.Subscription} was told that it lacks {it.First} to {it.Last} of {it.Sender}",
+        Delivered it => $"{it.At:c} {it.Subscription} received {it.Message}",
+        GapTold it => $"{it.At:c} {it.Subscription} was notified of a gap from {it.First} to {it.Last} of {it.Sender}",
         Sent it => $"{it.At:c} sent: {it.Message}, in {string.Join(", ", it.Views.Select(Short))}",
         Activated it => $"{it.At:c} {it.Subscription} is in view from configuration {it.Configuration:x} on, life {it.Life}",
         Configured it => $"{it.At:c} node {it.Node} ({it.Life}) applied {Text(it.Change)}",
@@ -88,7 +88,7 @@ internal sealed class RecordTail : HistoryChecker
     }
 }
 
-// What one node logs, line by line, with the time of the simulation: written beside the records of a run that is looked at.
+// Writes the log of one node, line by line with the time of the simulation, next to the records of the run.
 internal sealed class RecordLog(TextWriter records, string node, Func<TimeSpan> now) : ILoggerFactory, ILogger
 {
     public void AddProvider(ILoggerProvider provider)

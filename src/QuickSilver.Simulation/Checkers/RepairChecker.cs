@@ -1,7 +1,7 @@
 namespace QuickSilver.Simulation.Checkers;
 
-// I18: requests for repair, and packets sent again, are at most a small multiple of what was lost or held back, and of a
-// constant for what no loss explains: a peer that pauses, a member that knows a view later than the sender.
+// I18: the number of repair requests, and of packets sent again, is at most a small multiple of the packets that were lost or delayed, plus
+// a constant for causes other than loss: a peer that pauses, a member that learns of a view later than the sender.
 internal sealed class RepairChecker : HistoryChecker
 {
     public override string Invariant => "I18";
@@ -21,8 +21,8 @@ internal sealed class RepairChecker : HistoryChecker
     {
         if (count > bound)
         {
-            string losses = $"{totals.Disturbances} datagrams lost, held back or untrue";
-            Violate(totals.At, $"There were {count} {what} for {losses}; {bound:F0} are the bound.");
+            string losses = $"{totals.Disturbances} datagrams lost, delayed or forged";
+            Violate(totals.At, $"There were {count} {what} for {losses}; the bound is {bound:F0}.");
         }
     }
 }

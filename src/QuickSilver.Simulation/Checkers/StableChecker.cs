@@ -2,9 +2,9 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Simulation.Checkers;
 
-// I11: of what a publisher was told that it is stable nothing is lost: every subscriber that was in the view it was sent in and stays up
-// is given it, also where its sender, or all others, are gone since. Two that parted when the service changed owe each other nothing
-// from before; and in a topic of best effort what is stable was sent, and may have been lost.
+// I11: no message is lost after its publisher was told that it is stable. Every subscriber that was in the view of the message and stays up
+// receives it, even if its sender, or all other members, are gone since. Two nodes that were separated when the service changed owe each
+// other nothing from before. In a best-effort topic, a stable message was sent, and may have been lost.
 internal sealed class StableChecker : DeliveryChecker
 {
     private readonly Partings _partings = new();
@@ -36,7 +36,8 @@ internal sealed class StableChecker : DeliveryChecker
                 {
                     var message = new MessageId(log.Sender, log.Topic, number);
                     string fate = log.HasStopped ? "; its sender is gone since" : "";
-                    Violate(Last, $"{listener.Subscription} never got {message}, which its publisher was told is stable{fate}.");
+                    string promise = "although its publisher was told that it is stable";
+                    Violate(Last, $"{listener.Subscription} did not receive {message}, {promise}{fate}.");
                 }
             }
         }

@@ -2,9 +2,10 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Simulation.Checkers;
 
-// I17: tables per topic, region and peer return to their size after churn. A node's life is read whenever it has the same open and all is
-// quiet; between two readings topics, regions and peers came and went. So no table holds notably more than at the first two readings: at
-// the first a life may be too young to know much. A life that comes to host the membership service begins anew, with the service's tables.
+// I17: tables per topic, region and peer return to their size after churn. An incarnation of a node is read whenever it has the same topics
+// open and the cluster is quiet; topics, regions and peers come and go between two readings. No table may have notably more entries than at
+// the first two readings; at the first one, the incarnation may not know much yet. An incarnation that becomes the host of the membership
+// service starts again, with the tables of the service.
 internal sealed class TablesChecker : HistoryChecker
 {
     private const int ReadingsOfBaseline = 2;
@@ -13,15 +14,15 @@ internal sealed class TablesChecker : HistoryChecker
 
     public override string Invariant => "I17";
 
-    /// <summary>How much more may lie in a table than at first: what comes and goes by itself, such as spare objects.</summary>
+    /// <summary>How many more entries a table may have than at first, for entries that vary without churn, such as spare objects.</summary>
     public long Allowance { get; init; } = 24;
 
-    /// <summary>Tables that remember what is over, up to a number of entries: until then they grow.</summary>
+    /// <summary>Tables that remember the past, up to a number of entries: they grow until then.</summary>
     public IReadOnlyDictionary<string, long> Bounded { get; init; } = new Dictionary<string, long>();
 
     /// <summary>
-    /// Tables that are filled when a node comes to lead, from another table that it has in any case: how many times as many entries they
-    /// may have as that one.
+    /// Tables that are filled when a node becomes a leader, from another table that every node has: how many times the entries of that
+    /// table they may have.
     /// </summary>
     public IReadOnlyDictionary<string, (string Table, int Times)> OfLeaders { get; init; } =
         new Dictionary<string, (string Table, int Times)>();
@@ -50,7 +51,7 @@ internal sealed class TablesChecker : HistoryChecker
 
             if (size > most)
             {
-                string growth = $"{size} entries in {table}, where there were {before} with the same open";
+                string growth = $"{size} entries in {table}; there were {before} with the same topics open";
                 Violate(reading.At, $"Node {reading.Node} ({reading.Life}) has {growth}.");
             }
         }

@@ -2,9 +2,9 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Simulation.Checkers;
 
-// I7: one line of views. A life of a node never goes back to an older configuration or region view, nor takes one twice,
-// and two nodes that are told the same view of a region are told the same members. Self-inclusive: who is told that it
-// subscribes to a topic is a member of a region that the topic's messages go to.
+// I7: one sequence of views. An incarnation of a node never returns to an older configuration or region view, and applies none twice. Two
+// nodes that are told the same view of a region are told the same members. Self-inclusion: a node that is told that it subscribes to a
+// topic is a member of a region of that topic.
 internal sealed class ViewsChecker : HistoryChecker
 {
     private readonly Dictionary<NodeKey, long> _configurations = [];
@@ -26,7 +26,7 @@ internal sealed class ViewsChecker : HistoryChecker
 
     public override void On(in RegionSeen seen)
     {
-        // A snapshot tells again what is in force: the same number is no step back.
+        // A snapshot repeats the current views: the same number is not a step back.
         if (_regions.TryGetValue((seen.Life, seen.RegionId), out uint last) && seen.Number < last)
         {
             Violate(seen.At, $"Node {seen.Node} ({seen.Life}) went from view {last} of region {seen.RegionId:x} to {seen.Number}.");
@@ -46,7 +46,7 @@ internal sealed class ViewsChecker : HistoryChecker
             && _members[(seen.RegionId, seen.Number)] is var known && known.MembersHash != seen.MembersHash)
         {
             string view = $"view {seen.Number} of region {seen.RegionId:x}";
-            Violate(seen.At, $"Node {seen.Node} ({seen.Life}) sees other members in {view} than {known.Life} does.");
+            Violate(seen.At, $"Node {seen.Node} ({seen.Life}) was told other members in {view} than {known.Life}.");
         }
     }
 
@@ -66,6 +66,6 @@ internal sealed class ViewsChecker : HistoryChecker
         }
 
         string topic = $"topic {seen.View.TopicId:x16} in configuration {seen.View.Configuration}";
-        Violate(seen.At, $"Node {seen.Node} ({seen.Life}) subscribes to {topic}, but is in none of the regions that it goes to.");
+        Violate(seen.At, $"Node {seen.Node} ({seen.Life}) subscribes to {topic}, but is not a member of any of its regions.");
     }
 }

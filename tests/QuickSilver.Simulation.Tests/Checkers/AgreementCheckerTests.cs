@@ -33,7 +33,7 @@ public sealed class AgreementCheckerTests
         Stop(history, Sender);
         var thrown = Assert.Throws<InvariantException>(history.AssertHolds);
         Assert.Equal("I11", Assert.Single(history.Violations).Invariant);
-        Assert.Contains("subscription 1 at node 1 was never given message 2 ", thrown.Message, StringComparison.Ordinal);
+        Assert.Contains("subscription 1 at node 1 did not receive message 2 ", thrown.Message, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -33,7 +33,7 @@ public sealed class ProgressCheckerTests
         Assert.Empty(_story.History.Violations);
         _story.Pass(0.2);
         _story.Pass(0.2);
-        _story.AssertViolated("I22", "subscription 2 at node 2", "message 2 ", "5.0 s are the bound");
+        _story.AssertViolated("I22", "subscription 2 at node 2", "message 2 ", "the bound is 5.0 s");
         Assert.Equal(1, _story.History.ViolationCount);
     }
 
@@ -100,7 +100,7 @@ public sealed class ProgressCheckerTests
         _story.Pass(10);
         _story.History.Waits(new Waits(_story.Now, 2, RegionStory.Topic, "to open", TimeSpan.FromSeconds(6)));
         _story.History.Waits(new Waits(_story.Now, 2, RegionStory.Topic, "to open", TimeSpan.FromSeconds(6)));
-        _story.AssertViolated("I22", "node 2 waits since 00:00:06 to open topic 000000000000f00d");
+        _story.AssertViolated("I22", "node 2 has waited since 00:00:06 to open topic 000000000000f00d");
         Assert.Equal(1, _story.History.ViolationCount);
     }
 

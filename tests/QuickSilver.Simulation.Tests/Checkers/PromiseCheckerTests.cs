@@ -64,7 +64,7 @@ public sealed class PromiseCheckerTests
         story.Send(1, 2);
         story.Deliver(2, 1, 2);
         story.Deliver(3, 1);
-        story.AssertViolated("I1", "subscription 3 at node 3", "neither given message 2 ");
+        story.AssertViolated("I1", "subscription 3 at node 3", "neither received message 2 ");
     }
 
     [Fact]
@@ -130,7 +130,7 @@ public sealed class PromiseCheckerTests
         Read(story, new NodeKey(0xA, 2), ("peers", 1000));
         story.History.AssertHolds();
         Read(story, RegionStory.Sender, ("peers", 17), ("closed", 161));
-        story.AssertViolated("I17", "17 entries in peers, where there were 4", "161 entries in closed");
+        story.AssertViolated("I17", "17 entries in peers; there were 4", "161 entries in closed");
     }
 
     [Fact]
@@ -169,7 +169,7 @@ public sealed class PromiseCheckerTests
         story.History.AssertHolds();
         ReadHost(story, RegionStory.Sender, ("members", 161));
         Read(story, RegionStory.Sender, ("members", 100));
-        story.AssertViolated("I17", "161 entries in members, where there were 100", "100 entries in members, where there were 0");
+        story.AssertViolated("I17", "161 entries in members; there were 100", "100 entries in members; there were 0");
     }
 
     private static void Read(RegionStory story, NodeKey life, params (string Name, long Size)[] sizes) =>

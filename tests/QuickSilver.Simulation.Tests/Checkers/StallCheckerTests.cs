@@ -17,7 +17,7 @@ public sealed class StallCheckerTests
         _story.Pass(0.1);
         Wait(since: 0, named: null);
         Wait(since: 0, named: null);
-        _story.AssertViolated("I21", "node 2", "to publish to", "does not say why", "4.0 s are the bound");
+        _story.AssertViolated("I21", "node 2", "to publish to", "reports no cause", "the bound is 4.0 s");
         Assert.Equal(1, _story.History.ViolationCount);
     }
 

@@ -24,7 +24,7 @@ public sealed class WholeNodeCheckerTests
         story.Configure(Sender, 4, [View(1, 4, Sender, Receiver)], subscribed: false);
         story.History.AssertHolds();
         story.Configure(Other, 4, [View(1, 4, Sender, Receiver)], subscribed: true);
-        story.AssertViolated("I7", "subscribes to topic 000000000000f00d", "none of the regions");
+        story.AssertViolated("I7", "subscribes to topic 000000000000f00d", "not a member of any of its regions");
     }
 
     [Fact]
@@ -77,7 +77,7 @@ public sealed class WholeNodeCheckerTests
         story.Send(2, View(1, 4, Receiver, Other));
         story.Configure(Receiver, 4, [View(1, 4, Receiver, Other)], subscribed: true);
         story.Deliver(1);
-        story.AssertViolated("I8", "subscription 7 at node 3", "message 2 ", "never got it");
+        story.AssertViolated("I8", "subscription 7 at node 3", "message 2 ", "did not receive it");
     }
 
     [Theory]
@@ -95,7 +95,7 @@ public sealed class WholeNodeCheckerTests
         story.Admit(Receiver, service: 2, 9);
         if (isOwed)
         {
-            story.AssertViolated("I8", "message 1 ", "never got it");
+            story.AssertViolated("I8", "message 1 ", "did not receive it");
         }
         else
         {
@@ -215,7 +215,7 @@ public sealed class WholeNodeCheckerTests
 
         story = new Story(new RepairChecker { MostPerDisturbance = 2, Allowance = 5 });
         story.History.Count(new RepairTotals(story.Now, 10, 0, 26));
-        story.AssertViolated("I18", "26 packets sent again", "10 datagrams lost, held back or untrue");
+        story.AssertViolated("I18", "26 packets sent again", "10 datagrams lost, delayed or forged");
     }
 
     [Fact]
@@ -227,7 +227,7 @@ public sealed class WholeNodeCheckerTests
         story.Deliver(3);
         story.Deliver(2);
         story.Deliver(9);
-        Assert.Contains("was given message 3 ", tail.ToString(), StringComparison.Ordinal);
+        Assert.Contains("received message 3 ", tail.ToString(), StringComparison.Ordinal);
         Assert.DoesNotContain("message 9 ", tail.ToString(), StringComparison.Ordinal);
     }
 
@@ -250,7 +250,7 @@ public sealed class WholeNodeCheckerTests
         story.Admit(Receiver, service: 2, number: 5);
         story.Admit(Sender, service: 1, number: 6);
         story.Admit(Sender, service: 2, number: 7);
-        story.AssertViolated("I9", "beside service 0000000000000002");
+        story.AssertViolated("I9", "at the same time as service 0000000000000002");
 
         story = new Story(new PrimaryChecker { HostsMayPart = true });
         story.Admit(Sender, service: 1, number: 4);
@@ -266,7 +266,7 @@ public sealed class WholeNodeCheckerTests
         var story = new Story(new PrimaryChecker { HostsMayPart = true });
         story.Admit(Sender, service: 1, number: 4);
         story.Admit(Receiver, service: 2, number: 5);
-        story.AssertViolated("I9", "follow 2 lives");
+        story.AssertViolated("I9", "follow 2 incarnations");
 
         story = new Story(new PrimaryChecker());
         story.Admit(Sender, service: 1, number: 4);

@@ -3,13 +3,13 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Simulation.Checkers.Progress;
 
-// I24: what goes to views in which no member has a fault does not notice that others have: it arrives within a bound that is too short
-// for finding out and removing anybody.
+// I24: messages in views without a faulty member are not affected by faults of other nodes. They arrive within a bound that is too short to
+// detect and remove a node.
 internal sealed class IsolationChecker(TimeSpan bound) : ProgressChecker(bound)
 {
     public override string Invariant => "I24";
 
-    // Its own application may wait because of what else it sends, to where the fault is: that is a matter of progress.
+    // An application may wait because it also sends to faulty nodes: ProgressChecker checks that.
     public override void On(in Waits waits)
     {
     }

@@ -2,19 +2,19 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Simulation.Checkers.Progress;
 
-// I19: at the end of a history (faults long stopped) every subscription that is still open, at a node that still lives,
-// has all that senders which still live published to its topic since it subscribed. Tell Subscribed when the service says
-// that the subscription's configuration is settled: before, a sender may rightly still use the view without it. What a
-// subscription was given earlier it is also owed the sequel of. Where nodes may lose each other when the service changes, it is
-// told again once a change of the service is settled, a sender owes what it sent since it came over itself, and the sequel only
-// when it is heard again (I1); what those that have not parted owe each other from before, I8 demands.
+// I19: at the end of a history, long after the faults, every open subscription of a live node has received everything that live senders
+// published to its topic since it subscribed. Call Subscribed when the service reports that the configuration of the subscription is
+// settled; before that, a sender may still use the view without it. If a subscription received messages earlier, it must also receive the
+// following ones. Where nodes may be separated when the service changes, Subscribed is called again when the change of the service is
+// settled. A sender then owes what it sent since it moved to the new service, and the messages after those received earlier only when it is
+// heard again (I1). I8 checks what nodes that were not separated owe each other from before.
 internal sealed class LivenessChecker : HistoryChecker
 {
     private readonly Dictionary<ulong, List<SenderLog>> _logsByTopic = [];
     private readonly Dictionary<(ulong Topic, NodeKey Sender), SenderLog> _logs = [];
     private readonly List<Open> _open = [];
     private readonly Dictionary<long, Open> _openByNumber = [];
-    // In which configuration each node was last admitted, and when it came over to there from another service.
+    // The configuration in which each node was last admitted, and when it moved to that service from another one.
     private readonly Dictionary<NodeKey, (long Configuration, TimeSpan At)> _admitted = [];
     private TimeSpan _last;
 
@@ -23,7 +23,7 @@ internal sealed class LivenessChecker : HistoryChecker
     /// <summary>True: a gap notice excuses (best effort, or senders and regions that may be lost). False: only delivery counts.</summary>
     public bool GapsExcuse { get; init; }
 
-    /// <summary>Topics whose losses are told and not repaired: another checker's (<see cref="BestEffortChecker"/>).</summary>
+    /// <summary>Topics whose losses are reported and not repaired: checked by another checker (<see cref="BestEffortChecker"/>).</summary>
     public Func<ulong, bool> IsBestEffort { get; init; } = static _ => false;
 
     public override bool IsComplete => FirstMissing() is null;
@@ -118,12 +118,12 @@ internal sealed class LivenessChecker : HistoryChecker
         {
             if (FirstMissing(open) is { } message)
             {
-                Violate(_last, $"{open.Subscription} never got {message}, which was published while it was subscribed.");
+                Violate(_last, $"{open.Subscription} did not receive {message}, which was published while it was subscribed.");
             }
         }
     }
 
-    /// <summary>What some subscription is still owed, or null.</summary>
+    /// <summary>A message that some subscription must still receive, or null.</summary>
     public (Subscription Subscription, MessageId Message)? FirstMissing()
     {
         foreach (var open in _open)

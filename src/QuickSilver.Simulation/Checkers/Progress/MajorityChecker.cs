@@ -1,8 +1,8 @@
 namespace QuickSilver.Simulation.Checkers.Progress;
 
-// I23: a side with the majority loses nobody by a partition or its healing. As told by who breaks things: nodes that have a fault, such
-// as a minority that is cut off, may be removed; where all others together are more than half, none of them may, neither while the
-// fault stands nor when it ends.
+// I23: a majority loses no member by a partition or by its end. The injector of faults tells which nodes are faulty. Faulty nodes, such as
+// a minority that is cut off, may be removed. If the other nodes are more than half, none of them may be removed, neither during the fault
+// nor when it ends.
 internal sealed class MajorityChecker(int nodes) : HistoryChecker
 {
     private readonly HashSet<int> _troubled = [];
@@ -23,7 +23,7 @@ internal sealed class MajorityChecker(int nodes) : HistoryChecker
         if (healthy * 2 > nodes && !_troubled.Contains(expelled.Node))
         {
             string side = $"{healthy} of {nodes} nodes are on the healthy side with it";
-            Violate(expelled.At, $"Node {expelled.Node} ({expelled.Life}) was removed, and nothing was wrong with it: {side}.");
+            Violate(expelled.At, $"Node {expelled.Node} ({expelled.Life}) was removed, although it had no fault: {side}.");
         }
     }
 }

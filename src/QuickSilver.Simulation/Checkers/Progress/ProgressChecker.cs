@@ -3,9 +3,9 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Simulation.Checkers.Progress;
 
-// I22: progress while faults stand, not only after they end. A healthy node gets what another healthy node sent in a view of both within
-// a bound, in which those with a fault can be found out and removed; and no application of a healthy node waits longer for its node.
-// A reader that does not read excuses its own topic, and nothing else. Asked at each look; a violation is told once.
+// I22: progress during faults, not only after they end. A healthy node receives what another healthy node sent in a view of both within a
+// bound, in which faulty nodes can be detected and removed. No application of a healthy node waits longer for its node. A reader that does
+// not read excuses its own topic only. Each look checks this; a violation is reported once.
 internal class ProgressChecker(TimeSpan bound) : DeliveryChecker
 {
     private readonly Partings _partings = new();
@@ -14,7 +14,7 @@ internal class ProgressChecker(TimeSpan bound) : DeliveryChecker
     private readonly HashSet<ulong> _troubledTopics = [];
     private readonly HashSet<(long Subscription, NodeKey Sender)> _told = [];
     private readonly HashSet<(int Node, ulong Topic)> _waiting = [];
-    // When the troubled were last changed: what was held up before has its time anew.
+    // When the set of faulty nodes last changed: the bound of what was delayed before starts again.
     private TimeSpan _since;
 
     public override string Invariant => "I22";
@@ -44,7 +44,7 @@ internal class ProgressChecker(TimeSpan bound) : DeliveryChecker
             && _waiting.Add((waits.Node, waits.Topic)))
         {
             string who = $"The application of node {waits.Node}";
-            Violate(waits.At, $"{who} waits since {waits.Since:c} {waits.What} topic {waits.Topic:x16}; {Name(bound)} are the bound.");
+            Violate(waits.At, $"{who} has waited since {waits.Since:c} {waits.What} topic {waits.Topic:x16}; the bound is {Name(bound)}.");
         }
     }
 
@@ -63,7 +63,7 @@ internal class ProgressChecker(TimeSpan bound) : DeliveryChecker
                     && _told.Add((listener.Subscription.Number, log.Sender)))
                 {
                     var message = new MessageId(log.Sender, log.Topic, number);
-                    Violate(at, $"{listener.Subscription} has not got {message}, sent at {sent:c}; {Name(bound)} are the bound.");
+                    Violate(at, $"{listener.Subscription} has not received {message}, sent at {sent:c}; the bound is {Name(bound)}.");
                 }
             }
         }

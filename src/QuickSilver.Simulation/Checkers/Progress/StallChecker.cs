@@ -1,8 +1,8 @@
 namespace QuickSilver.Simulation.Checkers.Progress;
 
-// I21: no unnamed stall. An application that waits for its node longer than the node's limit finds the cause in the node's status, whoever
-// is at fault: the fault may stand, silence about it may not. A node looks twice within its limit, so it has named what waits by twice the
-// limit; what waits is told once.
+// I21: no stall without a reported cause. If an application waits for its node longer than the node's limit, the node's status contains the
+// cause, wherever the fault is. The fault may persist, but it must be reported. A node looks twice within its limit, so it has reported the
+// cause after twice the limit. Each wait is reported once.
 internal sealed class StallChecker(TimeSpan limit) : HistoryChecker
 {
     private readonly HashSet<(int Node, ulong Topic, TimeSpan Since)> _told = [];
@@ -15,8 +15,8 @@ internal sealed class StallChecker(TimeSpan limit) : HistoryChecker
     {
         if (waits.Named is null && waits.At - waits.Since > Bound && _told.Add((waits.Node, waits.Topic, waits.Since)))
         {
-            string who = $"The application of node {waits.Node} waits since {waits.Since:c} {waits.What} topic {waits.Topic:x16}";
-            Violate(waits.At, $"{who}, and the node does not say why; {Bound.TotalSeconds:F1} s are the bound.");
+            string who = $"The application of node {waits.Node} has waited since {waits.Since:c} {waits.What} topic {waits.Topic:x16}";
+            Violate(waits.At, $"{who}, and the node reports no cause; the bound is {Bound.TotalSeconds:F1} s.");
         }
     }
 }
