@@ -84,7 +84,7 @@ internal sealed class DispatchBench : IViewsObserver
         if (kind == PacketKind.Data)
         {
             int payload = bytes - PacketHeader.Bytes - MessageHeader.Bytes;
-            MessageHeader.Write(packet.AsSpan(PacketHeader.Bytes), payload, start: false, Topic, sequence);
+            MessageHeader.Write(packet.AsSpan(PacketHeader.Bytes), payload, MessageMarks.None, Topic, sequence);
         }
         else
         {
