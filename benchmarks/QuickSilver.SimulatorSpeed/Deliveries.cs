@@ -48,12 +48,11 @@ internal sealed class Deliveries(int nodes, int payloadBytes, int messagesPerSec
         cluster.Start(
             async node =>
             {
-                var listen = new TopicOptions { Access = TopicAccess.Subscribe };
-                var topic = await node.Node.OpenTopicAsync<ReadOnlyMemory<byte>>("load", listen);
+                var topic = await node.Node.OpenSubscriberAsync<ReadOnlyMemory<byte>>("load");
                 topic.Handle((in _) => _delivered++);
             });
         var sender = cluster.Await(
-            cluster.Nodes[0].Node.OpenTopicAsync<ReadOnlyMemory<byte>>("load", new TopicOptions { Access = TopicAccess.Publish }));
+            cluster.Nodes[0].Node.OpenPublisherAsync<ReadOnlyMemory<byte>>("load"));
         cluster.Await(sender.WaitForSubscribersAsync(nodes));
         var payload = new byte[payloadBytes];
         if (messagesPerSecond > 0)
@@ -70,7 +69,7 @@ internal sealed class Deliveries(int nodes, int payloadBytes, int messagesPerSec
         return cluster;
     }
 
-    private async Task SendAsync(SimulatedNode node, ITopic<ReadOnlyMemory<byte>> topic, byte[] payload)
+    private async Task SendAsync(SimulatedNode node, ITopicPublisher<ReadOnlyMemory<byte>> topic, byte[] payload)
     {
         using var timer = new PeriodicTimer(TimeSpan.FromSeconds(1) / messagesPerSecond, node.Time);
         while (await timer.WaitForNextTickAsync())

@@ -24,8 +24,7 @@ internal static class IdleNodes
         {
             if (withTopic)
             {
-                var listen = new TopicOptions { Access = TopicAccess.Subscribe };
-                var topic = await node.Node.OpenTopicAsync<ReadOnlyMemory<byte>>("idle", listen);
+                var topic = await node.Node.OpenSubscriberAsync<ReadOnlyMemory<byte>>("idle");
                 topic.Handle((in _) => { });
             }
         });

@@ -1,17 +1,19 @@
 using System.Runtime.CompilerServices;
 using QuickSilver.Endpoints;
 using QuickSilver.Serialization;
+using QuickSilver.Topics;
 
 namespace QuickSilver.Hosting;
 
 // A topic that is injected before the node has joined, and outlives an expelled one. While it is open each call goes
 // straight to the node's endpoint; before that, calls wait and handlers and feeds are kept to be attached.
-internal sealed class HostedTopic<T>(string name, TopicOptions options, IPayloadCodec<T>? codec) : ITopic<T>, IHostedTopic, IDisposable
+internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptions options, IPayloadCodec<T>? codec)
+    : ITopic<T>, IHostedTopic, IDisposable
 {
     private readonly Lock _lock = new();
     private readonly List<IAttachment> _attachments = [];
-    private TaskCompletionSource<ITopic<T>> _opened = NewSource();
-    private volatile ITopic<T>? _current;
+    private TaskCompletionSource<TopicEndpoint<T>> _opened = NewSource();
+    private volatile TopicEndpoint<T>? _current;
     private volatile Exception? _fault;
 
     public string Name => name;
@@ -22,7 +24,7 @@ internal sealed class HostedTopic<T>(string name, TopicOptions options, IPayload
 
     public int Subscribers => _current?.Subscribers ?? 0;
 
-    private Task<ITopic<T>> Opened
+    private Task<TopicEndpoint<T>> Opened
     {
         get
         {
@@ -37,9 +39,7 @@ internal sealed class HostedTopic<T>(string name, TopicOptions options, IPayload
     {
         try
         {
-            var topic = codec is null
-                ? await node.OpenTopicAsync<T>(name, options, cancellationToken).ConfigureAwait(false)
-                : await node.OpenTopicAsync(name, codec, options, cancellationToken).ConfigureAwait(false);
+            var topic = await node.OpenEndpointAsync(name, access, options, codec, cancellationToken).ConfigureAwait(false);
             lock (_lock)
             {
                 _fault = null;
@@ -147,7 +147,7 @@ internal sealed class HostedTopic<T>(string name, TopicOptions options, IPayload
     {
     }
 
-    private static TaskCompletionSource<ITopic<T>> NewSource() => new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private static TaskCompletionSource<TopicEndpoint<T>> NewSource() => new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     private async ValueTask PublishWhenOpenAsync(T value, PublishCompletion completion, CancellationToken cancellationToken)
     {
@@ -172,7 +172,7 @@ internal sealed class HostedTopic<T>(string name, TopicOptions options, IPayload
     }
 
     // Together: each of those that were here before the topic was open gets what it buffered while it was being opened.
-    private void AttachHandlers(ITopic<T> topic)
+    private void AttachHandlers(TopicEndpoint<T> topic)
     {
         HostedHandler[] handlers = [.. _attachments.OfType<HostedHandler>()];
         if (handlers.Length == 0)
@@ -180,7 +180,7 @@ internal sealed class HostedTopic<T>(string name, TopicOptions options, IPayload
             return;
         }
 
-        var attached = ((TopicEndpoint<T>)topic).HandleTogether([.. handlers.Select(static one => (one.Handler, one.OnGap))]);
+        var attached = topic.HandleTogether([.. handlers.Select(static one => (one.Handler, one.OnGap))]);
         for (int i = 0; i < handlers.Length; i++)
         {
             handlers[i].Attached = attached[i];

@@ -14,7 +14,8 @@ public sealed class QuickSilverBuilder
     public IServiceCollection Services { get; }
 
     /// <summary>
-    /// Adds a topic. Inject <see cref="ITopic{T}"/>, or <c>[FromKeyedServices(name)] ITopic&lt;T&gt;</c> if several topics have the same
+    /// Adds a topic to publish and to subscribe. Inject <see cref="ITopic{T}"/>, <see cref="ITopicPublisher{T}"/> or
+    /// <see cref="ITopicSubscriber{T}"/>, which are the same object; with <c>[FromKeyedServices(name)]</c> if several topics have the same
     /// payload type. The topic can be used immediately: calls wait until the node has joined. The host owns the topic, so do not dispose it
     /// where it is injected.
     /// </summary>
@@ -22,20 +23,29 @@ public sealed class QuickSilverBuilder
     /// <param name="name">The topic's name.</param>
     /// <param name="options">The options. Null: the defaults.</param>
     /// <param name="codec">The codec. Null: the codec of the type (bytes, string, or generated).</param>
-    public QuickSilverBuilder AddTopic<T>(string name, TopicOptions? options = null, IPayloadCodec<T>? codec = null)
-    {
-        var checkedOptions = Check(name, options);
-        if (Services.Any(service => service.IsKeyedService && service.ServiceType == typeof(ITopic<T>) && Equals(service.ServiceKey, name)))
-        {
-            throw new ArgumentException($"Topic \"{name}\" of {typeof(T)} is already added. Add each topic once.", nameof(name));
-        }
+    /// <exception cref="ArgumentException">The name is invalid, or the topic was already added.</exception>
+    /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
+    public QuickSilverBuilder AddTopic<T>(string name, TopicOptions? options = null, IPayloadCodec<T>? codec = null) =>
+        Add(
+            name,
+            TopicAccess.PublishAndSubscribe,
+            options,
+            codec,
+            typeof(ITopic<T>),
+            typeof(ITopicPublisher<T>),
+            typeof(ITopicSubscriber<T>));
 
-        Services.AddKeyedSingleton<ITopic<T>>(name, (_, _) => new HostedTopic<T>(name, checkedOptions, codec));
-        Services.AddSingleton<IHostedTopic>(provider => (IHostedTopic)provider.GetRequiredKeyedService<ITopic<T>>(name));
-        Services.AddSingleton(new TopicName<T>(name));
-        Services.TryAddSingleton(static provider => Sole<T>(provider));
-        return this;
-    }
+    /// <summary>
+    /// Adds a topic to publish only. Inject <see cref="ITopicPublisher{T}"/>. The node does not receive the topic's messages for it.
+    /// </summary>
+    /// <inheritdoc cref="AddTopic{T}"/>
+    public QuickSilverBuilder AddPublisher<T>(string name, TopicOptions? options = null, IPayloadCodec<T>? codec = null) =>
+        Add(name, TopicAccess.Publish, options, codec, typeof(ITopicPublisher<T>));
+
+    /// <summary>Adds a topic to subscribe only. Inject <see cref="ITopicSubscriber{T}"/>.</summary>
+    /// <inheritdoc cref="AddTopic{T}"/>
+    public QuickSilverBuilder AddSubscriber<T>(string name, TopicOptions? options = null, IPayloadCodec<T>? codec = null) =>
+        Add(name, TopicAccess.Subscribe, options, codec, typeof(ITopicSubscriber<T>));
 
     /// <summary>
     /// Adds a singleton service that handles a topic's messages on the node's core thread. It has an endpoint of its own, which only
@@ -44,17 +54,17 @@ public sealed class QuickSilverBuilder
     /// <typeparam name="T">The payload type.</typeparam>
     /// <typeparam name="THandler">The service.</typeparam>
     /// <param name="name">The topic's name.</param>
-    /// <param name="options">The options. Null: the defaults. The access is always to subscribe.</param>
+    /// <param name="options">The options. Null: the defaults.</param>
     /// <param name="codec">The codec. Null: the codec of the type (bytes, string, or generated).</param>
     public QuickSilverBuilder AddTopicHandler<T, THandler>(string name, TopicOptions? options = null, IPayloadCodec<T>? codec = null)
         where THandler : class, ITopicHandler<T>
     {
-        var checkedOptions = Check(name, options) with { Access = TopicAccess.Subscribe };
+        var checkedOptions = Check(name, options);
         Services.TryAddSingleton<THandler>();
         Services.AddSingleton<IHostedTopic>(provider =>
         {
             var handler = provider.GetRequiredService<THandler>();
-            var topic = new HostedTopic<T>(name, checkedOptions, codec);
+            var topic = new HostedTopic<T>(name, TopicAccess.Subscribe, checkedOptions, codec);
             topic.Handle(handler.Handle, handler.OnGap);
             return topic;
         });
@@ -69,16 +79,39 @@ public sealed class QuickSilverBuilder
         return options;
     }
 
-    private static ITopic<T> Sole<T>(IServiceProvider provider)
+    // One object that is injected under each of its interfaces, with its name as the key, and without a key if no other has the type.
+    private QuickSilverBuilder Add<T>(
+        string name, TopicAccess access, TopicOptions? options, IPayloadCodec<T>? codec, params Type[] interfaces)
     {
-        var names = provider.GetServices<TopicName<T>>().Select(static topic => topic.Name).ToArray();
+        var checkedOptions = Check(name, options);
+        if (Services.Any(service => service.IsKeyedService && interfaces.Contains(service.ServiceType) && Equals(service.ServiceKey, name)))
+        {
+            throw new ArgumentException($"Topic \"{name}\" of {typeof(T)} is already added. Add each topic once.", nameof(name));
+        }
+
+        object added = new();
+        Services.AddKeyedSingleton(added, (_, _) => new HostedTopic<T>(name, access, checkedOptions, codec));
+        Services.AddSingleton<IHostedTopic>(provider => provider.GetRequiredKeyedService<HostedTopic<T>>(added));
+        foreach (var type in interfaces)
+        {
+            Services.AddKeyedSingleton(type, name, (provider, _) => provider.GetRequiredKeyedService<HostedTopic<T>>(added));
+            Services.AddSingleton(new TopicOfType(type, name));
+            Services.TryAdd(ServiceDescriptor.Singleton(type, provider => Sole(provider, type)));
+        }
+
+        return this;
+    }
+
+    private static object Sole(IServiceProvider provider, Type type)
+    {
+        var names = provider.GetServices<TopicOfType>().Where(topic => topic.Type == type).Select(static topic => topic.Name).ToArray();
         return names.Length == 1
-            ? provider.GetRequiredKeyedService<ITopic<T>>(names[0])
+            ? provider.GetRequiredKeyedService(type, names[0])
             : throw new InvalidOperationException(
-                $"{names.Length} topics have the payload type {typeof(T)} ({string.Join(", ", names)}). "
+                $"{names.Length} topics have the payload type {type.GenericTypeArguments[0]} ({string.Join(", ", names)}). "
                 + "Inject one of them by name, with [FromKeyedServices(name)].");
     }
 
-    // One per AddTopic of the type, so that the sole one can be injected without its name.
-    private sealed record TopicName<T>(string Name);
+    // One for each interface of each added topic, so that the sole one can be injected without its name.
+    private sealed record TopicOfType(Type Type, string Name);
 }

@@ -90,11 +90,6 @@ internal static class OptionRules
             Add(failures, nameof(options.Guarantee), (int)options.Guarantee, "Reliable or BestEffort");
         }
 
-        if (options.Access is not (TopicAccess.Publish or TopicAccess.Subscribe or TopicAccess.PublishAndSubscribe))
-        {
-            Add(failures, nameof(options.Access), (int)options.Access, "Publish, Subscribe or PublishAndSubscribe");
-        }
-
         Within(failures, nameof(options.ReaderCapacity), options.ReaderCapacity, 1, MaxReaderCapacity);
         if (!Enum.IsDefined(options.SlowReader))
         {

@@ -67,39 +67,57 @@ public sealed class QuickSilverNode : IAsyncDisposable
         return StartOnMachineAsync(checkedOptions, guarded, cancellationToken);
     }
 
-    /// <summary>Opens a topic whose payload type has a codec: bytes, string, or a <c>[DataContract]</c> type of this project.</summary>
+    /// <summary>
+    /// Opens a topic to publish and to subscribe. Its payload type has a codec: bytes, string, or a <c>[DataContract]</c> type of this
+    /// project.
+    /// </summary>
     /// <exception cref="ArgumentException">The name does not have 1 to 255 characters, or contains control characters.</exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
     /// <exception cref="NotSupportedException">
     /// The type has no codec, or its schema is invalid or too large. See <see cref="PayloadSchema.MaxFields"/>.
     /// </exception>
     /// <exception cref="ContractMismatchException">The topic is open elsewhere with a contract that does not match.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
+    /// <exception cref="ObjectDisposedException">The node was disposed.</exception>
+    /// <exception cref="OperationCanceledException">The token cancelled the call.</exception>
     /// <remarks>
     /// Completes when the membership service has granted access and, for a subscriber, when this node is in a view of the topic. Messages
-    /// that others publish after they know that view are delivered here.
+    /// that others publish after they know that view are delivered here. To use one half only, call
+    /// <see cref="OpenPublisherAsync{T}(string, TopicOptions?, CancellationToken)"/> or
+    /// <see cref="OpenSubscriberAsync{T}(string, TopicOptions?, CancellationToken)"/>: a node that does not subscribe receives nothing.
     /// </remarks>
-    public Task<ITopic<T>> OpenTopicAsync<T>(string name, TopicOptions? options = null, CancellationToken cancellationToken = default)
-    {
-        if (!GeneratedCodecs.TryGet<T>(out var codec))
-        {
-            throw new NotSupportedException(MissingCodec.InWords(typeof(T)));
-        }
+    public Task<ITopic<T>> OpenTopicAsync<T>(string name, TopicOptions? options = null, CancellationToken cancellationToken = default) =>
+        OpenAsync<T, ITopic<T>>(name, CodecOf<T>(), TopicAccess.PublishAndSubscribe, options, cancellationToken);
 
-        return OpenTopicAsync(name, codec, options, cancellationToken);
-    }
-
-    /// <summary>Opens a topic with the specified payload codec.</summary>
+    /// <summary>Opens a topic with the specified payload codec, to publish and to subscribe.</summary>
     /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
     public Task<ITopic<T>> OpenTopicAsync<T>(
-        string name, IPayloadCodec<T> codec, TopicOptions? options = null, CancellationToken cancellationToken = default)
-    {
-        TopicName.Check(name);
-        ArgumentNullException.ThrowIfNull(codec);
-        options ??= new TopicOptions();
-        OptionRules.Check(options);
-        ObjectDisposedException.ThrowIf(_core.State == NodeState.Stopped, this);
-        return OpenAsync(name, codec, options, cancellationToken);
-    }
+        string name, IPayloadCodec<T> codec, TopicOptions? options = null, CancellationToken cancellationToken = default) =>
+        OpenAsync<T, ITopic<T>>(name, codec, TopicAccess.PublishAndSubscribe, options, cancellationToken);
+
+    /// <summary>Opens a topic to publish only. This node receives none of its messages for this endpoint.</summary>
+    /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
+    public Task<ITopicPublisher<T>> OpenPublisherAsync<T>(
+        string name, TopicOptions? options = null, CancellationToken cancellationToken = default) =>
+        OpenAsync<T, ITopicPublisher<T>>(name, CodecOf<T>(), TopicAccess.Publish, options, cancellationToken);
+
+    /// <summary>Opens a topic with the specified payload codec, to publish only.</summary>
+    /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
+    public Task<ITopicPublisher<T>> OpenPublisherAsync<T>(
+        string name, IPayloadCodec<T> codec, TopicOptions? options = null, CancellationToken cancellationToken = default) =>
+        OpenAsync<T, ITopicPublisher<T>>(name, codec, TopicAccess.Publish, options, cancellationToken);
+
+    /// <summary>Opens a topic to subscribe only.</summary>
+    /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
+    public Task<ITopicSubscriber<T>> OpenSubscriberAsync<T>(
+        string name, TopicOptions? options = null, CancellationToken cancellationToken = default) =>
+        OpenAsync<T, ITopicSubscriber<T>>(name, CodecOf<T>(), TopicAccess.Subscribe, options, cancellationToken);
+
+    /// <summary>Opens a topic with the specified payload codec, to subscribe only.</summary>
+    /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
+    public Task<ITopicSubscriber<T>> OpenSubscriberAsync<T>(
+        string name, IPayloadCodec<T> codec, TopicOptions? options = null, CancellationToken cancellationToken = default) =>
+        OpenAsync<T, ITopicSubscriber<T>>(name, codec, TopicAccess.Subscribe, options, cancellationToken);
 
     /// <summary>The counters of the node since it started.</summary>
     public NodeCounters GetCounters() => _core.ReadCounters();
@@ -150,6 +168,11 @@ public sealed class QuickSilverNode : IAsyncDisposable
         return new ValueTask(disposal);
     }
 
+    /// <summary>An endpoint whose access is known only at run time. A codec of null is the type's own.</summary>
+    internal Task<TopicEndpoint<T>> OpenEndpointAsync<T>(
+        string name, TopicAccess access, TopicOptions? options = null, IPayloadCodec<T>? codec = null, CancellationToken stop = default) =>
+        OpenAsync<T, TopicEndpoint<T>>(name, codec ?? CodecOf<T>(), access, options, stop);
+
     /// <summary>Starts a node on parts that were composed elsewhere: for a machine, the simulator or a test.</summary>
     internal static async Task<QuickSilverNode> StartAsync(
         INodeParts parts, QuickSilverOptions options, ILoggerFactory logs, CancellationToken cancellationToken)
@@ -192,8 +215,24 @@ public sealed class QuickSilverNode : IAsyncDisposable
         return await StartAsync(parts, options, logs, cancellationToken).ConfigureAwait(false);
     }
 
-    private async Task<ITopic<T>> OpenAsync<T>(
-        string name, IPayloadCodec<T> codec, TopicOptions options, CancellationToken cancellationToken)
+    private static IPayloadCodec<T> CodecOf<T>() =>
+        GeneratedCodecs.TryGet<T>(out var codec) ? codec : throw new NotSupportedException(MissingCodec.InWords(typeof(T)));
+
+    private Task<TTopic> OpenAsync<T, TTopic>(
+        string name, IPayloadCodec<T> codec, TopicAccess access, TopicOptions? options, CancellationToken cancellationToken)
+        where TTopic : class, ITopicEndpoint
+    {
+        TopicName.Check(name);
+        ArgumentNullException.ThrowIfNull(codec);
+        options ??= new TopicOptions();
+        OptionRules.Check(options);
+        ObjectDisposedException.ThrowIf(_core.State == NodeState.Stopped, this);
+        return OpenCheckedAsync<T, TTopic>(name, codec, access, options, cancellationToken);
+    }
+
+    private async Task<TTopic> OpenCheckedAsync<T, TTopic>(
+        string name, IPayloadCodec<T> codec, TopicAccess access, TopicOptions options, CancellationToken cancellationToken)
+        where TTopic : class, ITopicEndpoint
     {
         var contract = TopicContract.Describe(name, codec.Schema, options);
         var created = new TaskCompletionSource<(TopicOpening Opening, TopicEndpoint<T> Endpoint)>(_core.Completions);
@@ -201,7 +240,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
         {
             try
             {
-                var endpoint = new TopicEndpoint<T>(_core.GetOrAdd(name, contract), codec, options);
+                var endpoint = new TopicEndpoint<T>(_core.GetOrAdd(name, contract), codec, access, options);
                 var asked = new TopicOpening(endpoint.Topic, endpoint, contract);
                 created.SetResult((asked, endpoint));
                 asked.Begin();
@@ -217,7 +256,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
             var (opening, topic) = await created.Task.ConfigureAwait(_core.ResumesInContext);
             await _core.UntilEndedAsync(opening.Done, cancellationToken).ConfigureAwait(_core.ResumesInContext);
             topic.EndWithNode();
-            return topic;
+            return (TTopic)(ITopicEndpoint)topic;
         }
         catch (OperationCanceledException)
         {

@@ -6,9 +6,8 @@ namespace ChurnNode;
 // One subscription from its opening to its end: what came has to be one piece of the topic, each message once and in order.
 internal sealed class Endpoint
 {
-    private static readonly TopicOptions Subscribing = new() { Access = TopicAccess.Subscribe };
 
-    private readonly ITopic<ReadOnlyMemory<byte>> _topic;
+    private readonly ITopicSubscriber<ReadOnlyMemory<byte>> _topic;
     private readonly int _number;
     private readonly bool _isKept;
     private bool _isClosed;
@@ -18,14 +17,14 @@ internal sealed class Endpoint
     private long _received;
     private string? _fault;
 
-    private Endpoint(ITopic<ReadOnlyMemory<byte>> topic, int number, bool isKept)
+    private Endpoint(ITopicSubscriber<ReadOnlyMemory<byte>> topic, int number, bool isKept)
     {
         (_topic, _number, _isKept) = (topic, number, isKept);
         topic.Handle(OnMessage, gap => _fault ??= $"gap {gap.First}-{gap.Last}: {gap.Reason}");
     }
 
     public static async Task<Endpoint> OpenAsync(QuickSilverNode node, int topic, bool isKept) =>
-        new(await node.OpenTopicAsync<ReadOnlyMemory<byte>>(Topics.Data(topic), Subscribing), topic, isKept);
+        new(await node.OpenSubscriberAsync<ReadOnlyMemory<byte>>(Topics.Data(topic)), topic, isKept);
 
     public async Task CloseAsync()
     {

@@ -14,7 +14,7 @@ internal static class Publisher
     public static async Task<int> RunAsync(QuickSilverNode node, int topics, double rate, double seconds, int followers)
     {
         var open = await Task.WhenAll(Enumerable.Range(0, topics).Select(topic =>
-            node.OpenTopicAsync<ReadOnlyMemory<byte>>(Topics.Data(topic), new TopicOptions { Access = TopicAccess.Publish })));
+            node.OpenPublisherAsync<ReadOnlyMemory<byte>>(Topics.Data(topic))));
         await Task.WhenAll(open.Select(topic => topic.WaitForSubscribersAsync(followers)));
         Console.Error.WriteLine("ready");
         byte[] payload = new byte[PayloadBytes];

@@ -1,5 +1,6 @@
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
+using QuickSilver.Membership.Contracts;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Hosting.Tests;
@@ -43,6 +44,27 @@ public sealed class TopicInjectionTests
         Assert.Equal("c", services.GetRequiredService<ITopic<byte[]>>().Name);
         var refusal = Assert.Throws<InvalidOperationException>(() => services.GetRequiredService<ITopic<string>>());
         Assert.Contains("a, b", refusal.Message);
+    }
+
+    [Fact]
+    public async Task A_topic_is_injected_as_what_it_was_added_for()
+    {
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver()
+            .AddTopic<string>("both").AddPublisher<byte[]>("halves").AddSubscriber<byte[]>("halves"));
+        var services = hosted.Host.Services;
+        var both = services.GetRequiredService<ITopic<string>>();
+        Assert.Same(both, services.GetRequiredService<ITopicPublisher<string>>());
+        Assert.Same(both, services.GetRequiredKeyedService<ITopicSubscriber<string>>("both"));
+        var publisher = services.GetRequiredService<ITopicPublisher<byte[]>>();
+        Assert.Same(publisher, services.GetRequiredKeyedService<ITopicPublisher<byte[]>>("halves"));
+        Assert.NotSame(publisher, services.GetRequiredService<ITopicSubscriber<byte[]>>());
+        Assert.Null(services.GetService<ITopic<byte[]>>());
+        await hosted.Host.StartAsync().OrFail();
+        await hosted.Nodes.GetAsync().OrFail();
+        await Patience.Until(() => hosted.CheckAsync("ready").Result.Status == HealthStatus.Healthy);
+        Assert.Equal(
+            [TopicRole.Publish, TopicRole.Publish | TopicRole.Subscribe, TopicRole.Publish | TopicRole.Subscribe],
+            Assert.Single(hosted.Parts).Service.Requests.Select(request => request.Role).Order());
     }
 
     [Fact]

@@ -17,8 +17,8 @@ public sealed class LoopbackTests
         };
         await using var sender = await QuickSilverNode.StartAsync(options);
         await using var receiver = await QuickSilverNode.StartAsync(options);
-        await using var sent = await sender.OpenTopicAsync<byte[]>("large", new TopicOptions { Access = TopicAccess.Publish });
-        await using var received = await receiver.OpenTopicAsync<byte[]>("large", new TopicOptions { Access = TopicAccess.Subscribe });
+        await using var sent = await sender.OpenPublisherAsync<byte[]>("large");
+        await using var received = await receiver.OpenSubscriberAsync<byte[]>("large");
         await sent.WaitForSubscribersAsync(1).OrFail();
         await sent.PublishAsync(new byte[16 << 20], PublishCompletion.Stable).OrFail();
         await using var reader = received.ReadAllAsync().GetAsyncEnumerator();

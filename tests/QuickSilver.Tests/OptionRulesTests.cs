@@ -64,8 +64,6 @@ public sealed class OptionRulesTests
     public static TheoryData<string, string, string, TopicOptions> WrongTopic => new()
     {
         { "Guarantee", "9", "Reliable or BestEffort", new() { Guarantee = (Guarantee)9 } },
-        { "Access", "0", "Publish, Subscribe", new() { Access = 0 } },
-        { "Access", "4", "Publish, Subscribe", new() { Access = (TopicAccess)4 } },
         { "ReaderCapacity", "0", "1 to 1,048,576", new() { ReaderCapacity = 0 } },
         { "ReaderCapacity", "1,048,577", "1 to 1,048,576", new() { ReaderCapacity = (1 << 20) + 1 } },
         { "SlowReader", "3", "Wait, DropOldest or DropNewest", new() { SlowReader = (SlowReaderPolicy)3 } },

@@ -10,7 +10,7 @@ internal sealed class Desk(QuickSilverNode node)
 {
     private static readonly TimeSpan DrainLimit = TimeSpan.FromMinutes(1);
 
-    private readonly Dictionary<string, (ITopic<ReadOnlyMemory<byte>> Topic, long[] Sent)> _publishing = [];
+    private readonly Dictionary<string, (ITopicPublisher<ReadOnlyMemory<byte>> Topic, long[] Sent)> _publishing = [];
     private readonly Dictionary<string, Intake> _taking = [];
     private readonly List<Task> _running = [];
 
@@ -19,14 +19,14 @@ internal sealed class Desk(QuickSilverNode node)
         switch (words)
         {
             case ["subscribe", var name, var guarantee, var how]:
-                var subscribing = new TopicOptions { Guarantee = Of(guarantee), Access = TopicAccess.Subscribe };
-                var taken = await node.OpenTopicAsync<ReadOnlyMemory<byte>>(name, subscribing);
+                var subscribing = new TopicOptions { Guarantee = Of(guarantee) };
+                var taken = await node.OpenSubscriberAsync<ReadOnlyMemory<byte>>(name, subscribing);
                 _taking[name] = new Intake(taken, withReader: how == "reader");
                 Say.Line($"subscribed {name}");
                 break;
             case ["open", var name, var guarantee, var subscribers]:
-                var publishing = new TopicOptions { Guarantee = Of(guarantee), Access = TopicAccess.Publish };
-                var topic = await node.OpenTopicAsync<ReadOnlyMemory<byte>>(name, publishing);
+                var publishing = new TopicOptions { Guarantee = Of(guarantee) };
+                var topic = await node.OpenPublisherAsync<ReadOnlyMemory<byte>>(name, publishing);
                 await topic.WaitForSubscribersAsync((int)Number(subscribers));
                 _publishing[name] = (topic, new long[1]);
                 Say.Line($"open {name}");

@@ -14,7 +14,7 @@ internal sealed class Intake
     private long _told;
     private (int Senders, long Count)? _expected;
 
-    public Intake(ITopic<ReadOnlyMemory<byte>> topic, bool withReader)
+    public Intake(ITopicSubscriber<ReadOnlyMemory<byte>> topic, bool withReader)
     {
         _name = topic.Name;
         if (withReader)
@@ -41,7 +41,7 @@ internal sealed class Intake
 
     public void ReadOn() => _mayRead.SetResult();
 
-    private async Task ReadAsync(ITopic<ReadOnlyMemory<byte>> topic)
+    private async Task ReadAsync(ITopicSubscriber<ReadOnlyMemory<byte>> topic)
     {
         await foreach (var message in topic.ReadAllAsync(onGap: OnGap))
         {

@@ -19,21 +19,20 @@ internal static class GcTrial
     {
         double mainMillis = SinceStart();
         await using var node = await QuickSilverNode.StartAsync(new QuickSilverOptions { Cluster = cluster });
-        var access = role == "send" ? TopicAccess.Publish : TopicAccess.Subscribe;
-        await using var topic = await node.OpenTopicAsync<Departure>(Topic, new TopicOptions { Access = access });
-        double openMillis = SinceStart();
         if (role == "send")
         {
-            await SendAsync(topic);
+            await using var publisher = await node.OpenPublisherAsync<Departure>(Topic);
+            await SendAsync(publisher);
             await node.DrainAsync(TimeSpan.FromSeconds(30));
         }
         else
         {
-            Receive(topic, mainMillis, openMillis);
+            await using var subscriber = await node.OpenSubscriberAsync<Departure>(Topic);
+            Receive(subscriber, mainMillis, SinceStart());
         }
     }
 
-    private static async Task SendAsync(ITopic<Departure> topic)
+    private static async Task SendAsync(ITopicPublisher<Departure> topic)
     {
         await topic.WaitForSubscribersAsync(1, CancellationToken.None);
         var example = Departure.Example(0);
@@ -51,7 +50,7 @@ internal static class GcTrial
         await topic.PublishAsync(example with { AtUnixMillis = -1 });
     }
 
-    private static void Receive(ITopic<Departure> topic, double mainMillis, double openMillis)
+    private static void Receive(ITopicSubscriber<Departure> topic, double mainMillis, double openMillis)
     {
         var held = new Departure[Held];
         var latencies = new long[Rate * Seconds];

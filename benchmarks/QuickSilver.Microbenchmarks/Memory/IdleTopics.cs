@@ -1,3 +1,6 @@
+using QuickSilver.Endpoints;
+using QuickSilver.Topics;
+
 namespace QuickSilver.Microbenchmarks.Memory;
 
 // What an open topic that does nothing holds on the managed heap of a node on this machine that hosts the membership service too: what
@@ -14,7 +17,7 @@ internal static class IdleTopics
         foreach (var access in (TopicAccess[])[TopicAccess.PublishAndSubscribe, TopicAccess.Subscribe, TopicAccess.Publish])
         {
             await using var node = await QuickSilverNode.StartAsync(new QuickSilverOptions { Cluster = $"idle-{Environment.ProcessId}" });
-            var topics = new List<ITopic<ReadOnlyMemory<byte>>>(More + 1);
+            var topics = new List<TopicEndpoint<ReadOnlyMemory<byte>>>(More + 1);
             long one = await OpenAsync(node, access, 1, topics);
             long all = await OpenAsync(node, access, More, topics);
             Console.WriteLine($"{access}: {More} topics add {(all - one) / 1e6:0.00} MB, {(double)(all - one) / More:0} B each");
@@ -24,13 +27,12 @@ internal static class IdleTopics
 
     // Gives what lies on the heap then.
     private static async Task<long> OpenAsync(
-        QuickSilverNode node, TopicAccess access, int count, List<ITopic<ReadOnlyMemory<byte>>> topics)
+        QuickSilverNode node, TopicAccess access, int count, List<TopicEndpoint<ReadOnlyMemory<byte>>> topics)
     {
-        var options = new TopicOptions { Access = access };
         for (int end = topics.Count + count; topics.Count < end;)
         {
             var opening = Enumerable.Range(topics.Count, Math.Min(OpenedAtOnce, end - topics.Count))
-                .Select(number => node.OpenTopicAsync<ReadOnlyMemory<byte>>($"topic/{number:0000}", options));
+                .Select(number => node.OpenEndpointAsync<ReadOnlyMemory<byte>>($"topic/{number:0000}", access));
             foreach (var topic in await Task.WhenAll(opening))
             {
                 topics.Add(topic);

@@ -43,12 +43,11 @@ internal static class Publisher
 
     // A topic per airport; each has to have its followers before the first departure, for who joins late gets what is
     // sent from then on.
-    private static async Task<Dictionary<string, ITopic<Departure>>> OpenAsync(ChildRun run, IReadOnlyList<Departure> departures)
+    private static async Task<Dictionary<string, ITopicPublisher<Departure>>> OpenAsync(ChildRun run, IReadOnlyList<Departure> departures)
     {
         var origins = departures.Select(departure => departure.Origin).Distinct().ToList();
-        var options = new TopicOptions { Access = TopicAccess.Publish };
         var topics = await Task.WhenAll(origins.Select(origin =>
-            run.Node.OpenTopicAsync<Departure>(FlightFile.TopicOf(origin), options, run.Stop)));
+            run.Node.OpenPublisherAsync<Departure>(FlightFile.TopicOf(origin), cancellationToken: run.Stop)));
         await Task.WhenAll(origins.Zip(topics, (origin, topic) => topic.WaitForSubscribersAsync(Areas.FollowersOf(origin), run.Stop)))
             .WaitAsync(SubscribersLimit, run.Stop);
         return origins.Zip(topics).ToDictionary();
@@ -56,7 +55,7 @@ internal static class Publisher
 
     private static async Task ReplayAsync(
         IReadOnlyList<Departure> departures,
-        Dictionary<string, ITopic<Departure>> topics,
+        Dictionary<string, ITopicPublisher<Departure>> topics,
         TimeSpan replay,
         Progress progress,
         CancellationToken stop)

@@ -13,9 +13,8 @@ internal static class Subscriber
         Task reports = run.ReportUntilStoppedAsync(check.Take);
         try
         {
-            var options = new TopicOptions { Access = TopicAccess.Subscribe };
             var topics = await Task.WhenAll(check.Origins.Select(origin =>
-                run.Node.OpenTopicAsync<Departure>(FlightFile.TopicOf(origin), options, run.Stop)));
+                run.Node.OpenSubscriberAsync<Departure>(FlightFile.TopicOf(origin), cancellationToken: run.Stop)));
             var readers = topics.Select(topic => ReadAsync(topic, check, run.Stop)).ToList();
             check.IsReady = true;
             await Task.WhenAll(readers);
@@ -33,7 +32,7 @@ internal static class Subscriber
         return check.IsRight ? 0 : 1;
     }
 
-    private static async Task ReadAsync(ITopic<Departure> topic, ReplayCheck check, CancellationToken stop)
+    private static async Task ReadAsync(ITopicSubscriber<Departure> topic, ReplayCheck check, CancellationToken stop)
     {
         try
         {

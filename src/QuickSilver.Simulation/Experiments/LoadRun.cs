@@ -1,5 +1,7 @@
 using System.Buffers.Binary;
+using QuickSilver.Endpoints;
 using QuickSilver.Multicast;
+using QuickSilver.Topics;
 
 namespace QuickSilver.Simulation.Experiments;
 
@@ -21,7 +23,7 @@ internal sealed class LoadRun : IDisposable
     private readonly long[] _delivered;
     private long _deliveredToAll;
     private readonly byte[] _payload;
-    private readonly List<ITopic<ReadOnlyMemory<byte>>> _topics = [];
+    private readonly List<TopicEndpoint<ReadOnlyMemory<byte>>> _topics = [];
     private readonly RepairCollector _repair = new();
     private double _roundTripSum;
     private double _worstRoundTrip;
@@ -148,12 +150,9 @@ internal sealed class LoadRun : IDisposable
     }
 
     // All at once: the membership service answers many in one configuration.
-    private Task<ITopic<ReadOnlyMemory<byte>>[]> OpenAll(SimulatedNode node, TopicAccess access)
-    {
-        var options = new TopicOptions { Access = access };
-        return Task.WhenAll(Enumerable.Range(0, _plan.Topics).Select(i =>
-            node.Node.OpenTopicAsync<ReadOnlyMemory<byte>>(NameOf(i), options)));
-    }
+    private Task<TopicEndpoint<ReadOnlyMemory<byte>>[]> OpenAll(SimulatedNode node, TopicAccess access) =>
+        Task.WhenAll(Enumerable.Range(0, _plan.Topics).Select(i =>
+            node.Node.OpenEndpointAsync<ReadOnlyMemory<byte>>(NameOf(i), access)));
 
     private void Send()
     {

@@ -451,8 +451,7 @@ internal sealed partial class TopicEndpoint<T>
         if (!Publishes)
         {
             throw new InvalidOperationException(
-                $"This endpoint of the topic \"{Name}\" was opened with TopicAccess.Subscribe and cannot publish. "
-                + "Open it with TopicAccess.Publish.");
+                $"This endpoint of the topic \"{Name}\" is a subscriber and cannot publish. Open another with OpenPublisherAsync.");
         }
 
         if (State == EndpointState.Draining)

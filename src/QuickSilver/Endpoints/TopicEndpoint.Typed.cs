@@ -28,8 +28,8 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     private bool _hadReader;
     private bool _isAlone;
 
-    public TopicEndpoint(TopicCore topic, IPayloadCodec<T> codec, TopicOptions options)
-        : base(topic.Name, options.Access)
+    public TopicEndpoint(TopicCore topic, IPayloadCodec<T> codec, TopicAccess access, TopicOptions options)
+        : base(topic.Name, access)
     {
         Topic = topic;
         _codec = codec;
@@ -280,8 +280,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         if (!Subscribes)
         {
             throw new InvalidOperationException(
-                $"This endpoint of the topic \"{Name}\" was opened with TopicAccess.Publish "
-                + "and receives nothing. Open it with TopicAccess.Subscribe.");
+                $"This endpoint of the topic \"{Name}\" is a publisher and receives nothing. Open another with OpenSubscriberAsync.");
         }
 
         CheckUsable();

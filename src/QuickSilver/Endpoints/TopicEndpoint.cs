@@ -1,5 +1,6 @@
 using QuickSilver.Multicast;
 using QuickSilver.Publishing;
+using QuickSilver.Topics;
 
 namespace QuickSilver.Endpoints;
 
@@ -72,7 +73,7 @@ internal abstract class TopicEndpoint(string name, TopicAccess access)
     /// <summary>It can go on no longer, as its node, or its reader, cannot. From any thread.</summary>
     public abstract void OnFailed(Exception reason);
 
-    /// <summary>From any thread, as <see cref="ITopic{T}.DrainAsync"/>.</summary>
+    /// <summary>From any thread, as <see cref="ITopicPublisher{T}.DrainAsync"/>.</summary>
     public abstract Task<bool> DrainAsync(TimeSpan? limit = null);
 
     /// <summary>From any thread: as DrainAsync, but true where the user has ended the endpoint before, at whatever moment.</summary>

@@ -13,21 +13,7 @@ public enum Guarantee
     BestEffort = 1,
 }
 
-/// <summary>Whether an endpoint publishes, subscribes or both.</summary>
-[Flags]
-public enum TopicAccess
-{
-    /// <summary>Publishes only. The endpoint receives nothing.</summary>
-    Publish = 1,
-
-    /// <summary>Subscribes only. Publishing throws <see cref="InvalidOperationException"/>.</summary>
-    Subscribe = 2,
-
-    /// <summary>Publishes and subscribes. The endpoint also receives its own messages.</summary>
-    PublishAndSubscribe = Publish | Subscribe,
-}
-
-/// <summary>What happens when messages arrive faster than <see cref="ITopic{T}.ReadAllAsync"/> is read.</summary>
+/// <summary>What happens when messages arrive faster than <see cref="ITopicSubscriber{T}.ReadAllAsync"/> is read.</summary>
 public enum SlowReaderPolicy
 {
     /// <summary>Nothing is lost. The senders of this topic slow down to the speed of this reader, but only with this topic.</summary>

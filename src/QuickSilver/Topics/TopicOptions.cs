@@ -2,20 +2,17 @@ using QuickSilver.Multicast;
 
 namespace QuickSilver;
 
-/// <summary>The options of an endpoint.</summary>
+/// <summary>The options of an endpoint. A publisher ignores those of its reader.</summary>
 public sealed record TopicOptions
 {
     /// <summary>The delivery guarantee, which is part of the topic's contract. Default: <see cref="Guarantee.Reliable"/>.</summary>
     public Guarantee Guarantee { get; init; } = Guarantee.Reliable;
 
-    /// <summary>Publish, subscribe or both. Default: both.</summary>
-    public TopicAccess Access { get; init; } = TopicAccess.PublishAndSubscribe;
-
     /// <summary>
-    /// The maximum number of messages that wait for <see cref="ITopic{T}.ReadAllAsync"/>: 1 to 1,048,576; default 1,024. They have at most
-    /// 64 MiB of payload, whatever their number. While there is no reader, the oldest messages are dropped, whatever the policy, so that an
-    /// endpoint without a reader never stops a sender. The next reader is notified of the gap. A handler that is added before any reader
-    /// receives the buffered messages, and after that nothing is buffered until a reader starts.
+    /// The maximum number of messages that wait for <see cref="ITopicSubscriber{T}.ReadAllAsync"/>: 1 to 1,048,576; default 1,024. They
+    /// have at most 64 MiB of payload, whatever their number. While there is no reader, the oldest messages are dropped, whatever the
+    /// policy, so that an endpoint without a reader never stops a sender. The next reader is notified of the gap. A handler that is added
+    /// before any reader receives the buffered messages, and after that nothing is buffered until a reader starts.
     /// </summary>
     public int ReaderCapacity { get; init; } = 1024;
 

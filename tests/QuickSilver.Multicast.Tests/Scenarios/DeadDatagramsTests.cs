@@ -162,15 +162,14 @@ public sealed class DeadDatagramsTests
         {
             Cluster.Start(async node =>
             {
-                bool isPublisher = node.Number == 0;
-                var access = isPublisher ? TopicAccess.Publish : TopicAccess.Subscribe;
-                var topic = await node.Node.OpenTopicAsync<string>("t", new TopicOptions { Access = access });
-                if (!isPublisher)
+                if (node.Number != 0)
                 {
-                    topic.Handle((in m) => _got[node.Number]++);
+                    var subscriber = await node.Node.OpenSubscriberAsync<string>("t");
+                    subscriber.Handle((in m) => _got[node.Number]++);
                     return;
                 }
 
+                var topic = await node.Node.OpenPublisherAsync<string>("t");
                 while (true)
                 {
                     await topic.PublishAsync(new string('x', 1000));

@@ -33,7 +33,7 @@ internal sealed class OddSubscribers
 
     private bool IsOddNow => _cluster.AreSubscribersOdd && _random.Chance(OddShare);
 
-    public void Attach(ITopic<ReadOnlyMemory<byte>> topic, MessageHandler<ReadOnlyMemory<byte>> record, Action<GapNotice> gap)
+    public void Attach(ITopicSubscriber<ReadOnlyMemory<byte>> topic, MessageHandler<ReadOnlyMemory<byte>> record, Action<GapNotice> gap)
     {
         if (_cluster.IsSleeper(_life.Node, topic.Name))
         {
@@ -70,7 +70,8 @@ internal sealed class OddSubscribers
     }
 
     // A reader that stops reading while it is in the middle of it (F24), and comes back.
-    private async Task SleepAsync(ITopic<ReadOnlyMemory<byte>> topic, MessageHandler<ReadOnlyMemory<byte>> record, Action<GapNotice> gap)
+    private async Task SleepAsync(
+        ITopicSubscriber<ReadOnlyMemory<byte>> topic, MessageHandler<ReadOnlyMemory<byte>> record, Action<GapNotice> gap)
     {
         try
         {
@@ -89,7 +90,8 @@ internal sealed class OddSubscribers
         }
     }
 
-    private async Task ReadAsync(ITopic<ReadOnlyMemory<byte>> topic, MessageHandler<ReadOnlyMemory<byte>> record, Action<GapNotice> gap)
+    private async Task ReadAsync(
+        ITopicSubscriber<ReadOnlyMemory<byte>> topic, MessageHandler<ReadOnlyMemory<byte>> record, Action<GapNotice> gap)
     {
         try
         {

@@ -31,7 +31,7 @@ internal sealed class OpenPublication
     /// <param name="taken">How many messages of the topic the multicast layer has taken in this life.</param>
     /// <param name="habits">What its use is drawn from.</param>
     public OpenPublication(
-        WholeCluster cluster, string topic, ITopic<ReadOnlyMemory<byte>> endpoint, Func<long> taken, SeededRandom habits)
+        WholeCluster cluster, string topic, ITopicPublisher<ReadOnlyMemory<byte>> endpoint, Func<long> taken, SeededRandom habits)
     {
         _cluster = cluster;
         _taken = taken;
@@ -49,7 +49,7 @@ internal sealed class OpenPublication
 
     public string Topic { get; }
 
-    public ITopic<ReadOnlyMemory<byte>> Endpoint { get; }
+    public ITopicPublisher<ReadOnlyMemory<byte>> Endpoint { get; }
 
     /// <summary>Publishes that are to complete when they are stable, and have not.</summary>
     public int AwaitingStable { get; private set; }

@@ -171,10 +171,10 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
                 return;
             }
 
-            ITopic<ReadOnlyMemory<byte>> endpoint;
+            ITopicSubscriber<ReadOnlyMemory<byte>> endpoint;
             try
             {
-                endpoint = await _node!.OpenTopicAsync<ReadOnlyMemory<byte>>(topic, OptionsOf(topic, TopicAccess.Subscribe));
+                endpoint = await _node!.OpenSubscriberAsync<ReadOnlyMemory<byte>>(topic, OptionsOf(topic));
             }
             catch (Exception exception) when (IsOver && IsEnd(exception))
             {
@@ -228,10 +228,10 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
                 return;
             }
 
-            ITopic<ReadOnlyMemory<byte>> endpoint;
+            ITopicPublisher<ReadOnlyMemory<byte>> endpoint;
             try
             {
-                endpoint = await _node!.OpenTopicAsync<ReadOnlyMemory<byte>>(topic, OptionsOf(topic, TopicAccess.Publish));
+                endpoint = await _node!.OpenPublisherAsync<ReadOnlyMemory<byte>>(topic, OptionsOf(topic));
             }
             catch (Exception exception) when (IsOver && IsEnd(exception))
             {
@@ -357,9 +357,8 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
             }
         }
 
-        private TopicOptions OptionsOf(string topic, TopicAccess access) => new()
+        private TopicOptions OptionsOf(string topic) => new()
         {
-            Access = access,
             Guarantee = _cluster.Setup.IsBestEffort(TopicId.Of(topic)) ? Guarantee.BestEffort : Guarantee.Reliable,
             ReaderCapacity = _cluster.Setup.ReaderCapacity,
         };
@@ -380,9 +379,9 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
         }
     }
 
-    private sealed class OpenSubscription(ITopic<ReadOnlyMemory<byte>> endpoint, Subscription subscription, long configuration)
+    private sealed class OpenSubscription(ITopicSubscriber<ReadOnlyMemory<byte>> endpoint, Subscription subscription, long configuration)
     {
-        public ITopic<ReadOnlyMemory<byte>> Endpoint { get; } = endpoint;
+        public ITopicSubscriber<ReadOnlyMemory<byte>> Endpoint { get; } = endpoint;
 
         public Subscription Subscription { get; } = subscription;
 

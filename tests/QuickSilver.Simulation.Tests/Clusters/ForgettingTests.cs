@@ -1,4 +1,5 @@
 using QuickSilver.Multicast;
+using QuickSilver.Topics;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
 
@@ -6,10 +7,10 @@ namespace QuickSilver.Simulation.Tests.Clusters;
 public sealed class ForgettingTests
 {
     [Theory]
-    [InlineData(TopicAccess.Subscribe)]
-    [InlineData(TopicAccess.Publish)]
-    [InlineData(TopicAccess.PublishAndSubscribe)]
-    public void A_node_forgets_the_regions_of_what_it_has_closed(TopicAccess access)
+    [InlineData(nameof(TopicAccess.Subscribe))]
+    [InlineData(nameof(TopicAccess.Publish))]
+    [InlineData(nameof(TopicAccess.PublishAndSubscribe))]
+    public void A_node_forgets_the_regions_of_what_it_has_closed(string openedTo)
     {
         const int Nodes = 5;
         const int Rounds = 40;
@@ -18,13 +19,13 @@ public sealed class ForgettingTests
         cluster.Start(async node =>
         {
             var dice = new Random(node.Number);
-            await node.Node.OpenTopicAsync<ReadOnlyMemory<byte>>("home", new TopicOptions { Access = TopicAccess.Subscribe });
+            await node.Node.OpenSubscriberAsync<ReadOnlyMemory<byte>>("home");
             for (int round = 0; round < Rounds; round++)
             {
                 // Somebody subscribes at all times, so that there are regions to publish to.
-                var options = new TopicOptions { Access = node.Number == 0 ? TopicAccess.Subscribe : access };
-                var one = await node.Node.OpenTopicAsync<ReadOnlyMemory<byte>>($"topic/{dice.Next(8)}", options);
-                await using var other = await node.Node.OpenTopicAsync<ReadOnlyMemory<byte>>($"topic/{8 + dice.Next(8)}", options);
+                var access = node.Number == 0 ? TopicAccess.Subscribe : Enum.Parse<TopicAccess>(openedTo);
+                var one = await node.Node.OpenEndpointAsync<ReadOnlyMemory<byte>>($"topic/{dice.Next(8)}", access);
+                await using var other = await node.Node.OpenEndpointAsync<ReadOnlyMemory<byte>>($"topic/{8 + dice.Next(8)}", access);
                 await Task.Delay(TimeSpan.FromMilliseconds(dice.Next(100)), node.Time);
                 await one.DisposeAsync();
             }
@@ -46,7 +47,7 @@ public sealed class ForgettingTests
         int answered = 0;
         cluster.Start(async node =>
         {
-            await node.Node.OpenTopicAsync<string>("home", new TopicOptions { Access = TopicAccess.Subscribe });
+            await node.Node.OpenSubscriberAsync<string>("home");
             if (node.Number == 0)
             {
                 return;
@@ -56,8 +57,8 @@ public sealed class ForgettingTests
             {
                 for (int i = 0; i < Answers; i++)
                 {
-                    var wanted = await node.Node.OpenTopicAsync<string>(
-                        $"answer/{i}", new TopicOptions { Access = TopicAccess.Subscribe });
+                    var wanted = await node.Node.OpenSubscriberAsync<string>(
+                        $"answer/{i}");
                     await foreach (var answer in wanted.ReadAllAsync())
                     {
                         Assert.Equal($"{i}", answer.Value);
@@ -75,8 +76,8 @@ public sealed class ForgettingTests
             {
                 for (int i = 0; i < Answers; i++)
                 {
-                    await using var answer = await node.Node.OpenTopicAsync<string>(
-                        $"answer/{i}", new TopicOptions { Access = TopicAccess.Publish });
+                    await using var answer = await node.Node.OpenPublisherAsync<string>(
+                        $"answer/{i}");
                     await answer.WaitForSubscribersAsync(1);
                     await answer.PublishAsync($"{i}", PublishCompletion.Stable);
                 }

@@ -1,4 +1,6 @@
 using System.Runtime;
+using QuickSilver.Endpoints;
+using QuickSilver.Topics;
 using Xunit.Abstractions;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
@@ -16,11 +18,12 @@ public sealed class MemoryTests(ITestOutputHelper output)
     private const long WithoutCollection = 200_000_000;
 
     [Theory]
-    [InlineData(TopicAccess.PublishAndSubscribe, 16_000_000)]
-    [InlineData(TopicAccess.Subscribe, 14_000_000)]
-    [InlineData(TopicAccess.Publish, 14_000_000)]
-    public void Many_idle_topics_add_less_than_16_MB_to_a_node_that_hosts_the_service_too(TopicAccess access, long bound)
+    [InlineData(nameof(TopicAccess.PublishAndSubscribe), 16_000_000)]
+    [InlineData(nameof(TopicAccess.Subscribe), 14_000_000)]
+    [InlineData(nameof(TopicAccess.Publish), 14_000_000)]
+    public void Many_idle_topics_add_less_than_16_MB_to_a_node_that_hosts_the_service_too(string openedTo, long bound)
     {
+        var access = Enum.Parse<TopicAccess>(openedTo);
         Bytes(nodes: 1, topics: 1, access);
         long added = Bytes(nodes: 1, Topics, access) - Bytes(nodes: 1, topics: 1, access);
         output.WriteLine($"{access}: {added:N0} B for {Topics} topics, {added / Topics} B each");
@@ -55,8 +58,7 @@ public sealed class MemoryTests(ITestOutputHelper output)
             Assert.True(GC.TryStartNoGCRegion(WithoutCollection));
             long before = GC.GetAllocatedBytesForCurrentThread();
             using var cluster = new SimulatedCluster(nodes, seed: 1);
-            var options = new TopicOptions { Access = TopicAccess.Subscribe };
-            cluster.Start(node => node.Node.OpenTopicAsync<ReadOnlyMemory<byte>>("topic", options));
+            cluster.Start(node => node.Node.OpenSubscriberAsync<ReadOnlyMemory<byte>>("topic"));
             cluster.Run(TimeSpan.FromSeconds(3));
             long allocated = GC.GetAllocatedBytesForCurrentThread() - before;
             Assert.Equal(GCLatencyMode.NoGCRegion, GCSettings.LatencyMode);
@@ -72,14 +74,13 @@ public sealed class MemoryTests(ITestOutputHelper output)
         int open = 0;
         cluster.Start(async node =>
         {
-            var options = new TopicOptions { Access = access };
             for (int opened = 0; opened < topics;)
             {
                 // Not all at once: what waits to be opened is not what is open.
-                var opening = new List<Task<ITopic<ReadOnlyMemory<byte>>>>();
+                var opening = new List<Task<TopicEndpoint<ReadOnlyMemory<byte>>>>();
                 for (; opened < topics && opening.Count < 1024; opened++)
                 {
-                    opening.Add(node.Node.OpenTopicAsync<ReadOnlyMemory<byte>>($"topic/{opened}", options));
+                    opening.Add(node.Node.OpenEndpointAsync<ReadOnlyMemory<byte>>($"topic/{opened}", access));
                 }
 
                 foreach (var one in opening)

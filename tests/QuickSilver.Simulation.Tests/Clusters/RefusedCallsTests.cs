@@ -110,7 +110,7 @@ public sealed class RefusedCallsTests
 
     private async Task PublishAsync(SimulatedNode node)
     {
-        var topic = await node.Node.OpenTopicAsync<string>("t", new TopicOptions { Access = TopicAccess.Publish });
+        var topic = await node.Node.OpenPublisherAsync<string>("t");
         await topic.WaitForSubscribersAsync(1);
         while (true)
         {
@@ -130,7 +130,7 @@ public sealed class RefusedCallsTests
 
         try
         {
-            var topic = await node.Node.OpenTopicAsync<string>("t", new TopicOptions { Access = TopicAccess.Subscribe });
+            var topic = await node.Node.OpenSubscriberAsync<string>("t");
             _opened++;
             await foreach (var message in topic.ReadAllAsync())
             {

@@ -6,8 +6,6 @@ public sealed class RefusedTopicTests
 {
     private const string Name = "t";
 
-    private static readonly TopicOptions PublishOnly = new() { Access = TopicAccess.Publish };
-    private static readonly TopicOptions SubscribeOnly = new() { Access = TopicAccess.Subscribe };
 
     [Fact]
     public void A_topic_that_is_refused_when_a_torn_network_heals_ends_its_endpoints_with_the_reason_and_can_be_opened_again()
@@ -20,8 +18,8 @@ public sealed class RefusedTopicTests
         cluster.Eventually(
             "parted", () => cluster.Nodes[0].KnownNodes == 3 && cluster.Nodes[3].KnownNodes == 2, TimeSpan.FromSeconds(60));
         var strings = cluster.Await(cluster.Nodes[0].Node.OpenTopicAsync<string>(Name));
-        var publisher = cluster.Await(cluster.Nodes[3].Node.OpenTopicAsync<byte[]>(Name, PublishOnly));
-        var subscriber = cluster.Await(cluster.Nodes[4].Node.OpenTopicAsync<byte[]>(Name, SubscribeOnly));
+        var publisher = cluster.Await(cluster.Nodes[3].Node.OpenPublisherAsync<byte[]>(Name));
+        var subscriber = cluster.Await(cluster.Nodes[4].Node.OpenSubscriberAsync<byte[]>(Name));
         Exception? end = null;
         cluster.Nodes[4].Post(async () => end = await Assert.ThrowsAsync<ContractMismatchException>(async () =>
         {
@@ -41,8 +39,8 @@ public sealed class RefusedTopicTests
         // The other side closes the topic: nothing is in the way any more.
         cluster.Await(strings.DisposeAsync());
         cluster.Run(TimeSpan.FromSeconds(1));
-        var again = cluster.Await(cluster.Nodes[3].Node.OpenTopicAsync<byte[]>(Name, PublishOnly));
-        var reader = cluster.Await(cluster.Nodes[4].Node.OpenTopicAsync<byte[]>(Name, SubscribeOnly));
+        var again = cluster.Await(cluster.Nodes[3].Node.OpenPublisherAsync<byte[]>(Name));
+        var reader = cluster.Await(cluster.Nodes[4].Node.OpenSubscriberAsync<byte[]>(Name));
         long got = 0;
         reader.Handle((in Message<byte[]> _) => got++);
         cluster.Await(again.WaitForSubscribersAsync(1));

@@ -13,7 +13,7 @@ public sealed class SimulatedClusterTests
         using var cluster = new SimulatedCluster(new SimulationOptions { Nodes = 5, Seed = 4, Membership = membership });
         var got = Heard(cluster);
         cluster.Start(Listen(got));
-        var topic = cluster.Await(cluster.Nodes[0].Node.OpenTopicAsync<string>("news", Publish));
+        var topic = cluster.Await(cluster.Nodes[0].Node.OpenPublisherAsync<string>("news"));
         cluster.Await(topic.WaitForSubscribersAsync(5));
         cluster.Await(topic.PublishAsync("one"));
         cluster.Await(topic.PublishAsync("two", PublishCompletion.Stable));
@@ -47,7 +47,7 @@ public sealed class SimulatedClusterTests
         Assert.All(cluster.Nodes, node => Assert.True(node.IsUp && !node.IsPaused));
         cluster.Eventually("all have joined", () => cluster.Nodes.All(node => node.IsJoined));
         Assert.Contains(cluster.Nodes, node => node.Lives > 1);
-        var topic = cluster.Await(cluster.Nodes[0].Node.OpenTopicAsync<string>("news", Publish));
+        var topic = cluster.Await(cluster.Nodes[0].Node.OpenPublisherAsync<string>("news"));
         cluster.Await(topic.WaitForSubscribersAsync(5));
         cluster.Await(topic.PublishAsync("after"));
         cluster.Eventually("all have heard", () => got.All(lines => lines.Contains("after")));
@@ -185,13 +185,11 @@ public sealed class SimulatedClusterTests
         Assert.NotEqual(Draw(1)[^1], Draw(1)[^2]);
     }
 
-    private static TopicOptions Publish { get; } = new() { Access = TopicAccess.Publish };
-
     private static List<string>[] Heard(SimulatedCluster cluster) => [.. cluster.Nodes.Select(_ => new List<string>())];
 
     private static Func<SimulatedNode, Task> Listen(List<string>[] got) => async node =>
     {
-        var topic = await node.Node.OpenTopicAsync<string>("news", new TopicOptions { Access = TopicAccess.Subscribe });
+        var topic = await node.Node.OpenSubscriberAsync<string>("news");
         topic.Handle((in message) => got[node.Number].Add(message.Value));
     };
 

@@ -6,14 +6,13 @@ namespace QuickSilver.Tests.Endpoints;
 public sealed class ReaderTests
 {
     private const string Name = "flights";
-    private static readonly TopicOptions SubscribeOnly = new() { Access = TopicAccess.Subscribe };
 
     [Fact]
     public async Task A_reader_gets_what_came_before_it_and_what_comes_while_it_waits()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<string>(node, Name, SubscribeOnly);
+        var topic = await parts.OpenSubscriberAsync<string>(node, Name);
         await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(1, "one"u8));
         await using var reader = topic.ReadAllAsync().GetAsyncEnumerator();
         Assert.True(await reader.MoveNextAsync().OrFail());
@@ -30,7 +29,7 @@ public sealed class ReaderTests
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<byte[]>(node, Name, SubscribeOnly with { ReaderCapacity = 8 });
+        var topic = await parts.OpenSubscriberAsync<byte[]>(node, Name, new TopicOptions { ReaderCapacity = 8 });
         var receiver = parts.ReceiverOf(Name);
         int next = 1;
         void DeliverAll()
@@ -61,7 +60,7 @@ public sealed class ReaderTests
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<string>(node, Name, SubscribeOnly with { ReaderCapacity = 2, SlowReader = policy });
+        var topic = await parts.OpenSubscriberAsync<string>(node, Name, new TopicOptions { ReaderCapacity = 2, SlowReader = policy });
         var told = new List<string>();
         await using var reader = topic.ReadAllAsync(onGap: gap => told.Add($"gap {gap.First}-{gap.Last}")).GetAsyncEnumerator();
         await parts.Core.RunAsync(() =>
@@ -93,7 +92,7 @@ public sealed class ReaderTests
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<string>(node, Name, SubscribeOnly);
+        var topic = await parts.OpenSubscriberAsync<string>(node, Name);
         var told = new TaskCompletionSource<GapNotice>();
         await using var reader = topic.ReadAllAsync(onGap: told.SetResult).GetAsyncEnumerator();
         var next = reader.MoveNextAsync();
@@ -110,7 +109,7 @@ public sealed class ReaderTests
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<string>(node, Name, SubscribeOnly);
+        var topic = await parts.OpenSubscriberAsync<string>(node, Name);
         var first = topic.ReadAllAsync().GetAsyncEnumerator();
         Assert.Throws<InvalidOperationException>(() => topic.ReadAllAsync().GetAsyncEnumerator());
         await first.DisposeAsync();
@@ -126,7 +125,7 @@ public sealed class ReaderTests
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<string>(node, Name, SubscribeOnly);
+        var topic = await parts.OpenSubscriberAsync<string>(node, Name);
         using var stop = new CancellationTokenSource();
         var stream = topic.ReadAllAsync(byEnumerator ? default : stop.Token);
         var reader = stream.GetAsyncEnumerator(byEnumerator ? stop.Token : default);
@@ -146,7 +145,7 @@ public sealed class ReaderTests
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<string>(node, Name, SubscribeOnly);
+        var topic = await parts.OpenSubscriberAsync<string>(node, Name);
         await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(1, "x"u8));
         await using var reader = topic.ReadAllAsync().GetAsyncEnumerator();
         await topic.DisposeAsync().OrFail();
@@ -159,7 +158,7 @@ public sealed class ReaderTests
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<string>(node, Name, SubscribeOnly);
+        var topic = await parts.OpenSubscriberAsync<string>(node, Name);
         await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(1, "x"u8));
         await using var reader = topic.ReadAllAsync().GetAsyncEnumerator();
         topic.Cancel();
@@ -171,7 +170,7 @@ public sealed class ReaderTests
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<ReadOnlyMemory<byte>>(node, Name, SubscribeOnly with { ReaderCapacity = 16 });
+        var topic = await parts.OpenSubscriberAsync<ReadOnlyMemory<byte>>(node, Name, new TopicOptions { ReaderCapacity = 16 });
         var receiver = parts.ReceiverOf(Name);
         int next = 1;
         receiver.OnResume = () =>

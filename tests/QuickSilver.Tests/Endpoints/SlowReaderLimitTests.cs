@@ -9,7 +9,6 @@ public sealed class SlowReaderLimitTests
 
     private static readonly TopicOptions Limited = new()
     {
-        Access = TopicAccess.Subscribe,
         ReaderCapacity = 2,
         SlowReaderLimit = TimeSpan.FromSeconds(5),
     };
@@ -19,7 +18,7 @@ public sealed class SlowReaderLimitTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<string>(node, Name, Limited);
+        var topic = await parts.OpenSubscriberAsync<string>(node, Name, Limited);
         var told = new List<string>();
         void Tell(GapNotice gap) => told.Add($"gap {gap.First}-{gap.Last}: {gap.Reason}");
         await using var reader = topic.ReadAllAsync(onGap: Tell).GetAsyncEnumerator();
@@ -56,7 +55,7 @@ public sealed class SlowReaderLimitTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<string>(node, Name, Limited);
+        var topic = await parts.OpenSubscriberAsync<string>(node, Name, Limited);
         var receiver = parts.ReceiverOf(Name);
         await using var reader = topic.ReadAllAsync().GetAsyncEnumerator();
         var next = reader.MoveNextAsync();
@@ -84,8 +83,8 @@ public sealed class SlowReaderLimitTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
-        var slow = await parts.OpenAsync<string>(node, Name, Limited);
-        var other = await parts.OpenAsync<string>(node, Name, new TopicOptions { Access = TopicAccess.Subscribe });
+        var slow = await parts.OpenSubscriberAsync<string>(node, Name, Limited);
+        var other = await parts.OpenSubscriberAsync<string>(node, Name);
         var handled = new List<long>();
         using var handler = other.Handle((in Message<string> message) => handled.Add(message.Sequence));
         var receiver = parts.ReceiverOf(Name);

@@ -76,6 +76,12 @@ internal sealed class FakeParts(bool threaded = true) : INodeParts, IAsyncDispos
     public async Task<ITopic<T>> OpenAsync<T>(QuickSilverNode node, string name, TopicOptions? options = null) =>
         await Settle(node.OpenTopicAsync<T>(name, options));
 
+    public async Task<ITopicPublisher<T>> OpenPublisherAsync<T>(QuickSilverNode node, string name, TopicOptions? options = null) =>
+        await Settle(node.OpenPublisherAsync<T>(name, options));
+
+    public async Task<ITopicSubscriber<T>> OpenSubscriberAsync<T>(QuickSilverNode node, string name, TopicOptions? options = null) =>
+        await Settle(node.OpenSubscriberAsync<T>(name, options));
+
     /// <summary>Awaits what needs the core thread; with a manual core, by being it.</summary>
     public async Task<TResult> Settle<TResult>(Task<TResult> task)
     {

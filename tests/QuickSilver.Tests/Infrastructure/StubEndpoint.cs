@@ -1,5 +1,6 @@
 using QuickSilver.Endpoints;
 using QuickSilver.Multicast;
+using QuickSilver.Topics;
 
 namespace QuickSilver.Tests.Infrastructure;
 

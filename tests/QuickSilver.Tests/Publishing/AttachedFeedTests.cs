@@ -4,14 +4,13 @@ namespace QuickSilver.Tests.Publishing;
 
 public sealed class AttachedFeedTests
 {
-    private static readonly TopicOptions PublishOnly = new() { Access = TopicAccess.Publish };
 
     [Fact]
     public async Task A_feed_is_pulled_only_as_far_as_there_is_room_and_one_message_ahead()
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<string>(node, "feed", PublishOnly);
+        var topic = await parts.OpenPublisherAsync<string>(node, "feed");
         var sender = parts.SenderOf("feed");
         sender.GiveRoom(3);
         int pulled = 0;
@@ -32,7 +31,7 @@ public sealed class AttachedFeedTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<string>(node, "feed", PublishOnly);
+        var topic = await parts.OpenPublisherAsync<string>(node, "feed");
         var pending = new Queue<string>();
         int asked = 0;
         using var feed = topic.AttachFeed((out string value) =>
@@ -59,7 +58,7 @@ public sealed class AttachedFeedTests
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<string>(node, "feed", PublishOnly);
+        var topic = await parts.OpenPublisherAsync<string>(node, "feed");
         parts.SenderOf("feed").Keeps = false;
         using var feed = topic.AttachFeed((out string value) =>
         {
@@ -75,7 +74,7 @@ public sealed class AttachedFeedTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<string>(node, "feed", PublishOnly);
+        var topic = await parts.OpenPublisherAsync<string>(node, "feed");
         var sender = parts.SenderOf("feed");
         sender.GiveRoom(0);
         using var first = topic.AttachFeed(Endless("1"));
@@ -101,7 +100,7 @@ public sealed class AttachedFeedTests
         await using var parts = new FakeParts(threaded: false);
         var logs = new RecordingLogs();
         var node = await parts.StartAsync(logs: logs);
-        var topic = await parts.OpenAsync<string>(node, "feed", PublishOnly);
+        var topic = await parts.OpenPublisherAsync<string>(node, "feed");
         int asked = 0;
         using var feed = topic.AttachFeed((out string value) =>
         {
@@ -181,10 +180,11 @@ public sealed class AttachedFeedTests
         Assert.Equal(0, node.GetCounters().PublishQueueBytes);
     }
 
-    private static async Task<(QuickSilverNode Node, ITopic<string> Topic, FakeSender Sender)> OpenWithRoomForOneAsync(FakeParts parts)
+    private static async Task<(QuickSilverNode Node, ITopicPublisher<string> Topic, FakeSender Sender)> OpenWithRoomForOneAsync(
+        FakeParts parts)
     {
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<string>(node, "feed", PublishOnly);
+        var topic = await parts.OpenPublisherAsync<string>(node, "feed");
         var sender = parts.SenderOf("feed");
         sender.GiveRoom(1);
         return (node, topic, sender);

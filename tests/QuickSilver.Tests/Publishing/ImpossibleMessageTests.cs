@@ -7,7 +7,6 @@ namespace QuickSilver.Tests.Publishing;
 public sealed class ImpossibleMessageTests
 {
     private const string Name = "orders";
-    private static readonly TopicOptions PublishOnly = new() { Access = TopicAccess.Publish };
 
     [Theory]
     [InlineData(1000, "the limit is now 1,000.")]
@@ -16,7 +15,7 @@ public sealed class ImpossibleMessageTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<byte[]>(node, Name, PublishOnly);
+        var topic = await parts.OpenPublisherAsync<byte[]>(node, Name);
         parts.SenderOf(Name).MostBytes = most;
         parts.Service.PublishView(TopicId.Of(Name), subscribers: 100, subscribed: false);
 
@@ -37,7 +36,7 @@ public sealed class ImpossibleMessageTests
         var logs = new RecordingLogs();
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync(logs: logs);
-        var topic = await parts.OpenAsync<byte[]>(node, Name, PublishOnly);
+        var topic = await parts.OpenPublisherAsync<byte[]>(node, Name);
         var sender = parts.SenderOf(Name);
         Assert.True(topic.PublishAsync(new byte[500]).IsCompletedSuccessfully);
         var stable = topic.PublishAsync(new byte[2_000], PublishCompletion.Stable).AsTask();

@@ -81,7 +81,7 @@ public sealed class PublishAtTheEndTests
         byte[] payload = new byte[bytes];
         for (int round = 0; round < 200; round++)
         {
-            var topic = await node.OpenTopicAsync<byte[]>(Name, new TopicOptions { Access = TopicAccess.Publish }).OrFail();
+            var topic = await node.OpenPublisherAsync<byte[]>(Name).OrFail();
             var sender = parts.SenderOf(Name);
             sender.Stabilizes = true;
             sender.Keeps = false;
@@ -97,7 +97,7 @@ public sealed class PublishAtTheEndTests
         }
     }
 
-    private static int PublishUntilDisposed(ITopic<byte[]> topic, byte[] payload, Barrier start)
+    private static int PublishUntilDisposed(ITopicPublisher<byte[]> topic, byte[] payload, Barrier start)
     {
         start.SignalAndWait();
         for (int completed = 0; ; completed++)

@@ -11,7 +11,6 @@ public sealed class PublishIntakeTests
     // Too large for the lane of a small queue: goes past it.
     private const int Large = 4_000;
 
-    private static readonly TopicOptions PublishOnly = new() { Access = TopicAccess.Publish };
     private static readonly QuickSilverOptions SmallQueue = new() { PublishQueueBytes = 64 << 10 };
 
     [Theory]
@@ -22,7 +21,7 @@ public sealed class PublishIntakeTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync(SmallQueue);
-        ITopic<byte[]>[] topics = [await OpenAsync("a"), await OpenAsync("b"), await OpenAsync("c")];
+        ITopicPublisher<byte[]>[] topics = [await OpenAsync("a"), await OpenAsync("b"), await OpenAsync("c")];
         int[] published = new int[topics.Length];
         var waiting = new List<Task>[topics.Length];
         var random = new Random(seed);
@@ -71,7 +70,7 @@ public sealed class PublishIntakeTests
 
         Assert.Equal(0, node.GetCounters().PublishQueueBytes);
 
-        Task<ITopic<byte[]>> OpenAsync(string name) => parts.OpenAsync<byte[]>(node, name, PublishOnly);
+        Task<ITopicPublisher<byte[]>> OpenAsync(string name) => parts.OpenPublisherAsync<byte[]>(node, name);
     }
 
     [Fact]
@@ -79,8 +78,8 @@ public sealed class PublishIntakeTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
-        var stuck = await parts.OpenAsync<byte[]>(node, "stuck", PublishOnly);
-        var other = await parts.OpenAsync<byte[]>(node, "other", PublishOnly);
+        var stuck = await parts.OpenPublisherAsync<byte[]>(node, "stuck");
+        var other = await parts.OpenPublisherAsync<byte[]>(node, "other");
         parts.SenderOf("stuck").GiveRoom(0);
         parts.SenderOf("other").GiveRoom(0);
         for (int i = 0; i < 10; i++)
@@ -108,8 +107,8 @@ public sealed class PublishIntakeTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
-        var cancelled = await parts.OpenAsync<byte[]>(node, "shared", PublishOnly);
-        var other = await parts.OpenAsync<byte[]>(node, "shared", PublishOnly);
+        var cancelled = await parts.OpenPublisherAsync<byte[]>(node, "shared");
+        var other = await parts.OpenPublisherAsync<byte[]>(node, "shared");
         for (int i = 0; i < 3; i++)
         {
             await cancelled.PublishAsync(Payload(i, 100));
@@ -130,8 +129,8 @@ public sealed class PublishIntakeTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
-        var cancelled = await parts.OpenAsync<byte[]>(node, "cancelled", PublishOnly);
-        var other = await parts.OpenAsync<byte[]>(node, "other", PublishOnly);
+        var cancelled = await parts.OpenPublisherAsync<byte[]>(node, "cancelled");
+        var other = await parts.OpenPublisherAsync<byte[]>(node, "other");
         parts.SenderOf("cancelled").GiveRoom(0);
         parts.SenderOf("other").GiveRoom(0);
         await cancelled.PublishAsync(Payload(0, 100));
@@ -153,7 +152,7 @@ public sealed class PublishIntakeTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync(SmallQueue);
-        var topic = await parts.Settle(node.OpenTopicAsync("liar", new LyingCodec(bytes), PublishOnly));
+        var topic = await parts.Settle(node.OpenPublisherAsync("liar", new LyingCodec(bytes)));
         var refusal = await Assert.ThrowsAsync<InvalidOperationException>(async () => await topic.PublishAsync(bytes + 1));
         Assert.Contains(nameof(LyingCodec), refusal.Message);
         await Assert.ThrowsAsync<InvalidOperationException>(async () => await topic.PublishAsync(-1));
@@ -170,7 +169,7 @@ public sealed class PublishIntakeTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync(SmallQueue);
-        var topic = await parts.Settle(node.OpenTopicAsync("liar", new LyingCodec(100), PublishOnly));
+        var topic = await parts.Settle(node.OpenPublisherAsync("liar", new LyingCodec(100)));
         var written = new Queue<int>([100, lie, 50]);
         using var feed = topic.AttachFeed((out int value) => written.TryDequeue(out value));
         parts.Core.Pump();
@@ -185,8 +184,8 @@ public sealed class PublishIntakeTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync(SmallQueue);
-        var topic = await parts.Settle(node.OpenTopicAsync("liar", new LyingCodec(-1), PublishOnly));
-        var other = await parts.OpenAsync<byte[]>(node, "other", PublishOnly);
+        var topic = await parts.Settle(node.OpenPublisherAsync("liar", new LyingCodec(-1)));
+        var other = await parts.OpenPublisherAsync<byte[]>(node, "other");
         var refusal = await Assert.ThrowsAsync<InvalidOperationException>(async () => await topic.PublishAsync(0));
         Assert.Contains($"{nameof(LyingCodec)} returned -1.", refusal.Message);
         using var feed = topic.AttachFeed((out int value) => (value = 0) == 0);
@@ -203,8 +202,8 @@ public sealed class PublishIntakeTests
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
         var codec = new HeldCodec(bytes: 1);
-        var topic = await parts.Settle(node.OpenTopicAsync("slow", codec, PublishOnly));
-        var other = await parts.OpenAsync<byte[]>(node, "other", PublishOnly);
+        var topic = await parts.Settle(node.OpenPublisherAsync("slow", codec));
+        var other = await parts.OpenPublisherAsync<byte[]>(node, "other");
         var publishing = Task.Run(async () => await topic.PublishAsync(HeldCodec.Held));
         await codec.IsWriting.Task.OrFail();
         await other.PublishAsync([1]);
@@ -229,7 +228,7 @@ public sealed class PublishIntakeTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<ReadOnlyMemory<byte>>(node, "steady", PublishOnly);
+        var topic = await parts.OpenPublisherAsync<ReadOnlyMemory<byte>>(node, "steady");
         parts.SenderOf("steady").Keeps = false;
         byte[] payload = new byte[100];
         Assert.Equal(0, Allocations.After(() =>

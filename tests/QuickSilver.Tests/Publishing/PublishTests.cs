@@ -9,7 +9,6 @@ namespace QuickSilver.Tests.Publishing;
 public sealed class PublishTests
 {
     private const string Name = "orders";
-    private static readonly TopicOptions PublishOnly = new() { Access = TopicAccess.Publish };
     private static readonly QuickSilverOptions SmallQueue = new() { PublishQueueBytes = 64 << 10 };
 
     [Fact]
@@ -17,7 +16,7 @@ public sealed class PublishTests
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<byte[]>(node, Name, PublishOnly);
+        var topic = await parts.OpenPublisherAsync<byte[]>(node, Name);
         for (int i = 0; i < 5_000; i++)
         {
             await topic.PublishAsync(Number(i)).OrFail();
@@ -35,7 +34,7 @@ public sealed class PublishTests
         const int Each = 3_000;
         await using var parts = new FakeParts();
         var node = await parts.StartAsync(SmallQueue);
-        var topic = await parts.OpenAsync<byte[]>(node, Name, PublishOnly);
+        var topic = await parts.OpenPublisherAsync<byte[]>(node, Name);
         await Task.WhenAll(Enumerable.Range(0, Publishers).Select(publisher => Task.Run(async () =>
         {
             for (int i = 0; i < Each; i++)
@@ -60,7 +59,7 @@ public sealed class PublishTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<byte[]>(node, Name, PublishOnly);
+        var topic = await parts.OpenPublisherAsync<byte[]>(node, Name);
         int before = parts.Core.Posts;
         for (int i = 0; i < 500; i++)
         {
@@ -77,7 +76,7 @@ public sealed class PublishTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync(SmallQueue);
-        var topic = await parts.OpenAsync<byte[]>(node, Name, PublishOnly);
+        var topic = await parts.OpenPublisherAsync<byte[]>(node, Name);
         var sender = parts.SenderOf(Name);
         sender.GiveRoom(0);
         int accepted = 0;
@@ -107,9 +106,9 @@ public sealed class PublishTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync(SmallQueue);
-        var stuck = await parts.OpenAsync<byte[]>(node, "stuck", PublishOnly);
-        var stuckToo = await parts.OpenAsync<byte[]>(node, "stuck too", PublishOnly);
-        var free = await parts.OpenAsync<byte[]>(node, "free", PublishOnly);
+        var stuck = await parts.OpenPublisherAsync<byte[]>(node, "stuck");
+        var stuckToo = await parts.OpenPublisherAsync<byte[]>(node, "stuck too");
+        var free = await parts.OpenPublisherAsync<byte[]>(node, "free");
         parts.SenderOf("stuck").GiveRoom(0);
         parts.SenderOf("stuck too").GiveRoom(0);
         foreach (var topic in new[] { stuck, stuckToo })
@@ -137,7 +136,7 @@ public sealed class PublishTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync(SmallQueue);
-        var topic = await parts.OpenAsync<byte[]>(node, Name, PublishOnly);
+        var topic = await parts.OpenPublisherAsync<byte[]>(node, Name);
         Assert.True(topic.PublishAsync(new byte[MulticastOptions.MaxMessageBytes]).IsCompletedSuccessfully);
         parts.Core.Pump();
         Assert.Equal(MulticastOptions.MaxMessageBytes, Assert.Single(parts.SenderOf(Name).Sent).Length);
@@ -148,7 +147,7 @@ public sealed class PublishTests
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<byte[]>(node, Name, PublishOnly);
+        var topic = await parts.OpenPublisherAsync<byte[]>(node, Name);
         var refusal = await Assert.ThrowsAsync<MessageTooLargeException>(() => topic.PublishAsync(new byte[(16 << 20) + 1]).AsTask());
         Assert.Equal((16 << 20) + 1, refusal.Bytes);
         Assert.Contains("16,777,217", refusal.Message);
@@ -160,7 +159,7 @@ public sealed class PublishTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync(SmallQueue);
-        var topic = await parts.OpenAsync<byte[]>(node, Name, PublishOnly);
+        var topic = await parts.OpenPublisherAsync<byte[]>(node, Name);
         var sender = parts.SenderOf(Name);
         sender.GiveRoom(0);
         await topic.PublishAsync(Payload(0, 40_000)).OrFail();
@@ -186,7 +185,7 @@ public sealed class PublishTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<byte[]>(node, Name, PublishOnly);
+        var topic = await parts.OpenPublisherAsync<byte[]>(node, Name);
         var token = new CancellationToken(canceled: true);
         Assert.True(topic.PublishAsync([1], token).IsCanceled);
         Assert.True(topic.PublishAsync([1], PublishCompletion.Stable, token).IsCanceled);
@@ -223,7 +222,7 @@ public sealed class PublishTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<byte[]>(node, Name, PublishOnly);
+        var topic = await parts.OpenPublisherAsync<byte[]>(node, Name);
         var stable = topic.PublishAsync([1], PublishCompletion.Stable).AsTask();
         parts.Core.Pump();
         Assert.Equal(1, parts.SenderOf(Name).Count);
@@ -237,28 +236,13 @@ public sealed class PublishTests
     {
         await using var parts = new FakeParts(threaded: false);
         var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<byte[]>(node, Name, PublishOnly);
+        var topic = await parts.OpenPublisherAsync<byte[]>(node, Name);
         using var cancellation = new CancellationTokenSource();
         var stable = topic.PublishAsync([1], PublishCompletion.Stable, cancellation.Token).AsTask();
         await cancellation.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => stable).OrFail();
         parts.Core.Pump();
         Assert.Equal(0, parts.SenderOf(Name).Count);
-    }
-
-    [Fact]
-    public async Task An_endpoint_that_only_subscribes_refuses_to_publish()
-    {
-        await using var parts = new FakeParts();
-        var node = await parts.StartAsync();
-        var topic = await parts.OpenAsync<byte[]>(node, Name, new TopicOptions { Access = TopicAccess.Subscribe });
-        var refusal = await Assert.ThrowsAsync<InvalidOperationException>(() => topic.PublishAsync([1]).AsTask());
-        Assert.Contains(Name, refusal.Message);
-        Assert.Throws<InvalidOperationException>(() => topic.AttachFeed((out byte[] value) =>
-        {
-            value = [];
-            return false;
-        }));
     }
 
     [Fact]

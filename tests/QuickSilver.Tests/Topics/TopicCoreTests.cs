@@ -9,8 +9,6 @@ public sealed class TopicCoreTests
 {
     private const string Name = "topic";
     private const TopicRole Both = TopicRole.Publish | TopicRole.Subscribe;
-    private static readonly TopicOptions PublishOnly = new() { Access = TopicAccess.Publish };
-    private static readonly TopicOptions SubscribeOnly = new() { Access = TopicAccess.Subscribe };
 
     [Fact]
     public async Task One_question_is_asked_at_a_time_and_the_next_is_for_all_that_is_wanted_by_then()
@@ -18,8 +16,8 @@ public sealed class TopicCoreTests
         await using var parts = new FakeParts();
         parts.Service.HoldsAnswers = true;
         var node = await parts.StartAsync();
-        var first = node.OpenTopicAsync<string>(Name, PublishOnly);
-        var second = node.OpenTopicAsync<string>(Name, SubscribeOnly);
+        var first = node.OpenPublisherAsync<string>(Name);
+        var second = node.OpenSubscriberAsync<string>(Name);
         var third = node.OpenTopicAsync<string>(Name);
         await parts.Core.RunAsync(() => { });
         Assert.Equal([TopicRole.Publish], Asked(parts));
@@ -40,10 +38,10 @@ public sealed class TopicCoreTests
         await using var parts = new FakeParts();
         parts.Service.Refuse = request => (request.Role & TopicRole.Subscribe) != 0 ? "no more readers" : null;
         var node = await parts.StartAsync();
-        var publisher = await node.OpenTopicAsync<string>(Name, PublishOnly).OrFail();
+        var publisher = await node.OpenPublisherAsync<string>(Name).OrFail();
 
         var refusal = await Assert.ThrowsAsync<ContractMismatchException>(
-            () => node.OpenTopicAsync<string>(Name, SubscribeOnly)).OrFail();
+            () => node.OpenSubscriberAsync<string>(Name)).OrFail();
 
         Assert.Equal("no more readers", refusal.Message);
         await publisher.PublishAsync("on").OrFail();
@@ -57,8 +55,8 @@ public sealed class TopicCoreTests
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        var subscriber = await node.OpenTopicAsync<string>(Name, SubscribeOnly).OrFail();
-        var publisher = await node.OpenTopicAsync<string>(Name, PublishOnly).OrFail();
+        var subscriber = await node.OpenSubscriberAsync<string>(Name).OrFail();
+        var publisher = await node.OpenPublisherAsync<string>(Name).OrFail();
         var gaps = new List<(long First, long Last, string Reason)>();
         using var handler = subscriber.Handle((in Message<string> _) => { }, gap => gaps.Add((gap.First, gap.Last, gap.Reason)));
         parts.ReceiverOf(Name).Refused = (4, 6);
@@ -78,7 +76,7 @@ public sealed class TopicCoreTests
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        var topic = await node.OpenTopicAsync<string>(Name, PublishOnly).OrFail();
+        var topic = await node.OpenPublisherAsync<string>(Name).OrFail();
 
         await parts.Core.RunAsync(() => parts.Service.Observer!.OnTopicRefused(TopicId.Of("other"), "another contract"));
 
@@ -91,13 +89,13 @@ public sealed class TopicCoreTests
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        var first = await node.OpenTopicAsync<string>(Name, SubscribeOnly).OrFail();
+        var first = await node.OpenSubscriberAsync<string>(Name).OrFail();
         parts.Service.HoldsAnswers = true;
-        var publisher = node.OpenTopicAsync<string>(Name, PublishOnly);
+        var publisher = node.OpenPublisherAsync<string>(Name);
         await Patience.Until(() => parts.Service.Requests.Count == 2);
         var closed = parts.ReceiverOf(Name);
         await first.DisposeAsync().OrFail();
-        var second = node.OpenTopicAsync<string>(Name, SubscribeOnly);
+        var second = node.OpenSubscriberAsync<string>(Name);
         await Patience.Until(() => parts.ReceiverOf(Name) != closed);
         Assert.True(closed.IsClosed);
 
@@ -156,7 +154,7 @@ public sealed class TopicCoreTests
         var told = new List<int>();
         foreach (int number in new[] { 1, 2 })
         {
-            var topic = await node.OpenTopicAsync<string>(Name, SubscribeOnly).OrFail();
+            var topic = await node.OpenSubscriberAsync<string>(Name).OrFail();
             topic.Handle((in Message<string> _) => { }, _ => told.Add(number));
         }
 

@@ -23,8 +23,8 @@ internal static class PerfEchoCommand
     private static async Task<int> RunAsync(Session session, string name)
     {
         await using var node = await session.StartNodeAsync();
-        await using var pong = await session.OpenAsync(node, PongTopic(name), TopicAccess.Publish);
-        await using var ping = await session.OpenAsync(node, PingTopic(name), TopicAccess.Subscribe);
+        await using var pong = await session.OpenPublisherAsync(node, PongTopic(name));
+        await using var ping = await session.OpenSubscriberAsync(node, PingTopic(name));
         var ring = new EchoRing();
         using var feed = pong.AttachFeed(ring.Pull);
         using var handler = ping.Handle((in Message<ReadOnlyMemory<byte>> message) =>
@@ -32,7 +32,6 @@ internal static class PerfEchoCommand
             ring.Push(message.Value.Span);
             feed.Signal();
         });
-        await ping.WaitForSubscribersAsync(1, session.Interrupted);
         Terminal.Note("ready");
         try
         {

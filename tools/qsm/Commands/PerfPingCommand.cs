@@ -27,10 +27,10 @@ internal static class PerfPingCommand
     private static async Task<int> RunAsync(Session session, string name, Plan plan, bool json)
     {
         await using var node = await session.StartNodeAsync();
-        await using var pong = await session.OpenAsync(node, PerfEchoCommand.PongTopic(name), TopicAccess.Subscribe);
+        await using var pong = await session.OpenSubscriberAsync(node, PerfEchoCommand.PongTopic(name));
         var replies = new Replies();
         using var handler = pong.Handle(replies.Take);
-        await using var ping = await session.OpenAsync(node, PerfEchoCommand.PingTopic(name), TopicAccess.Publish);
+        await using var ping = await session.OpenPublisherAsync(node, PerfEchoCommand.PingTopic(name));
         replies.Pings = ping;
         await session.WaitForSubscribersAsync(ping, 1);
         byte[] payload = new byte[plan.Size];
@@ -68,7 +68,7 @@ internal static class PerfPingCommand
 
     // Until the first reply: the other side may not know yet that this one listens.
     private static async Task WarmUpAsync(
-        ITopic<ReadOnlyMemory<byte>> ping, Replies replies, byte[] payload, CancellationToken interrupted)
+        ITopicPublisher<ReadOnlyMemory<byte>> ping, Replies replies, byte[] payload, CancellationToken interrupted)
     {
         do
         {
@@ -79,7 +79,7 @@ internal static class PerfPingCommand
     }
 
     private static async Task<long> SendAsync(
-        ITopic<ReadOnlyMemory<byte>> ping, Replies replies, byte[] payload, Plan plan, CancellationToken stop)
+        ITopicPublisher<ReadOnlyMemory<byte>> ping, Replies replies, byte[] payload, Plan plan, CancellationToken stop)
     {
         long endTicks = Stopwatch.GetTimestamp() + (long)(plan.Seconds * Stopwatch.Frequency);
         if (plan.Rate is not double rate)
@@ -121,7 +121,7 @@ internal static class PerfPingCommand
         private long _chainEndTicks;
         private byte[]? _chained;
 
-        public ITopic<ReadOnlyMemory<byte>>? Pings { get; set; }
+        public ITopicPublisher<ReadOnlyMemory<byte>>? Pings { get; set; }
 
         public Task EndOfChain => _endOfChain.Task;
 

@@ -55,10 +55,10 @@ internal static class PerfReceiveCommand
     {
         var receiver = new Receiver<T, TPayload>(plan.Topics, plan.Count);
         await using var node = await session.StartNodeAsync();
-        await using var topics = await PerfTopics.OpenAsync<T>(session, node, plan.Topic, plan.Topics, TopicAccess.Subscribe);
+        await using var topics = await PerfTopics.OpenAsync(
+            plan.Topic, plan.Topics, name => session.OpenSubscriberAsync<T>(node, name));
         Task reading = Begin(receiver, topics, plan.Reads);
-        await using var barrier = await session.OpenAsync(node, PerfTopics.Barrier(plan.Topic), TopicAccess.Subscribe);
-        await barrier.WaitForSubscribersAsync(1, session.Interrupted);
+        await using var barrier = await session.OpenSubscriberAsync(node, PerfTopics.Barrier(plan.Topic));
         Terminal.Note("ready");
         receiver.First.Wait(session.Interrupted);
         var start = ProcessUsage.Now();
@@ -90,7 +90,7 @@ internal static class PerfReceiveCommand
         return Judge(session, receiver, done, plan.Idle);
     }
 
-    private static Task Begin<T, TPayload>(Receiver<T, TPayload> receiver, PerfTopics<T> topics, bool reads)
+    private static Task Begin<T, TPayload>(Receiver<T, TPayload> receiver, PerfTopics<ITopicSubscriber<T>> topics, bool reads)
         where TPayload : struct, IPerfPayload<T>
     {
         if (reads)

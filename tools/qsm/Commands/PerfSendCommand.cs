@@ -69,8 +69,9 @@ internal static class PerfSendCommand
         where TPayload : struct, IPerfPayload<T>
     {
         await using var node = await session.StartNodeAsync();
-        await using var topics = await PerfTopics.OpenAsync<T>(session, node, plan.Topic, plan.Topics, TopicAccess.Publish);
-        await using var barrier = await session.OpenAsync(node, PerfTopics.Barrier(plan.Topic), TopicAccess.Publish);
+        await using var topics = await PerfTopics.OpenAsync(
+            plan.Topic, plan.Topics, name => session.OpenPublisherAsync<T>(node, name));
+        await using var barrier = await session.OpenPublisherAsync(node, PerfTopics.Barrier(plan.Topic));
         await session.WaitForSubscribersAsync(barrier, plan.Receivers);
         for (int i = 0; i < topics.Count; i++)
         {

@@ -37,7 +37,7 @@ internal static class PubCommand
     private static async Task<int> RunAsync(Session session, string name, int receivers)
     {
         await using var node = await session.StartNodeAsync();
-        await using var topic = await session.OpenAsync(node, name, TopicAccess.Publish);
+        await using var topic = await session.OpenPublisherAsync(node, name);
         if (receivers > 0)
         {
             await session.WaitForSubscribersAsync(topic, receivers);

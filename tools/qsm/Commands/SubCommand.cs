@@ -37,21 +37,16 @@ internal static class SubCommand
         using var stop = new CancellationTokenSource();
         using var output = new LineWriter(StandardOutput.Open(), count);
         var gaps = new GapLog();
-        var topics = new List<ITopic<ReadOnlyMemory<byte>>>();
+        var topics = new List<ITopicSubscriber<ReadOnlyMemory<byte>>>();
         var readers = new List<Task>();
         try
         {
             foreach (string name in names)
             {
-                var topic = await session.OpenAsync(node, name, TopicAccess.Subscribe);
+                var topic = await session.OpenSubscriberAsync(node, name);
                 topics.Add(topic);
                 byte[] prefix = showTopic ? Encoding.UTF8.GetBytes($"{name}\t") : [];
                 readers.Add(ReadAsync(topic, prefix, output, gaps, stop.Token));
-            }
-
-            foreach (var topic in topics)
-            {
-                await topic.WaitForSubscribersAsync(1, session.Interrupted);
             }
 
             Terminal.Note("ready");
@@ -71,7 +66,7 @@ internal static class SubCommand
     }
 
     private static async Task ReadAsync(
-        ITopic<ReadOnlyMemory<byte>> topic, byte[] prefix, LineWriter output, GapLog gaps, CancellationToken stop)
+        ITopicSubscriber<ReadOnlyMemory<byte>> topic, byte[] prefix, LineWriter output, GapLog gaps, CancellationToken stop)
     {
         await using var messages = topic.ReadAllAsync(stop, gap => gaps.Add(topic.Name, gap)).GetAsyncEnumerator(stop);
         try

@@ -18,7 +18,7 @@ internal sealed class FeedingSender<T, TPayload> : Sender<T, TPayload>, IDisposa
     private int _untilLook;
     private int _unmarked;
 
-    public FeedingSender(PerfTopics<T> topics, TPayload payload)
+    public FeedingSender(PerfTopics<ITopicPublisher<T>> topics, TPayload payload)
         : base(topics, payload)
     {
         _feeds = new Feed[topics.Count];
@@ -113,7 +113,7 @@ internal sealed class FeedingSender<T, TPayload> : Sender<T, TPayload>, IDisposa
         private long _owed;
         private bool _isMarked;
 
-        public Feed(FeedingSender<T, TPayload> sender, ITopic<T> topic)
+        public Feed(FeedingSender<T, TPayload> sender, ITopicPublisher<T> topic)
         {
             _sender = sender;
             _attached = topic.AttachFeed(Pull);

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Perf;
 
@@ -15,31 +14,32 @@ internal static class PerfTopics
     public static string Barrier(string topic) => $"{topic}/ready";
 
     /// <summary>Opens <paramref name="count"/> topics: the named one, or "name/0" and so on where there are more.</summary>
-    public static async Task<PerfTopics<T>> OpenAsync<T>(
-        Session session, QuickSilverNode node, string name, int count, TopicAccess access)
+    public static async Task<PerfTopics<TTopic>> OpenAsync<TTopic>(string name, int count, Func<string, Task<TTopic>> open)
+        where TTopic : ITopicEndpoint
     {
         long start = Stopwatch.GetTimestamp();
-        var topics = new ITopic<T>[count];
+        var topics = new TTopic[count];
         for (int first = 0; first < count; first += OpeningAtOnce)
         {
             int batch = Math.Min(OpeningAtOnce, count - first);
             var opened = await Task.WhenAll(Enumerable.Range(first, batch)
-                .Select(i => session.OpenAsync<T>(node, count == 1 ? name : $"{name}/{i}", access)));
+                .Select(i => open(count == 1 ? name : $"{name}/{i}")));
             opened.CopyTo(topics, first);
         }
 
-        return new PerfTopics<T>(topics, Stopwatch.GetElapsedTime(start).TotalSeconds);
+        return new PerfTopics<TTopic>(topics, Stopwatch.GetElapsedTime(start).TotalSeconds);
     }
 }
 
 // The topics of one measurement, open.
-internal sealed class PerfTopics<T>(ITopic<T>[] topics, double openSeconds) : IAsyncDisposable
+internal sealed class PerfTopics<TTopic>(TTopic[] topics, double openSeconds) : IAsyncDisposable
+    where TTopic : ITopicEndpoint
 {
     public int Count => topics.Length;
 
     public double OpenSeconds { get; } = Math.Round(openSeconds, 3);
 
-    public ITopic<T> this[int index] => topics[index];
+    public TTopic this[int index] => topics[index];
 
     public async ValueTask DisposeAsync()
     {

@@ -4,7 +4,7 @@ using QuickSilver.Tool.Perf.Payloads;
 namespace QuickSilver.Tool.Perf;
 
 // Publishes from one thread, over all topics in turn.
-internal sealed class PublishingSender<T, TPayload>(PerfTopics<T> topics, TPayload payload, double? rate)
+internal sealed class PublishingSender<T, TPayload>(PerfTopics<ITopicPublisher<T>> topics, TPayload payload, double? rate)
     : Sender<T, TPayload>(topics, payload)
     where TPayload : struct, IPerfPayload<T>
 {

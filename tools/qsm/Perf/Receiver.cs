@@ -33,7 +33,7 @@ internal sealed class Receiver<T, TPayload>(int topicCount, long? limit)
     public MessageHandler<T> Topic() => new ReceivedTopic(this).Take;
 
     /// <summary>Reads the only topic until it is cancelled. However it ends, nobody waits for more.</summary>
-    public async Task ReadAsync(ITopic<T> topic)
+    public async Task ReadAsync(ITopicSubscriber<T> topic)
     {
         try
         {

@@ -7,7 +7,7 @@ namespace QuickSilver.Tool.Perf;
 internal readonly record struct SendLength(double Seconds, long? Messages);
 
 // The sending side of a measurement: over all topics, numbered in each from 1.
-internal abstract class Sender<T, TPayload>(PerfTopics<T> topics, TPayload payload)
+internal abstract class Sender<T, TPayload>(PerfTopics<ITopicPublisher<T>> topics, TPayload payload)
     where TPayload : struct, IPerfPayload<T>
 {
     // One in so many carries its send time, and the clock decides about the end; at a rate one in a burst.
@@ -20,7 +20,7 @@ internal abstract class Sender<T, TPayload>(PerfTopics<T> topics, TPayload paylo
     /// <summary>Messages so far, over all topics; markers are not counted.</summary>
     public long Sent { get; protected set; }
 
-    protected PerfTopics<T> Topics { get; } = topics;
+    protected PerfTopics<ITopicPublisher<T>> Topics { get; } = topics;
 
     protected TPayload Payload => payload;
 

@@ -1,8 +1,10 @@
 using System.CommandLine;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Composition;
+using QuickSilver.Endpoints;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Tool.Commands;
+using QuickSilver.Topics;
 using Serilog;
 using Serilog.Events;
 using Serilog.Extensions.Logging;
@@ -80,23 +82,29 @@ internal sealed class Session : IDisposable
     }
 
     // What the tool sends is bytes, so that all its commands meet under one contract; only perf sends other things too.
-    public Task<ITopic<ReadOnlyMemory<byte>>> OpenAsync(QuickSilverNode node, string topic, TopicAccess access) =>
-        OpenAsync<ReadOnlyMemory<byte>>(node, topic, access);
+    public Task<ITopic<ReadOnlyMemory<byte>>> OpenTopicAsync(QuickSilverNode node, string topic) =>
+        OpenAsync<ReadOnlyMemory<byte>, ITopic<ReadOnlyMemory<byte>>>(
+            topic, node.OpenTopicAsync<ReadOnlyMemory<byte>>(topic, options: null, Interrupted));
 
-    public async Task<ITopic<T>> OpenAsync<T>(QuickSilverNode node, string topic, TopicAccess access)
-    {
-        try
-        {
-            return await node.OpenTopicAsync<T>(topic, new TopicOptions { Access = access }, Interrupted);
-        }
-        catch (Exception exception) when (exception is not OperationCanceledException)
-        {
-            throw ToolException.OnOpen(topic, exception, carriesBytes: typeof(T) == typeof(ReadOnlyMemory<byte>));
-        }
-    }
+    public Task<ITopicPublisher<ReadOnlyMemory<byte>>> OpenPublisherAsync(QuickSilverNode node, string topic) =>
+        OpenPublisherAsync<ReadOnlyMemory<byte>>(node, topic);
+
+    public Task<ITopicPublisher<T>> OpenPublisherAsync<T>(QuickSilverNode node, string topic) =>
+        OpenAsync<T, ITopicPublisher<T>>(topic, node.OpenPublisherAsync<T>(topic, options: null, Interrupted));
+
+    public Task<ITopicSubscriber<ReadOnlyMemory<byte>>> OpenSubscriberAsync(QuickSilverNode node, string topic) =>
+        OpenSubscriberAsync<ReadOnlyMemory<byte>>(node, topic);
+
+    public Task<ITopicSubscriber<T>> OpenSubscriberAsync<T>(QuickSilverNode node, string topic) =>
+        OpenAsync<T, ITopicSubscriber<T>>(topic, node.OpenSubscriberAsync<T>(topic, options: null, Interrupted));
+
+    /// <summary>Subscribes where nobody publishes: the subscribers see each other's number.</summary>
+    public Task<TopicEndpoint<ReadOnlyMemory<byte>>> OpenBarrierAsync(QuickSilverNode node, string topic) =>
+        OpenAsync<ReadOnlyMemory<byte>, TopicEndpoint<ReadOnlyMemory<byte>>>(
+            topic, node.OpenEndpointAsync<ReadOnlyMemory<byte>>(topic, TopicAccess.Subscribe, stop: Interrupted));
 
     // Says what it waits for when that takes more than a moment, so that a forgotten subscriber is no riddle.
-    public async Task WaitForSubscribersAsync(ITopic<ReadOnlyMemory<byte>> topic, int count)
+    public async Task WaitForSubscribersAsync(ITopicPublisher<ReadOnlyMemory<byte>> topic, int count)
     {
         Task arrived = topic.WaitForSubscribersAsync(count, Interrupted);
         if (await Task.WhenAny(arrived, Task.Delay(PatienceBeforeNote, Interrupted)) != arrived)
@@ -105,6 +113,18 @@ internal sealed class Session : IDisposable
         }
 
         await arrived;
+    }
+
+    private static async Task<TTopic> OpenAsync<T, TTopic>(string topic, Task<TTopic> opening)
+    {
+        try
+        {
+            return await opening;
+        }
+        catch (Exception exception) when (exception is not OperationCanceledException)
+        {
+            throw ToolException.OnOpen(topic, exception, carriesBytes: typeof(T) == typeof(ReadOnlyMemory<byte>));
+        }
     }
 
     public void Dispose()

@@ -1,3 +1,4 @@
+using QuickSilver.Endpoints;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Views;
 using QuickSilver.Simulation.Checkers;
@@ -13,7 +14,7 @@ internal sealed class SwarmNode : IAsyncDisposable
 
     private readonly QuickSilverNode _node;
     private readonly List<SwarmTopic> _topics = [];
-    private readonly List<ITopic<ReadOnlyMemory<byte>>> _barriers = [];
+    private readonly List<TopicEndpoint<ReadOnlyMemory<byte>>> _barriers = [];
 
     private SwarmNode(QuickSilverNode node)
     {
@@ -52,7 +53,7 @@ internal sealed class SwarmNode : IAsyncDisposable
     }
 
     public async Task OpenBarrierAsync(Session session, string name) =>
-        _barriers.Add(await session.OpenAsync(_node, name, TopicAccess.Subscribe));
+        _barriers.Add(await session.OpenBarrierAsync(_node, name));
 
     /// <summary>Completes when so many nodes are ready, as this one sees it.</summary>
     public Task AwaitReadyAsync(int nodes, CancellationToken cancellationToken) =>
@@ -72,7 +73,7 @@ internal sealed class SwarmNode : IAsyncDisposable
         Session session, int topic, int number, int publishers, NodeRecorder? recorder, RecordedParts? parts)
     {
         string name = SwarmPlan.NameOf(topic);
-        var endpoint = await session.OpenAsync(_node, name, TopicAccess.PublishAndSubscribe);
+        var endpoint = await session.OpenTopicAsync(_node, name);
         ulong id = TopicId.Of(name);
         var subscription = new Subscription((number * SubscriptionsPerNode) + topic, number, id);
         var opened = new SwarmTopic(endpoint, publishers, subscription, recorder);

@@ -1,0 +1,94 @@
+namespace QuickSilver;
+
+/// <summary>Provides a message when the network is ready to send one (the pull model of QSM, section 3 of the paper).</summary>
+/// <typeparam name="T">The topic's payload type.</typeparam>
+/// <param name="value">The message to send.</param>
+/// <returns>False when there is nothing to send now. Call <see cref="IAttachedFeed.Signal"/> to be called again.</returns>
+public delegate bool FeedCallback<T>(out T value);
+
+/// <summary>A feed attached to a topic.</summary>
+public interface IAttachedFeed : IDisposable
+{
+    /// <summary>Signals that there is something to send. Callable from any thread.</summary>
+    void Signal();
+}
+
+/// <summary>An open endpoint of a topic that publishes. Thread-safe.</summary>
+/// <typeparam name="T">The payload type.</typeparam>
+public interface ITopicPublisher<T> : ITopicEndpoint
+{
+    /// <summary>The number of subscribers in the topic's current view, including this endpoint if it also subscribes.</summary>
+    /// <remarks>
+    /// May be 0 for some tens of milliseconds after a publisher was opened, although there are subscribers, because the view that contains
+    /// them arrives after access is granted. A first 0 does not mean that the topic has no subscribers. Call
+    /// <see cref="WaitForSubscribersAsync"/> to wait for them.
+    /// </remarks>
+    int Subscribers { get; }
+
+    /// <summary>
+    /// Publishes a message and completes when the node has accepted it. It completes synchronously unless the queue is full. Then it waits
+    /// for room, which is the back-pressure. A call that completes synchronously does not allocate.
+    /// </summary>
+    /// <exception cref="ArgumentNullException">The value is null.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The endpoint is draining or was cancelled, or the value cannot be encoded because it nests too deep or a collection in it contains
+    /// null.
+    /// </exception>
+    /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
+    /// <exception cref="MessageTooLargeException">
+    /// The encoded message is larger than 16 MiB, or larger than the node's packet memory can hold for all regions of the topic together.
+    /// </exception>
+    /// <exception cref="OperationCanceledException">
+    /// The token or <see cref="ITopicEndpoint.Cancel"/> cancelled the call while it waited. If the token cancelled it, the message was not
+    /// published, unless the call waited only for the message to become stable.
+    /// </exception>
+    /// <remarks>
+    /// Callable from any thread, including from handlers and feeds. Handlers and feeds must not block on it, because room is made on their
+    /// thread. The value is encoded before the method returns and may be changed afterwards. A call that runs while another thread drains,
+    /// cancels or disposes the endpoint may throw although its message is sent. If a call completes, its message was accepted before.
+    /// </remarks>
+    ValueTask PublishAsync(T value, CancellationToken cancellationToken = default);
+
+    /// <summary>Publishes a message by reference, which avoids copies of a large struct.</summary>
+    /// <inheritdoc cref="PublishAsync(T, CancellationToken)"/>
+    ValueTask PublishAsync(in T value, CancellationToken cancellationToken = default) => PublishAsync(value, cancellationToken);
+
+    /// <summary>Publishes a message and completes as specified by <paramref name="completion"/>.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The completion is not a defined value.</exception>
+    /// <inheritdoc cref="PublishAsync(T, CancellationToken)"/>
+    ValueTask PublishAsync(T value, PublishCompletion completion, CancellationToken cancellationToken = default);
+
+    /// <summary>
+    /// Attaches a feed. It is called on the core thread whenever the network has room for a message, until it returns false.
+    /// </summary>
+    /// <remarks>
+    /// The feed must not block. Its messages are encoded before it is called again, and are sent in the order of the calls. Messages
+    /// published at the same time may overtake a feed's message that finds no room. If a feed throws or provides a message that is too
+    /// large, this is logged and counted, and the feed is called again when it signals. Dispose the result to detach the feed: it is not
+    /// called again, and its messages are sent. <see cref="DrainAsync"/> also detaches it, and <see cref="ITopicEndpoint.Cancel"/> also
+    /// drops its messages that were not sent yet.
+    /// </remarks>
+    /// <exception cref="InvalidOperationException">The endpoint is draining or was cancelled.</exception>
+    /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
+    IAttachedFeed AttachFeed(FeedCallback<T> feed);
+
+    /// <summary>
+    /// Completes when the topic has at least <paramref name="count"/> subscribers, including this endpoint if it also subscribes.
+    /// </summary>
+    /// <exception cref="ArgumentOutOfRangeException">The count is negative.</exception>
+    /// <exception cref="OperationCanceledException">The token or <see cref="ITopicEndpoint.Cancel"/> cancelled the call.</exception>
+    /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
+    Task WaitForSubscribersAsync(int count, CancellationToken cancellationToken = default);
+
+    /// <summary>
+    /// Drains the endpoint. It accepts no more messages, and the task completes with true when all accepted messages are stable. It
+    /// completes with false if members did not acknowledge within <paramref name="limit"/> (0 to 24 hours; one second by default). Readers
+    /// continue.
+    /// </summary>
+    /// <exception cref="ArgumentOutOfRangeException">The limit is negative or longer than 24 hours.</exception>
+    /// <exception cref="ObjectDisposedException">The endpoint was disposed.</exception>
+    Task<bool> DrainAsync(TimeSpan? limit = null);
+}

@@ -1,0 +1,49 @@
+namespace QuickSilver;
+
+/// <summary>
+/// Handles a message on the node's core thread. It must not block, and must not keep <c>message.Value</c> of a
+/// <see cref="ReadOnlyMemory{T}"/> payload after it returns.
+/// </summary>
+/// <typeparam name="T">The topic's payload type.</typeparam>
+/// <param name="message">The message.</param>
+public delegate void MessageHandler<T>(in Message<T> message);
+
+/// <summary>An open endpoint of a topic that subscribes. Thread-safe.</summary>
+/// <typeparam name="T">The payload type.</typeparam>
+public interface ITopicSubscriber<T> : ITopicEndpoint
+{
+    /// <summary>
+    /// Calls <paramref name="handler"/> on the core thread for each message, with the lowest latency. The handler must not block. Its
+    /// exceptions are logged and counted, and the next message is delivered as usual. Dispose the result to detach it.
+    /// </summary>
+    /// <remarks>
+    /// The first handler of an endpoint without a reader first receives the messages that were buffered since the endpoint was opened, in
+    /// order and in one batch: up to <see cref="TopicOptions.ReaderCapacity"/> messages, preceded by a gap for messages that did not fit. A
+    /// later handler starts with the messages that arrive from then on. If a handler is detached or the endpoint is cancelled while a
+    /// message is being handled, that call completes.
+    /// </remarks>
+    /// <param name="handler">The handler. It is called on the core thread, for one message at a time.</param>
+    /// <param name="onGap">
+    /// The gap handler. It is called on the core thread, in order with the messages, for messages that cannot be delivered.
+    /// </param>
+    /// <exception cref="InvalidOperationException">The endpoint was cancelled.</exception>
+    /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
+    IDisposable Handle(MessageHandler<T> handler, Action<GapNotice>? onGap = null);
+
+    /// <summary>
+    /// Reads messages as they arrive, from the bounded buffer of this endpoint. The stream ends when the topic is cancelled or disposed. An
+    /// endpoint has one reader at a time. <paramref name="onGap"/> is called, in order with the messages, for messages that this reader
+    /// cannot receive.
+    /// </summary>
+    /// <remarks>
+    /// Reading starts when the stream is enumerated. A second enumeration at the same time throws <see cref="InvalidOperationException"/>.
+    /// If an enumeration stops early, the remaining messages wait for the next one, within <see cref="TopicOptions.ReaderCapacity"/>. After
+    /// the buffered messages, the readers of an expelled node end with <see cref="NodeExpelledException"/>, and a reader that exceeds
+    /// <see cref="TopicOptions.SlowReaderLimit"/> ends with <see cref="SlowReaderException"/>. The bytes of a
+    /// <see cref="ReadOnlyMemory{T}"/> payload are valid until the reader requests the next message: they are in a buffer that is reused,
+    /// so that reading does not allocate. Copy bytes that you keep longer, or subscribe with <c>byte[]</c>, which is allocated per message.
+    /// Handlers and the reader of one endpoint receive the same object.
+    /// </remarks>
+    IAsyncEnumerable<Message<T>> ReadAllAsync(CancellationToken cancellationToken = default, Action<GapNotice>? onGap = null);
+}

@@ -1,0 +1,47 @@
+using System.Runtime.CompilerServices;
+
+namespace QuickSilver;
+
+/// <summary>A received message. It is a struct, so receiving allocates only the value.</summary>
+/// <typeparam name="T">The topic's payload type.</typeparam>
+/// <param name="Value">The payload.</param>
+/// <param name="Sender">The incarnation of the node that published the message.</param>
+/// <param name="Sequence">The message's number among that sender's messages in this topic, starting at 1.</param>
+public readonly record struct Message<T>(T Value, SenderId Sender, long Sequence)
+{
+    // Fields, so that a large struct is decoded where it is handed over: it is neither copied nor cleared before.
+    private readonly T _value = Value;
+    private readonly SenderId _sender = Sender;
+    private readonly long _sequence = Sequence;
+
+    /// <summary>The payload.</summary>
+    public T Value
+    {
+        get => _value;
+        init => _value = value;
+    }
+
+    /// <summary>The incarnation of the node that published the message.</summary>
+    public SenderId Sender
+    {
+        get => _sender;
+        init => _sender = value;
+    }
+
+    /// <summary>The message's number among that sender's messages in this topic, starting at 1.</summary>
+    public long Sequence
+    {
+        get => _sequence;
+        init => _sequence = value;
+    }
+
+    /// <summary>
+    /// Initializes a message without a payload. The payload is undefined until it is written to the reference that this returns.
+    /// </summary>
+    internal static ref T Begin(ref Message<T> message, SenderId sender, long sequence)
+    {
+        Unsafe.AsRef(in message._sender) = sender;
+        Unsafe.AsRef(in message._sequence) = sequence;
+        return ref Unsafe.AsRef(in message._value);
+    }
+}
