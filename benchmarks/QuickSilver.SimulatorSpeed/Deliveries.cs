@@ -49,7 +49,7 @@ internal sealed class Deliveries(int nodes, int payloadBytes, int messagesPerSec
             async node =>
             {
                 var topic = await node.Node.OpenSubscriberAsync<ReadOnlyMemory<byte>>("load");
-                topic.Handle((in _) => _delivered++);
+                topic.SubscribeInline((in _) => _delivered++);
             });
         var sender = cluster.Await(
             cluster.Nodes[0].Node.OpenPublisherAsync<ReadOnlyMemory<byte>>("load"));

@@ -25,7 +25,7 @@ internal static class IdleNodes
             if (withTopic)
             {
                 var topic = await node.Node.OpenSubscriberAsync<ReadOnlyMemory<byte>>("idle");
-                topic.Handle((in _) => { });
+                topic.SubscribeInline((in _) => { });
             }
         });
         cluster.Run(Minute);

@@ -57,6 +57,6 @@ public sealed class BookTests
         cluster.Eventually(
             "all copies of the book agree",
             () => books.All(book => book.Open.SetEquals(books[Watch].Open)),
-            limit: TimeSpan.FromSeconds(10));
+            timeout: TimeSpan.FromSeconds(10));
     }
 }

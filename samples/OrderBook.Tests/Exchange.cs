@@ -19,7 +19,7 @@ internal sealed class Exchange(ITopic<OrderEvent> orders, TimeProvider time)
     public static async Task<Exchange> OpenAsync(QuickSilverNode node, TimeProvider time, IBook book)
     {
         var orders = await node.OpenTopicAsync<OrderEvent>("orders");
-        orders.Handle((in message) => book.Apply(message.Value));
+        orders.SubscribeInline((in message) => book.Apply(message.Value));
         return new Exchange(orders, time);
     }
 

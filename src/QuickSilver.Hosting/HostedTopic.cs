@@ -113,17 +113,17 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         return Attach(new HostedFeed(this, feed));
     }
 
-    public IDisposable Handle(MessageHandler<T> handler, Action<GapNotice>? onGap = null)
+    public IDisposable SubscribeInline(MessageHandler<T> handler, Action<GapNotice>? onGap = null)
     {
         ArgumentNullException.ThrowIfNull(handler);
         return Attach(new HostedHandler(this, handler, onGap));
     }
 
     public async IAsyncEnumerable<Message<T>> ReadAllAsync(
-        [EnumeratorCancellation] CancellationToken cancellationToken = default, Action<GapNotice>? onGap = null)
+        Action<GapNotice>? onGap = null, [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
         var topic = await Opened.WaitAsync(cancellationToken);
-        await foreach (var message in topic.ReadAllAsync(cancellationToken, onGap))
+        await foreach (var message in topic.ReadAllAsync(onGap, cancellationToken))
         {
             yield return message;
         }
@@ -136,7 +136,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         await topic.WaitForSubscribersAsync(count, cancellationToken).ConfigureAwait(false);
     }
 
-    public Task<bool> DrainAsync(TimeSpan? limit = null) => _current is { } topic ? topic.DrainAsync(limit) : Task.FromResult(true);
+    public Task<bool> DrainAsync(TimeSpan? timeout = null) => _current is { } topic ? topic.DrainAsync(timeout) : Task.FromResult(true);
 
     public void Cancel() => _current?.Cancel();
 
@@ -180,7 +180,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
             return;
         }
 
-        var attached = topic.HandleTogether([.. handlers.Select(static one => (one.Handler, one.OnGap))]);
+        var attached = topic.SubscribeInlineTogether([.. handlers.Select(static one => (one.Handler, one.OnGap))]);
         for (int i = 0; i < handlers.Length; i++)
         {
             handlers[i].Attached = attached[i];
@@ -216,7 +216,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         /// <summary>Under the owner's lock: what ends it on the present node.</summary>
         public IDisposable? Attached { get; set; }
 
-        public void Attach(ITopic<T> topic) => Attached = topic.Handle(handler, onGap);
+        public void Attach(ITopic<T> topic) => Attached = topic.SubscribeInline(handler, onGap);
 
         public void Dispose()
         {

@@ -1,7 +1,7 @@
 namespace QuickSilver.Hosting;
 
 // Where the host's node is found, once there is one. Thread-safe.
-internal sealed class NodeHolder : INodeProvider
+internal sealed class NodeHolder : IQuickSilverNodeAccessor
 {
     private readonly Lock _lock = new();
     private TaskCompletionSource<QuickSilverNode> _next = NewSource();

@@ -65,7 +65,7 @@ public sealed class QuickSilverBuilder
         {
             var handler = provider.GetRequiredService<THandler>();
             var topic = new HostedTopic<T>(name, TopicAccess.Subscribe, checkedOptions, codec);
-            topic.Handle(handler.Handle, handler.OnGap);
+            topic.SubscribeInline(handler.Handle, handler.OnGap);
             return topic;
         });
         return this;

@@ -33,7 +33,7 @@ public static class QuickSilverServiceCollectionExtensions
         if (services.All(static service => service.ServiceType != typeof(NodeHolder)))
         {
             services.AddSingleton<NodeHolder>();
-            services.AddSingleton<INodeProvider>(static provider => provider.GetRequiredService<NodeHolder>());
+            services.AddSingleton<IQuickSilverNodeAccessor>(static provider => provider.GetRequiredService<NodeHolder>());
             services.AddSingleton<NodeLifetime>();
             services.AddSingleton<IHostedService>(static provider => provider.GetRequiredService<NodeLifetime>());
             services.AddHealthChecks()

@@ -118,7 +118,7 @@ public sealed class SimulatedCluster : IDisposable
     internal IPEndPoint? ServiceAt { get; private set; }
 
     // One for all: what loggers throw is counted for the whole cluster, and an idle node has nothing of its own for it.
-    internal GuardedLoggers Logs => field ??= GuardedLoggers.Of(Options.Logs ?? NullLoggerFactory.Instance);
+    internal GuardedLoggers Logs => field ??= GuardedLoggers.Of(Options.LoggerFactory ?? NullLoggerFactory.Instance);
 
     // One for all nodes; a node that starts after its user has changed an option finds it changed.
     internal ProtocolOptions ProtocolOptions => field?.Node == Options.NodeOptions
@@ -138,10 +138,10 @@ public sealed class SimulatedCluster : IDisposable
     /// The application. Each node's process runs it when the node has joined, and again after each restart. It may return after it has
     /// opened topics and attached handlers, or run forever. Its exceptions fail the run, unless its node was removed.
     /// </param>
-    /// <param name="limit">The maximum virtual time. Default 60 s.</param>
+    /// <param name="timeout">The maximum virtual time. Default 60 s.</param>
     /// <exception cref="InvalidOperationException">The cluster is already started.</exception>
-    /// <exception cref="SimulationException">The nodes did not join within the limit, or the application failed.</exception>
-    public void Start(Func<SimulatedNode, Task>? application = null, TimeSpan? limit = null)
+    /// <exception cref="SimulationException">The nodes did not join within the timeout, or the application failed.</exception>
+    public void Start(Func<SimulatedNode, Task>? application = null, TimeSpan? timeout = null)
     {
         if (_isStarted)
         {
@@ -164,7 +164,7 @@ public sealed class SimulatedCluster : IDisposable
         }
 
         int first = 0;
-        Eventually("all started nodes have joined one cluster", AreIn, limit);
+        Eventually("all started nodes have joined one cluster", AreIn, timeout);
 
         bool IsIn(SimulatedNode node) => node.KnownNodes == started.Length;
 
@@ -186,25 +186,25 @@ public sealed class SimulatedCluster : IDisposable
     public void Run(TimeSpan duration) => Drive(static () => false, duration);
 
     /// <summary>Runs the simulation until a condition holds. The condition is checked after each event.</summary>
-    /// <returns>Whether the condition held within the limit.</returns>
+    /// <returns>Whether the condition held within the timeout.</returns>
     /// <inheritdoc cref="Run"/>
-    public bool RunUntil(Func<bool> condition, TimeSpan limit)
+    public bool RunUntil(Func<bool> condition, TimeSpan timeout)
     {
         ArgumentNullException.ThrowIfNull(condition);
-        return Drive(condition, limit);
+        return Drive(condition, timeout);
     }
 
     /// <summary>Runs the simulation until a task has completed.</summary>
     /// <param name="task">The task. Its exception is rethrown.</param>
-    /// <param name="limit">The maximum virtual time. Default 60 s.</param>
+    /// <param name="timeout">The maximum virtual time. Default 60 s.</param>
     /// <exception cref="SimulationException">
-    /// The task did not complete within the limit, an invariant failed, or code under simulation failed.
+    /// The task did not complete within the timeout, an invariant failed, or code under simulation failed.
     /// </exception>
     /// <exception cref="InvalidOperationException">Called by code under simulation, which must use await instead.</exception>
-    public void Await(Task task, TimeSpan? limit = null)
+    public void Await(Task task, TimeSpan? timeout = null)
     {
         ArgumentNullException.ThrowIfNull(task);
-        var within = limit ?? DefaultLimit;
+        var within = timeout ?? DefaultLimit;
         if (!task.IsCompleted && !Drive(() => task.IsCompleted, within))
         {
             throw new SimulationException(
@@ -218,30 +218,30 @@ public sealed class SimulatedCluster : IDisposable
 
     /// <summary>Runs the simulation until a task has completed, and returns its result.</summary>
     /// <inheritdoc cref="Await(Task, TimeSpan?)"/>
-    public T Await<T>(Task<T> task, TimeSpan? limit = null)
+    public T Await<T>(Task<T> task, TimeSpan? timeout = null)
     {
-        Await((Task)task, limit);
+        Await((Task)task, timeout);
         return task.Result;
     }
 
     /// <summary>Runs the simulation until a publish call or another value task has completed.</summary>
     /// <inheritdoc cref="Await(Task, TimeSpan?)"/>
-    public void Await(ValueTask task, TimeSpan? limit = null) => Await(task.AsTask(), limit);
+    public void Await(ValueTask task, TimeSpan? timeout = null) => Await(task.AsTask(), timeout);
 
     /// <summary>
     /// Runs asynchronous code of the test itself, and runs the simulation until it has completed. The code is outside of all nodes, so
     /// faults do not affect it.
     /// </summary>
     /// <param name="scenario">The code.</param>
-    /// <param name="limit">The maximum virtual time. Default 60 s.</param>
+    /// <param name="timeout">The maximum virtual time. Default 60 s.</param>
     /// <inheritdoc cref="Await(Task, TimeSpan?)"/>
-    public void Await(Func<Task> scenario, TimeSpan? limit = null)
+    public void Await(Func<Task> scenario, TimeSpan? timeout = null)
     {
         ArgumentNullException.ThrowIfNull(scenario);
         Machines.Time.AdoptThread();
         var done = new TaskCompletionSource();
         _scenario.Post(_ => EndWith(done, scenario), null);
-        Await(done.Task, limit);
+        Await(done.Task, timeout);
     }
 
     /// <summary>Runs an action after a delay, outside of all nodes.</summary>
@@ -268,16 +268,16 @@ public sealed class SimulatedCluster : IDisposable
     /// <summary>Requires that a condition becomes true, and runs the simulation until it does.</summary>
     /// <param name="what">The condition in words, for the message: "all books are equal".</param>
     /// <param name="condition">The condition.</param>
-    /// <param name="limit">The maximum virtual time. Default 60 s.</param>
+    /// <param name="timeout">The maximum virtual time. Default 60 s.</param>
     /// <exception cref="SimulationException">
-    /// The condition did not become true within the limit, an invariant failed, or code under simulation failed.
+    /// The condition did not become true within the timeout, an invariant failed, or code under simulation failed.
     /// </exception>
     /// <exception cref="InvalidOperationException">Called by code under simulation.</exception>
-    public void Eventually(string what, Func<bool> condition, TimeSpan? limit = null)
+    public void Eventually(string what, Func<bool> condition, TimeSpan? timeout = null)
     {
         ArgumentNullException.ThrowIfNull(what);
         ArgumentNullException.ThrowIfNull(condition);
-        var within = limit ?? DefaultLimit;
+        var within = timeout ?? DefaultLimit;
         if (!Drive(condition, within))
         {
             string nodes = string.Join(Environment.NewLine, _nodes.Where(node => !node.IsJoined));
@@ -388,7 +388,7 @@ public sealed class SimulatedCluster : IDisposable
 
     private SimulatedNode? Of(SimulatedMachine machine) => machine.Number < _nodes.Length ? _nodes[machine.Number] : null;
 
-    private bool Drive(Func<bool> condition, TimeSpan limit)
+    private bool Drive(Func<bool> condition, TimeSpan timeout)
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
         Machines.Time.AdoptThread();
@@ -399,7 +399,7 @@ public sealed class SimulatedCluster : IDisposable
         bool held;
         try
         {
-            held = Machines.RunUntil(() => IsBroken() || condition(), limit);
+            held = Machines.RunUntil(() => IsBroken() || condition(), timeout);
         }
         finally
         {

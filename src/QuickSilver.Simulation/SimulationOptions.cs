@@ -54,7 +54,7 @@ public sealed record SimulationOptions
     public DateTimeOffset Epoch { get; init; } = new(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
 
     /// <summary>The logger factory of the nodes. Null (default): no logging. Loggers must not call back into the simulation.</summary>
-    public ILoggerFactory? Logs { get; init; }
+    public ILoggerFactory? LoggerFactory { get; init; }
 
     /// <summary>
     /// Receivers of one datagram keep the same bytes, which none of them changes, in place of a copy each: faster by far, and a

@@ -76,7 +76,7 @@ internal static class OptionRules
             options.HeartbeatInterval,
             TimeSpan.FromMilliseconds(50),
             TimeSpan.FromMinutes(1));
-        Within(failures, nameof(options.HeartbeatsMissed), options.HeartbeatsMissed, 2, 100);
+        Within(failures, nameof(options.MissedHeartbeatLimit), options.MissedHeartbeatLimit, 2, 100);
         Within(failures, nameof(options.StallWarning), options.StallWarning, TimeSpan.FromMilliseconds(100), TimeSpan.FromHours(1));
         Within(failures, nameof(options.StartTimeout), options.StartTimeout, TimeSpan.FromMilliseconds(100), TimeSpan.FromMinutes(10));
         return failures;
@@ -93,13 +93,13 @@ internal static class OptionRules
         Within(failures, nameof(options.ReaderCapacity), options.ReaderCapacity, 1, MaxReaderCapacity);
         if (!Enum.IsDefined(options.SlowReader))
         {
-            Add(failures, nameof(options.SlowReader), (int)options.SlowReader, "Wait, DropOldest or DropNewest");
+            Add(failures, nameof(options.SlowReader), (int)options.SlowReader, "Wait, DropOldest or DropWrite");
         }
 
         if (options.SlowReaderLimit is { } limit)
         {
             Within(failures, nameof(options.SlowReaderLimit), limit, TimeSpan.FromMilliseconds(100), TimeSpan.FromDays(1));
-            if (options.SlowReader is SlowReaderPolicy.DropOldest or SlowReaderPolicy.DropNewest)
+            if (options.SlowReader is SlowReaderPolicy.DropOldest or SlowReaderPolicy.DropWrite)
             {
                 string shown = Show(limit);
                 Add(failures, nameof(options.SlowReaderLimit), shown, $"null with the policy {options.SlowReader}, which never waits");
@@ -134,11 +134,11 @@ internal static class OptionRules
     }
 
     /// <summary>A drain cannot wait forever: <see cref="Timeout.InfiniteTimeSpan"/>, which is negative, is refused.</summary>
-    public static void CheckDrainLimit(TimeSpan limit)
+    public static void CheckDrainTimeout(TimeSpan timeout)
     {
-        if (limit < TimeSpan.Zero || limit > LongestDrain)
+        if (timeout < TimeSpan.Zero || timeout > LongestDrain)
         {
-            throw new ArgumentOutOfRangeException(nameof(limit), limit, "The drain limit must be between 0 and 24 hours.");
+            throw new ArgumentOutOfRangeException(nameof(timeout), timeout, "The drain timeout must be between 0 and 24 hours.");
         }
     }
 

@@ -34,7 +34,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
     }
 
     /// <summary>The identity of this incarnation of the node, as receivers of its messages see it.</summary>
-    public SenderId Id => _core.Self;
+    public NodeId Id => _core.Self;
 
     /// <summary>The current status of the node. Cheap, and callable from any thread.</summary>
     public NodeStatus Status => _core.ReadStatus();
@@ -44,7 +44,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
 
     /// <summary>Starts a node and joins its cluster.</summary>
     /// <param name="options">The options. Null: embedded membership on the loopback interface.</param>
-    /// <param name="logs">The logger factory. Null: no logging. Exceptions of its loggers are swallowed and counted.</param>
+    /// <param name="loggerFactory">The logger factory. Null: no logging. Exceptions of its loggers are swallowed and counted.</param>
     /// <param name="cancellationToken">Cancels the start.</param>
     /// <exception cref="QuickSilverOptionsException">
     /// An option is invalid. The message names the option, its value and its range.
@@ -56,13 +56,13 @@ public sealed class QuickSilverNode : IAsyncDisposable
     /// <exception cref="IOException">A port could not be opened on the interface.</exception>
     /// <exception cref="OperationCanceledException">The token cancelled the start.</exception>
     public static Task<QuickSilverNode> StartAsync(
-        QuickSilverOptions? options = null, ILoggerFactory? logs = null, CancellationToken cancellationToken = default)
+        QuickSilverOptions? options = null, ILoggerFactory? loggerFactory = null, CancellationToken cancellationToken = default)
     {
         // A copy: what the caller changes afterwards was not checked.
         var checkedOptions = (options ?? new QuickSilverOptions()) with { };
         OptionRules.Check(checkedOptions);
         // Once for all layers, so that what the loggers throw is counted together.
-        var guarded = GuardedLoggers.Of(logs ?? NullLoggerFactory.Instance);
+        var guarded = GuardedLoggers.Of(loggerFactory ?? NullLoggerFactory.Instance);
         cancellationToken.ThrowIfCancellationRequested();
         return StartOnMachineAsync(checkedOptions, guarded, cancellationToken);
     }
@@ -124,15 +124,15 @@ public sealed class QuickSilverNode : IAsyncDisposable
 
     /// <summary>
     /// Drains all topics. They accept no more messages, and the task completes with true when all accepted messages are stable. It
-    /// completes with false if members did not acknowledge within <paramref name="limit"/> (0 to 24 hours; one second by default).
+    /// completes with false if members did not acknowledge within <paramref name="timeout"/> (0 to 24 hours; one second by default).
     /// Endpoints that were cancelled or disposed have nothing to drain.
     /// </summary>
-    /// <exception cref="ArgumentOutOfRangeException">The limit is negative or longer than 24 hours.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The timeout is negative or longer than 24 hours.</exception>
     /// <exception cref="ObjectDisposedException">The node was disposed.</exception>
-    public async Task<bool> DrainAsync(TimeSpan? limit = null)
+    public async Task<bool> DrainAsync(TimeSpan? timeout = null)
     {
-        var within = limit ?? DrainLimit;
-        OptionRules.CheckDrainLimit(within);
+        var within = timeout ?? DrainLimit;
+        OptionRules.CheckDrainTimeout(within);
         ObjectDisposedException.ThrowIf(_core.State == NodeState.Stopped, this);
         long begun = _core.OutsideTime.GetTimestamp();
         if (await EndpointsAsync(within).ConfigureAwait(_core.ResumesInContext) is not { } endpoints)

@@ -106,7 +106,8 @@ public sealed record QuickSilverOptions
 
     /// <summary>
     /// The interval at which members send heartbeats to a service that this node hosts: 50 ms to 1 min; default 1 s. The service removes a
-    /// member that misses <see cref="HeartbeatsMissed"/> of them. If another service admitted the node, that service's interval applies.
+    /// member that misses <see cref="MissedHeartbeatLimit"/> of them. If another service admitted the node, that service's interval
+    /// applies.
     /// </summary>
     public TimeSpan HeartbeatInterval { get; set; } = TimeSpan.FromSeconds(1);
 
@@ -114,7 +115,7 @@ public sealed record QuickSilverOptions
     /// The number of missed heartbeats after which a service that this node hosts removes a member: 2 to 100; default 10. Caution: a pause
     /// of the machine or of the garbage collector that is longer than this removes a healthy node.
     /// </summary>
-    public int HeartbeatsMissed { get; set; } = 10;
+    public int MissedHeartbeatLimit { get; set; } = 10;
 
     /// <summary>
     /// The minimum number of members of a region that keep each packet until all members hold it, if this node hosts the service: 1 to
@@ -140,7 +141,7 @@ public sealed record QuickSilverOptions
     /// Caution: it keeps a processor busy for the lifetime of the node. With fewer processors than such nodes and busy threads, everything
     /// becomes slower.
     /// </summary>
-    public bool Spin { get; set; }
+    public bool BusyPoll { get; set; }
 
     /// <summary>
     /// The time without progress after which a wait (of a publisher, a view, a reader, a repair, or a topic that is being opened) is

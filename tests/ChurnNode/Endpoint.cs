@@ -20,7 +20,7 @@ internal sealed class Endpoint
     private Endpoint(ITopicSubscriber<ReadOnlyMemory<byte>> topic, int number, bool isKept)
     {
         (_topic, _number, _isKept) = (topic, number, isKept);
-        topic.Handle(OnMessage, gap => _fault ??= $"gap {gap.First}-{gap.Last}: {gap.Reason}");
+        topic.SubscribeInline(OnMessage, gap => _fault ??= $"gap {gap.First}-{gap.Last}: {gap.Reason}");
     }
 
     public static async Task<Endpoint> OpenAsync(QuickSilverNode node, int topic, bool isKept) =>

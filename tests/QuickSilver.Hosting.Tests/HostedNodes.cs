@@ -42,7 +42,7 @@ internal sealed class HostedNodes : IAsyncDisposable
 
     public FakeParts[] Parts => [.. _started];
 
-    public INodeProvider Nodes => Host.Services.GetRequiredService<INodeProvider>();
+    public IQuickSilverNodeAccessor Nodes => Host.Services.GetRequiredService<IQuickSilverNodeAccessor>();
 
     public async Task<HealthReportEntry> CheckAsync(string tag)
     {

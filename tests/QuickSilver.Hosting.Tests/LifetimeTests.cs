@@ -91,7 +91,7 @@ public sealed class LifetimeTests
         await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddTopic<string>("t"));
         var topic = hosted.Host.Services.GetRequiredService<ITopic<string>>();
         var handled = new List<string>();
-        using var handler = topic.Handle((in Message<string> message) => handled.Add(message.Value));
+        using var handler = topic.SubscribeInline((in Message<string> message) => handled.Add(message.Value));
         await hosted.Host.StartAsync().OrFail();
         await topic.WaitForSubscribersAsync(1).OrFail();
         var first = hosted.Parts[0];
@@ -142,8 +142,8 @@ public sealed class LifetimeTests
         var topic = hosted.Host.Services.GetRequiredService<ITopic<string>>();
         var first = new List<string>();
         var second = new List<string>();
-        using var a = topic.Handle((in Message<string> message) => first.Add(message.Value));
-        using var b = topic.Handle((in Message<string> message) => second.Add(message.Value));
+        using var a = topic.SubscribeInline((in Message<string> message) => first.Add(message.Value));
+        using var b = topic.SubscribeInline((in Message<string> message) => second.Add(message.Value));
         await hosted.Host.StartAsync().OrFail();
         await Patience.Until(() => early is not null && early.Service.Answers.Count == 1);
         await early!.Core.RunAsync(() =>

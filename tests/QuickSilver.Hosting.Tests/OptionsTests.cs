@@ -29,10 +29,10 @@ public sealed class OptionsTests
             ("QuickSilver:Replicas", "7"),
             ("QuickSilver:RepairBytesPerSecond", "1000000"),
             ("QuickSilver:HeartbeatInterval", "00:00:02"),
-            ("QuickSilver:HeartbeatsMissed", "5"),
+            ("QuickSilver:MissedHeartbeatLimit", "5"),
             ("QuickSilver:StallWarning", "00:00:07"),
             ("QuickSilver:SegmentationOffload", "false"),
-            ("QuickSilver:Spin", "true"),
+            ("QuickSilver:BusyPoll", "true"),
             ("QuickSilver:StartTimeout", "00:00:20"));
         var options = new QuickSilverOptions();
         OptionsBinding.Bind(settings.GetSection("QuickSilver"), options);
@@ -56,10 +56,10 @@ public sealed class OptionsTests
             Replicas = 7,
             RepairBytesPerSecond = 1_000_000,
             HeartbeatInterval = TimeSpan.FromSeconds(2),
-            HeartbeatsMissed = 5,
+            MissedHeartbeatLimit = 5,
             StallWarning = TimeSpan.FromSeconds(7),
             SegmentationOffload = false,
-            Spin = true,
+            BusyPoll = true,
             StartTimeout = TimeSpan.FromSeconds(20),
         };
         Assert.Equal(expected, options);
@@ -75,12 +75,12 @@ public sealed class OptionsTests
     }
 
     [Theory]
-    [InlineData("HeartbeatsMissed", "many", "2 to 100")]
-    [InlineData("HeartbeatsMissed", "99999999999", "2 to 100")]
+    [InlineData("MissedHeartbeatLimit", "many", "2 to 100")]
+    [InlineData("MissedHeartbeatLimit", "99999999999", "2 to 100")]
     [InlineData("Dissemination", "Broadcast", "Auto, Multicast or Unicast")]
     [InlineData("HeartbeatInterval", "1 s", "00:00:00.0500000 to 00:01:00")]
     [InlineData("RetentionBytes", "1 GB", "1,048,576 to 4,294,967,296")]
-    [InlineData("Spin", "yes", "true or false")]
+    [InlineData("BusyPoll", "yes", "true or false")]
     public async Task A_text_that_is_no_value_of_its_option_fails_the_hosts_start_naming_both_and_what_is_allowed(
         string option, string text, string allowed)
     {
@@ -92,10 +92,10 @@ public sealed class OptionsTests
     [Fact]
     public void Every_text_that_cannot_be_read_is_named_at_once()
     {
-        var settings = HostedNodes.Settings(("Q:Replicas", "x"), ("Q:Spin", "y"), ("Q:Cluster", "prod"));
+        var settings = HostedNodes.Settings(("Q:Replicas", "x"), ("Q:BusyPoll", "y"), ("Q:Cluster", "prod"));
         var failure = Assert.Throws<QuickSilverOptionsException>(
             () => OptionsBinding.Bind(settings.GetSection("Q"), new QuickSilverOptions()));
-        Assert.Equal(["Replicas", "Spin"], failure.Failures.Select(said => said.Split(' ')[2]).Order());
+        Assert.Equal(["BusyPoll", "Replicas"], failure.Failures.Select(said => said.Split(' ')[2]).Order());
     }
 
     [Fact]
@@ -127,7 +127,8 @@ public sealed class OptionsTests
         await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver(
             HostedNodes.Settings(("Node:cluster", "a"), ("Node:PacketByte", "1000"), ("Logging", "x")).GetSection("Node")));
         var failure = await Assert.ThrowsAnyAsync<Exception>(() => hosted.Host.StartAsync()).OrFail();
-        Assert.Contains("Unknown option 'PacketByte' in the configuration. Valid options: BufferBytes, Cluster, ", failure.Message);
+        Assert.Contains(
+            "Unknown option 'PacketByte' in the configuration. Valid options: BufferBytes, BusyPoll, Cluster, ", failure.Message);
         Assert.DoesNotContain("option 'cluster'", failure.Message);
     }
 

@@ -112,7 +112,7 @@ public sealed class TopicInjectionTests
         };
         var topic = hosted.Host.Services.GetRequiredService<ITopic<string>>();
         var handled = new List<string>();
-        using var handler = topic.Handle((in Message<string> message) => handled.Add(message.Value));
+        using var handler = topic.SubscribeInline((in Message<string> message) => handled.Add(message.Value));
         await hosted.Host.StartAsync().OrFail();
         await Assert.ThrowsAsync<ContractMismatchException>(() => topic.PublishAsync("early").AsTask()).OrFail();
         await hosted.Time.RunUntilAsync(Patience.Until(() => requests == 4));

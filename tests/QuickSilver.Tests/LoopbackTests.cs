@@ -38,7 +38,7 @@ public sealed class LoopbackTests
         int left = Threads * Each;
         bool isOrdered = true;
         var all = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        using var handler = topic.Handle((in Message<string> message) =>
+        using var handler = topic.SubscribeInline((in Message<string> message) =>
         {
             string[] parts = message.Value.Split(' ');
             isOrdered &= next[int.Parse(parts[0])]++ == int.Parse(parts[1]);

@@ -73,7 +73,7 @@ public sealed class NodeTests
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        Assert.Equal(new SenderId(0x51, 7), node.Id);
+        Assert.Equal(new NodeId(0x51, 7), node.Id);
     }
 
     [Fact]
@@ -155,7 +155,7 @@ public sealed class NodeTests
         listener.SetMeasurementEventCallback<double>((instrument, value, _, _) => seen[instrument.Name] = value);
         listener.Start();
         var topic = await node.OpenTopicAsync<string>("t").OrFail();
-        using var handler = topic.Handle((in Message<string> _) => { });
+        using var handler = topic.SubscribeInline((in Message<string> _) => { });
         parts.SenderOf("t").Stabilizes = true;
         await topic.PublishAsync("12345", PublishCompletion.Stable).OrFail();
         await parts.Core.RunAsync(() =>

@@ -54,9 +54,9 @@ public sealed class OptionRulesTests
             new() { HeartbeatInterval = TimeSpan.FromMilliseconds(49) }
         },
         { "HeartbeatInterval", "00:01:01", "00:01:00", new() { HeartbeatInterval = TimeSpan.FromSeconds(61) } },
-        { "HeartbeatsMissed", "1", "2 to 100", new() { HeartbeatsMissed = 1 } },
+        { "MissedHeartbeatLimit", "1", "2 to 100", new() { MissedHeartbeatLimit = 1 } },
         { "StallWarning", "00:00:00", "00:00:00.1000000 to 01:00:00", new() { StallWarning = TimeSpan.Zero } },
-        { "HeartbeatsMissed", "101", "2 to 100", new() { HeartbeatsMissed = 101 } },
+        { "MissedHeartbeatLimit", "101", "2 to 100", new() { MissedHeartbeatLimit = 101 } },
         { "StartTimeout", "00:00:00.0990000", "00:00:00.1000000 to 00:10:00", new() { StartTimeout = TimeSpan.FromMilliseconds(99) } },
         { "StartTimeout", "00:10:01", "00:10:00", new() { StartTimeout = TimeSpan.FromSeconds(601) } },
     };
@@ -66,7 +66,7 @@ public sealed class OptionRulesTests
         { "Guarantee", "9", "Reliable or BestEffort", new() { Guarantee = (Guarantee)9 } },
         { "ReaderCapacity", "0", "1 to 1,048,576", new() { ReaderCapacity = 0 } },
         { "ReaderCapacity", "1,048,577", "1 to 1,048,576", new() { ReaderCapacity = (1 << 20) + 1 } },
-        { "SlowReader", "3", "Wait, DropOldest or DropNewest", new() { SlowReader = (SlowReaderPolicy)3 } },
+        { "SlowReader", "3", "Wait, DropOldest or DropWrite", new() { SlowReader = (SlowReaderPolicy)3 } },
         { "SlowReaderLimit", "00:00:00.0990000", "00:00:00.1000000 to", new() { SlowReaderLimit = TimeSpan.FromMilliseconds(99) } },
         { "SlowReaderLimit", "1.00:00:01", "1.00:00:00", new() { SlowReaderLimit = TimeSpan.FromSeconds(86_401) } },
         {
@@ -118,7 +118,7 @@ public sealed class OptionRulesTests
             Replicas = 1_000,
             RepairBytesPerSecond = 64 << 10,
             HeartbeatInterval = TimeSpan.FromMilliseconds(50),
-            HeartbeatsMissed = 100,
+            MissedHeartbeatLimit = 100,
             StartTimeout = TimeSpan.FromMinutes(10),
         }));
     }
@@ -127,10 +127,10 @@ public sealed class OptionRulesTests
     public void Every_wrong_option_is_named_not_only_the_first()
     {
         var refusal = Assert.Throws<QuickSilverOptionsException>(
-            () => OptionRules.Check(new QuickSilverOptions { PacketBytes = 1, HeartbeatsMissed = 0 }));
+            () => OptionRules.Check(new QuickSilverOptions { PacketBytes = 1, MissedHeartbeatLimit = 0 }));
         Assert.Equal(2, refusal.Failures.Count);
         Assert.Contains("PacketBytes", refusal.Message);
-        Assert.Contains("HeartbeatsMissed", refusal.Message);
+        Assert.Contains("MissedHeartbeatLimit", refusal.Message);
     }
 
     [Fact]
@@ -138,7 +138,7 @@ public sealed class OptionRulesTests
     {
         // Those that are yes or no may be either.
         var options = typeof(QuickSilverOptions).GetProperties().Select(property => property.Name)
-            .Except(["EqualityContract", "SegmentationOffload", "Spin"]);
+            .Except(["EqualityContract", "SegmentationOffload", "BusyPoll"]);
         Assert.Empty(options.Except(Wrong.Select(row => (string)((object[])row)[0])));
         var topicOptions = typeof(TopicOptions).GetProperties().Select(property => property.Name).Except(["EqualityContract"]);
         Assert.Empty(topicOptions.Except(WrongTopic.Select(row => (string)((object[])row)[0])));

@@ -14,7 +14,7 @@ public sealed class ThrowingLoggerTests
         var node = await parts.StartAsync(logs: logs);
         var topic = await node.OpenTopicAsync<string>("logged").OrFail();
         logs.Throws = true;
-        using var handler = topic.Handle((in Message<string> _) => throw new InvalidOperationException("to be logged"));
+        using var handler = topic.SubscribeInline((in Message<string> _) => throw new InvalidOperationException("to be logged"));
         await parts.Core.RunAsync(() => Assert.True(parts.ReceiverOf("logged").Deliver(1, "x"u8)));
         await parts.Core.RunAsync(() => Assert.True(parts.ReceiverOf("logged").Deliver(2, "x"u8)));
         Assert.Equal(2, node.GetCounters().HandlerFaults);

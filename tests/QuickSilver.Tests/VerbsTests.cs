@@ -129,7 +129,7 @@ public sealed class VerbsTests
         await Patience.Until(() => sender.Count == 1);
         Assert.Equal("kept"u8.ToArray(), Assert.Single(sender.Sent));
         int handled = 0;
-        using var handler = other.Handle((in Message<string> _) => handled++);
+        using var handler = other.SubscribeInline((in Message<string> _) => handled++);
         await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(1, "x"u8));
         Assert.Equal(1, handled);
     }
@@ -181,7 +181,7 @@ public sealed class VerbsTests
         using var release = new ManualResetEventSlim();
         var node = await parts.StartAsync();
         var topic = await node.OpenTopicAsync<string>(Name).OrFail();
-        using var handler = topic.Handle((in Message<string> _) => release.Wait());
+        using var handler = topic.SubscribeInline((in Message<string> _) => release.Wait());
         var blocked = parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(1, "x"u8));
         try
         {
@@ -210,7 +210,7 @@ public sealed class VerbsTests
         var node = await parts.StartAsync(new QuickSilverOptions { PublishQueueBytes = 64 << 10 });
         var topic = await node.OpenTopicAsync<byte[]>(Name).OrFail();
         await using var reader = topic.ReadAllAsync().GetAsyncEnumerator();
-        using var handler = topic.Handle((in Message<byte[]> _) => release.Wait());
+        using var handler = topic.SubscribeInline((in Message<byte[]> _) => release.Wait());
         var blocked = parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(1, "x"u8));
         try
         {
@@ -260,7 +260,7 @@ public sealed class VerbsTests
             var node = await parts.StartAsync();
             var topic = await node.OpenTopicAsync<string>(Name).OrFail();
             var within = new System.Collections.Concurrent.ConcurrentQueue<Task>();
-            using var handler = topic.Handle((in Message<string> _) =>
+            using var handler = topic.SubscribeInline((in Message<string> _) =>
             {
                 within.Enqueue(topic.DisposeAsync().AsTask());
                 topic.Cancel();

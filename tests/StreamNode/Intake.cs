@@ -8,7 +8,7 @@ internal sealed class Intake
 {
     private readonly Lock _turn = new();
     private readonly string _name;
-    private readonly Dictionary<SenderId, long> _last = [];
+    private readonly Dictionary<NodeId, long> _last = [];
     private readonly TaskCompletionSource _mayRead = new();
     private long _delivered;
     private long _told;
@@ -23,7 +23,7 @@ internal sealed class Intake
         }
         else
         {
-            topic.Handle(OnMessage, OnGap);
+            topic.SubscribeInline(OnMessage, OnGap);
         }
     }
 

@@ -20,7 +20,7 @@ internal sealed class ReceiveBed<T>
         Topic = _parts.Open<T>(Name);
         if (handler is not null)
         {
-            Topic.Handle(handler);
+            Topic.SubscribeInline(handler);
         }
 
         _reader = _parts.Core.Receiver!;

@@ -57,7 +57,7 @@ internal static class GcTrial
         int count = 0;
         using var done = new ManualResetEventSlim();
         using var warm = new ManualResetEventSlim();
-        topic.Handle((in Message<Departure> message) =>
+        topic.SubscribeInline((in Message<Departure> message) =>
         {
             if (message.Value.AtUnixMillis < 0)
             {

@@ -38,7 +38,7 @@ internal static class IdleTopics
                 topics.Add(topic);
                 if (access != TopicAccess.Publish)
                 {
-                    topic.Handle(static (in _) => { });
+                    topic.SubscribeInline(static (in _) => { });
                 }
             }
         }

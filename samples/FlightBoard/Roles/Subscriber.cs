@@ -36,7 +36,8 @@ internal static class Subscriber
     {
         try
         {
-            await foreach (var message in topic.ReadAllAsync(stop, gap => check.Fail($"{topic.Name}: {gap.Count} missing: {gap.Reason}")))
+            await foreach (var message in topic.ReadAllAsync(
+                gap => check.Fail($"{topic.Name}: {gap.Count} missing: {gap.Reason}"), stop))
             {
                 check.Add(message.Value);
             }

@@ -138,7 +138,7 @@ internal sealed class LoadRun : IDisposable
 
         foreach (var topic in await OpenAll(node, TopicAccess.Subscribe))
         {
-            topic.Handle((in message) =>
+            topic.SubscribeInline((in message) =>
             {
                 _delivered[node.Number]++;
                 _deliveredToAll++;

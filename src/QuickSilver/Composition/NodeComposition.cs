@@ -66,7 +66,7 @@ internal static class NodeComposition
                 LocalAddress = options.Interface,
                 BufferBytes = options.BufferBytes,
                 SegmentationOffload = options.SegmentationOffload,
-                Spin = options.Spin,
+                Spin = options.BusyPoll,
                 MulticastTimeToLive = options.MulticastTimeToLive,
             };
             _environment = Start(machine, logs);

@@ -52,7 +52,7 @@ internal sealed class ProtocolOptions
             Failures = new FailureDetectorOptions
             {
                 HeartbeatInterval = node.HeartbeatInterval,
-                HeartbeatsMissed = node.HeartbeatsMissed,
+                HeartbeatsMissed = node.MissedHeartbeatLimit,
             },
             TopicSets = topicSets ?? new TopicSetRules(),
         };

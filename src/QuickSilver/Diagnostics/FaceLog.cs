@@ -8,7 +8,7 @@ namespace QuickSilver.Diagnostics;
 internal static partial class FaceLog
 {
     [LoggerMessage(1600, LogLevel.Information, "Node {Node} has joined the cluster \"{Cluster}\".")]
-    public static partial void Joined(ILogger logger, SenderId node, string cluster);
+    public static partial void Joined(ILogger logger, NodeId node, string cluster);
 
     [LoggerMessage(1601, LogLevel.Warning, "The membership service is unreachable. Data still flows in the last views.")]
     public static partial void ServiceLost(ILogger logger);
@@ -43,7 +43,7 @@ internal static partial class FaceLog
 
     [LoggerMessage(1612, LogLevel.Error,
         "A handler of topic \"{Topic}\" threw on message {Sequence} of {Sender}. Handlers of this node have thrown {Count} exceptions.")]
-    public static partial void HandlerThrew(ILogger logger, Exception exception, string topic, SenderId sender, long sequence, long count);
+    public static partial void HandlerThrew(ILogger logger, Exception exception, string topic, NodeId sender, long sequence, long count);
 
     [LoggerMessage(1613, LogLevel.Error,
         "A feed of topic \"{Topic}\" threw and is called again when it signals. Feeds of this node have thrown {Count} exceptions.")]
@@ -52,7 +52,7 @@ internal static partial class FaceLog
     [LoggerMessage(1614, LogLevel.Error,
         "Failed to decode message {Sequence} of {Sender} in topic \"{Topic}\". It is reported as a gap. {Count} failures in all.")]
     public static partial void PayloadUndecodable(
-        ILogger logger, Exception exception, string topic, SenderId sender, long sequence, long count);
+        ILogger logger, Exception exception, string topic, NodeId sender, long sequence, long count);
 
     [LoggerMessage(1616, LogLevel.Error, "A message for topic \"{Topic}\" cannot be sent: {Reason} {Count} failures in all.")]
     public static partial void PublishImpossible(ILogger logger, string topic, string reason, long count);

@@ -98,7 +98,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     }
 
     /// <summary>Core thread: as Add, for a payload of bytes, which are copied into the slot's buffer.</summary>
-    public int AddBytes(ReadOnlySpan<byte> payload, SenderId sender, long sequence, bool isClaimed = true)
+    public int AddBytes(ReadOnlySpan<byte> payload, NodeId sender, long sequence, bool isClaimed = true)
     {
         IRingWaiter? waiter;
         int dropped;
@@ -360,7 +360,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         return RingTake.Wait;
     }
 
-    private bool TryMakeRoom(SenderId sender, long sequence, int payloadBytes, out int dropped)
+    private bool TryMakeRoom(NodeId sender, long sequence, int payloadBytes, out int dropped)
     {
         dropped = 0;
         if (_isEnded || _isOff)
@@ -375,7 +375,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             return true;
         }
 
-        if (_hasReader && policy == SlowReaderPolicy.DropNewest)
+        if (_hasReader && policy == SlowReaderPolicy.DropWrite)
         {
             if (!IsFull(payloadBytes))
             {

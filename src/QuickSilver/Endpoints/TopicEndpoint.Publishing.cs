@@ -62,10 +62,10 @@ internal sealed partial class TopicEndpoint<T>
         return attached;
     }
 
-    public override Task<bool> DrainAsync(TimeSpan? limit = null)
+    public override Task<bool> DrainAsync(TimeSpan? timeout = null)
     {
-        var within = limit ?? DrainLimit;
-        OptionRules.CheckDrainLimit(within);
+        var within = timeout ?? DrainLimit;
+        OptionRules.CheckDrainTimeout(within);
         if (State == EndpointState.Disposed)
         {
             throw new ObjectDisposedException($"The topic \"{Name}\"");

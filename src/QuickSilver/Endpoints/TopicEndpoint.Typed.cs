@@ -50,14 +50,15 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
 
     public override IDirectSink? Direct => Volatile.Read(ref _direct);
 
-    public IDisposable Handle(MessageHandler<T> handler, Action<GapNotice>? onGap = null)
+    public IDisposable SubscribeInline(MessageHandler<T> handler, Action<GapNotice>? onGap = null)
     {
         ArgumentNullException.ThrowIfNull(handler);
-        return HandleTogether([(handler, onGap)])[0];
+        return SubscribeInlineTogether([(handler, onGap)])[0];
     }
 
-    /// <summary>As Handle, for several handlers at once: when they are the first, each gets what was buffered before.</summary>
-    public IReadOnlyList<IDisposable> HandleTogether(IReadOnlyList<(MessageHandler<T> Handler, Action<GapNotice>? OnGap)> handlers)
+    /// <summary>As SubscribeInline, for several handlers at once: when they are the first, each gets what was buffered before.</summary>
+    public IReadOnlyList<IDisposable> SubscribeInlineTogether(
+        IReadOnlyList<(MessageHandler<T> Handler, Action<GapNotice>? OnGap)> handlers)
     {
         CheckSubscribes();
         HandlerEndpoint<T>[] added = [.. handlers.Select(handler => new HandlerEndpoint<T>(handler.Handler, handler.OnGap, this, _codec))];
@@ -79,7 +80,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         return added;
     }
 
-    public IAsyncEnumerable<Message<T>> ReadAllAsync(CancellationToken cancellationToken = default, Action<GapNotice>? onGap = null)
+    public IAsyncEnumerable<Message<T>> ReadAllAsync(Action<GapNotice>? onGap = null, CancellationToken cancellationToken = default)
     {
         CheckSubscribes();
         return new ReaderEndpoint<T>(_ring!, cancellationToken, onGap);
@@ -122,9 +123,9 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         }
     }
 
-    internal void OnHandlerFault(Exception exception, SenderId sender, long sequence) => Topic.OnHandlerFault(exception, sender, sequence);
+    internal void OnHandlerFault(Exception exception, NodeId sender, long sequence) => Topic.OnHandlerFault(exception, sender, sequence);
 
-    private static SenderId ToSender(NodeKey key) => new(key.Id, key.Incarnation);
+    private static NodeId ToSender(NodeKey key) => new(key.Id, key.Incarnation);
 
     /// <summary>
     /// To the one handler, or, where that is null, to all handlers and the ring. Static, and told the codec: a message that goes to
@@ -149,7 +150,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     // Nothing of the message is cleared before: that would cost a large struct as much as some of its fields do to decode.
     [SkipLocalsInit]
     private static void Decode(
-        TopicEndpoint<T> endpoint, IPayloadCodec<T> codec, HandlerEndpoint<T>? only, SenderId sender, in DeliveredMessage message)
+        TopicEndpoint<T> endpoint, IPayloadCodec<T> codec, HandlerEndpoint<T>? only, NodeId sender, in DeliveredMessage message)
     {
         Unsafe.SkipInit(out Message<T> decoded);
         if (TryDecode(endpoint, codec, message, out Message<T>.Begin(ref decoded, sender, message.Sequence)))

@@ -74,7 +74,7 @@ internal abstract class TopicEndpoint(string name, TopicAccess access)
     public abstract void OnFailed(Exception reason);
 
     /// <summary>From any thread, as <see cref="ITopicPublisher{T}.DrainAsync"/>.</summary>
-    public abstract Task<bool> DrainAsync(TimeSpan? limit = null);
+    public abstract Task<bool> DrainAsync(TimeSpan? timeout = null);
 
     /// <summary>From any thread: as DrainAsync, but true where the user has ended the endpoint before, at whatever moment.</summary>
     public abstract Task<bool> DrainWithNodeAsync(TimeSpan within);

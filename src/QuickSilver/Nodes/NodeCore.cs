@@ -100,7 +100,7 @@ internal sealed class NodeCore : IMembershipObserver
     public IMulticast Multicast => _parts.Multicast;
 
     /// <summary>From any thread, once joined.</summary>
-    public SenderId Self { get; private set; }
+    public NodeId Self { get; private set; }
 
     /// <summary>From any thread: completes when the node has joined, and fails when it cannot.</summary>
     public Task Joined => _joined.Task;
@@ -416,7 +416,7 @@ internal sealed class NodeCore : IMembershipObserver
         }
 
         _isReachable = Membership.IsReachable;
-        Self = new SenderId(Membership.Self.Id, Membership.Self.Incarnation);
+        Self = new NodeId(Membership.Self.Id, Membership.Self.Incarnation);
         FaceLog.Joined(Log, Self, _options.Cluster);
         _joined.TrySetResult();
     }

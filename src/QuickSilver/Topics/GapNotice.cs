@@ -5,7 +5,7 @@ namespace QuickSilver;
 /// <param name="First">The first missing number.</param>
 /// <param name="Last">The last missing number.</param>
 /// <param name="Reason">The reason: the sender failed, the reader was slow, or the guarantee allows the loss.</param>
-public readonly record struct GapNotice(SenderId Sender, long First, long Last, string Reason)
+public readonly record struct GapNotice(NodeId Sender, long First, long Last, string Reason)
 {
     /// <summary>The number of missing messages.</summary>
     public long Count => Last - First + 1;

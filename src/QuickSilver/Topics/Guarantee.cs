@@ -23,7 +23,7 @@ public enum SlowReaderPolicy
     DropOldest = 1,
 
     /// <summary>The incoming message is dropped, and reported in a gap notice and a counter.</summary>
-    DropNewest = 2,
+    DropWrite = 2,
 }
 
 /// <summary>When a publish call completes.</summary>

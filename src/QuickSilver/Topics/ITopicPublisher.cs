@@ -85,10 +85,10 @@ public interface ITopicPublisher<T> : ITopicEndpoint
 
     /// <summary>
     /// Drains the endpoint. It accepts no more messages, and the task completes with true when all accepted messages are stable. It
-    /// completes with false if members did not acknowledge within <paramref name="limit"/> (0 to 24 hours; one second by default). Readers
-    /// continue.
+    /// completes with false if members did not acknowledge within <paramref name="timeout"/> (0 to 24 hours; one second by default).
+    /// Readers continue.
     /// </summary>
-    /// <exception cref="ArgumentOutOfRangeException">The limit is negative or longer than 24 hours.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The timeout is negative or longer than 24 hours.</exception>
     /// <exception cref="ObjectDisposedException">The endpoint was disposed.</exception>
-    Task<bool> DrainAsync(TimeSpan? limit = null);
+    Task<bool> DrainAsync(TimeSpan? timeout = null);
 }

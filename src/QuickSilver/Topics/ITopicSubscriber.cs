@@ -13,8 +13,9 @@ public delegate void MessageHandler<T>(in Message<T> message);
 public interface ITopicSubscriber<T> : ITopicEndpoint
 {
     /// <summary>
-    /// Calls <paramref name="handler"/> on the core thread for each message, with the lowest latency. The handler must not block. Its
-    /// exceptions are logged and counted, and the next message is delivered as usual. Dispose the result to detach it.
+    /// Calls <paramref name="handler"/> inline, on the node's core thread, for each message, with the lowest latency. The handler must not
+    /// block or wait: while it runs, the node does nothing else. To wait between messages, read them with <see cref="ReadAllAsync"/>. The
+    /// handler's exceptions are logged and counted, and the next message is delivered as usual. Dispose the result to detach it.
     /// </summary>
     /// <remarks>
     /// The first handler of an endpoint without a reader first receives the messages that were buffered since the endpoint was opened, in
@@ -29,7 +30,7 @@ public interface ITopicSubscriber<T> : ITopicEndpoint
     /// <exception cref="InvalidOperationException">The endpoint was cancelled.</exception>
     /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
-    IDisposable Handle(MessageHandler<T> handler, Action<GapNotice>? onGap = null);
+    IDisposable SubscribeInline(MessageHandler<T> handler, Action<GapNotice>? onGap = null);
 
     /// <summary>
     /// Reads messages as they arrive, from the bounded buffer of this endpoint. The stream ends when the topic is cancelled or disposed. An
@@ -45,5 +46,5 @@ public interface ITopicSubscriber<T> : ITopicEndpoint
     /// so that reading does not allocate. Copy bytes that you keep longer, or subscribe with <c>byte[]</c>, which is allocated per message.
     /// Handlers and the reader of one endpoint receive the same object.
     /// </remarks>
-    IAsyncEnumerable<Message<T>> ReadAllAsync(CancellationToken cancellationToken = default, Action<GapNotice>? onGap = null);
+    IAsyncEnumerable<Message<T>> ReadAllAsync(Action<GapNotice>? onGap = null, CancellationToken cancellationToken = default);
 }

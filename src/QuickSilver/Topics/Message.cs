@@ -7,11 +7,11 @@ namespace QuickSilver;
 /// <param name="Value">The payload.</param>
 /// <param name="Sender">The incarnation of the node that published the message.</param>
 /// <param name="Sequence">The message's number among that sender's messages in this topic, starting at 1.</param>
-public readonly record struct Message<T>(T Value, SenderId Sender, long Sequence)
+public readonly record struct Message<T>(T Value, NodeId Sender, long Sequence)
 {
     // Fields, so that a large struct is decoded where it is handed over: it is neither copied nor cleared before.
     private readonly T _value = Value;
-    private readonly SenderId _sender = Sender;
+    private readonly NodeId _sender = Sender;
     private readonly long _sequence = Sequence;
 
     /// <summary>The payload.</summary>
@@ -22,7 +22,7 @@ public readonly record struct Message<T>(T Value, SenderId Sender, long Sequence
     }
 
     /// <summary>The incarnation of the node that published the message.</summary>
-    public SenderId Sender
+    public NodeId Sender
     {
         get => _sender;
         init => _sender = value;
@@ -38,7 +38,7 @@ public readonly record struct Message<T>(T Value, SenderId Sender, long Sequence
     /// <summary>
     /// Initializes a message without a payload. The payload is undefined until it is written to the reference that this returns.
     /// </summary>
-    internal static ref T Begin(ref Message<T> message, SenderId sender, long sequence)
+    internal static ref T Begin(ref Message<T> message, NodeId sender, long sequence)
     {
         Unsafe.AsRef(in message._sender) = sender;
         Unsafe.AsRef(in message._sequence) = sequence;

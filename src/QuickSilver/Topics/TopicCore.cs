@@ -273,7 +273,7 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
         }
     }
 
-    public void OnHandlerFault(Exception exception, SenderId sender, long sequence)
+    public void OnHandlerFault(Exception exception, NodeId sender, long sequence)
     {
         if (RepeatedEvent.IsLogged(++Node.Tally.HandlerFaults))
         {
@@ -297,7 +297,7 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
         }
     }
 
-    public void OnDecodeFault(Exception exception, SenderId sender, long sequence)
+    public void OnDecodeFault(Exception exception, NodeId sender, long sequence)
     {
         if (RepeatedEvent.IsLogged(++Node.Tally.DecodeFaults))
         {

@@ -146,7 +146,7 @@ public sealed class DeadDatagramsTests
                 Nodes = subscribers + 1,
                 Seed = seed,
                 Membership = MembershipPlacement.Dedicated,
-                Logs = _logs,
+                LoggerFactory = _logs,
             });
         }
 
@@ -165,7 +165,7 @@ public sealed class DeadDatagramsTests
                 if (node.Number != 0)
                 {
                     var subscriber = await node.Node.OpenSubscriberAsync<string>("t");
-                    subscriber.Handle((in m) => _got[node.Number]++);
+                    subscriber.SubscribeInline((in m) => _got[node.Number]++);
                     return;
                 }
 

@@ -24,7 +24,7 @@ public sealed class Exchange<T>(string name, T sent, T expected) : Exchange
         {
             await topic.WaitForSubscribersAsync(2, limit);
             await topic.PublishAsync(sent, limit);
-            await foreach (var message in topic.ReadAllAsync(limit))
+            await foreach (var message in topic.ReadAllAsync(cancellationToken: limit))
             {
                 read.Add(Text(message.Value));
                 if (read.Count == 2)

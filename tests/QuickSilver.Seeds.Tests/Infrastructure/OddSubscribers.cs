@@ -44,10 +44,10 @@ internal sealed class OddSubscribers
         switch (_cluster.Setup.HasOddSubscribers ? _random.Below(4) : 0)
         {
             case 0:
-                topic.Handle(record, gap);
+                topic.SubscribeInline(record, gap);
                 break;
             case 1:
-                topic.Handle((in message) =>
+                topic.SubscribeInline((in message) =>
                 {
                     record(message);
                     if (IsOddNow)
@@ -57,7 +57,7 @@ internal sealed class OddSubscribers
                 }, gap);
                 break;
             case 2:
-                topic.Handle((in message) =>
+                topic.SubscribeInline((in message) =>
                 {
                     record(message);
                     _life.Spend(IsOddNow ? _random.UpTo(LongestBlock) : TimeSpan.Zero);

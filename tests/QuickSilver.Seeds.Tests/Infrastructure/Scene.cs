@@ -37,7 +37,7 @@ internal sealed record Scene
     public bool MayPart => Cluster.IsEmbedded
         || Standing is not null
         || Kinds.HasFlag(FaultKinds.Membership)
-        || (IsCutOff && Cluster.Options.HeartbeatInterval * Cluster.Options.HeartbeatsMissed < LongestPartition);
+        || (IsCutOff && Cluster.Options.HeartbeatInterval * Cluster.Options.MissedHeartbeatLimit < LongestPartition);
 
     private bool IsCutOff => Kinds.HasFlag(FaultKinds.Partition) || Hardships.HasFlag(Hardships.Interface);
 

@@ -21,7 +21,7 @@ internal sealed class Strangers : IDisposable
     private readonly List<SimulatedParts> _parts = [];
     private readonly List<QuickSilverNode> _nodes = [];
     private readonly CancellationTokenSource _over = new();
-    private SenderId? _foreign;
+    private NodeId? _foreign;
 
     public Strangers(WholeCluster cluster)
     {
@@ -73,7 +73,7 @@ internal sealed class Strangers : IDisposable
             return;
         }
 
-        topic.Handle((in message) => OnMessage(message.Sender));
+        topic.SubscribeInline((in message) => OnMessage(message.Sender));
         Publish(topic);
     }
 
@@ -97,7 +97,7 @@ internal sealed class Strangers : IDisposable
         _cluster.Simulation.After(Pace, () => Publish(topic));
     }
 
-    private void OnMessage(SenderId sender)
+    private void OnMessage(NodeId sender)
     {
         if (!_parts.Exists(parts => parts.Membership.Self.Id == sender.Id))
         {

@@ -327,7 +327,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
             }
         }
 
-        private static NodeKey KeyOf(SenderId sender) => new(sender.Id, sender.Incarnation);
+        private static NodeKey KeyOf(NodeId sender) => new(sender.Id, sender.Incarnation);
 
         private static bool IsEnd(Exception exception) =>
             exception is NodeExpelledException or ObjectDisposedException or OperationCanceledException;

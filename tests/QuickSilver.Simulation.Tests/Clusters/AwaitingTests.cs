@@ -69,7 +69,7 @@ public sealed class AwaitingTests : IDisposable
             await timer.WaitForNextTickAsync();
             await timer.WaitForNextTickAsync();
             Assert.Equal(_thread, Environment.CurrentManagedThreadId);
-        }, limit: Second * 110);
+        }, timeout: Second * 110);
         Assert.InRange(_cluster.Now - begun, Second * 102, Second * 103);
     }
 
@@ -104,7 +104,7 @@ public sealed class AwaitingTests : IDisposable
 
         static async Task ReadAsync(ITopic<string> topic, CancellationToken token)
         {
-            await foreach (var message in topic.ReadAllAsync(token))
+            await foreach (var message in topic.ReadAllAsync(cancellationToken: token))
             {
                 Assert.Fail(message.Value);
             }

@@ -89,7 +89,7 @@ public sealed class MemoryTests(ITestOutputHelper output)
                     open++;
                     if (access != TopicAccess.Publish)
                     {
-                        topic.Handle(static (in _) => { });
+                        topic.SubscribeInline(static (in _) => { });
                     }
                 }
             }

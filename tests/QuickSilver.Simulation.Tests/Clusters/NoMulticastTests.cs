@@ -105,6 +105,6 @@ public sealed class NoMulticastTests
     private static Func<SimulatedNode, Task> Listen(List<string>[] got) => async node =>
     {
         var topic = await node.Node.OpenTopicAsync<string>("news");
-        topic.Handle((in message) => got[node.Number].Add(message.Value));
+        topic.SubscribeInline((in message) => got[node.Number].Add(message.Value));
     };
 }

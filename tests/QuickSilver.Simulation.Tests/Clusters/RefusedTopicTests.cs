@@ -42,7 +42,7 @@ public sealed class RefusedTopicTests
         var again = cluster.Await(cluster.Nodes[3].Node.OpenPublisherAsync<byte[]>(Name));
         var reader = cluster.Await(cluster.Nodes[4].Node.OpenSubscriberAsync<byte[]>(Name));
         long got = 0;
-        reader.Handle((in Message<byte[]> _) => got++);
+        reader.SubscribeInline((in Message<byte[]> _) => got++);
         cluster.Await(again.WaitForSubscribersAsync(1));
         cluster.Await(again.PublishAsync([3], PublishCompletion.Stable));
         cluster.Run(TimeSpan.FromSeconds(1));

@@ -190,13 +190,13 @@ public sealed class SimulatedClusterTests
     private static Func<SimulatedNode, Task> Listen(List<string>[] got) => async node =>
     {
         var topic = await node.Node.OpenSubscriberAsync<string>("news");
-        topic.Handle((in message) => got[node.Number].Add(message.Value));
+        topic.SubscribeInline((in message) => got[node.Number].Add(message.Value));
     };
 
     private static Func<SimulatedNode, Task> Chatter(List<string>[] got) => async node =>
     {
         var topic = await node.Node.OpenTopicAsync<string>("news");
-        topic.Handle((in message) => got[node.Number].Add(message.Value));
+        topic.SubscribeInline((in message) => got[node.Number].Add(message.Value));
         for (int i = 0; ; i++)
         {
             await topic.PublishAsync($"{node.Number}.{node.Lives}: {i}");

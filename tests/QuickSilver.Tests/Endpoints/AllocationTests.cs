@@ -69,7 +69,7 @@ public sealed class AllocationTests
         var topic = await parts.OpenAsync<ReadOnlyMemory<byte>>(node, Name);
         long bytes = 0;
         int rounds = 0;
-        using var handler = topic.Handle((in Message<ReadOnlyMemory<byte>> message) => bytes += message.Value.Length);
+        using var handler = topic.SubscribeInline((in Message<ReadOnlyMemory<byte>> message) => bytes += message.Value.Length);
         var receiver = parts.ReceiverOf(Name);
         Assert.Equal(0, Allocations.After(() =>
         {
@@ -85,7 +85,7 @@ public sealed class AllocationTests
     [Theory]
     [InlineData(SlowReaderPolicy.Wait)]
     [InlineData(SlowReaderPolicy.DropOldest)]
-    [InlineData(SlowReaderPolicy.DropNewest)]
+    [InlineData(SlowReaderPolicy.DropWrite)]
     public async Task Reading_allocates_nothing_per_message(SlowReaderPolicy policy)
     {
         await using var parts = new FakeParts(threaded: false);

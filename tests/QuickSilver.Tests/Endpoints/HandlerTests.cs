@@ -16,8 +16,8 @@ public sealed class HandlerTests
         var first = new List<string>();
         var second = new List<string>();
         await using var reader = topic.ReadAllAsync().GetAsyncEnumerator();
-        using var a = topic.Handle((in Message<string> message) => first.Add(message.Value));
-        using var b = topic.Handle((in Message<string> message) => second.Add(message.Value));
+        using var a = topic.SubscribeInline((in Message<string> message) => first.Add(message.Value));
+        using var b = topic.SubscribeInline((in Message<string> message) => second.Add(message.Value));
         await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(1, "x"u8));
         Assert.True(await reader.MoveNextAsync().OrFail());
         Assert.Equal(["x"], first);
@@ -32,8 +32,8 @@ public sealed class HandlerTests
         var node = await parts.StartAsync(logs: logs);
         var topic = await parts.OpenAsync<string>(node, Name);
         int handled = 0;
-        using var broken = topic.Handle((in Message<string> _) => throw new InvalidDataException("broken"));
-        using var sound = topic.Handle((in Message<string> _) => handled++);
+        using var broken = topic.SubscribeInline((in Message<string> _) => throw new InvalidDataException("broken"));
+        using var sound = topic.SubscribeInline((in Message<string> _) => handled++);
         await parts.Core.RunAsync(() =>
         {
             for (int i = 1; i <= 1000; i++)
@@ -59,14 +59,14 @@ public sealed class HandlerTests
         var elsewhere = new List<long>();
         var read = new List<long>();
         long next = 1;
-        using var lone = topic.Handle((in Message<string> message) => first.Add(message.Sequence));
+        using var lone = topic.SubscribeInline((in Message<string> message) => first.Add(message.Sequence));
         await DeliverAsync();
-        var joined = topic.Handle((in Message<string> message) => second.Add(message.Sequence));
+        var joined = topic.SubscribeInline((in Message<string> message) => second.Add(message.Sequence));
         await DeliverAsync();
         joined.Dispose();
         await DeliverAsync();
         var other = await parts.OpenAsync<string>(node, Name);
-        using var there = other.Handle((in Message<string> message) => elsewhere.Add(message.Sequence));
+        using var there = other.SubscribeInline((in Message<string> message) => elsewhere.Add(message.Sequence));
         await DeliverAsync();
         await other.DisposeAsync();
         await DeliverAsync();
@@ -101,7 +101,7 @@ public sealed class HandlerTests
         var node = await parts.StartAsync();
         var topic = await parts.OpenAsync<string>(node, Name);
         int handled = 0;
-        var handler = topic.Handle((in Message<string> _) => handled++);
+        var handler = topic.SubscribeInline((in Message<string> _) => handled++);
         await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(1, "x"u8));
         handler.Dispose();
         await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(2, "x"u8));
@@ -115,9 +115,9 @@ public sealed class HandlerTests
         var node = await parts.StartAsync();
         var topic = await parts.OpenAsync<string>(node, Name);
         var gaps = new List<GapNotice>();
-        using var handler = topic.Handle((in Message<string> _) => { }, gaps.Add);
+        using var handler = topic.SubscribeInline((in Message<string> _) => { }, gaps.Add);
         await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Gap(2, 4, "lost"));
-        Assert.Equal(new GapNotice(new SenderId(0xA, 1), 2, 4, "lost"), Assert.Single(gaps));
+        Assert.Equal(new GapNotice(new NodeId(0xA, 1), 2, 4, "lost"), Assert.Single(gaps));
         Assert.Equal(3, gaps[0].Count);
     }
 
@@ -130,7 +130,7 @@ public sealed class HandlerTests
         var topic = await parts.OpenAsync<string>(node, Name);
         var handled = new List<string>();
         var gaps = new List<GapNotice>();
-        using var handler = topic.Handle((in Message<string> message) => handled.Add(message.Value), gaps.Add);
+        using var handler = topic.SubscribeInline((in Message<string> message) => handled.Add(message.Value), gaps.Add);
         await parts.Core.RunAsync(() =>
         {
             Assert.True(parts.ReceiverOf(Name).Deliver(1, [0xFF, 0xFE]));
@@ -148,7 +148,7 @@ public sealed class HandlerTests
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
         var topic = await parts.OpenAsync<string>(node, Name);
-        using var handler = topic.Handle((in Message<string> _) => { });
+        using var handler = topic.SubscribeInline((in Message<string> _) => { });
         await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(1, "before"u8));
         await using var reader = topic.ReadAllAsync().GetAsyncEnumerator();
         await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(2, "after"u8));
@@ -163,7 +163,7 @@ public sealed class HandlerTests
         var node = await parts.StartAsync();
         var topic = await parts.OpenAsync<ReadOnlyMemory<byte>>(node, Name);
         var sizes = new List<int>();
-        using var handler = topic.Handle((in Message<ReadOnlyMemory<byte>> message) =>
+        using var handler = topic.SubscribeInline((in Message<ReadOnlyMemory<byte>> message) =>
         {
             sizes.Add(message.Value.Length);
             Assert.True(message.Value.Span.IndexOfAnyExcept((byte)7) < 0);

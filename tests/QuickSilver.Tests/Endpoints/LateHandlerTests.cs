@@ -17,7 +17,7 @@ public sealed class LateHandlerTests
         Deliver(parts, 1, 2);
         parts.ReceiverOf(Name).Gap(3, 4, "lost");
         Deliver(parts, 5, 5);
-        using var handler = topic.Handle((in Message<string> message) => seen.Add(message.Value), gap => seen.Add(Text(gap)));
+        using var handler = topic.SubscribeInline((in Message<string> message) => seen.Add(message.Value), gap => seen.Add(Text(gap)));
         // Newer ones may come before the core thread finds the time for the older ones.
         Deliver(parts, 6, 6);
         parts.ReceiverOf(Name).Gap(7, 7, "lost");
@@ -40,7 +40,7 @@ public sealed class LateHandlerTests
                 Assert.True(parts.ReceiverOf(Name).Deliver(i, new byte[] { (byte)i }));
             }
         });
-        using var handler = topic.Handle((in Message<ReadOnlyMemory<byte>> message) => seen.Add(message.Value.Span[0]));
+        using var handler = topic.SubscribeInline((in Message<ReadOnlyMemory<byte>> message) => seen.Add(message.Value.Span[0]));
         await parts.Core.RunAsync(() => { });
         Assert.Equal(Enumerable.Range(1, 20), seen);
     }
@@ -53,7 +53,7 @@ public sealed class LateHandlerTests
         var topic = await parts.OpenAsync<string>(node, Name, new TopicOptions { ReaderCapacity = 3 });
         var seen = new List<string>();
         Deliver(parts, 1, 10);
-        using var handler = topic.Handle((in Message<string> message) => seen.Add(message.Value), gap => seen.Add(Text(gap)));
+        using var handler = topic.SubscribeInline((in Message<string> message) => seen.Add(message.Value), gap => seen.Add(Text(gap)));
         parts.Core.Pump();
         Assert.Equal(["gap 1-7", "8", "9", "10"], seen);
         Assert.Equal(7, node.GetCounters().ReaderDrops);
@@ -68,8 +68,8 @@ public sealed class LateHandlerTests
         var first = new List<string>();
         var second = new List<string>();
         Deliver(parts, 1, 1);
-        using var a = topic.Handle((in Message<string> message) => first.Add(message.Value));
-        using var b = topic.Handle((in Message<string> message) => second.Add(message.Value));
+        using var a = topic.SubscribeInline((in Message<string> message) => first.Add(message.Value));
+        using var b = topic.SubscribeInline((in Message<string> message) => second.Add(message.Value));
         Deliver(parts, 2, 2);
         Assert.Equal(["1", "2"], first);
         Assert.Equal(["2"], second);
@@ -88,7 +88,7 @@ public sealed class LateHandlerTests
         }
 
         var handled = new List<string>();
-        using var handler = topic.Handle((in Message<string> message) => handled.Add(message.Value));
+        using var handler = topic.SubscribeInline((in Message<string> message) => handled.Add(message.Value));
         await parts.Core.RunAsync(() => Deliver(parts, 4, 4));
         Assert.Equal(["4"], handled);
         await using var next = topic.ReadAllAsync().GetAsyncEnumerator();
@@ -107,7 +107,7 @@ public sealed class LateHandlerTests
         var topic = await parts.OpenAsync<string>(node, Name);
         int handled = 0;
         Deliver(parts, 1, 5);
-        using var handler = topic.Handle((in Message<string> _) =>
+        using var handler = topic.SubscribeInline((in Message<string> _) =>
         {
             handled++;
             topic.Cancel();
@@ -128,7 +128,7 @@ public sealed class LateHandlerTests
             const int Count = 500;
             var delivering = parts.Core.RunAsync(() => Deliver(parts, 1, Count));
             await Task.Yield();
-            using var handler = topic.Handle((in Message<string> message) => seen.Add(message.Sequence));
+            using var handler = topic.SubscribeInline((in Message<string> message) => seen.Add(message.Sequence));
             await delivering;
             await parts.Core.RunAsync(() => { });
             Assert.Equal(Enumerable.Range(1, Count).Select(i => (long)i), seen);

@@ -7,7 +7,7 @@ namespace QuickSilver.Tests.Endpoints;
 // I1, I2, I4, I17, F7.
 public sealed class ReaderRingTests
 {
-    private static readonly SenderId Sender = new(1, 1);
+    private static readonly NodeId Sender = new(1, 1);
 
     [Fact]
     public void Messages_read_and_gaps_cover_every_message_once_and_in_order()
@@ -18,7 +18,7 @@ public sealed class ReaderRingTests
             (1, Gen.Constant(-2)),
             (1, Gen.Constant(-3)));
         var cases =
-            from policy in Gen.Elements(SlowReaderPolicy.DropOldest, SlowReaderPolicy.DropNewest, SlowReaderPolicy.Wait)
+            from policy in Gen.Elements(SlowReaderPolicy.DropOldest, SlowReaderPolicy.DropWrite, SlowReaderPolicy.Wait)
             from capacity in Gen.OneOf(Gen.Choose(1, 9), Gen.Choose(16, 80))
             from steps in step.ArrayOf(200)
             select (policy, capacity, steps);
@@ -59,7 +59,7 @@ public sealed class ReaderRingTests
     [Fact]
     public void Dropping_the_newest_keeps_the_oldest_and_tells_the_gap_where_it_is()
     {
-        var ring = new ReaderRing<int>(3, SlowReaderPolicy.DropNewest);
+        var ring = new ReaderRing<int>(3, SlowReaderPolicy.DropWrite);
         Assert.True(ring.TryAttach());
         for (int i = 1; i <= 5; i++)
         {
@@ -93,7 +93,7 @@ public sealed class ReaderRingTests
 
     [Theory]
     [InlineData(SlowReaderPolicy.Wait)]
-    [InlineData(SlowReaderPolicy.DropNewest)]
+    [InlineData(SlowReaderPolicy.DropWrite)]
     public void While_nobody_reads_the_oldest_make_room_whatever_the_policy(SlowReaderPolicy policy)
     {
         var ring = new ReaderRing<int>(2, policy);
@@ -242,12 +242,12 @@ public sealed class ReaderRingTests
                     continue;
                 }
 
-                ring.Add(new Message<int>(step, new SenderId((ulong)step, 1), ++sent[step]), 4);
+                ring.Add(new Message<int>(step, new NodeId((ulong)step, 1), ++sent[step]), 4);
             }
             else if (step == -2)
             {
                 // A gap from below, of two messages.
-                ring.TryAddGap(new GapNotice(new SenderId(0, 1), sent[0] + 1, sent[0] + 2, "lost"));
+                ring.TryAddGap(new GapNotice(new NodeId(0, 1), sent[0] + 1, sent[0] + 2, "lost"));
                 sent[0] += 2;
             }
             else if (step == -3)

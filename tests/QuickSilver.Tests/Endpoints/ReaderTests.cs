@@ -16,7 +16,7 @@ public sealed class ReaderTests
         await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(1, "one"u8));
         await using var reader = topic.ReadAllAsync().GetAsyncEnumerator();
         Assert.True(await reader.MoveNextAsync().OrFail());
-        Assert.Equal(("one", 1L, new SenderId(0xA, 1)), (reader.Current.Value, reader.Current.Sequence, reader.Current.Sender));
+        Assert.Equal(("one", 1L, new NodeId(0xA, 1)), (reader.Current.Value, reader.Current.Sequence, reader.Current.Sender));
         var next = reader.MoveNextAsync();
         Assert.False(next.IsCompleted);
         await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(2, "two"u8));
@@ -55,7 +55,7 @@ public sealed class ReaderTests
 
     [Theory]
     [InlineData(SlowReaderPolicy.DropOldest, "gap 1-6,7,8")]
-    [InlineData(SlowReaderPolicy.DropNewest, "1,2,gap 3-8,9")]
+    [InlineData(SlowReaderPolicy.DropWrite, "1,2,gap 3-8,9")]
     public async Task A_dropping_reader_never_blocks_the_sender_and_gets_its_gaps_in_order(SlowReaderPolicy policy, string expected)
     {
         await using var parts = new FakeParts();
@@ -77,7 +77,7 @@ public sealed class ReaderTests
         }
 
         Assert.Equal(6, node.GetCounters().ReaderDrops);
-        if (policy == SlowReaderPolicy.DropNewest)
+        if (policy == SlowReaderPolicy.DropWrite)
         {
             await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(9, "x"u8));
             Assert.True(await reader.MoveNextAsync().OrFail());
@@ -97,7 +97,7 @@ public sealed class ReaderTests
         await using var reader = topic.ReadAllAsync(onGap: told.SetResult).GetAsyncEnumerator();
         var next = reader.MoveNextAsync();
         await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Gap(3, 9, "the sender failed"));
-        Assert.Equal(new GapNotice(new SenderId(0xA, 1), 3, 9, "the sender failed"), await told.Task.OrFail());
+        Assert.Equal(new GapNotice(new NodeId(0xA, 1), 3, 9, "the sender failed"), await told.Task.OrFail());
         Assert.False(next.IsCompleted);
         Assert.Equal(7, node.GetCounters().Gaps);
         topic.Cancel();
@@ -127,7 +127,7 @@ public sealed class ReaderTests
         var node = await parts.StartAsync();
         var topic = await parts.OpenSubscriberAsync<string>(node, Name);
         using var stop = new CancellationTokenSource();
-        var stream = topic.ReadAllAsync(byEnumerator ? default : stop.Token);
+        var stream = topic.ReadAllAsync(cancellationToken: byEnumerator ? default : stop.Token);
         var reader = stream.GetAsyncEnumerator(byEnumerator ? stop.Token : default);
         var next = reader.MoveNextAsync().AsTask();
         await stop.CancelAsync();
@@ -182,7 +182,7 @@ public sealed class ReaderTests
         };
         using var limit = new CancellationTokenSource(TimeSpan.FromSeconds(20));
         int expected = 1;
-        var stream = topic.ReadAllAsync(limit.Token).GetAsyncEnumerator(limit.Token);
+        var stream = topic.ReadAllAsync(cancellationToken: limit.Token).GetAsyncEnumerator(limit.Token);
         await parts.Core.RunAsync(receiver.OnResume);
         while (expected <= 20_000 && await stream.MoveNextAsync())
         {

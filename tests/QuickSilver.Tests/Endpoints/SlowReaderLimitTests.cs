@@ -47,7 +47,7 @@ public sealed class SlowReaderLimitTests
         var end = await Assert.ThrowsAsync<SlowReaderException>(() => parts.Settle(reader.MoveNextAsync().AsTask()));
         Assert.Contains("\"flights\" blocked its senders for 00:00:05 (SlowReaderLimit)", end.Message);
         Assert.Equal("1,2,3,gap 4-9: the reader blocked the senders for 00:00:05", string.Join(',', told));
-        Assert.Throws<SlowReaderException>(() => topic.Handle((in Message<string> _) => { }));
+        Assert.Throws<SlowReaderException>(() => topic.SubscribeInline((in Message<string> _) => { }));
     }
 
     [Fact]
@@ -86,7 +86,7 @@ public sealed class SlowReaderLimitTests
         var slow = await parts.OpenSubscriberAsync<string>(node, Name, Limited);
         var other = await parts.OpenSubscriberAsync<string>(node, Name);
         var handled = new List<long>();
-        using var handler = other.Handle((in Message<string> message) => handled.Add(message.Sequence));
+        using var handler = other.SubscribeInline((in Message<string> message) => handled.Add(message.Sequence));
         var receiver = parts.ReceiverOf(Name);
         await using var reader = slow.ReadAllAsync().GetAsyncEnumerator();
         _ = reader.MoveNextAsync();

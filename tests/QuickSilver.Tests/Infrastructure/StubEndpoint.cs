@@ -22,7 +22,7 @@ internal sealed class StubEndpoint() : TopicEndpoint("stub", TopicAccess.Publish
 
     public override void OnFailed(Exception reason) => throw new NotSupportedException();
 
-    public override Task<bool> DrainAsync(TimeSpan? limit = null) => throw new NotSupportedException();
+    public override Task<bool> DrainAsync(TimeSpan? timeout = null) => throw new NotSupportedException();
 
     public override Task<bool> DrainWithNodeAsync(TimeSpan within) => throw new NotSupportedException();
 

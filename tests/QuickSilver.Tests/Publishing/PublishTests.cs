@@ -200,7 +200,8 @@ public sealed class PublishTests
         var node = await parts.StartAsync(SmallQueue);
         var topic = await parts.OpenAsync<byte[]>(node, Name);
         var publishes = new List<Task>();
-        using var handler = topic.Handle((in Message<byte[]> message) => publishes.Add(topic.PublishAsync(message.Value).AsTask()));
+        using var handler = topic.SubscribeInline(
+            (in Message<byte[]> message) => publishes.Add(topic.PublishAsync(message.Value).AsTask()));
         var sender = parts.SenderOf(Name);
         await parts.Core.RunAsync(() =>
         {

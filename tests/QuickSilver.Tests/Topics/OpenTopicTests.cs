@@ -41,7 +41,7 @@ public sealed class OpenTopicTests
         var slow = await node.OpenSubscriberAsync<string>(Name, new TopicOptions { ReaderCapacity = 1 }).OrFail();
         var quick = await node.OpenSubscriberAsync<string>(Name).OrFail();
         var handled = new List<long>();
-        using var handler = quick.Handle((in Message<string> message) => handled.Add(message.Sequence));
+        using var handler = quick.SubscribeInline((in Message<string> message) => handled.Add(message.Sequence));
         await using var reader = slow.ReadAllAsync().GetAsyncEnumerator();
         var receiver = parts.ReceiverOf(Name);
         await parts.Core.RunAsync(() =>
@@ -137,7 +137,7 @@ public sealed class OpenTopicTests
         using var release = new ManualResetEventSlim();
         var node = await parts.StartAsync();
         var topic = await node.OpenTopicAsync<string>(Name).OrFail();
-        using var handler = topic.Handle((in Message<string> _) => release.Wait());
+        using var handler = topic.SubscribeInline((in Message<string> _) => release.Wait());
         var blocked = parts.Core.RunAsync(() => parts.ReceiverOf(Name).Deliver(1, "x"u8));
         try
         {

@@ -58,7 +58,7 @@ public sealed class TopicCoreTests
         var subscriber = await node.OpenSubscriberAsync<string>(Name).OrFail();
         var publisher = await node.OpenPublisherAsync<string>(Name).OrFail();
         var gaps = new List<(long First, long Last, string Reason)>();
-        using var handler = subscriber.Handle((in Message<string> _) => { }, gap => gaps.Add((gap.First, gap.Last, gap.Reason)));
+        using var handler = subscriber.SubscribeInline((in Message<string> _) => { }, gap => gaps.Add((gap.First, gap.Last, gap.Reason)));
         parts.ReceiverOf(Name).Refused = (4, 6);
 
         await parts.Core.RunAsync(() => parts.Service.Observer!.OnTopicRefused(TopicId.Of(Name), "another contract"));
@@ -155,7 +155,7 @@ public sealed class TopicCoreTests
         foreach (int number in new[] { 1, 2 })
         {
             var topic = await node.OpenSubscriberAsync<string>(Name).OrFail();
-            topic.Handle((in Message<string> _) => { }, _ => told.Add(number));
+            topic.SubscribeInline((in Message<string> _) => { }, _ => told.Add(number));
         }
 
         await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Gap(3, 7, "lost"));

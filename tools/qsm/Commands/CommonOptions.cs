@@ -95,7 +95,7 @@ internal sealed class CommonOptions
             Interface = parse.GetValue(_interface) ?? IPAddress.Loopback,
             Dissemination = parse.GetValue(_unicast) ? Dissemination.Unicast : Dissemination.Auto,
             SegmentationOffload = !parse.GetValue(_noOffload),
-            Spin = parse.GetValue(_spin),
+            BusyPoll = parse.GetValue(_spin),
             MulticastTimeToLive = parse.GetValue(_timeToLive),
         };
         if (parse.GetValue(_packetBytes) is int packetBytes)

@@ -27,7 +27,7 @@ internal static class PerfEchoCommand
         await using var ping = await session.OpenSubscriberAsync(node, PingTopic(name));
         var ring = new EchoRing();
         using var feed = pong.AttachFeed(ring.Pull);
-        using var handler = ping.Handle((in Message<ReadOnlyMemory<byte>> message) =>
+        using var handler = ping.SubscribeInline((in Message<ReadOnlyMemory<byte>> message) =>
         {
             ring.Push(message.Value.Span);
             feed.Signal();

@@ -29,7 +29,7 @@ internal static class PerfPingCommand
         await using var node = await session.StartNodeAsync();
         await using var pong = await session.OpenSubscriberAsync(node, PerfEchoCommand.PongTopic(name));
         var replies = new Replies();
-        using var handler = pong.Handle(replies.Take);
+        using var handler = pong.SubscribeInline(replies.Take);
         await using var ping = await session.OpenPublisherAsync(node, PerfEchoCommand.PingTopic(name));
         replies.Pings = ping;
         await session.WaitForSubscribersAsync(ping, 1);

@@ -100,7 +100,7 @@ internal static class PerfReceiveCommand
 
         for (int i = 0; i < topics.Count; i++)
         {
-            topics[i].Handle(receiver.Topic());
+            topics[i].SubscribeInline(receiver.Topic());
         }
 
         return Task.CompletedTask;

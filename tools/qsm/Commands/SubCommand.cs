@@ -68,7 +68,7 @@ internal static class SubCommand
     private static async Task ReadAsync(
         ITopicSubscriber<ReadOnlyMemory<byte>> topic, byte[] prefix, LineWriter output, GapLog gaps, CancellationToken stop)
     {
-        await using var messages = topic.ReadAllAsync(stop, gap => gaps.Add(topic.Name, gap)).GetAsyncEnumerator(stop);
+        await using var messages = topic.ReadAllAsync(gap => gaps.Add(topic.Name, gap), stop).GetAsyncEnumerator(stop);
         try
         {
             while (true)

@@ -8,7 +8,7 @@ namespace QuickSilver.Tool.Perf;
 internal struct SequenceCheck
 {
     private SenderRun _first;
-    private Dictionary<SenderId, SenderRun>? _others;
+    private Dictionary<NodeId, SenderRun>? _others;
 
     public SequenceCheck()
     {
@@ -19,7 +19,7 @@ internal struct SequenceCheck
     public bool Ended { get; private set; }
 
     /// <summary>Takes a message or end marker; returns how many before it are missing, and whether it is one too many.</summary>
-    public (long Missing, bool Duplicate) Take(SenderId sender, long sequence)
+    public (long Missing, bool Duplicate) Take(NodeId sender, long sequence)
     {
         if (_first.Sender == default)
         {
@@ -29,7 +29,7 @@ internal struct SequenceCheck
         return _first.Sender == sender ? Take(ref _first, sequence) : TakeOther(sender, sequence);
     }
 
-    private (long Missing, bool Duplicate) TakeOther(SenderId sender, long sequence)
+    private (long Missing, bool Duplicate) TakeOther(NodeId sender, long sequence)
     {
         _others ??= [];
         if (!_others.TryGetValue(sender, out var run))
@@ -65,7 +65,7 @@ internal struct SequenceCheck
 
     private struct SenderRun
     {
-        public SenderId Sender;
+        public NodeId Sender;
         public long Next;
         public bool Ended;
     }

@@ -28,7 +28,7 @@ internal sealed class SwarmTopic(ITopic<ReadOnlyMemory<byte>> endpoint, int publ
 
     public bool IsDone => Volatile.Read(ref _ended) >= publishers;
 
-    public void Begin() => endpoint.Handle(
+    public void Begin() => endpoint.SubscribeInline(
         Take, gap => recorder?.Gap(subscription, new NodeKey(gap.Sender.Id, gap.Sender.Incarnation), gap));
 
     public ValueTask PublishAsync(byte[] payload, long sentAtTicks, CancellationToken cancellationToken)

@@ -5,7 +5,7 @@ namespace QuickSilver.Hosting;
 /// an expulsion, a new node replaces it. Inject this to open topics at run time. Register topics that are known beforehand with
 /// <see cref="QuickSilverBuilder.AddTopic{T}"/>, and inject them directly.
 /// </summary>
-public interface INodeProvider
+public interface IQuickSilverNodeAccessor
 {
     /// <summary>The running node, or null if no node is running.</summary>
     QuickSilverNode? Current { get; }
