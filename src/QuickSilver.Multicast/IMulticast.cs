@@ -64,7 +64,7 @@ internal interface ITopicReceiver
     void Resume();
 
     /// <summary>By sender, what has come and the sink has had no room for: a gap for one who will not take it any more.</summary>
-    IReadOnlyList<TopicGap> Untaken(string reason) => [];
+    IReadOnlyList<UntakenRange> Untaken() => [];
 
     void Close();
 }

@@ -1,6 +1,7 @@
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using QuickSilver.Membership.Contracts;
+using QuickSilver.Multicast;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Hosting.Tests;
@@ -78,7 +79,7 @@ public sealed class TopicInjectionTests
         await parts.Core.RunAsync(() =>
         {
             parts.ReceiverOf("t").Deliver(1, "x"u8);
-            parts.ReceiverOf("t").Gap(2, 3, "lost");
+            parts.ReceiverOf("t").Gap(2, 3, TopicGapReason.SenderGone);
         });
         Assert.Equal(["x", "2-3"], hosted.Host.Services.GetRequiredService<Recorder>().Seen);
         Assert.Empty(parts.Wire.Senders);

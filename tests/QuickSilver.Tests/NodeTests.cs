@@ -1,5 +1,6 @@
 using System.Diagnostics.Metrics;
 using QuickSilver.Composition;
+using QuickSilver.Multicast;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests;
@@ -161,7 +162,7 @@ public sealed class NodeTests
         await parts.Core.RunAsync(() =>
         {
             parts.ReceiverOf("t").Deliver(1, "123"u8);
-            parts.ReceiverOf("t").Gap(2, 5, "lost");
+            parts.ReceiverOf("t").Gap(2, 5, TopicGapReason.SenderGone);
         });
         var counters = node.GetCounters();
         Assert.Equal(

@@ -120,20 +120,20 @@ internal sealed class TopicReceiver : ITopicReceiver
         return isParked;
     }
 
-    public IReadOnlyList<TopicGap> Untaken(string reason)
+    public IReadOnlyList<UntakenRange> Untaken()
     {
-        var gaps = new List<TopicGap>();
+        var ranges = new List<UntakenRange>();
         foreach (var order in _senders ?? [])
         {
             if (order.IsBlocked)
             {
                 // Where there was no place to park it, the message that was refused first is the next.
                 long first = order.Taken + 1;
-                gaps.Add(new TopicGap(order.Sender, TopicId, first, Math.Max(first, order.Next - 1), reason));
+                ranges.Add(new UntakenRange(order.Sender, first, Math.Max(first, order.Next - 1)));
             }
         }
 
-        return gaps;
+        return ranges;
     }
 
     /// <summary>In a best-effort topic: the sender has sent all up to a number, as it says in its reliable stream.</summary>
@@ -222,7 +222,7 @@ internal sealed class TopicReceiver : ITopicReceiver
 
             if (order.Next != 0 && first > order.Next)
             {
-                GiveUp(order, first - 1, senderGone ? "the sender is gone" : "the sender was in another cluster");
+                GiveUp(order, first - 1, senderGone ? TopicGapReason.SenderGone : TopicGapReason.SentElsewhere);
             }
 
             order.Next = first;
@@ -300,7 +300,7 @@ internal sealed class TopicReceiver : ITopicReceiver
     }
 
     /// <summary>Tells a range that will not come, and goes on behind it.</summary>
-    public void GiveUp(SenderOrder order, long last, string reason)
+    public void GiveUp(SenderOrder order, long last, TopicGapReason reason)
     {
         ReportGap(order.Sender, order.Next, last, reason);
         order.Next = last + 1;
@@ -365,7 +365,7 @@ internal sealed class TopicReceiver : ITopicReceiver
         return null;
     }
 
-    private void ReportGap(NodeKey sender, long first, long last, string reason)
+    private void ReportGap(NodeKey sender, long first, long last, TopicGapReason reason)
     {
         _node.Context.Counters.GapNotices++;
         try

@@ -128,7 +128,7 @@ internal sealed class UnrepairedLosses(MulticastNode node)
             long last = at < _held.Count ? _held[at] - 1 : through;
             if (last >= order.Next)
             {
-                receiver.GiveUp(order, last, "lost, and the topic does not repair");
+                receiver.GiveUp(order, last, TopicGapReason.Unrepaired);
             }
 
             receiver.Drain(order);

@@ -20,9 +20,6 @@ namespace QuickSilver.Endpoints;
 // taken before, so a message's bytes are the reader's until it asks for the next one, and nothing is allocated.
 internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 {
-    public const string DroppedOldest = "the reader was slow and the oldest messages were dropped";
-    public const string DroppedNewest = "the reader was slow and the newest messages were dropped";
-
     // The bound in bytes, so that a reader of large messages does not hold a thousand of them. One message always fits.
     public const long MaxBytes = 64L << 20;
 
@@ -383,7 +380,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             }
 
             dropped = 1;
-            _contents.Gaps.Append(_contents.Slots.Tail, new GapNotice(sender, sequence, sequence, DroppedNewest));
+            _contents.Gaps.Append(_contents.Slots.Tail, new GapNotice(sender, sequence, sequence, GapReason.ReaderFull));
             return false;
         }
 
@@ -400,7 +397,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     {
         var slots = _contents!.Slots;
         ref var slot = ref slots.Oldest;
-        var gap = new GapNotice(slot.Message.Sender, slot.Message.Sequence, slot.Message.Sequence, DroppedOldest);
+        var gap = new GapNotice(slot.Message.Sender, slot.Message.Sequence, slot.Message.Sequence, GapReason.ReaderFull);
         _contents.Gaps.Drop(slots.Head, gap);
         slot.Buffer = SlotBuffer.Keep(slot.Buffer);
         slots.RemoveOldest();

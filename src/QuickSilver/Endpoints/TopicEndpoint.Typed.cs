@@ -112,7 +112,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         }
     }
 
-    public override void AcceptGap(in TopicGap gap) => Tell(new GapNotice(ToSender(gap.Sender), gap.First, gap.Last, gap.Reason));
+    public override void AcceptGap(in GapNotice gap) => Tell(gap);
 
     internal void Detach(HandlerEndpoint<T> handler)
     {
@@ -219,7 +219,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     {
         var sender = ToSender(message.Sender);
         Topic.OnDecodeFault(exception, sender, message.Sequence);
-        Tell(new GapNotice(sender, message.Sequence, message.Sequence, "the payload could not be decoded"));
+        Tell(new GapNotice(sender, message.Sequence, message.Sequence, GapReason.Undecodable));
     }
 
     // Core thread: what was buffered before the first handlers came goes before all that is newer.

@@ -68,7 +68,7 @@ internal abstract class TopicEndpoint(string name, TopicAccess access)
     public abstract void SetAlone(bool isAlone);
 
     /// <summary>Core thread: tells this endpoint's consumers of a gap. Throws nothing.</summary>
-    public abstract void AcceptGap(in TopicGap gap);
+    public abstract void AcceptGap(in GapNotice gap);
 
     /// <summary>It can go on no longer, as its node, or its reader, cannot. From any thread.</summary>
     public abstract void OnFailed(Exception reason);

@@ -204,10 +204,12 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
     public void OnGap(in TopicGap gap)
     {
         Node.Tally.Gaps += gap.Last - gap.First + 1;
-        FaceLog.GapTold(Node.Log, Name, gap.Sender, gap.First, gap.Last, gap.Reason);
+        var reason = GapReasons.Of(gap.Reason);
+        FaceLog.GapTold(Node.Log, Name, gap.Sender, gap.First, gap.Last, reason.InWords());
+        var notice = new GapNotice(new NodeId(gap.Sender.Id, gap.Sender.Incarnation), gap.First, gap.Last, reason);
         foreach (var endpoint in _subscribers)
         {
-            endpoint.AcceptGap(gap);
+            endpoint.AcceptGap(notice);
         }
     }
 
@@ -221,7 +223,7 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
 
         var limit = endpoint.Watch!.Limit;
         FaceLog.ReaderTooSlow(Node.Log, Name, limit);
-        Drop(endpoint, new SlowReaderException(Name, limit), Untaken($"the reader blocked the senders for {limit:c}"));
+        Drop(endpoint, new SlowReaderException(Name, limit), Untaken(GapReason.ReaderTooSlow));
     }
 
     /// <summary>The service granted it before, and does not any more: there is another contract under its name.</summary>
@@ -229,7 +231,7 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
     {
         FaceLog.TopicRefused(Node.Log, Name, refusal);
         var failure = new ContractMismatchException(refusal);
-        var untaken = Untaken(refusal);
+        var untaken = Untaken(GapReason.ContractMismatch);
         _granted = TopicRole.None;
         foreach (var endpoint in _endpoints)
         {
@@ -237,10 +239,14 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
         }
     }
 
-    private IReadOnlyList<TopicGap> Untaken(string reason) => _receiver?.Untaken(reason) ?? [];
+    private GapNotice[] Untaken(GapReason reason) =>
+    [
+        .. (_receiver?.Untaken() ?? []).Select(
+            range => new GapNotice(new NodeId(range.Sender.Id, range.Sender.Incarnation), range.First, range.Last, reason)),
+    ];
 
     // What it will not take any more is a gap for it, then it ends.
-    private void Drop(TopicEndpoint endpoint, Exception failure, IReadOnlyList<TopicGap> untaken)
+    private void Drop(TopicEndpoint endpoint, Exception failure, GapNotice[] untaken)
     {
         foreach (var gap in untaken)
         {

@@ -55,7 +55,7 @@ public sealed class BestEffortTests
         Assert.True(cluster.RunUntil(() => cluster[1].Log.Count == 2, 0.025), "what follows a loss waits longer than for reordering");
 
         var gap = Assert.Single(cluster[1].Gaps);
-        Assert.Equal((2L, 4L), (gap.First, gap.Last));
+        Assert.Equal((2L, 4L, TopicGapReason.Unrepaired), (gap.First, gap.Last, gap.Reason));
     }
 
     [Fact]

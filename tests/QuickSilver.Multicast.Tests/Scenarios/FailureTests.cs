@@ -114,6 +114,7 @@ public sealed class FailureTests
         {
             Assert.True(cluster.RunUntil(() => member.SequencesOf(sender.Key, 1).LastOrDefault() == 210));
             var gap = Assert.Single(member.Gaps);
+            Assert.Equal(TopicGapReason.SenderGone, gap.Reason);
             Assert.InRange(gap.First, Lost - 2, Lost);
             Assert.InRange(gap.Last, gap.First, Lost + 1);
             Assert.Equal(210 - (gap.Last - gap.First + 1), member.Log.Count);

@@ -1,3 +1,4 @@
+using QuickSilver.Multicast;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Endpoints;
@@ -116,8 +117,8 @@ public sealed class HandlerTests
         var topic = await parts.OpenAsync<string>(node, Name);
         var gaps = new List<GapNotice>();
         using var handler = topic.SubscribeInline((in Message<string> _) => { }, gaps.Add);
-        await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Gap(2, 4, "lost"));
-        Assert.Equal(new GapNotice(new NodeId(0xA, 1), 2, 4, "lost"), Assert.Single(gaps));
+        await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Gap(2, 4, TopicGapReason.SenderGone));
+        Assert.Equal(new GapNotice(new NodeId(0xA, 1), 2, 4, GapReason.SenderLeft), Assert.Single(gaps));
         Assert.Equal(3, gaps[0].Count);
     }
 
@@ -137,7 +138,7 @@ public sealed class HandlerTests
             Assert.True(parts.ReceiverOf(Name).Deliver(2, "x"u8));
         });
         Assert.Equal(["x"], handled);
-        Assert.Equal((1L, 1L), (gaps[0].First, gaps[0].Last));
+        Assert.Equal((1L, 1L, GapReason.Undecodable), (gaps[0].First, gaps[0].Last, gaps[0].Reason));
         Assert.Equal(1, node.GetCounters().DecodeFaults);
         Assert.Contains(logs.Entries, entry => entry.Id == 1614);
     }

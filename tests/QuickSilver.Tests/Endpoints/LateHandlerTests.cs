@@ -1,3 +1,4 @@
+using QuickSilver.Multicast;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Endpoints;
@@ -15,12 +16,12 @@ public sealed class LateHandlerTests
         var topic = await parts.OpenAsync<string>(node, Name);
         var seen = new List<string>();
         Deliver(parts, 1, 2);
-        parts.ReceiverOf(Name).Gap(3, 4, "lost");
+        parts.ReceiverOf(Name).Gap(3, 4, TopicGapReason.SenderGone);
         Deliver(parts, 5, 5);
         using var handler = topic.SubscribeInline((in Message<string> message) => seen.Add(message.Value), gap => seen.Add(Text(gap)));
         // Newer ones may come before the core thread finds the time for the older ones.
         Deliver(parts, 6, 6);
-        parts.ReceiverOf(Name).Gap(7, 7, "lost");
+        parts.ReceiverOf(Name).Gap(7, 7, TopicGapReason.SenderGone);
         parts.Core.Pump();
         Deliver(parts, 8, 8);
         Assert.Equal(["1", "2", "gap 3-4", "5", "6", "gap 7-7", "8"], seen);

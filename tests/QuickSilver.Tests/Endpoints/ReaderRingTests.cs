@@ -247,7 +247,7 @@ public sealed class ReaderRingTests
             else if (step == -2)
             {
                 // A gap from below, of two messages.
-                ring.TryAddGap(new GapNotice(new NodeId(0, 1), sent[0] + 1, sent[0] + 2, "lost"));
+                ring.TryAddGap(new GapNotice(new NodeId(0, 1), sent[0] + 1, sent[0] + 2, GapReason.SenderLeft));
                 sent[0] += 2;
             }
             else if (step == -3)

@@ -1,3 +1,4 @@
+using QuickSilver.Multicast;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Endpoints;
@@ -54,15 +55,16 @@ public sealed class ReaderTests
     }
 
     [Theory]
-    [InlineData(SlowReaderPolicy.DropOldest, "gap 1-6,7,8")]
-    [InlineData(SlowReaderPolicy.DropWrite, "1,2,gap 3-8,9")]
+    [InlineData(SlowReaderPolicy.DropOldest, "gap 1-6 ReaderFull,7,8")]
+    [InlineData(SlowReaderPolicy.DropWrite, "1,2,gap 3-8 ReaderFull,9")]
     public async Task A_dropping_reader_never_blocks_the_sender_and_gets_its_gaps_in_order(SlowReaderPolicy policy, string expected)
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
         var topic = await parts.OpenSubscriberAsync<string>(node, Name, new TopicOptions { ReaderCapacity = 2, SlowReader = policy });
         var told = new List<string>();
-        await using var reader = topic.ReadAllAsync(onGap: gap => told.Add($"gap {gap.First}-{gap.Last}")).GetAsyncEnumerator();
+        void Tell(GapNotice gap) => told.Add($"gap {gap.First}-{gap.Last} {gap.Reason}");
+        await using var reader = topic.ReadAllAsync(Tell).GetAsyncEnumerator();
         await parts.Core.RunAsync(() =>
         {
             for (int i = 1; i <= 8; i++)
@@ -96,8 +98,8 @@ public sealed class ReaderTests
         var told = new TaskCompletionSource<GapNotice>();
         await using var reader = topic.ReadAllAsync(onGap: told.SetResult).GetAsyncEnumerator();
         var next = reader.MoveNextAsync();
-        await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Gap(3, 9, "the sender failed"));
-        Assert.Equal(new GapNotice(new NodeId(0xA, 1), 3, 9, "the sender failed"), await told.Task.OrFail());
+        await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Gap(3, 9, TopicGapReason.SenderGone));
+        Assert.Equal(new GapNotice(new NodeId(0xA, 1), 3, 9, GapReason.SenderLeft), await told.Task.OrFail());
         Assert.False(next.IsCompleted);
         Assert.Equal(7, node.GetCounters().Gaps);
         topic.Cancel();

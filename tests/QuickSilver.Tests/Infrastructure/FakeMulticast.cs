@@ -162,14 +162,14 @@ internal sealed class FakeReceiver(ulong topicId, ITopicSink sink) : ITopicRecei
         return order.TryHandUp(message, _counters);
     }
 
-    public void Gap(long first, long last, string reason, NodeKey? sender = null) =>
+    public void Gap(long first, long last, TopicGapReason reason, NodeKey? sender = null) =>
         sink.OnGap(new TopicGap(sender ?? Peer, topicId, first, last, reason));
 
     /// <summary>What came and was not taken.</summary>
     public (long First, long Last)? Refused { get; set; }
 
-    public IReadOnlyList<TopicGap> Untaken(string reason) =>
-        Refused is { } range ? [new TopicGap(Peer, topicId, range.First, range.Last, reason)] : [];
+    public IReadOnlyList<UntakenRange> Untaken() =>
+        Refused is { } range ? [new UntakenRange(Peer, range.First, range.Last)] : [];
 
     public void Resume()
     {

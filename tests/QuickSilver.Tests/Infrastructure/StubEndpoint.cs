@@ -18,7 +18,7 @@ internal sealed class StubEndpoint() : TopicEndpoint("stub", TopicAccess.Publish
 
     public override void Accept(in DeliveredMessage message) => throw new NotSupportedException();
 
-    public override void AcceptGap(in TopicGap gap) => throw new NotSupportedException();
+    public override void AcceptGap(in GapNotice gap) => throw new NotSupportedException();
 
     public override void OnFailed(Exception reason) => throw new NotSupportedException();
 

@@ -1,5 +1,6 @@
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Topics;
@@ -57,13 +58,13 @@ public sealed class TopicCoreTests
         var node = await parts.StartAsync();
         var subscriber = await node.OpenSubscriberAsync<string>(Name).OrFail();
         var publisher = await node.OpenPublisherAsync<string>(Name).OrFail();
-        var gaps = new List<(long First, long Last, string Reason)>();
+        var gaps = new List<(long First, long Last, GapReason Reason)>();
         using var handler = subscriber.SubscribeInline((in Message<string> _) => { }, gap => gaps.Add((gap.First, gap.Last, gap.Reason)));
         parts.ReceiverOf(Name).Refused = (4, 6);
 
         await parts.Core.RunAsync(() => parts.Service.Observer!.OnTopicRefused(TopicId.Of(Name), "another contract"));
 
-        Assert.Equal([(4L, 6L, "another contract")], gaps);
+        Assert.Equal([(4L, 6L, GapReason.ContractMismatch)], gaps);
         var failure = await Assert.ThrowsAsync<ContractMismatchException>(() => publisher.PublishAsync("x").AsTask()).OrFail();
         Assert.Equal("another contract", failure.Message);
         Assert.Equal([TopicId.Of(Name)], parts.Service.Closed);
@@ -158,7 +159,7 @@ public sealed class TopicCoreTests
             topic.SubscribeInline((in Message<string> _) => { }, _ => told.Add(number));
         }
 
-        await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Gap(3, 7, "lost"));
+        await parts.Core.RunAsync(() => parts.ReceiverOf(Name).Gap(3, 7, TopicGapReason.SenderGone));
 
         Assert.Equal([1, 2], told);
         Assert.Equal(5, node.GetCounters().Gaps);

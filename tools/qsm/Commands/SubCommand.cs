@@ -136,7 +136,7 @@ internal static class SubCommand
         public void Add(string topic, GapNotice gap)
         {
             Volatile.Write(ref _any, 1);
-            Terminal.Error($"gap in {topic}: {gap.Count} messages of {gap.Sender}, {gap.First} to {gap.Last}: {gap.Reason}");
+            Terminal.Error($"gap in {topic}: {gap.Count} messages of {gap.Sender}, {gap.First} to {gap.Last}: {gap.Reason.InWords()}");
         }
     }
 }

@@ -1,0 +1,59 @@
+using QuickSilver.Multicast;
+
+namespace QuickSilver;
+
+/// <summary>Why messages cannot be delivered to an endpoint.</summary>
+public enum GapReason
+{
+    /// <summary>The sender failed, left or was removed, and no member that is left holds the messages.</summary>
+    SenderLeft = 0,
+
+    /// <summary>The network was partitioned, and the sender sent the messages while it was in another cluster than this node.</summary>
+    Partition = 1,
+
+    /// <summary>The messages were lost, and the guarantee of the topic is <see cref="Guarantee.BestEffort"/>.</summary>
+    Unrepaired = 2,
+
+    /// <summary>
+    /// The endpoint's buffer was full: the policy of the reader drops messages, or the endpoint had no reader. See
+    /// <see cref="TopicOptions.ReaderCapacity"/>.
+    /// </summary>
+    ReaderFull = 3,
+
+    /// <summary>
+    /// The reader blocked the senders for longer than <see cref="TopicOptions.SlowReaderLimit"/>. The endpoint is closed.
+    /// </summary>
+    ReaderTooSlow = 4,
+
+    /// <summary>
+    /// The topic is open elsewhere with a contract that does not match, which became known when clusters joined. The endpoint is closed.
+    /// </summary>
+    ContractMismatch = 5,
+
+    /// <summary>The codec threw an exception on the message's payload.</summary>
+    Undecodable = 6,
+}
+
+internal static class GapReasons
+{
+    public static GapReason Of(TopicGapReason reason) => reason switch
+    {
+        TopicGapReason.SenderGone => GapReason.SenderLeft,
+        TopicGapReason.SentElsewhere => GapReason.Partition,
+        TopicGapReason.Unrepaired => GapReason.Unrepaired,
+        _ => throw new ArgumentOutOfRangeException(nameof(reason), (int)reason, "This reason of the multicast layer has no public name."),
+    };
+
+    /// <summary>The reason as the end of a sentence, without a full stop.</summary>
+    public static string InWords(this GapReason reason) => reason switch
+    {
+        GapReason.SenderLeft => "the sender left",
+        GapReason.Partition => "the sender was in another cluster",
+        GapReason.Unrepaired => "they were lost, and the topic does not repair",
+        GapReason.ReaderFull => "the reader's buffer was full",
+        GapReason.ReaderTooSlow => "the reader blocked the senders for too long",
+        GapReason.ContractMismatch => "the topic is open elsewhere with another contract",
+        GapReason.Undecodable => "the payload could not be decoded",
+        _ => $"reason {(int)reason}",
+    };
+}
