@@ -50,8 +50,8 @@ public sealed class QuickSilverNode : IAsyncDisposable
     /// An option is invalid. The message names the option, its value and its range.
     /// </exception>
     /// <exception cref="MembershipUnreachableException">
-    /// No membership service admitted the node within <see cref="QuickSilverOptions.StartTimeout"/>, or the service's host name has no
-    /// address.
+    /// No membership service admitted the node within <see cref="QuickSilverOptions.StartTimeout"/>, or no IPv4 address was found for the
+    /// service's host name.
     /// </exception>
     /// <exception cref="IOException">A port could not be opened on the interface.</exception>
     /// <exception cref="OperationCanceledException">The token cancelled the start.</exception>

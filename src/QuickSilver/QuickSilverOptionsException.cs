@@ -1,7 +1,7 @@
 namespace QuickSilver;
 
 /// <summary>The exception that is thrown for an invalid option. The message names the option, its value and the valid values.</summary>
-public sealed class QuickSilverOptionsException : ArgumentException
+public sealed class QuickSilverOptionsException : QuickSilverException
 {
     internal QuickSilverOptionsException(IReadOnlyList<string> failures)
         : base(string.Join(" ", failures))

@@ -5,7 +5,7 @@ namespace QuickSilver;
 /// longer than <see cref="TopicOptions.SlowReaderLimit"/>. Its endpoint has left the topic. Messages that were sent and not delivered were
 /// reported as gaps.
 /// </summary>
-public sealed class SlowReaderException : InvalidOperationException
+public sealed class SlowReaderException : QuickSilverException
 {
     internal SlowReaderException(string topic, TimeSpan limit)
         : base($"The reader of the topic \"{topic}\" blocked its senders for {limit:c} ({nameof(TopicOptions.SlowReaderLimit)}), and its "

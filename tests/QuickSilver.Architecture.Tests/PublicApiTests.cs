@@ -33,7 +33,7 @@ public sealed class PublicApiTests
     [Fact]
     public void Members_for_generated_code_are_hidden_from_completion_lists() => Violations.AssertNone(
         from type in Assemblies.Named("QuickSilver.Serialization").GetExportedTypes()
-        let isForUsers = type.Namespace == "QuickSilver.Serialization"
+        let isForUsers = type.Namespace is "QuickSilver.Serialization" or "QuickSilver"
         let isHidden = type.GetCustomAttribute<EditorBrowsableAttribute>()?.State == EditorBrowsableState.Never
         where isForUsers == isHidden
         select $"{type.FullName} is {(isHidden ? "hidden" : "not hidden")}");

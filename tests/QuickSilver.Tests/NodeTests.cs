@@ -30,6 +30,18 @@ public sealed class NodeTests
     }
 
     [Fact]
+    public async Task A_host_name_that_does_not_resolve_is_named_with_what_to_do()
+    {
+        // Too long for any name, so that no server is asked.
+        string host = new('x', 300);
+        var failure = await Assert.ThrowsAsync<MembershipUnreachableException>(
+            () => QuickSilverNode.StartAsync(new QuickSilverOptions { MembershipService = $"{host}:7400" }));
+        Assert.StartsWith(
+            $"Cannot resolve the membership service {host}:7400: no IPv4 address was found for the host name", failure.Message);
+        Assert.EndsWith("Correct MembershipService, or give the address of the host in place of its name.", failure.Message);
+    }
+
+    [Fact]
     public async Task A_node_that_the_service_refuses_says_why_at_its_start_timeout()
     {
         await using var parts = new FakeParts { Joins = false, LastRefusal = "This is the membership service of cluster 'b'." };

@@ -26,8 +26,8 @@ internal readonly record struct ControlField(uint Tag)
 }
 
 // How control messages read their fields: by number, with the one wire type that a field has, and within bounds. Whatever is wrong is a
-// FormatException, which ControlFrame.TryRead turns into the reason to close the stream. Nothing is allocated from a length before that
-// many bytes were seen to be there.
+// QuickSilverException, which ControlFrame.TryRead turns into the reason to close the stream. Nothing is allocated from a length before
+// that many bytes were seen to be there.
 internal static class ControlFields
 {
     /// <summary>Moves to the next field; false at the end.</summary>

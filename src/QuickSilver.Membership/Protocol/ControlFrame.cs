@@ -75,7 +75,7 @@ internal static class ControlFrame
             body = reader.ReadBytes(field);
             return FrameOutcome.Complete;
         }
-        catch (FormatException)
+        catch (QuickSilverException)
         {
             return FrameOutcome.Garbage;
         }
@@ -99,7 +99,7 @@ internal static class ControlFrame
             fault = null;
             return true;
         }
-        catch (FormatException invalid)
+        catch (QuickSilverException invalid)
         {
             message = default;
             fault = invalid.Message.TrimEnd('.');

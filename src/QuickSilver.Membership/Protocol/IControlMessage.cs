@@ -14,6 +14,6 @@ internal interface IControlMessage
 internal interface IReadableMessage<TSelf>
     where TSelf : IReadableMessage<TSelf>
 {
-    /// <exception cref="FormatException">The body is no such message.</exception>
+    /// <exception cref="QuickSilverException">The body is no such message.</exception>
     static abstract TSelf Read(ReadOnlySpan<byte> body);
 }

@@ -40,17 +40,25 @@ internal static class NodeComposition
             return new IPEndPoint(address, port);
         }
 
+        IPAddress[] addresses;
         try
         {
-            var addresses = await Dns.GetHostAddressesAsync(host, AddressFamily.InterNetwork, cancellationToken).ConfigureAwait(false);
-            return new IPEndPoint(addresses[0], port);
+            addresses = await Dns.GetHostAddressesAsync(host, AddressFamily.InterNetwork, cancellationToken).ConfigureAwait(false);
         }
-        catch (Exception exception) when (exception is SocketException or IndexOutOfRangeException or ArgumentException)
+        catch (Exception exception) when (exception is SocketException or ArgumentException)
         {
-            throw new MembershipUnreachableException(
-                $"Cannot resolve the membership service {hostAndPort} to an IPv4 address: {exception.Message}.", exception);
+            throw Unresolved(host, hostAndPort, exception.Message.TrimEnd('.'), exception);
         }
+
+        return addresses.Length > 0
+            ? new IPEndPoint(addresses[0], port)
+            : throw Unresolved(host, hostAndPort, "it has none", null);
     }
+
+    private static MembershipUnreachableException Unresolved(string host, string hostAndPort, string why, Exception? cause) => new(
+        $"Cannot resolve the membership service {hostAndPort}: no IPv4 address was found for the host name {host} ({why}). "
+        + $"Correct {nameof(QuickSilverOptions.MembershipService)}, or give the address of the host in place of its name.",
+        cause);
 
     private sealed class MachineParts : ProtocolParts
     {

@@ -32,7 +32,7 @@ public sealed record TopicOptions
 /// The exception that is thrown when an encoded message is larger than the limit: 16 MiB, or less if the topic has many regions and the
 /// node's packet memory cannot hold the message once for each of them.
 /// </summary>
-public sealed class MessageTooLargeException : ArgumentException
+public sealed class MessageTooLargeException : QuickSilverException
 {
     /// <summary>Initializes the exception for a message above the general limit.</summary>
     /// <param name="bytes">The encoded size in bytes.</param>
@@ -68,4 +68,4 @@ public sealed class MessageTooLargeException : ArgumentException
 /// <summary>
 /// The exception that is thrown when the topic is open elsewhere with a contract that does not match. The message names the difference.
 /// </summary>
-public sealed class ContractMismatchException(string message) : InvalidOperationException(message);
+public sealed class ContractMismatchException(string message) : QuickSilverException(message);

@@ -14,8 +14,9 @@ internal sealed class ToolException(int exitCode, string message, Exception? inn
     // A node that cannot start was given a wrong option, cannot reach its service, or failed otherwise.
     public static ToolException OnStart(Exception exception) => exception switch
     {
-        ArgumentException => new(Tool.ExitCode.Usage, exception.Message, exception),
-        TimeoutException or SocketException => new(Tool.ExitCode.Unreachable, exception.Message, exception),
+        ArgumentException or QuickSilverOptionsException => new(Tool.ExitCode.Usage, exception.Message, exception),
+        MembershipUnreachableException or TimeoutException or SocketException =>
+            new(Tool.ExitCode.Unreachable, exception.Message, exception),
         _ => new(Tool.ExitCode.Failed, exception.Message, exception),
     };
 

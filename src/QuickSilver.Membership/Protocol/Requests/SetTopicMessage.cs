@@ -40,7 +40,7 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
 
     /// <param name="body">The message.</param>
     /// <param name="named">In a registration, the contracts that came with earlier requests.</param>
-    /// <exception cref="FormatException">The body is no such message.</exception>
+    /// <exception cref="QuickSilverException">The body is no such message.</exception>
     public static SetTopicMessage Read(ReadOnlySpan<byte> body, IReadOnlyDictionary<ulong, ContractDescription>? named)
     {
         var reader = new ProtobufReader(body);
