@@ -1,6 +1,9 @@
 namespace QuickSilver;
 
-/// <summary>Counters of a node since it started. Each value is read on its own, so the values may be of slightly different times.</summary>
+/// <summary>
+/// Counters of a node since it started. They never fall. Each value is read on its own, so the values may be of slightly different times.
+/// For current levels, see <see cref="NodeGauges"/>.
+/// </summary>
 public sealed record NodeCounters
 {
     /// <summary>Messages accepted by the multicast layer.</summary>
@@ -11,9 +14,6 @@ public sealed record NodeCounters
 
     /// <summary>Publish calls that waited for room.</summary>
     public long PublishWaits { get; init; }
-
-    /// <summary>Bytes that are queued between publishers and the core thread now.</summary>
-    public long PublishQueueBytes { get; init; }
 
     /// <summary>Messages delivered to this node's topics. A message for several endpoints counts once.</summary>
     public long Delivered { get; init; }
@@ -57,23 +57,8 @@ public sealed record NodeCounters
     /// <summary>Datagrams that the kernel dropped because a receive buffer was full.</summary>
     public long KernelDrops { get; init; }
 
-    /// <summary>Bytes that were sent and not yet acknowledged by all members, now.</summary>
-    public long UnackedBytes { get; init; }
-
-    /// <summary>Regions that the open topics of this node reach, now. Each has one multicast group.</summary>
-    public long Regions { get; init; }
-
     /// <summary>
     /// Data packets sent as unicast copies to members that their group does not reach. They are not among the packets sent.
     /// </summary>
     public long CopiesSent { get; init; }
-
-    /// <summary>Senders whose multicast does not reach this node, now.</summary>
-    public long UnheardSenders { get; init; }
-
-    /// <summary>Nodes to which this node sends and that its multicast does not reach, now.</summary>
-    public long DeafMembers { get; init; }
-
-    /// <summary>"gso" if the kernel segments runs of datagrams, "single" otherwise.</summary>
-    public string DatagramPath { get; init; } = "single";
 }

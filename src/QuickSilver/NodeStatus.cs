@@ -28,4 +28,8 @@ public enum NodeState
 /// <param name="IsReady">Whether the node is live, has joined and is connected to the membership service.</param>
 /// <param name="OpenTopics">The number of open topics.</param>
 /// <param name="Reason">Why the node is not ready, or which problem it has although it is ready. Null without a problem.</param>
-public sealed record NodeStatus(NodeState State, bool IsLive, bool IsReady, int OpenTopics, string? Reason);
+public sealed record NodeStatus(NodeState State, bool IsLive, bool IsReady, int OpenTopics, string? Reason)
+{
+    /// <summary>"gso" if the kernel segments runs of datagrams, "single" otherwise, and before the node has opened its sockets.</summary>
+    public string DatagramPath { get; init; } = "single";
+}

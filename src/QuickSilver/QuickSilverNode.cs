@@ -119,8 +119,11 @@ public sealed class QuickSilverNode : IAsyncDisposable
         string name, IPayloadCodec<T> codec, TopicOptions? options = null, CancellationToken cancellationToken = default) =>
         OpenAsync<T, ITopicSubscriber<T>>(name, codec, TopicAccess.Subscribe, options, cancellationToken);
 
-    /// <summary>The counters of the node since it started.</summary>
+    /// <summary>The counters of the node since it started. Callable from any thread.</summary>
     public NodeCounters GetCounters() => _core.ReadCounters();
+
+    /// <summary>The current levels of the node: queues, unacknowledged bytes, regions, and who is not reached. From any thread.</summary>
+    public NodeGauges GetGauges() => _core.ReadGauges();
 
     /// <summary>
     /// Drains all topics. They accept no more messages, and the task completes with true when all accepted messages are stable. It

@@ -149,7 +149,16 @@ public sealed class NodeTests
     {
         await using var parts = new FakeParts
         {
-            Below = new PartsCounters { Repairs = 5, KernelDrops = 6, IsSegmented = true, Regions = 2 },
+            Below = new PartsCounters
+            {
+                Repairs = 5,
+                KernelDrops = 6,
+                IsSegmented = true,
+                Regions = 2,
+                UnackedBytes = 7,
+                UnheardSenders = 8,
+                DeafMembers = 9,
+            },
         };
         string cluster = $"meter {Guid.NewGuid()}";
         var node = await parts.StartAsync(new QuickSilverOptions { Cluster = cluster });
@@ -180,12 +189,19 @@ public sealed class NodeTests
         Assert.Equal(
             (1L, 5L, 1L, 3L, 4L),
             (counters.Published, counters.PublishedBytes, counters.Delivered, counters.DeliveredBytes, counters.Gaps));
-        Assert.Equal((5L, 6L, "gso", 2L), (counters.Repairs, counters.KernelDrops, counters.DatagramPath, counters.Regions));
+        Assert.Equal((5L, 6L), (counters.Repairs, counters.KernelDrops));
+        Assert.Equal(
+            new NodeGauges { Regions = 2, UnacknowledgedBytes = 7, UnheardSenders = 8, DeafMembers = 9 },
+            node.GetGauges() with { PublishQueueBytes = 0 });
+        Assert.Equal("gso", node.Status.DatagramPath);
         listener.RecordObservableInstruments();
         Assert.Equal(1, seen["messaging.client.sent.messages"]);
         Assert.Equal(1, seen["messaging.client.consumed.messages"]);
         Assert.Equal(4, seen["quicksilver.gaps"]);
         Assert.Equal(5, seen["quicksilver.repairs"]);
+        Assert.Equal(7, seen["quicksilver.unacknowledged"]);
+        Assert.Equal(8, seen["quicksilver.unheard"]);
+        Assert.Equal(9, seen["quicksilver.deaf"]);
         Assert.Equal(0, seen["quicksilver.publish.stable.duration"]);
     }
 

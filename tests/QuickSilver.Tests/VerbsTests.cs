@@ -106,7 +106,7 @@ public sealed class VerbsTests
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => waiting).OrFail();
         await parts.Core.RunAsync(() => sender.GiveRoom(100));
         Assert.Equal(1, sender.Count);
-        Assert.Equal(0, node.GetCounters().PublishQueueBytes);
+        Assert.Equal(0, node.GetGauges().PublishQueueBytes);
         await Assert.ThrowsAsync<InvalidOperationException>(() => topic.PublishAsync([1]).AsTask());
         Assert.False(await topic.DrainAsync().OrFail());
         await topic.DisposeAsync().OrFail();

@@ -76,10 +76,10 @@ internal sealed class ChildRun : IAsyncDisposable
         return status with
         {
             PerSecond = perSecond,
-            Regions = _mostRegions = Math.Max(_mostRegions, counters.Regions),
+            Regions = _mostRegions = Math.Max(_mostRegions, Node.GetGauges().Regions),
             Repairs = counters.Repairs,
             KernelDrops = counters.KernelDrops,
-            DatagramPath = counters.DatagramPath,
+            DatagramPath = Node.Status.DatagramPath,
         };
     }
 

@@ -284,7 +284,7 @@ internal sealed class LoadRun : IDisposable
             packets += stream.IsReliable ? stream.Pending : 0;
         }
 
-        long kept = Sender.Node.GetCounters().UnackedBytes;
+        long kept = Sender.Node.GetGauges().UnacknowledgedBytes;
         _pendingPackets += packets;
         _pendingBytes += kept;
         _samples++;

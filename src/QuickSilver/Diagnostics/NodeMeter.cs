@@ -16,7 +16,7 @@ internal sealed class NodeMeter : IDisposable
 
     private readonly Meter _meter;
 
-    public NodeMeter(string cluster, Func<NodeCounters> read)
+    public NodeMeter(string cluster, Func<NodeCounters> read, Func<NodeGauges> levels)
     {
         _meter = new Meter(new MeterOptions(Name) { Tags = [new("quicksilver.cluster", cluster)] });
         PublishToStable = _meter.CreateHistogram(
@@ -30,7 +30,7 @@ internal sealed class NodeMeter : IDisposable
         Count("quicksilver.published.bytes", "By", "Payload bytes accepted by the multicast layer.", () => read().PublishedBytes);
         Count("quicksilver.delivered.bytes", "By", "Payload bytes delivered to this node's topics.", () => read().DeliveredBytes);
         Count("quicksilver.publish.waits", "{call}", "Publish calls that waited for room.", () => read().PublishWaits);
-        Level("quicksilver.publish.queue", "By", "Bytes queued between publishers and the core thread.", () => read().PublishQueueBytes);
+        Level("quicksilver.publish.queue", "By", "Bytes queued between publishers and the core thread.", () => levels().PublishQueueBytes);
         Count("quicksilver.gaps", "{message}", "Messages that cannot be delivered to topics of this node.", () => read().Gaps);
         Count("quicksilver.reader.drops", "{message}", "Messages dropped because of a slow reader.", () => read().ReaderDrops);
         Count("quicksilver.handler.faults", "{exception}", "Exceptions thrown by handlers.", () => read().HandlerFaults);
@@ -43,11 +43,15 @@ internal sealed class NodeMeter : IDisposable
         Count("quicksilver.stalls", "{stall}", "Waits without progress that exceeded the stall limit.", () => read().Stalls);
         Count("quicksilver.repairs", "{packet}", "Packets sent or received as repairs.", () => read().Repairs);
         Count("quicksilver.kernel.drops", "{packet}", "Datagrams dropped at full receive buffers.", () => read().KernelDrops);
-        Level("quicksilver.unacknowledged", "By", "Bytes sent and not yet acknowledged by all members.", () => read().UnackedBytes);
+        Level(
+            "quicksilver.unacknowledged",
+            "By",
+            "Bytes sent and not yet acknowledged by all members.",
+            () => levels().UnacknowledgedBytes);
         Count("quicksilver.copies", "{packet}", "Unicast copies for members without multicast.", () => read().CopiesSent);
-        Level("quicksilver.unheard", "{node}", "Senders whose multicast does not reach this node.", () => read().UnheardSenders);
-        Level("quicksilver.deaf", "{node}", "Nodes that this node's multicast does not reach.", () => read().DeafMembers);
-        Level("quicksilver.regions", "{region}", "Regions reached by the topics that are open on this node.", () => read().Regions);
+        Level("quicksilver.unheard", "{node}", "Senders whose multicast does not reach this node.", () => levels().UnheardSenders);
+        Level("quicksilver.deaf", "{node}", "Nodes that this node's multicast does not reach.", () => levels().DeafMembers);
+        Level("quicksilver.regions", "{region}", "Regions reached by the topics that are open on this node.", () => levels().Regions);
     }
 
     public Histogram<double> PublishToStable { get; }

@@ -67,7 +67,7 @@ internal sealed class NodeCore : IMembershipObserver
         _expelled = new TaskCompletionSource(Completions);
         _logs = GuardedLoggers.Of(logs);
         Log = _logs.CreateLogger("QuickSilver");
-        _meter = parts.HasMeter ? new NodeMeter(options.Cluster, ReadCounters) : null;
+        _meter = parts.HasMeter ? new NodeMeter(options.Cluster, ReadCounters, ReadGauges) : null;
         _lastPulse = OutsideTime.GetTimestamp();
         _pulse = new Alarm(OnPulse);
     }
@@ -370,7 +370,10 @@ internal sealed class NodeCore : IMembershipObserver
             _ => null,
         };
         string? trouble = Volatile.Read(ref _waits)?.Trouble ?? _parts.Trouble;
-        return new NodeStatus(state, isLive, reason is null, Volatile.Read(ref _openTopics), Join(reason, trouble));
+        return new NodeStatus(state, isLive, reason is null, Volatile.Read(ref _openTopics), Join(reason, trouble))
+        {
+            DatagramPath = _parts.ReadCounters().IsSegmented ? "gso" : "single",
+        };
     }
 
     private static string? Join(string? reason, string? trouble) =>
@@ -384,7 +387,6 @@ internal sealed class NodeCore : IMembershipObserver
             Published = Volatile.Read(ref Tally.Published),
             PublishedBytes = Volatile.Read(ref Tally.PublishedBytes),
             PublishWaits = Volatile.Read(ref Tally.PublishWaits),
-            PublishQueueBytes = Volatile.Read(ref _publishing)?.QueuedBytes ?? 0,
             Delivered = Volatile.Read(ref Tally.Delivered),
             DeliveredBytes = Volatile.Read(ref Tally.DeliveredBytes),
             Gaps = Volatile.Read(ref Tally.Gaps),
@@ -399,12 +401,20 @@ internal sealed class NodeCore : IMembershipObserver
             Repairs = below.Repairs,
             Stalls = below.Stalls + (Volatile.Read(ref _waits)?.Stalls ?? 0),
             KernelDrops = below.KernelDrops,
-            UnackedBytes = below.UnackedBytes,
-            Regions = below.Regions,
             CopiesSent = below.CopiesSent,
+        };
+    }
+
+    public NodeGauges ReadGauges()
+    {
+        var below = _parts.ReadCounters();
+        return new NodeGauges
+        {
+            PublishQueueBytes = Volatile.Read(ref _publishing)?.QueuedBytes ?? 0,
+            UnacknowledgedBytes = below.UnackedBytes,
+            Regions = below.Regions,
             UnheardSenders = below.UnheardSenders,
             DeafMembers = below.DeafMembers,
-            DatagramPath = below.IsSegmented ? "gso" : "single",
         };
     }
 

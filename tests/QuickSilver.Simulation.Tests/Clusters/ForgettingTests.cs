@@ -35,7 +35,7 @@ public sealed class ForgettingTests
         cluster.Eventually("all have closed all else", () => ended == Nodes);
         cluster.Run(TimeSpan.FromSeconds(5));
 
-        Assert.All(cluster.Nodes, node => Assert.Equal(1, node.Node.GetCounters().Regions));
+        Assert.All(cluster.Nodes, node => Assert.Equal(1, node.Node.GetGauges().Regions));
     }
 
     // As with answers that each have a topic of their own: whoever sends one is gone from it before the one who wanted it.

@@ -29,11 +29,11 @@ public sealed class NoMulticastTests
             cluster.Run(Soon);
             Assert.Contains($"{nodes - 1} node{(nodes == 2 ? " " : "s ")}to which this node sends", cluster.Nodes[0].Node.Status.Reason);
             Assert.True(cluster.Nodes[0].Node.Status.IsReady);
-            Assert.Equal(nodes - 1, cluster.Nodes[0].Node.GetCounters().DeafMembers);
+            Assert.Equal(nodes - 1, cluster.Nodes[0].Node.GetGauges().DeafMembers);
             Assert.All(cluster.Nodes.Skip(1), node =>
             {
                 Assert.Contains("does not hear 1 sender over multicast", node.Node.Status.Reason);
-                Assert.Equal(1, node.Node.GetCounters().UnheardSenders);
+                Assert.Equal(1, node.Node.GetGauges().UnheardSenders);
             });
 
             long repairs = cluster.Nodes.Sum(node => node.Node.GetCounters().Repairs);

@@ -177,7 +177,7 @@ public sealed class AttachedFeedTests
         sender.GiveRoom(10);
         parts.Core.Pump();
         Assert.Equal(1, sender.Count);
-        Assert.Equal(0, node.GetCounters().PublishQueueBytes);
+        Assert.Equal(0, node.GetGauges().PublishQueueBytes);
     }
 
     private static async Task<(QuickSilverNode Node, ITopicPublisher<string> Topic, FakeSender Sender)> OpenWithRoomForOneAsync(

@@ -48,6 +48,6 @@ public sealed class ImpossibleMessageTests
         Assert.Equal([50], sender.Sent.Select(message => message.Length));
         await Assert.ThrowsAsync<MessageTooLargeException>(() => stable);
         Assert.Contains(logs.Entries, entry => entry.Id == 1616 && entry.Text.Contains("the limit is now 100.", StringComparison.Ordinal));
-        Assert.Equal(0, node.GetCounters().PublishQueueBytes);
+        Assert.Equal(0, node.GetGauges().PublishQueueBytes);
     }
 }

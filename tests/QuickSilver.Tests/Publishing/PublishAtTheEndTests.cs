@@ -68,7 +68,7 @@ public sealed class PublishAtTheEndTests
         Assert.True(await drain.OrFail());
         await Task.WhenAll(filling).OrFail();
         Assert.Equal(filling.Length, sender.Count);
-        Assert.Equal(0, node.GetCounters().PublishQueueBytes);
+        Assert.Equal(0, node.GetGauges().PublishQueueBytes);
     }
 
     [Theory]

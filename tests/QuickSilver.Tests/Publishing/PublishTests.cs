@@ -51,7 +51,7 @@ public sealed class PublishTests
             Assert.Equal(Enumerable.Range(publisher * Each, Each), numbers.Where(number => number / Each == publisher));
         }
 
-        Assert.Equal(0, node.GetCounters().PublishQueueBytes);
+        Assert.Equal(0, node.GetGauges().PublishQueueBytes);
     }
 
     [Fact]
@@ -98,7 +98,7 @@ public sealed class PublishTests
         parts.Core.Pump();
         await Task.WhenAll(waiting).OrFail();
         Assert.Equal(Enumerable.Range(0, accepted + 21), sender.Sent.Select(ToNumber));
-        Assert.Equal(0, node.GetCounters().PublishQueueBytes);
+        Assert.Equal(0, node.GetGauges().PublishQueueBytes);
     }
 
     [Fact]
@@ -177,7 +177,7 @@ public sealed class PublishTests
         await patient.OrFail();
         parts.Core.Pump();
         Assert.Equal([0, 2], sender.Sent.Select(ToNumber));
-        Assert.Equal(0, node.GetCounters().PublishQueueBytes);
+        Assert.Equal(0, node.GetGauges().PublishQueueBytes);
     }
 
     [Fact]

@@ -51,7 +51,7 @@ internal static class PerfPingCommand
         report.WithPayload(replies.Count, replies.Count * plan.Size)
             .WithRate(replies.Count, seconds)
             .WithUsage(start, end)
-            .WithCounters(node.GetCounters())
+            .WithCounters(node.GetCounters(), node.Status)
             .Print(json);
         if (session.Interrupted.IsCancellationRequested)
         {

@@ -85,7 +85,7 @@ internal static class PerfReceiveCommand
         report.WithPayload(counters.Delivered, counters.DeliveredBytes)
             .WithRate(receiver.Delivered, receiver.Seconds)
             .WithUsage(start, end)
-            .WithCounters(counters)
+            .WithCounters(counters, node.Status)
             .Print(plan.Json);
         return Judge(session, receiver, done, plan.Idle);
     }

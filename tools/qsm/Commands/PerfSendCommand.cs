@@ -106,7 +106,7 @@ internal static class PerfSendCommand
         report.WithPayload(counters.Published, counters.PublishedBytes)
             .WithRate(sent, seconds)
             .WithUsage(start, end)
-            .WithCounters(counters)
+            .WithCounters(counters, node.Status)
             .Print(plan.Json);
         if (session.Interrupted.IsCancellationRequested)
         {

@@ -90,11 +90,11 @@ internal sealed record PerfReport
         MegabitsPerSecond = seconds > 0 ? Math.Round(messages * (PayloadBytes ?? 0) * 8 / 1e6 / seconds, 2) : 0,
     };
 
-    public PerfReport WithCounters(NodeCounters counters) => this with
+    public PerfReport WithCounters(NodeCounters counters, NodeStatus status) => this with
     {
         KernelDrops = counters.KernelDrops,
         Repairs = counters.Repairs,
-        DatagramPath = counters.DatagramPath,
+        DatagramPath = status.DatagramPath,
     };
 
     public void Print(bool json)

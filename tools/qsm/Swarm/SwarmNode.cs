@@ -25,6 +25,8 @@ internal sealed class SwarmNode : IAsyncDisposable
 
     public NodeCounters Counters => _node.GetCounters();
 
+    public NodeGauges Gauges => _node.GetGauges();
+
     /// <summary>Starts the node, opens its topics, and says that it is ready by subscribing to one topic more.</summary>
     public static async Task<SwarmNode> StartAsync(
         Session session, SwarmPlan plan, int number, int[] publishersByTopic, ConfigurationCache configurations, NodeRecorder? recorder)

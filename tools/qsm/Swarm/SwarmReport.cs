@@ -87,7 +87,7 @@ internal sealed record SwarmReport
             PacketsReceived = counters.Sum(one => one.PacketsReceived),
             Repairs = counters.Sum(one => one.Repairs),
             KernelDrops = counters.Sum(one => one.KernelDrops),
-            Regions = counters.Max(one => one.Regions),
+            Regions = nodes.Max(node => node.Gauges.Regions),
         };
     }
 
