@@ -80,7 +80,7 @@ public enum FaultKinds
 /// </summary>
 /// <remarks>
 /// Durations matter: the membership service removes a node whose pause or partition lasts longer than
-/// <see cref="QuickSilverOptions.HeartbeatInterval"/> times <see cref="QuickSilverOptions.MissedHeartbeatLimit"/>.
+/// <see cref="EmbeddedServiceOptions.HeartbeatInterval"/> times <see cref="EmbeddedServiceOptions.MissedHeartbeatLimit"/>.
 /// </remarks>
 public sealed record FaultPlan
 {

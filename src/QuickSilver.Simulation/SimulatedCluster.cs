@@ -123,7 +123,7 @@ public sealed class SimulatedCluster : IDisposable
     // One for all nodes; a node that starts after its user has changed an option finds it changed.
     internal ProtocolOptions ProtocolOptions => field?.Node == Options.NodeOptions
         ? field
-        : field = new ProtocolOptions(Options.NodeOptions with { }, Options.TokenInterval, Options.FeedbackRanges);
+        : field = new ProtocolOptions(Options.NodeOptions.Copy(), Options.TokenInterval, Options.FeedbackRanges);
 
     // The nodes share what they know of the cluster.
     internal ConfigurationCache Configurations { get; } = new();

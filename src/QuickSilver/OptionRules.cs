@@ -1,7 +1,6 @@
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
-using System.Reflection;
 using QuickSilver.Multicast;
 
 namespace QuickSilver;
@@ -58,25 +57,10 @@ internal static class OptionRules
             Add(failures, nameof(options.Dissemination), (int)options.Dissemination, "Auto, Multicast or Unicast");
         }
 
-        CheckRange(options, failures);
-        Within(failures, nameof(options.FirstGroupPort), options.FirstGroupPort, LeastGroupPort, IPEndPoint.MaxPort);
-        int least = Math.Clamp(options.FirstGroupPort, LeastGroupPort, IPEndPoint.MaxPort);
-        Within(failures, nameof(options.LastGroupPort), options.LastGroupPort, least, IPEndPoint.MaxPort);
         Within(failures, nameof(options.MulticastTimeToLive), options.MulticastTimeToLive, 0, 255);
         Within(failures, nameof(options.PacketBytes), options.PacketBytes, LeastPacketBytes, MostPacketBytes);
-        Within(failures, nameof(options.RetentionBytes), options.RetentionBytes, MiB, 4 * GiB);
-        Within(failures, nameof(options.PublishQueueBytes), options.PublishQueueBytes, 64 * KiB, GiB);
-        Within(failures, nameof(options.BufferBytes), options.BufferBytes, LeastBufferBytes(options.PacketBytes), 16 * GiB);
-        Within(failures, nameof(options.ReceiveBufferBytes), options.ReceiveBufferBytes, 64 * KiB, GiB);
-        Within(failures, nameof(options.Replicas), options.Replicas, 1, MaxReplicas);
-        Within(failures, nameof(options.RepairBytesPerSecond), options.RepairBytesPerSecond, 64 * KiB, 4 * GiB);
-        Within(
-            failures,
-            nameof(options.HeartbeatInterval),
-            options.HeartbeatInterval,
-            TimeSpan.FromMilliseconds(50),
-            TimeSpan.FromMinutes(1));
-        Within(failures, nameof(options.MissedHeartbeatLimit), options.MissedHeartbeatLimit, 2, 100);
+        CheckService(options.Service, failures);
+        CheckLimits(options.Limits, options.PacketBytes, failures);
         Within(failures, nameof(options.StallWarning), options.StallWarning, TimeSpan.FromMilliseconds(100), TimeSpan.FromHours(1));
         Within(failures, nameof(options.StartTimeout), options.StartTimeout, TimeSpan.FromMilliseconds(100), TimeSpan.FromMinutes(10));
         return failures;
@@ -110,9 +94,9 @@ internal static class OptionRules
     }
 
     /// <summary>The valid values of an option, for a caller that could not convert the value it was given.</summary>
-    public static string Allowed(PropertyInfo option)
+    public static string Allowed(OptionKey option)
     {
-        object? none = option.PropertyType switch
+        object? none = option.Property.PropertyType switch
         {
             var type when type == typeof(bool) => null,
             var type when type.IsEnum => Enum.ToObject(type, int.MinValue),
@@ -127,7 +111,7 @@ internal static class OptionRules
 
         // Checks a value that no rule allows and takes the range from the failure, so that each range is written once.
         var wrong = new QuickSilverOptions();
-        option.SetValue(wrong, none);
+        option.Set(wrong, none);
         string start = $"The option {option.Name} is ";
         string said = Failures(wrong).First(failure => failure.StartsWith(start, StringComparison.Ordinal));
         return said[(said.IndexOf(AllowedIs, StringComparison.Ordinal) + AllowedIs.Length)..].TrimEnd('.');
@@ -185,19 +169,54 @@ internal static class OptionRules
         }
     }
 
-    private static void CheckRange(QuickSilverOptions options, List<string> failures)
+    private static void CheckService(EmbeddedServiceOptions? service, List<string> failures)
     {
-        bool isPrefix = options.MulticastPrefix is >= 8 and <= 30;
-        Within(failures, nameof(options.MulticastPrefix), options.MulticastPrefix, 8, 30);
-        if (options.MulticastBase is not { AddressFamily: AddressFamily.InterNetwork } first || !IsMulticast(first))
+        const string Group = nameof(QuickSilverOptions.Service);
+        if (service is null)
         {
-            Add(failures, nameof(options.MulticastBase), options.MulticastBase, "an IPv4 multicast address, 224.0.1.0 to 239.255.255.255");
+            Add(failures, Group, null, $"an object of type {nameof(EmbeddedServiceOptions)}");
+            return;
         }
-        else if (isPrefix && (ToNumber(first) & (uint.MaxValue >> options.MulticastPrefix)) != 0)
+
+        Within(
+            failures,
+            KeyOf(Group, nameof(service.HeartbeatInterval)),
+            service.HeartbeatInterval,
+            TimeSpan.FromMilliseconds(50),
+            TimeSpan.FromMinutes(1));
+        Within(failures, KeyOf(Group, nameof(service.MissedHeartbeatLimit)), service.MissedHeartbeatLimit, 2, 100);
+        if (service.MulticastNetwork is not { PrefixLength: >= 8 and <= 30, BaseAddress: var first } || !IsMulticast(first))
         {
-            Add(failures, nameof(options.MulticastBase), first, $"the first address of a range of prefix /{options.MulticastPrefix}");
+            Add(
+                failures,
+                KeyOf(Group, nameof(service.MulticastNetwork)),
+                service.MulticastNetwork,
+                "an IPv4 network of prefix length 8 to 30 within 224.0.1.0 to 239.255.255.255, such as 239.192.0.0/14");
         }
+
+        Within(failures, KeyOf(Group, nameof(service.FirstGroupPort)), service.FirstGroupPort, LeastGroupPort, IPEndPoint.MaxPort);
+        int least = Math.Clamp(service.FirstGroupPort, LeastGroupPort, IPEndPoint.MaxPort);
+        Within(failures, KeyOf(Group, nameof(service.LastGroupPort)), service.LastGroupPort, least, IPEndPoint.MaxPort);
+        Within(failures, KeyOf(Group, nameof(service.Replicas)), service.Replicas, 1, MaxReplicas);
     }
+
+    private static void CheckLimits(NodeLimits? limits, int packetBytes, List<string> failures)
+    {
+        const string Group = nameof(QuickSilverOptions.Limits);
+        if (limits is null)
+        {
+            Add(failures, Group, null, $"an object of type {nameof(NodeLimits)}");
+            return;
+        }
+
+        Within(failures, KeyOf(Group, nameof(limits.BufferBytes)), limits.BufferBytes, LeastBufferBytes(packetBytes), 16 * GiB);
+        Within(failures, KeyOf(Group, nameof(limits.RetentionBytes)), limits.RetentionBytes, MiB, 4 * GiB);
+        Within(failures, KeyOf(Group, nameof(limits.PublishQueueBytes)), limits.PublishQueueBytes, 64 * KiB, GiB);
+        Within(failures, KeyOf(Group, nameof(limits.ReceiveBufferBytes)), limits.ReceiveBufferBytes, 64 * KiB, GiB);
+        Within(failures, KeyOf(Group, nameof(limits.RepairBytesPerSecond)), limits.RepairBytesPerSecond, 64 * KiB, 4 * GiB);
+    }
+
+    private static string KeyOf(string group, string option) => $"{group}:{option}";
 
     // 224.0.0.0/24 is reserved for link-local protocols and is not routed, so no region uses it.
     private static bool IsMulticast(IPAddress address) => address.AddressFamily == AddressFamily.InterNetwork

@@ -58,9 +58,10 @@ public sealed class QuickSilverNode : IAsyncDisposable
     public static Task<QuickSilverNode> StartAsync(
         QuickSilverOptions? options = null, ILoggerFactory? loggerFactory = null, CancellationToken cancellationToken = default)
     {
+        options ??= new QuickSilverOptions();
+        OptionRules.Check(options);
         // A copy: what the caller changes afterwards was not checked.
-        var checkedOptions = (options ?? new QuickSilverOptions()) with { };
-        OptionRules.Check(checkedOptions);
+        var checkedOptions = options.Copy();
         // Once for all layers, so that what the loggers throw is counted together.
         var guarded = GuardedLoggers.Of(loggerFactory ?? NullLoggerFactory.Instance);
         cancellationToken.ThrowIfCancellationRequested();

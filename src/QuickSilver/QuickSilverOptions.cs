@@ -21,7 +21,10 @@ public enum Dissemination
     Auto = 2,
 }
 
-/// <summary>The options of a node. All values are checked at start. An invalid value is refused with its name and range.</summary>
+/// <summary>
+/// The options of a node. All values are checked at start. An invalid value is refused with its key, such as <c>Limits:BufferBytes</c>, and
+/// its range.
+/// </summary>
 public sealed record QuickSilverOptions
 {
     /// <summary>
@@ -49,24 +52,11 @@ public sealed record QuickSilverOptions
     /// </summary>
     public Dissemination Dissemination { get; set; } = Dissemination.Auto;
 
-    /// <summary>The first address of the multicast range for regions. Default 239.192.0.0.</summary>
-    public IPAddress MulticastBase { get; set; } = IPAddress.Parse("239.192.0.0");
+    /// <summary>What applies if this node hosts the membership service.</summary>
+    public EmbeddedServiceOptions Service { get; set; } = new();
 
-    /// <summary>The prefix length of the multicast range, 8 to 30. Default 14.</summary>
-    public int MulticastPrefix { get; set; } = 14;
-
-    /// <summary>
-    /// The first UDP port for the groups of regions, if this node hosts the service. 1,024 to 65,535; default 10,000. Ephemeral ports of
-    /// this system (Linux: <c>ip_local_port_range</c> without <c>ip_local_reserved_ports</c>) are skipped, unless no others are left.
-    /// </summary>
-    public int FirstGroupPort { get; set; } = 10_000;
-
-    /// <summary>
-    /// The last UDP port for the groups of regions: <see cref="FirstGroupPort"/> to 65,535; default 32,767, below the usual ephemeral
-    /// ports. Caution: if the range contains ephemeral ports of any member, another program may use a group's port. That member then
-    /// receives each packet by repair, and leaves the cluster after 30 s.
-    /// </summary>
-    public int LastGroupPort { get; set; } = 32_767;
+    /// <summary>The memory that the node may use, and the rate of its repairs.</summary>
+    public NodeLimits Limits { get; set; } = new();
 
     /// <summary>
     /// The time to live of multicast packets, which is the maximum number of routers plus one: 0 (this machine only) to 255; default 1
@@ -76,60 +66,6 @@ public sealed record QuickSilverOptions
 
     /// <summary>The maximum size of a datagram in bytes, header included: 576 to 65,507; default 1,472 (an MTU of 1,500).</summary>
     public int PacketBytes { get; set; } = 1472;
-
-    /// <summary>
-    /// The maximum number of bytes that a node retains of messages that it sent and that are not yet stable: 1 MiB to 4 GiB; default 64
-    /// MiB. More messages wait at the publisher. Retained messages are in packet memory (<see cref="BufferBytes"/>), so the limit is lower
-    /// if receivers and reserves leave less of it.
-    /// </summary>
-    public long RetentionBytes { get; set; } = 64L << 20;
-
-    /// <summary>The maximum number of bytes queued between publishers and the core thread: 64 KiB to 1 GiB; default 4 MiB.</summary>
-    public long PublishQueueBytes { get; set; } = 4L << 20;
-
-    /// <summary>
-    /// The size of packet memory for received packets, packets kept for repair, and sent packets: 32 MiB to 16 GiB; default 256 MiB. With
-    /// <see cref="PacketBytes"/> above 21,845 the minimum is larger, up to 55 MiB, so that the largest message fits. The memory is reserved
-    /// at start, and the system commits pages when they are first used.
-    /// </summary>
-    /// <remarks>
-    /// Every 16 MiB above 64 MiB let one more sender keep a full window of 4 MiB in flight to this node: 11 senders with the default. With
-    /// more senders or less memory, each sender's window is smaller. When received packets have used their share, a node accepts only the
-    /// next packet of each stream and drops the others, which are repaired later (and counted as dropped packets). This is slow, but all
-    /// streams make progress with up to 704 senders with the minimum, and 5,632 with the default. A message needs up to 64 KiB at once for
-    /// each region of its topic. A process whose garbage collector limit is lower than this option fails to start.
-    /// </remarks>
-    public long BufferBytes { get; set; } = 256L << 20;
-
-    /// <summary>The receive buffer size requested from the kernel per region, in bytes: 64 KiB to 1 GiB; default 8 MiB.</summary>
-    public int ReceiveBufferBytes { get; set; } = 8 << 20;
-
-    /// <summary>
-    /// The interval at which members send heartbeats to a service that this node hosts: 50 ms to 1 min; default 1 s. The service removes a
-    /// member that misses <see cref="MissedHeartbeatLimit"/> of them. If another service admitted the node, that service's interval
-    /// applies.
-    /// </summary>
-    public TimeSpan HeartbeatInterval { get; set; } = TimeSpan.FromSeconds(1);
-
-    /// <summary>
-    /// The number of missed heartbeats after which a service that this node hosts removes a member: 2 to 100; default 10. Caution: a pause
-    /// of the machine or of the garbage collector that is longer than this removes a healthy node.
-    /// </summary>
-    public int MissedHeartbeatLimit { get; set; } = 10;
-
-    /// <summary>
-    /// The minimum number of members of a region that keep each packet until all members hold it, if this node hosts the service: 1 to
-    /// 1,000; default 5. A packet is lost if the sender and all of these members lose it at the same time. More replicas need more memory.
-    /// In a region with fewer than twice as many members, all keep everything. (The replication factor k of the QuickSilver papers.)
-    /// </summary>
-    public int Replicas { get; set; } = 5;
-
-    /// <summary>
-    /// The maximum number of bytes per second that a node sends again, for itself and for others, in all regions together: 65,536 to
-    /// 4,294,967,296; default 67,108,864 (half of a gigabit link). Set it to half of the link's capacity if that is less. Otherwise repairs
-    /// after a large loss can displace new data. Repairs above the limit are sent later, or by another member.
-    /// </summary>
-    public long RepairBytesPerSecond { get; set; } = 64L << 20;
 
     /// <summary>
     /// Whether to use segmentation offload. True (default): if the system supports it, which is probed at start. False: single datagrams.
@@ -154,6 +90,9 @@ public sealed record QuickSilverOptions
     /// The maximum time that a starting node looks for a membership service before the start fails: 100 ms to 10 min; default 10 s.
     /// </summary>
     public TimeSpan StartTimeout { get; set; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>A copy that shares no group with this.</summary>
+    internal QuickSilverOptions Copy() => this with { Service = Service with { }, Limits = Limits with { } };
 
     // Seats of a token ring at most; for tests and experiments.
     internal int RingSize { get; set; } = 16;

@@ -16,20 +16,19 @@ public sealed class OptionsTests
             ("QuickSilver:Interface", "10.1.2.3"),
             ("QuickSilver:DiscoveryPort", "7500"),
             ("QuickSilver:Dissemination", "Unicast"),
-            ("QuickSilver:MulticastBase", "239.10.0.0"),
-            ("QuickSilver:MulticastPrefix", "16"),
-            ("QuickSilver:FirstGroupPort", "20000"),
-            ("QuickSilver:LastGroupPort", "21000"),
+            ("QuickSilver:Service:MulticastNetwork", "239.10.0.0/16"),
+            ("QuickSilver:Service:FirstGroupPort", "20000"),
+            ("QuickSilver:Service:LastGroupPort", "21000"),
             ("QuickSilver:MulticastTimeToLive", "4"),
             ("QuickSilver:PacketBytes", "9000"),
-            ("QuickSilver:RetentionBytes", "5000000000"),
-            ("QuickSilver:PublishQueueBytes", "100000"),
-            ("QuickSilver:BufferBytes", "100000000"),
-            ("QuickSilver:ReceiveBufferBytes", "100000"),
-            ("QuickSilver:Replicas", "7"),
-            ("QuickSilver:RepairBytesPerSecond", "1000000"),
-            ("QuickSilver:HeartbeatInterval", "00:00:02"),
-            ("QuickSilver:MissedHeartbeatLimit", "5"),
+            ("QuickSilver:Limits:RetentionBytes", "5000000000"),
+            ("QuickSilver:Limits:PublishQueueBytes", "100000"),
+            ("QuickSilver:Limits:BufferBytes", "100000000"),
+            ("QuickSilver:Limits:ReceiveBufferBytes", "100000"),
+            ("QuickSilver:Service:Replicas", "7"),
+            ("QuickSilver:Limits:RepairBytesPerSecond", "1000000"),
+            ("QuickSilver:Service:HeartbeatInterval", "00:00:02"),
+            ("QuickSilver:Service:MissedHeartbeatLimit", "5"),
             ("QuickSilver:StallWarning", "00:00:07"),
             ("QuickSilver:SegmentationOffload", "false"),
             ("QuickSilver:BusyPoll", "true"),
@@ -43,30 +42,35 @@ public sealed class OptionsTests
             Interface = IPAddress.Parse("10.1.2.3"),
             DiscoveryPort = 7500,
             Dissemination = Dissemination.Unicast,
-            MulticastBase = IPAddress.Parse("239.10.0.0"),
-            MulticastPrefix = 16,
-            FirstGroupPort = 20_000,
-            LastGroupPort = 21_000,
+            Service = new EmbeddedServiceOptions
+            {
+                MulticastNetwork = IPNetwork.Parse("239.10.0.0/16"),
+                FirstGroupPort = 20_000,
+                LastGroupPort = 21_000,
+                Replicas = 7,
+                HeartbeatInterval = TimeSpan.FromSeconds(2),
+                MissedHeartbeatLimit = 5,
+            },
             MulticastTimeToLive = 4,
             PacketBytes = 9000,
-            RetentionBytes = 5_000_000_000,
-            PublishQueueBytes = 100_000,
-            BufferBytes = 100_000_000,
-            ReceiveBufferBytes = 100_000,
-            Replicas = 7,
-            RepairBytesPerSecond = 1_000_000,
-            HeartbeatInterval = TimeSpan.FromSeconds(2),
-            MissedHeartbeatLimit = 5,
+            Limits = new NodeLimits
+            {
+                RetentionBytes = 5_000_000_000,
+                PublishQueueBytes = 100_000,
+                BufferBytes = 100_000_000,
+                ReceiveBufferBytes = 100_000,
+                RepairBytesPerSecond = 1_000_000,
+            },
             StallWarning = TimeSpan.FromSeconds(7),
             SegmentationOffload = false,
             BusyPoll = true,
             StartTimeout = TimeSpan.FromSeconds(20),
         };
         Assert.Equal(expected, options);
-        foreach (var property in typeof(QuickSilverOptions).GetProperties())
+        foreach (var option in OptionKey.All)
         {
-            // A property that is new must be bound here as well.
-            Assert.NotEqual(property.GetValue(new QuickSilverOptions()), property.GetValue(options));
+            // An option that is new must be bound here as well.
+            Assert.NotEqual(option.Get(new QuickSilverOptions()), option.Get(options));
         }
 
         await using var hosted = new HostedNodes(
@@ -75,11 +79,11 @@ public sealed class OptionsTests
     }
 
     [Theory]
-    [InlineData("MissedHeartbeatLimit", "many", "2 to 100")]
-    [InlineData("MissedHeartbeatLimit", "99999999999", "2 to 100")]
+    [InlineData("Service:MissedHeartbeatLimit", "many", "2 to 100")]
+    [InlineData("Service:MissedHeartbeatLimit", "99999999999", "2 to 100")]
     [InlineData("Dissemination", "Broadcast", "Auto, Multicast or Unicast")]
-    [InlineData("HeartbeatInterval", "1 s", "00:00:00.0500000 to 00:01:00")]
-    [InlineData("RetentionBytes", "1 GB", "1,048,576 to 4,294,967,296")]
+    [InlineData("Service:HeartbeatInterval", "1 s", "00:00:00.0500000 to 00:01:00")]
+    [InlineData("Limits:RetentionBytes", "1 GB", "1,048,576 to 4,294,967,296")]
     [InlineData("BusyPoll", "yes", "true or false")]
     public async Task A_text_that_is_no_value_of_its_option_fails_the_hosts_start_naming_both_and_what_is_allowed(
         string option, string text, string allowed)
@@ -92,17 +96,18 @@ public sealed class OptionsTests
     [Fact]
     public void Every_text_that_cannot_be_read_is_named_at_once()
     {
-        var settings = HostedNodes.Settings(("Q:Replicas", "x"), ("Q:BusyPoll", "y"), ("Q:Cluster", "prod"));
+        var settings = HostedNodes.Settings(("Q:Service:Replicas", "x"), ("Q:BusyPoll", "y"), ("Q:Cluster", "prod"));
         var failure = Assert.Throws<QuickSilverOptionsException>(
             () => OptionsBinding.Bind(settings.GetSection("Q"), new QuickSilverOptions()));
-        Assert.Equal(["BusyPoll", "Replicas"], failure.Failures.Select(said => said.Split(' ')[2]).Order());
+        Assert.Equal(["BusyPoll", "Service:Replicas"], failure.Failures.Select(said => said.Split(' ')[2]).Order());
     }
 
     [Fact]
     public void The_valid_values_of_each_option_except_texts_and_addresses_are_known() => Assert.All(
-        typeof(QuickSilverOptions).GetProperties()
-            .Where(property => property.PropertyType != typeof(string) && property.PropertyType != typeof(IPAddress)),
-        property => Assert.NotEmpty(OptionRules.Allowed(property)));
+        OptionKey.All.Where(option => option.Property.PropertyType != typeof(string)
+            && option.Property.PropertyType != typeof(IPAddress)
+            && option.Property.PropertyType != typeof(IPNetwork)),
+        option => Assert.NotEmpty(OptionRules.Allowed(option)));
 
     [Fact]
     public async Task A_wrong_option_fails_the_hosts_start_naming_it_its_value_and_its_range()
@@ -122,13 +127,25 @@ public sealed class OptionsTests
     }
 
     [Fact]
+    public async Task A_network_that_is_none_fails_the_hosts_start_by_its_key()
+    {
+        await using var hosted = new HostedNodes(
+            builder => builder.Services.AddQuickSilver(HostedNodes.Settings(("Service:MulticastNetwork", "239.0.0.0"))));
+        var failure = await Assert.ThrowsAnyAsync<Exception>(() => hosted.Host.StartAsync()).OrFail();
+        Assert.Contains("The option Service:MulticastNetwork is \"239.0.0.0\"", failure.Message);
+    }
+
+    [Fact]
     public async Task A_misspelt_option_fails_the_hosts_start_naming_it_and_those_there_are()
     {
         await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver(
-            HostedNodes.Settings(("Node:cluster", "a"), ("Node:PacketByte", "1000"), ("Logging", "x")).GetSection("Node")));
+            HostedNodes.Settings(("Node:cluster", "a"), ("Node:PacketByte", "1000"), ("Node:Limits:BufferByte", "1"), ("Logging", "x"))
+                .GetSection("Node")));
         var failure = await Assert.ThrowsAnyAsync<Exception>(() => hosted.Host.StartAsync()).OrFail();
         Assert.Contains(
-            "Unknown option 'PacketByte' in the configuration. Valid options: BufferBytes, BusyPoll, Cluster, ", failure.Message);
+            "Unknown option 'PacketByte' in the configuration. Valid options: BusyPoll, Cluster, ", failure.Message);
+        Assert.Contains(
+            "Unknown option 'Limits:BufferByte' in the configuration. Valid options: BufferBytes, PublishQueueBytes, ", failure.Message);
         Assert.DoesNotContain("option 'cluster'", failure.Message);
     }
 

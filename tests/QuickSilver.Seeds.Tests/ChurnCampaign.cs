@@ -55,7 +55,11 @@ public sealed class ChurnCampaign(ITestOutputHelper output)
         protected override RunResult Play(ulong seed, RecordTail tail)
         {
             HistoryChecker[] checkers = [.. WholeCluster.AllCheckers(hostsMayPart: IsEmbedded(seed)), tail];
-            var options = new QuickSilverOptions { Replicas = WholeCluster.Replicas(seed), RingSize = WholeCluster.RingSize(seed) };
+            var options = new QuickSilverOptions
+            {
+                Service = { Replicas = WholeCluster.Replicas(seed) },
+                RingSize = WholeCluster.RingSize(seed),
+            };
             var setup = new ClusterSetup { Nodes = 1 + Subscribers, IsEmbedded = IsEmbedded(seed), Options = options };
             using var cluster = new WholeCluster(seed, setup, checkers);
             var publisher = cluster.Nodes[0];

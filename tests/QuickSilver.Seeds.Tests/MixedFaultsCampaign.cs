@@ -176,14 +176,18 @@ internal sealed class MixedFaults(ITestOutputHelper? output, Hardships? hardship
         var options = cluster.Options;
         if (drawn.HasFlag(Hardships.LittleMemory))
         {
-            options = options with { RetentionBytes = retention, BufferBytes = LeastBufferBytes };
+            options = options with
+            {
+                Limits = options.Limits with { RetentionBytes = retention, BufferBytes = LeastBufferBytes },
+            };
             cluster = cluster with { PoolBytes = LeastBufferBytes, ReassemblyBytes = LeastReassemblyBytes };
         }
 
         if (drawn.HasFlag(Hardships.LargeMessages))
         {
             // A sender may be four windows ahead of each of many members: with the least rate, repairing them takes minutes.
-            options = options with { RepairBytesPerSecond = Math.Max(options.RepairBytesPerSecond, LeastRepairRateOfLarge) };
+            long rate = Math.Max(options.Limits.RepairBytesPerSecond, LeastRepairRateOfLarge);
+            options = options with { Limits = options.Limits with { RepairBytesPerSecond = rate } };
         }
 
         if (drawn.HasFlag(Hardships.SlowLinks))
@@ -191,7 +195,7 @@ internal sealed class MixedFaults(ITestOutputHelper? output, Hardships? hardship
             // As above: half of the slowest link would be too little.
             int least = drawn.HasFlag(Hardships.LargeMessages) ? LeastMegabitsOfLarge : megabits;
             int bytesPerSecond = Math.Max(megabits, least) * 1_000_000 / 8;
-            options = options with { RepairBytesPerSecond = bytesPerSecond / 2 };
+            options = options with { Limits = options.Limits with { RepairBytesPerSecond = bytesPerSecond / 2 } };
             cluster = cluster with { Link = cluster.Link with { BytesPerSecond = bytesPerSecond } };
         }
 
@@ -222,7 +226,7 @@ internal sealed class MixedFaults(ITestOutputHelper? output, Hardships? hardship
     // What one user of a cluster sets and another does not.
     private static QuickSilverOptions Other(QuickSilverOptions options, SeededRandom random) => options with
     {
-        HeartbeatInterval = options.HeartbeatInterval * 2,
+        Service = options.Service with { HeartbeatInterval = options.Service.HeartbeatInterval * 2 },
         Dissemination = (options.Dissemination, random.Chance(0.5)) switch
         {
             (Dissemination.Auto, _) => Dissemination.Unicast,
@@ -230,7 +234,7 @@ internal sealed class MixedFaults(ITestOutputHelper? output, Hardships? hardship
             (Dissemination.Unicast, _) => Dissemination.Multicast,
             _ => Dissemination.Unicast,
         },
-        RetentionBytes = Math.Max(LeastRetention, options.RetentionBytes / 4),
+        Limits = options.Limits with { RetentionBytes = Math.Max(LeastRetention, options.Limits.RetentionBytes / 4) },
         PacketBytes = Math.Max(OptionRules.LeastPacketBytes, options.PacketBytes - 100),
     };
 
@@ -255,12 +259,15 @@ internal sealed class MixedFaults(ITestOutputHelper? output, Hardships? hardship
                 Options = new QuickSilverOptions
                 {
                     // In some runs a pause or a partition can outlast the failure detector.
-                    HeartbeatInterval = TimeSpan.FromMilliseconds(random.Chance(0.3) ? 100 : 400),
+                    Service =
+                    {
+                        HeartbeatInterval = TimeSpan.FromMilliseconds(random.Chance(0.3) ? 100 : 400),
+                        Replicas = WholeCluster.Replicas(seed),
+                    },
                     PacketBytes = PacketSizes[random.Below(PacketSizes.Length)],
                     Dissemination = random.Chance(0.2) ? Dissemination.Unicast : Dissemination.Multicast,
                     SegmentationOffload = random.Chance(0.8),
-                    Replicas = WholeCluster.Replicas(seed),
-                    RepairBytesPerSecond = WholeCluster.RepairRate(seed),
+                    Limits = { RepairBytesPerSecond = WholeCluster.RepairRate(seed) },
                     RingSize = WholeCluster.RingSize(seed),
                 },
             },

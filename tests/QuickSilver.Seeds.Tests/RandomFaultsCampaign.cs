@@ -95,8 +95,11 @@ public sealed class RandomFaultsCampaign(ITestOutputHelper output)
                 // and members keep but a part.
                 Options = new QuickSilverOptions
                 {
-                    HeartbeatInterval = TimeSpan.FromMilliseconds(seed % 3 == 0 ? 100 : 400),
-                    Replicas = WholeCluster.Replicas(seed),
+                    Service =
+                    {
+                        HeartbeatInterval = TimeSpan.FromMilliseconds(seed % 3 == 0 ? 100 : 400),
+                        Replicas = WholeCluster.Replicas(seed),
+                    },
                     RingSize = WholeCluster.RingSize(seed),
                 },
             },

@@ -11,9 +11,7 @@ public sealed class LoopbackTests
         var options = new QuickSilverOptions
         {
             Cluster = $"least {Guid.NewGuid():N}",
-            BufferBytes = 32 << 20,
-            RetentionBytes = 1 << 20,
-            PublishQueueBytes = 64 << 10,
+            Limits = { BufferBytes = 32 << 20, RetentionBytes = 1 << 20, PublishQueueBytes = 64 << 10 },
         };
         await using var sender = await QuickSilverNode.StartAsync(options);
         await using var receiver = await QuickSilverNode.StartAsync(options);

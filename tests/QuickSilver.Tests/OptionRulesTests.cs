@@ -23,40 +23,44 @@ public sealed class OptionRulesTests
         { "DiscoveryPort", "0", "1 to 65,535", new() { DiscoveryPort = 0 } },
         { "DiscoveryPort", "65,536", "1 to 65,535", new() { DiscoveryPort = 65_536 } },
         { "Dissemination", "7", "Multicast or Unicast", new() { Dissemination = (Dissemination)7 } },
-        { "MulticastBase", "10.0.0.0", "multicast", new() { MulticastBase = IPAddress.Parse("10.0.0.0") } },
-        { "MulticastBase", "224.0.0.0", "multicast", new() { MulticastBase = IPAddress.Parse("224.0.0.0") } },
-        { "MulticastBase", "ff02::1", "multicast", new() { MulticastBase = IPAddress.Parse("ff02::1") } },
-        { "MulticastBase", "239.193.0.0", "/14", new() { MulticastBase = IPAddress.Parse("239.193.0.0") } },
-        { "MulticastBase", "null", "multicast", new() { MulticastBase = null! } },
-        { "MulticastPrefix", "7", "8 to 30", new() { MulticastPrefix = 7 } },
-        { "FirstGroupPort", "1,023", "1,024 to 65,535", new() { FirstGroupPort = 1023 } },
-        { "LastGroupPort", "19,999", "20,000 to 65,535", new() { FirstGroupPort = 20_000, LastGroupPort = 19_999 } },
+        { "Service:MulticastNetwork", "10.0.0.0/14", "prefix length 8 to 30", WithNetwork("10.0.0.0/14") },
+        { "Service:MulticastNetwork", "224.0.0.0/24", "within 224.0.1.0", WithNetwork("224.0.0.0/24") },
+        { "Service:MulticastNetwork", "ff02::/16", "IPv4", WithNetwork("ff02::/16") },
+        { "Service:MulticastNetwork", "239.192.0.0/31", "8 to 30", WithNetwork("239.192.0.0/31") },
+        { "Service:MulticastNetwork", "224.0.0.0/7", "8 to 30", WithNetwork("224.0.0.0/7") },
+        { "Service:MulticastNetwork", "0.0.0.0/0", "8 to 30", new() { Service = { MulticastNetwork = default } } },
+        { "Service", "null", "EmbeddedServiceOptions", new() { Service = null! } },
+        { "Limits", "null", "NodeLimits", new() { Limits = null! } },
+        { "Service:FirstGroupPort", "1,023", "1,024 to 65,535", new() { Service = { FirstGroupPort = 1023 } } },
+        { "Service:LastGroupPort", "19,999", "20,000 to 65,535", new() { Service = { FirstGroupPort = 20_000, LastGroupPort = 19_999 } } },
         { "MulticastTimeToLive", "256", "0 to 255", new() { MulticastTimeToLive = 256 } },
         { "MulticastTimeToLive", "-1", "0 to 255", new() { MulticastTimeToLive = -1 } },
-        { "MulticastPrefix", "31", "8 to 30", new() { MulticastPrefix = 31 } },
         { "PacketBytes", "575", "576 to 65,507", new() { PacketBytes = 575 } },
         { "PacketBytes", "65,508", "576 to 65,507", new() { PacketBytes = 65_508 } },
-        { "RetentionBytes", "1,048,575", "1,048,576 to 4,294,967,296", new() { RetentionBytes = (1 << 20) - 1 } },
-        { "RetentionBytes", "4,294,967,297", "4,294,967,296", new() { RetentionBytes = (4L << 30) + 1 } },
-        { "PublishQueueBytes", "65,535", "65,536 to 1,073,741,824", new() { PublishQueueBytes = 65_535 } },
-        { "PublishQueueBytes", "1,073,741,825", "1,073,741,824", new() { PublishQueueBytes = (1L << 30) + 1 } },
-        { "BufferBytes", "33,554,431", "33,554,432 to 17,179,869,184", new() { BufferBytes = (32 << 20) - 1 } },
-        { "BufferBytes", "33,554,432", "46,596,096 to 17,179,869,184", new() { BufferBytes = 32 << 20, PacketBytes = 40_000 } },
-        { "BufferBytes", "17,179,869,185", "17,179,869,184", new() { BufferBytes = (16L << 30) + 1 } },
-        { "ReceiveBufferBytes", "65,535", "65,536 to 1,073,741,824", new() { ReceiveBufferBytes = 65_535 } },
-        { "ReceiveBufferBytes", "1,073,741,825", "1,073,741,824", new() { ReceiveBufferBytes = (1 << 30) + 1 } },
-        { "Replicas", "0", "1 to 1,000", new() { Replicas = 0 } },
-        { "Replicas", "1,001", "1 to 1,000", new() { Replicas = 1_001 } },
-        { "RepairBytesPerSecond", "65,535", "65,536 to 4,294,967,296", new() { RepairBytesPerSecond = 65_535 } },
-        { "RepairBytesPerSecond", "4,294,967,297", "4,294,967,296", new() { RepairBytesPerSecond = (4L << 30) + 1 } },
+        { "Limits:RetentionBytes", "1,048,575", "1,048,576 to 4,294,967,296", new() { Limits = { RetentionBytes = (1 << 20) - 1 } } },
+        { "Limits:RetentionBytes", "4,294,967,297", "4,294,967,296", new() { Limits = { RetentionBytes = (4L << 30) + 1 } } },
+        { "Limits:PublishQueueBytes", "65,535", "65,536 to 1,073,741,824", new() { Limits = { PublishQueueBytes = 65_535 } } },
+        { "Limits:PublishQueueBytes", "1,073,741,825", "1,073,741,824", new() { Limits = { PublishQueueBytes = (1L << 30) + 1 } } },
+        { "Limits:BufferBytes", "33,554,431", "33,554,432 to 17,179,869,184", new() { Limits = { BufferBytes = (32 << 20) - 1 } } },
         {
-            "HeartbeatInterval", "00:00:00.0490000", "00:00:00.0500000 to 00:01:00",
-            new() { HeartbeatInterval = TimeSpan.FromMilliseconds(49) }
+            "Limits:BufferBytes", "33,554,432", "46,596,096 to 17,179,869,184",
+            new() { Limits = { BufferBytes = 32 << 20 }, PacketBytes = 40_000 }
         },
-        { "HeartbeatInterval", "00:01:01", "00:01:00", new() { HeartbeatInterval = TimeSpan.FromSeconds(61) } },
-        { "MissedHeartbeatLimit", "1", "2 to 100", new() { MissedHeartbeatLimit = 1 } },
+        { "Limits:BufferBytes", "17,179,869,185", "17,179,869,184", new() { Limits = { BufferBytes = (16L << 30) + 1 } } },
+        { "Limits:ReceiveBufferBytes", "65,535", "65,536 to 1,073,741,824", new() { Limits = { ReceiveBufferBytes = 65_535 } } },
+        { "Limits:ReceiveBufferBytes", "1,073,741,825", "1,073,741,824", new() { Limits = { ReceiveBufferBytes = (1 << 30) + 1 } } },
+        { "Service:Replicas", "0", "1 to 1,000", new() { Service = { Replicas = 0 } } },
+        { "Service:Replicas", "1,001", "1 to 1,000", new() { Service = { Replicas = 1_001 } } },
+        { "Limits:RepairBytesPerSecond", "65,535", "65,536 to 4,294,967,296", new() { Limits = { RepairBytesPerSecond = 65_535 } } },
+        { "Limits:RepairBytesPerSecond", "4,294,967,297", "4,294,967,296", new() { Limits = { RepairBytesPerSecond = (4L << 30) + 1 } } },
+        {
+            "Service:HeartbeatInterval", "00:00:00.0490000", "00:00:00.0500000 to 00:01:00",
+            new() { Service = { HeartbeatInterval = TimeSpan.FromMilliseconds(49) } }
+        },
+        { "Service:HeartbeatInterval", "00:01:01", "00:01:00", new() { Service = { HeartbeatInterval = TimeSpan.FromSeconds(61) } } },
+        { "Service:MissedHeartbeatLimit", "1", "2 to 100", new() { Service = { MissedHeartbeatLimit = 1 } } },
         { "StallWarning", "00:00:00", "00:00:00.1000000 to 01:00:00", new() { StallWarning = TimeSpan.Zero } },
-        { "MissedHeartbeatLimit", "101", "2 to 100", new() { MissedHeartbeatLimit = 101 } },
+        { "Service:MissedHeartbeatLimit", "101", "2 to 100", new() { Service = { MissedHeartbeatLimit = 101 } } },
         { "StartTimeout", "00:00:00.0990000", "00:00:00.1000000 to 00:10:00", new() { StartTimeout = TimeSpan.FromMilliseconds(99) } },
         { "StartTimeout", "00:10:01", "00:10:00", new() { StartTimeout = TimeSpan.FromSeconds(601) } },
     };
@@ -108,17 +112,22 @@ public sealed class OptionRulesTests
             MembershipService = "gms.example.org:1",
             Cluster = new string('x', 64),
             DiscoveryPort = 65_535,
-            MulticastBase = IPAddress.Parse("239.255.255.252"),
-            MulticastPrefix = 30,
             PacketBytes = 65_507,
-            RetentionBytes = 4L << 30,
-            PublishQueueBytes = 64 << 10,
-            BufferBytes = 32 << 20,
-            ReceiveBufferBytes = 1 << 30,
-            Replicas = 1_000,
-            RepairBytesPerSecond = 64 << 10,
-            HeartbeatInterval = TimeSpan.FromMilliseconds(50),
-            MissedHeartbeatLimit = 100,
+            Limits =
+            {
+                RetentionBytes = 4L << 30,
+                PublishQueueBytes = 64 << 10,
+                BufferBytes = 32 << 20,
+                ReceiveBufferBytes = 1 << 30,
+                RepairBytesPerSecond = 64 << 10,
+            },
+            Service =
+            {
+                MulticastNetwork = IPNetwork.Parse("239.255.255.252/30"),
+                Replicas = 1_000,
+                HeartbeatInterval = TimeSpan.FromMilliseconds(50),
+                MissedHeartbeatLimit = 100,
+            },
             StartTimeout = TimeSpan.FromMinutes(10),
         }));
     }
@@ -127,7 +136,7 @@ public sealed class OptionRulesTests
     public void Every_wrong_option_is_named_not_only_the_first()
     {
         var refusal = Assert.Throws<QuickSilverOptionsException>(
-            () => OptionRules.Check(new QuickSilverOptions { PacketBytes = 1, MissedHeartbeatLimit = 0 }));
+            () => OptionRules.Check(new QuickSilverOptions { PacketBytes = 1, Service = { MissedHeartbeatLimit = 0 } }));
         Assert.Equal(2, refusal.Failures.Count);
         Assert.Contains("PacketBytes", refusal.Message);
         Assert.Contains("MissedHeartbeatLimit", refusal.Message);
@@ -137,10 +146,22 @@ public sealed class OptionRulesTests
     public void Every_option_has_a_rule_that_is_tested()
     {
         // Those that are yes or no may be either.
-        var options = typeof(QuickSilverOptions).GetProperties().Select(property => property.Name)
-            .Except(["EqualityContract", "SegmentationOffload", "BusyPoll"]);
+        var options = OptionKey.All.Select(option => option.Name).Except(["SegmentationOffload", "BusyPoll"]);
         Assert.Empty(options.Except(Wrong.Select(row => (string)((object[])row)[0])));
         var topicOptions = typeof(TopicOptions).GetProperties().Select(property => property.Name).Except(["EqualityContract"]);
         Assert.Empty(topicOptions.Except(WrongTopic.Select(row => (string)((object[])row)[0])));
     }
+
+    [Fact]
+    public async Task What_is_changed_in_a_group_after_the_start_changes_nothing()
+    {
+        var options = new QuickSilverOptions();
+        var copy = options.Copy();
+        options.Limits.BufferBytes = 1;
+        options.Service.Replicas = 0;
+        Assert.Equal(new QuickSilverOptions(), copy);
+        await Assert.ThrowsAsync<QuickSilverOptionsException>(() => QuickSilverNode.StartAsync(options));
+    }
+
+    private static QuickSilverOptions WithNetwork(string network) => new() { Service = { MulticastNetwork = IPNetwork.Parse(network) } };
 }

@@ -31,7 +31,7 @@ public sealed class VerbsTests
     public async Task Drain_serves_those_who_already_waited_for_room()
     {
         await using var parts = new FakeParts();
-        var node = await parts.StartAsync(new QuickSilverOptions { PublishQueueBytes = 64 << 10 });
+        var node = await parts.StartAsync(new QuickSilverOptions { Limits = { PublishQueueBytes = 64 << 10 } });
         var topic = await node.OpenTopicAsync<byte[]>(Name).OrFail();
         var sender = parts.SenderOf(Name);
         await parts.Core.RunAsync(() => sender.GiveRoom(0));
@@ -87,7 +87,7 @@ public sealed class VerbsTests
     public async Task Cancel_drops_what_waits_to_be_sent_and_ends_those_who_wait()
     {
         await using var parts = new FakeParts();
-        var node = await parts.StartAsync(new QuickSilverOptions { PublishQueueBytes = 64 << 10 });
+        var node = await parts.StartAsync(new QuickSilverOptions { Limits = { PublishQueueBytes = 64 << 10 } });
         var topic = await node.OpenTopicAsync<byte[]>(Name).OrFail();
         var sender = parts.SenderOf(Name);
         await parts.Core.RunAsync(() => sender.GiveRoom(1));
@@ -207,7 +207,7 @@ public sealed class VerbsTests
     {
         await using var parts = new FakeParts();
         using var release = new ManualResetEventSlim();
-        var node = await parts.StartAsync(new QuickSilverOptions { PublishQueueBytes = 64 << 10 });
+        var node = await parts.StartAsync(new QuickSilverOptions { Limits = { PublishQueueBytes = 64 << 10 } });
         var topic = await node.OpenTopicAsync<byte[]>(Name).OrFail();
         await using var reader = topic.ReadAllAsync().GetAsyncEnumerator();
         using var handler = topic.SubscribeInline((in Message<byte[]> _) => release.Wait());

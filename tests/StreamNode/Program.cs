@@ -27,7 +27,7 @@ if (args is not [var service, var address, var bytes])
 var options = new QuickSilverOptions { MembershipService = service, Interface = IPAddress.Parse(address) };
 if (long.Parse(bytes, CultureInfo.InvariantCulture) is > 0 and var buffer)
 {
-    options.BufferBytes = buffer;
+    options.Limits.BufferBytes = buffer;
 }
 
 using var logs = new SerilogLoggerFactory(

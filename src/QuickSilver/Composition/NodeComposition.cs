@@ -72,7 +72,7 @@ internal static class NodeComposition
             {
                 Name = $"QuickSilver {options.Cluster}",
                 LocalAddress = options.Interface,
-                BufferBytes = options.BufferBytes,
+                BufferBytes = options.Limits.BufferBytes,
                 SegmentationOffload = options.SegmentationOffload,
                 Spin = options.BusyPoll,
                 MulticastTimeToLive = options.MulticastTimeToLive,
@@ -89,7 +89,8 @@ internal static class NodeComposition
             catch (OutOfMemoryException exception)
             {
                 long limit = GC.GetGCMemoryInfo().TotalAvailableMemoryBytes;
-                string what = string.Create(CultureInfo.InvariantCulture, $"The option BufferBytes is {machine.BufferBytes:N0}, but");
+                string what = string.Create(
+                    CultureInfo.InvariantCulture, $"The option Limits:BufferBytes is {machine.BufferBytes:N0}, but");
                 string why = string.Create(CultureInfo.InvariantCulture, $"the garbage collector may use {limit:N0} bytes");
                 throw new QuickSilverOptionsException(
                     $"{what} the process could not reserve this memory: {why}. Decrease the option, or raise the process's memory limit.",

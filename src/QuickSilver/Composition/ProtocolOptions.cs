@@ -30,9 +30,9 @@ internal sealed class ProtocolOptions
         {
             ClusterId = TopicId.Of(node.Cluster),
             PacketBytes = node.PacketBytes,
-            RetentionBytes = node.RetentionBytes,
-            ReceiveBufferBytes = node.ReceiveBufferBytes,
-            RepairBytesPerSecond = node.RepairBytesPerSecond,
+            RetentionBytes = node.Limits.RetentionBytes,
+            ReceiveBufferBytes = node.Limits.ReceiveBufferBytes,
+            RepairBytesPerSecond = node.Limits.RepairBytesPerSecond,
             SegmentationOffload = node.SegmentationOffload,
             EphemeralPorts = ephemeral,
             Unicast = node.Dissemination == Dissemination.Unicast,
@@ -45,14 +45,14 @@ internal sealed class ProtocolOptions
         Service = new MembershipServiceOptions
         {
             Cluster = node.Cluster,
-            MulticastBase = node.MulticastBase,
-            MulticastPrefix = node.MulticastPrefix,
-            GroupPorts = new GroupPorts(node.FirstGroupPort, node.LastGroupPort, ephemeral),
-            Repair = new RepairRules(node.Replicas, node.RingSize),
+            MulticastBase = node.Service.MulticastNetwork.BaseAddress,
+            MulticastPrefix = node.Service.MulticastNetwork.PrefixLength,
+            GroupPorts = new GroupPorts(node.Service.FirstGroupPort, node.Service.LastGroupPort, ephemeral),
+            Repair = new RepairRules(node.Service.Replicas, node.RingSize),
             Failures = new FailureDetectorOptions
             {
-                HeartbeatInterval = node.HeartbeatInterval,
-                HeartbeatsMissed = node.MissedHeartbeatLimit,
+                HeartbeatInterval = node.Service.HeartbeatInterval,
+                HeartbeatsMissed = node.Service.MissedHeartbeatLimit,
             },
             TopicSets = topicSets ?? new TopicSetRules(),
         };

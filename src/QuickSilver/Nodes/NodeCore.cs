@@ -159,7 +159,7 @@ internal sealed class NodeCore : IMembershipObserver
             _contracts.Add(contract);
         }
 
-        _publishing ??= new NodePublishing(Environment, _options.PublishQueueBytes, _meter) { Intake = { HeldUp = OnWait } };
+        _publishing ??= new NodePublishing(Environment, _options.Limits.PublishQueueBytes, _meter) { Intake = { HeldUp = OnWait } };
         topic = new TopicCore(this, name, id, contract);
         _byId.Add(id, topic);
         _topics.Add(topic);

@@ -62,7 +62,7 @@ public sealed class MessageTooLargeException : QuickSilverException
     internal static string InWords(long bytes, long limit) =>
         $"The encoded message has {bytes:N0} bytes. It needs packet memory for each region of its topic, so the limit is now "
         + (limit < 0 ? "0" : $"{limit:N0}")
-        + $". Raise {nameof(QuickSilverOptions.BufferBytes)}, or split the message.";
+        + $". Raise {nameof(QuickSilverOptions.Limits)}:{nameof(NodeLimits.BufferBytes)}, or split the message.";
 }
 
 /// <summary>

@@ -23,7 +23,8 @@ public sealed class CommandLineScenarios
     [InlineData("The option Interface is 192.0.2.77. Allowed: an address of this machine: ", "pub", "t",
         "--interface", "192.0.2.77")]
     [InlineData("The option MembershipService is \"nowhere\". Allowed: \"host:port\"", "pub", "t", "--gms", "nowhere")]
-    [InlineData("The option MulticastPrefix is 31. Allowed: 8 to 30.", "gms", "--multicast-range", "239.192.0.0/31")]
+    [InlineData("The option Service:MulticastNetwork is 239.192.0.0/31. Allowed: an IPv4 network of prefix length 8 to 30 ", "gms",
+        "--multicast-range", "239.192.0.0/31")]
     [InlineData("--of: '5' is less than the sum of --first and --nodes, 6.", "swarm", "--nodes", "4", "--first", "2", "--of", "5")]
     [InlineData("Required argument 'TOPIC' missing", "pub")]
     [InlineData("Unrecognized command or argument '--frob'.", "pub", "t", "--frob")]

@@ -37,7 +37,7 @@ internal sealed record Scene
     public bool MayPart => Cluster.IsEmbedded
         || Standing is not null
         || Kinds.HasFlag(FaultKinds.Membership)
-        || (IsCutOff && Cluster.Options.HeartbeatInterval * Cluster.Options.MissedHeartbeatLimit < LongestPartition);
+        || (IsCutOff && Cluster.Options.Service.HeartbeatInterval * Cluster.Options.Service.MissedHeartbeatLimit < LongestPartition);
 
     private bool IsCutOff => Kinds.HasFlag(FaultKinds.Partition) || Hardships.HasFlag(Hardships.Interface);
 
@@ -52,7 +52,7 @@ internal sealed record Scene
         string deaths = (DieTalking ? ", nodes that die talking" : "") + (DieUnheard ? ", nodes that die unheard by some" : "")
             + (BridgeShare > 0 ? ", bridges over partitions" : "");
         string hard = (Hardships == Hardships.None ? "" : $", {Hardships}") + (Standing is { } fault ? $", {fault} stands" : "");
-        return $"{Cluster.Nodes} nodes with {membership}, heartbeats of {options.HeartbeatInterval}, {packets}, "
+        return $"{Cluster.Nodes} nodes with {membership}, heartbeats of {options.Service.HeartbeatInterval}, {packets}, "
             + $"{Topics} topics in {Bundles} bundles, {Cluster.TopicSets}, clocks from {Cluster.Epoch:u}{odd}{deaths}{hard}";
     }
 }

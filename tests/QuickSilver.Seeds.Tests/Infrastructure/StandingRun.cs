@@ -21,7 +21,7 @@ internal abstract partial class FaultyRun
 
     // As long as a removal by missed heartbeats may take, and then what a changed view takes to settle.
     private static TimeSpan ProgressBound(Scene scene) =>
-        (scene.Cluster.Options.HeartbeatInterval * (scene.Cluster.Options.MissedHeartbeatLimit + 2)) + (Second * 5);
+        (scene.Cluster.Options.Service.HeartbeatInterval * (scene.Cluster.Options.Service.MissedHeartbeatLimit + 2)) + (Second * 5);
 
     private static RunResult PlayStanding(Scene scene, ulong seed, RecordTail tail)
     {

@@ -105,7 +105,7 @@ internal sealed class WholeCluster : IDisposable
     public static int Replicas(ulong seed) => (int)(seed / 3 % 4) switch { 0 => 5, 1 => 1, 2 => 2, _ => 3 };
 
     // In some runs so little that most of what is asked for must wait.
-    public static long RepairRate(ulong seed) => seed % 5 == 4 ? 256 << 10 : new QuickSilverOptions().RepairBytesPerSecond;
+    public static long RepairRate(ulong seed) => seed % 5 == 4 ? 256 << 10 : new QuickSilverOptions().Limits.RepairBytesPerSecond;
 
     public static int RingSize(ulong seed) => (int)(seed / 12 % 4) switch { 0 => 16, 1 => 2, 2 => 3, _ => 4 };
 

@@ -40,7 +40,7 @@ public sealed class AllocationTests
     public async Task Publishing_that_waits_for_room_allocates_nothing_per_message()
     {
         await using var parts = new FakeParts(threaded: false);
-        var node = await parts.StartAsync(new QuickSilverOptions { PublishQueueBytes = 64 << 10 });
+        var node = await parts.StartAsync(new QuickSilverOptions { Limits = { PublishQueueBytes = 64 << 10 } });
         var topic = await parts.OpenAsync<ReadOnlyMemory<byte>>(node, Name);
         var sender = parts.SenderOf(Name);
         sender.Keeps = false;

@@ -24,7 +24,7 @@ public sealed class ImpossibleMessageTests
             var refusal = await Assert.ThrowsAsync<MessageTooLargeException>(() => topic.PublishAsync(new byte[size]).AsTask());
             Assert.Equal(size, refusal.Bytes);
             Assert.Contains(expected, refusal.Message, StringComparison.Ordinal);
-            Assert.Contains("BufferBytes", refusal.Message, StringComparison.Ordinal);
+            Assert.Contains("Limits:BufferBytes", refusal.Message, StringComparison.Ordinal);
         }
 
         await Assert.ThrowsAsync<MessageTooLargeException>(() => topic.PublishAsync(new byte[2000], PublishCompletion.Stable).AsTask());

@@ -52,7 +52,7 @@ public sealed class PublishAtTheEndTests
     {
         var codec = new HeldCodec(PastTheLane);
         await using var parts = new FakeParts();
-        var node = await parts.StartAsync(new QuickSilverOptions { PublishQueueBytes = 64 << 10 });
+        var node = await parts.StartAsync(new QuickSilverOptions { Limits = { PublishQueueBytes = 64 << 10 } });
         var topic = await node.OpenTopicAsync(Name, codec).OrFail();
         await parts.Core.RunAsync(() => parts.SenderOf(Name).GiveRoom(0));
         var publish = Task.Run(async () => await topic.PublishAsync(HeldCodec.Held));
@@ -77,7 +77,7 @@ public sealed class PublishAtTheEndTests
     public async Task However_publishes_and_dispose_interleave_what_completed_was_sent(int bytes)
     {
         await using var parts = new FakeParts();
-        var node = await parts.StartAsync(new QuickSilverOptions { PublishQueueBytes = 64 << 10 });
+        var node = await parts.StartAsync(new QuickSilverOptions { Limits = { PublishQueueBytes = 64 << 10 } });
         byte[] payload = new byte[bytes];
         for (int round = 0; round < 200; round++)
         {

@@ -11,7 +11,7 @@ public sealed class PublishIntakeTests
     // Too large for the lane of a small queue: goes past it.
     private const int Large = 4_000;
 
-    private static readonly QuickSilverOptions SmallQueue = new() { PublishQueueBytes = 64 << 10 };
+    private static readonly QuickSilverOptions SmallQueue = new() { Limits = { PublishQueueBytes = 64 << 10 } };
 
     [Theory]
     [InlineData(1)]

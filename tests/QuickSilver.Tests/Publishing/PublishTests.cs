@@ -9,7 +9,7 @@ namespace QuickSilver.Tests.Publishing;
 public sealed class PublishTests
 {
     private const string Name = "orders";
-    private static readonly QuickSilverOptions SmallQueue = new() { PublishQueueBytes = 64 << 10 };
+    private static readonly QuickSilverOptions SmallQueue = new() { Limits = { PublishQueueBytes = 64 << 10 } };
 
     [Fact]
     public async Task Messages_of_one_publisher_go_out_in_order()
@@ -250,8 +250,8 @@ public sealed class PublishTests
     public async Task Buffers_of_requests_stay_bounded_however_sizes_mix()
     {
         await using var parts = new FakeParts(threaded: false);
-        var options = new QuickSilverOptions { PublishQueueBytes = 256 << 10 };
-        var pool = new PublishRequestPool(options.PublishQueueBytes);
+        var options = new QuickSilverOptions { Limits = { PublishQueueBytes = 256 << 10 } };
+        var pool = new PublishRequestPool(options.Limits.PublishQueueBytes);
         var random = new Random(3);
         for (int round = 0; round < 2_000; round++)
         {
@@ -263,7 +263,7 @@ public sealed class PublishTests
             }
         }
 
-        Assert.InRange(pool.OwnBytes, 1, 2 * options.PublishQueueBytes);
+        Assert.InRange(pool.OwnBytes, 1, 2 * options.Limits.PublishQueueBytes);
     }
 
     private static byte[] Number(int number) => Payload(number, 4);

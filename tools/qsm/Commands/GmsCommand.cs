@@ -50,7 +50,7 @@ internal static class GmsCommand
         {
             ReadRange(parse.GetValue(range), session.Options);
             ReadPorts(parse.GetValue(ports), session.Options);
-            session.Options.HeartbeatInterval = TimeSpan.FromSeconds(parse.GetValue(heartbeat));
+            session.Options.Service.HeartbeatInterval = TimeSpan.FromSeconds(parse.GetValue(heartbeat));
             return RunAsync(session, parse.GetValue(listen)!, parse.GetValue(state));
         }));
         return command;
@@ -117,8 +117,8 @@ internal static class GmsCommand
             throw new ToolException(ExitCode.Usage, $"--group-ports: '{text}' is not a range, such as 10000-32767.");
         }
 
-        options.FirstGroupPort = from;
-        options.LastGroupPort = to;
+        options.Service.FirstGroupPort = from;
+        options.Service.LastGroupPort = to;
     }
 
     private static void ReadRange(string? text, QuickSilverOptions options)
@@ -133,7 +133,6 @@ internal static class GmsCommand
             throw new ToolException(ExitCode.Usage, $"--multicast-range: '{text}' is not a range, such as 239.192.0.0/14.");
         }
 
-        options.MulticastBase = network.BaseAddress;
-        options.MulticastPrefix = network.PrefixLength;
+        options.Service.MulticastNetwork = network;
     }
 }

@@ -83,8 +83,8 @@ internal static class SwarmCommand
 
     private static async Task<int> RunAsync(Session session, SwarmPlan plan, string? path, bool json)
     {
-        session.Options.BufferBytes = BufferBytes;
-        session.Options.ReceiveBufferBytes = ReceiveBufferBytes;
+        session.Options.Limits.BufferBytes = BufferBytes;
+        session.Options.Limits.ReceiveBufferBytes = ReceiveBufferBytes;
         session.Options.StartTimeout = StartTimeout;
         using var records = path is null ? null : new RecordFile(path, plan.Total);
         await using var run = new SwarmRun(session, plan, records);
