@@ -51,9 +51,9 @@ internal sealed class Deliveries(int nodes, int payloadBytes, int messagesPerSec
                 var topic = await node.Node.OpenSubscriberAsync<ReadOnlyMemory<byte>>("load");
                 topic.SubscribeInline((in _) => _delivered++);
             });
-        var sender = cluster.Await(
+        var sender = cluster.RunUntilCompleted(
             cluster.Nodes[0].Node.OpenPublisherAsync<ReadOnlyMemory<byte>>("load"));
-        cluster.Await(sender.WaitForSubscribersAsync(nodes));
+        cluster.RunUntilCompleted(sender.WaitForSubscribersAsync(nodes));
         var payload = new byte[payloadBytes];
         if (messagesPerSecond > 0)
         {

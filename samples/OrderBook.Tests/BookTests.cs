@@ -13,7 +13,7 @@ public sealed class BookTests
     {
         Nodes = 5,
         // A node that crashed would come back without a book; that is for an application with snapshots.
-        Faults = new FaultPlan { Kinds = FaultKinds.Loss | FaultKinds.Disorder | FaultKinds.Pause, Until = TimeSpan.FromSeconds(1) },
+        Faults = new FaultPlan { Kinds = FaultKinds.Loss | FaultKinds.Reordering | FaultKinds.Pause, Until = TimeSpan.FromSeconds(1) },
     };
 
     [Fact]

@@ -11,7 +11,7 @@ public enum FaultKinds
     Loss = 1,
 
     /// <summary>Datagrams are delayed, duplicated or reordered.</summary>
-    Disorder = 2,
+    Reordering = 2,
 
     /// <summary>Some nodes are cut off from the rest, in both directions or one. Then the network heals.</summary>
     Partition = 4,
@@ -23,10 +23,12 @@ public enum FaultKinds
     Pause = 16,
 
     /// <summary>A node's system has no buffers for sends, or only very small receive buffers.</summary>
-    Shortage = 32,
+    MemoryShortage = 32,
 
-    /// <summary>The faults that occur on every network and machine: those above. This is the default of a plan.</summary>
-    Common = Loss | Disorder | Partition | Crash | Pause | Shortage,
+    /// <summary>
+    /// The faults that occur on every network and machine: those above. This is the default of a plan, and it never changes.
+    /// </summary>
+    Common = Loss | Reordering | Partition | Crash | Pause | MemoryShortage,
 
     /// <summary>
     /// A node's process ends, and another one replaces it before any member notices. The last datagrams of the first process arrive only
@@ -56,7 +58,7 @@ public enum FaultKinds
     RepairDeafness = 4096,
 
     /// <summary>A node receives datagrams of another version and of unknown kinds among the valid ones.</summary>
-    Foreign = 8192,
+    StrangerPackets = 8192,
 
     /// <summary>
     /// Datagrams from a node, to it, or both are lost while its streams work, as behind a firewall or at a wrong interface.
@@ -68,10 +70,6 @@ public enum FaultKinds
 
     /// <summary>A node's interface goes down and comes back, sometimes without its group memberships, which come back later.</summary>
     Interface = 65536,
-
-    /// <summary>All kinds of faults.</summary>
-    All = Common | Restart | Slowness | Clock | BlackHole | MulticastLoss | Membership | RepairDeafness | Foreign
-        | DeadDatagrams | Replay | Interface,
 }
 
 /// <summary>

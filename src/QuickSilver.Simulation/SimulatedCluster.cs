@@ -201,7 +201,7 @@ public sealed class SimulatedCluster : IDisposable
     /// The task did not complete within the timeout, an invariant failed, or code under simulation failed.
     /// </exception>
     /// <exception cref="InvalidOperationException">Called by code under simulation, which must use await instead.</exception>
-    public void Await(Task task, TimeSpan? timeout = null)
+    public void RunUntilCompleted(Task task, TimeSpan? timeout = null)
     {
         ArgumentNullException.ThrowIfNull(task);
         var within = timeout ?? DefaultLimit;
@@ -210,23 +210,23 @@ public sealed class SimulatedCluster : IDisposable
             throw new SimulationException(
                 $"Timed out after {within} of virtual time waiting for the task, at {Now} under seed {Options.Seed}. "
                 + "A task that waits for something outside of the simulation, such as a wall-clock timer, never completes. Pass an async "
-                + "method of the test as a function, so that it continues in virtual time: Await(() => Method()).");
+                + "method of the test as a function, so that it continues in virtual time: RunUntilCompleted(() => Method()).");
         }
 
         task.GetAwaiter().GetResult();
     }
 
     /// <summary>Runs the simulation until a task has completed, and returns its result.</summary>
-    /// <inheritdoc cref="Await(Task, TimeSpan?)"/>
-    public T Await<T>(Task<T> task, TimeSpan? timeout = null)
+    /// <inheritdoc cref="RunUntilCompleted(Task, TimeSpan?)"/>
+    public T RunUntilCompleted<T>(Task<T> task, TimeSpan? timeout = null)
     {
-        Await((Task)task, timeout);
+        RunUntilCompleted((Task)task, timeout);
         return task.Result;
     }
 
     /// <summary>Runs the simulation until a publish call or another value task has completed.</summary>
-    /// <inheritdoc cref="Await(Task, TimeSpan?)"/>
-    public void Await(ValueTask task, TimeSpan? timeout = null) => Await(task.AsTask(), timeout);
+    /// <inheritdoc cref="RunUntilCompleted(Task, TimeSpan?)"/>
+    public void RunUntilCompleted(ValueTask task, TimeSpan? timeout = null) => RunUntilCompleted(task.AsTask(), timeout);
 
     /// <summary>
     /// Runs asynchronous code of the test itself, and runs the simulation until it has completed. The code is outside of all nodes, so
@@ -234,14 +234,14 @@ public sealed class SimulatedCluster : IDisposable
     /// </summary>
     /// <param name="scenario">The code.</param>
     /// <param name="timeout">The maximum virtual time. Default 60 s.</param>
-    /// <inheritdoc cref="Await(Task, TimeSpan?)"/>
-    public void Await(Func<Task> scenario, TimeSpan? timeout = null)
+    /// <inheritdoc cref="RunUntilCompleted(Task, TimeSpan?)"/>
+    public void RunUntilCompleted(Func<Task> scenario, TimeSpan? timeout = null)
     {
         ArgumentNullException.ThrowIfNull(scenario);
         Machines.Time.AdoptThread();
         var done = new TaskCompletionSource();
         _scenario.Post(_ => EndWith(done, scenario), null);
-        Await(done.Task, timeout);
+        RunUntilCompleted(done.Task, timeout);
     }
 
     /// <summary>Runs an action after a delay, outside of all nodes.</summary>

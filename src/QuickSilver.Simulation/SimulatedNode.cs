@@ -26,8 +26,15 @@ public sealed class SimulatedNode
     /// <summary>The address, which does not change with restarts.</summary>
     public IPAddress Address => _machine.Address;
 
-    /// <summary>The properties of the machine.</summary>
-    public NodeModel Model => _machine.Model;
+    /// <summary>The properties of the machine. Set it from code that the simulation runs, or between two runs.</summary>
+    /// <exception cref="ArgumentNullException">The model is null.</exception>
+    public NodeModel Model
+    {
+        get => _machine.Model;
+        set => _machine.Model = value ?? throw new ArgumentNullException(nameof(value));
+    }
+
+    internal MachineFaults Faults => _machine.Faults;
 
     /// <summary>Whether the process runs.</summary>
     public bool IsUp => _machine.IsUp;

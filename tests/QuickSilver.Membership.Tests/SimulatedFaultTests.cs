@@ -67,7 +67,7 @@ public sealed class SimulatedFaultTests
         public void Play()
         {
             int[] all = [.. Enumerable.Range(0, NodeCount)];
-            const FaultKinds Kinds = FaultKinds.Common & ~FaultKinds.Shortage;
+            const FaultKinds Kinds = FaultKinds.Common & ~FaultKinds.MemoryShortage;
             var plan = new FaultPlan { Kinds = Kinds, Nodes = all, Crashable = all, Until = Second * 30 };
             FaultSchedule.Draw(plan, _seed, Cluster.Nodes.Count).Start(Cluster);
             ulong dice = _seed;

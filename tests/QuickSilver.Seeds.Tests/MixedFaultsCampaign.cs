@@ -114,7 +114,7 @@ internal sealed class MixedFaults(ITestOutputHelper? output, Hardships? hardship
     private static readonly TopicSetRules ManyRegions = new() { RegularOverlaps = 1, NodesToMembershipCost = 1000, FarSetCost = 0 };
 
     // What a seed draws with shares of its own; what came later is drawn apart, so that this stays as it is.
-    private const FaultKinds FirstKinds = (FaultKinds)(((int)FaultKinds.Foreign << 1) - 1);
+    private const FaultKinds FirstKinds = (FaultKinds)(((int)FaultKinds.StrangerPackets << 1) - 1);
 
     private static readonly int[] PacketSizes = [1472, 1472, 1472, 576, 8972];
 
@@ -286,7 +286,7 @@ internal sealed class MixedFaults(ITestOutputHelper? output, Hardships? hardship
     {
         double share = random.NextUnit();
         var kinds = FaultKinds.None;
-        for (int bit = 1; bit <= (int)FaultKinds.Foreign; bit <<= 1)
+        for (int bit = 1; bit <= (int)FaultKinds.StrangerPackets; bit <<= 1)
         {
             kinds |= random.Chance(share) ? (FaultKinds)bit : FaultKinds.None;
         }

@@ -1,5 +1,6 @@
 using System.Net;
 using QuickSilver.Core.Wire;
+using QuickSilver.Simulation.Machines;
 using QuickSilver.Simulation.Network;
 using QuickSilver.Simulation.Tests.Infrastructure;
 
@@ -13,7 +14,7 @@ public sealed class DatagramFaultTests
 
     private readonly Bench _bench = new(nodes: 3);
 
-    private NodeModel Model => _bench.Cluster.Nodes[1].Model;
+    private MachineFaults Faults => _bench.Cluster.Nodes[1].Faults;
 
     [Theory]
     [InlineData(true, false)]
@@ -21,8 +22,8 @@ public sealed class DatagramFaultTests
     [InlineData(true, true)]
     public void Datagrams_die_one_way_or_both_while_streams_live(bool hears, bool sends)
     {
-        Model.HearsNoDatagrams = !hears;
-        Model.SendsNoDatagrams = !sends;
+        Faults.HearsNoDatagrams = !hears;
+        Faults.SendsNoDatagrams = !sends;
         _bench.Send(_bench.AddressOf(1));
         _bench.Send(Bench.GroupAddress);
         _bench.Send(_bench.AddressOf(0), from: 1);
@@ -39,8 +40,8 @@ public sealed class DatagramFaultTests
     [Fact]
     public void A_node_without_datagrams_still_hears_itself()
     {
-        Model.HearsNoDatagrams = true;
-        Model.SendsNoDatagrams = true;
+        Faults.HearsNoDatagrams = true;
+        Faults.SendsNoDatagrams = true;
         _bench.Send(Bench.GroupAddress, from: 1);
         _bench.Run();
         Assert.Single(_bench.Multicast[1].Runs);
@@ -50,7 +51,7 @@ public sealed class DatagramFaultTests
     [Fact]
     public void A_replayed_datagram_comes_again_later_and_as_it_was()
     {
-        Model.ReplayProbability = 1;
+        Faults.ReplayProbability = 1;
         _bench.Send(_bench.AddressOf(1), count: 20);
         _bench.Run(10);
         Assert.InRange(_bench.Unicast[1].Datagrams(100).Count(), 20, 25);
@@ -64,7 +65,7 @@ public sealed class DatagramFaultTests
     [Fact]
     public void A_corrupted_datagram_fails_its_checksum()
     {
-        Model.CorruptProbability = 1;
+        Faults.CorruptProbability = 1;
         _bench.Ports[0].Send(Packet(PacketKind.Data), LieBytes, _bench.AddressOf(1));
         _bench.Run();
         Assert.NotEqual(DropReason.None, PacketHeader.Validate(Assert.Single(_bench.Unicast[1].Datagrams(LieBytes)), Cluster));
@@ -93,7 +94,7 @@ public sealed class DatagramFaultTests
         _bench.Run();
         _bench.Network.TakeOffline(_bench.Cluster.Nodes[1]);
         _bench.Run(10_000);
-        Model.IsOffline = false;
+        Faults.IsOffline = false;
         _bench.Run(20_000);
         Assert.False(client.IsClosed);
     }
@@ -123,7 +124,7 @@ public sealed class DatagramFaultTests
     [InlineData(PacketKind.Probe, false)]
     internal void A_liar_sends_well_formed_control_packets_of_its_own_behind_the_true_ones(PacketKind kind, bool lies)
     {
-        Model.LieProbability = 1;
+        Faults.LieProbability = 1;
         byte[] truth = Packet(kind);
         for (int i = 0; i < 50; i++)
         {

@@ -101,7 +101,7 @@ public sealed class DatagramTests
     public void Coalescing_can_be_turned_off_and_the_last_datagram_of_a_run_may_be_shorter(double coalesce, int fewestRuns)
     {
         var bench = new Bench();
-        bench.Cluster.Nodes[1].Model.CoalesceProbability = coalesce;
+        bench.Cluster.Nodes[1].Model = bench.Cluster.Nodes[1].Model with { CoalesceProbability = coalesce };
         var run = bench.NumberedRun(64, 100).AsSpan(0, 6350).ToArray();
         Assert.Equal(SendOutcome.Sent, bench.Ports[0].Send(run, 100, bench.AddressOf(1)));
         bench.Run();
@@ -125,7 +125,7 @@ public sealed class DatagramTests
     {
         var bench = new Bench();
         Assert.Equal(64, bench.Ports[0].MaxRunSegments);
-        bench.Cluster.Nodes[0].Model.SegmentationOffload = false;
+        bench.Cluster.Nodes[0].Model = bench.Cluster.Nodes[0].Model with { SegmentationOffload = false };
         Assert.Equal(1, bench.Ports[0].MaxRunSegments);
         Assert.Equal(SendOutcome.Refused, bench.Send(bench.AddressOf(1), count: 2, perRun: 2));
         Assert.Equal(SendOutcome.Sent, bench.Send(bench.AddressOf(1)));

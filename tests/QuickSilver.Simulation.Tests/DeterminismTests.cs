@@ -106,7 +106,7 @@ public sealed class DeterminismTests
         cluster.NodeStarted = node => chatters.Add(new Chatter(node.Environment));
         foreach (var node in cluster.AddNodes(5))
         {
-            node.Model.CostPerDatagram = TimeSpan.FromMicroseconds(5);
+            node.Model = node.Model with { CostPerDatagram = TimeSpan.FromMicroseconds(5) };
             chatters.Add(new Chatter(node.Environment));
         }
 

@@ -11,11 +11,11 @@ public sealed class FaultScheduleTests
     private static readonly Dictionary<FaultKinds, string> Ids = new()
     {
         [FaultKinds.Loss] = "F1",
-        [FaultKinds.Disorder] = "F2",
+        [FaultKinds.Reordering] = "F2",
         [FaultKinds.Partition] = "F3",
         [FaultKinds.Crash] = "F4",
         [FaultKinds.Pause] = "F6",
-        [FaultKinds.Shortage] = "F13",
+        [FaultKinds.MemoryShortage] = "F13",
         [FaultKinds.Restart] = "F5",
         [FaultKinds.Slowness] = "F7",
         [FaultKinds.Clock] = "F8",
@@ -23,11 +23,13 @@ public sealed class FaultScheduleTests
         [FaultKinds.MulticastLoss] = "F12",
         [FaultKinds.Membership] = "F14",
         [FaultKinds.RepairDeafness] = "F15",
-        [FaultKinds.Foreign] = "F17",
+        [FaultKinds.StrangerPackets] = "F17",
         [FaultKinds.DeadDatagrams] = "F19",
         [FaultKinds.Replay] = "F18",
         [FaultKinds.Interface] = "F25",
     };
+
+    private static readonly FaultKinds All = Enum.GetValues<FaultKinds>().Aggregate(static (all, kind) => all | kind);
 
     // In what ways a cluster can be broken. A clock may be set each time, and never run wrong.
     private static readonly string[] Everything =
@@ -179,37 +181,37 @@ public sealed class FaultScheduleTests
                 yield return "node";
             }
 
-            if (node.Model.Slowness > TimeSpan.Zero)
+            if (node.Faults.Slowness > TimeSpan.Zero)
             {
                 yield return "slow";
             }
 
-            if (node.Model.OutboundHold > TimeSpan.Zero)
+            if (node.Faults.OutboundHold > TimeSpan.Zero)
             {
                 yield return "held up";
             }
 
-            if (node.Model.IsDeafToRepair || node.Model.IsOutOfGroups)
+            if (node.Faults.IsDeafToRepair || node.Faults.IsOutOfGroups)
             {
                 yield return "deaf";
             }
 
-            if (node.Model.ForeignProbability > 0)
+            if (node.Faults.ForeignProbability > 0)
             {
                 yield return "foreign";
             }
 
-            if (node.Model.HearsNoDatagrams || node.Model.SendsNoDatagrams)
+            if (node.Faults.HearsNoDatagrams || node.Faults.SendsNoDatagrams)
             {
                 yield return "dead";
             }
 
-            if (node.Model.ReplayProbability > 0 || node.Model.CorruptProbability > 0)
+            if (node.Faults.ReplayProbability > 0 || node.Faults.CorruptProbability > 0)
             {
                 yield return "replayed";
             }
 
-            if (node.Model.IsOffline)
+            if (node.Faults.IsOffline)
             {
                 yield return "offline";
             }
@@ -219,6 +221,22 @@ public sealed class FaultScheduleTests
                 yield return "clock";
             }
         }
+    }
+
+    // A seed of a plan that says no more than this is one run, in this version and in all others.
+    [Fact]
+    public void The_common_faults_are_always_the_same() => Assert.Equal(
+        FaultKinds.Loss | FaultKinds.Reordering | FaultKinds.Partition | FaultKinds.Crash | FaultKinds.Pause | FaultKinds.MemoryShortage,
+        FaultKinds.Common);
+
+    [Fact]
+    public void Healing_undoes_what_faults_changed_in_a_model_and_keeps_the_rest()
+    {
+        using var cluster = new SimulatedCluster(nodes: 1, seed: 1);
+        var own = new NodeModel { CostPerEvent = TimeSpan.FromTicks(1), CoalesceProbability = 1 };
+        cluster.Nodes[0].Model = own with { InboundLoss = 0.5, SendBusyProbability = 0.5, ReceiveBufferLimitBytes = 1 };
+        cluster.Heal();
+        Assert.Equal(own, cluster.Nodes[0].Model);
     }
 
     [Fact]
@@ -238,6 +256,7 @@ public sealed class FaultScheduleTests
         Assert.Equal(Pauses(FaultKinds.Pause), Pauses(FaultKinds.Pause | FaultKinds.Loss));
     }
 
-    private static FaultSchedule Draw(ulong seed, FaultKinds kinds = FaultKinds.All) =>
-        FaultSchedule.Draw(new FaultPlan { Kinds = kinds, Nodes = [1, 2, 3, 4, 5], Crashable = [4, 5], Until = HealedAt }, seed, nodes: 6);
+    private static FaultSchedule Draw(ulong seed, FaultKinds? kinds = null) =>
+        FaultSchedule.Draw(
+            new FaultPlan { Kinds = kinds ?? All, Nodes = [1, 2, 3, 4, 5], Crashable = [4, 5], Until = HealedAt }, seed, nodes: 6);
 }

@@ -113,14 +113,14 @@ public sealed class LinkFaultTests
     public void A_black_hole_on_the_way_to_one_node_swallows_what_is_too_large_for_it_alone()
     {
         var bench = new Bench(3);
-        var model = bench.Cluster.Nodes[1].Model;
-        model.InboundLargestBytes = 1000;
+        var faults = bench.Cluster.Nodes[1].Faults;
+        faults.InboundLargestBytes = 1000;
         bench.Send(Bench.GroupAddress, bytes: 1001);
         bench.Send(Bench.GroupAddress, bytes: 1000);
         bench.Run();
         Assert.Equal(1000, Assert.Single(bench.Multicast[1].Runs).Bytes.Length);
         Assert.Equal(2, bench.Multicast[2].Runs.Count);
-        model.Heal();
+        faults.Heal();
         bench.Send(Bench.GroupAddress, bytes: 1001);
         bench.Run();
         Assert.Equal(2, bench.Multicast[1].Runs.Count);
@@ -171,7 +171,7 @@ public sealed class LinkFaultTests
     public void A_mute_node_hears_and_is_not_heard()
     {
         var bench = new Bench(3);
-        bench.Network.Mute([0], [1, 2]);
+        bench.Network.BlockOneWay([0], [1, 2]);
         Exchange(bench);
         Assert.Empty(bench.Unicast[1].Runs);
         Assert.Empty(bench.Unicast[2].Runs);

@@ -8,15 +8,17 @@ public sealed class MachineCostTests
 {
     private readonly Bench _bench = new(3);
 
-    private NodeModel Sender => _bench.Cluster.Nodes[0].Model;
+    private NodeModel Sender
+    {
+        set => _bench.Cluster.Nodes[0].Model = value;
+    }
 
     private static TimeSpan Delay => new LinkModel().Delay;
 
     [Fact]
     public void A_datagram_leaves_when_its_sender_has_done_with_it_and_with_what_it_sent_before()
     {
-        Sender.CostPerSentDatagram = Ms(1);
-        Sender.CostPerKilobyte = Ms(2);
+        Sender = new NodeModel { CostPerSentDatagram = Ms(1), CostPerKilobyte = Ms(2) };
 
         _bench.Send(_bench.AddressOf(1), count: 2, bytes: 500);
         _bench.Run();
@@ -27,7 +29,7 @@ public sealed class MachineCostTests
     [Fact]
     public void All_that_a_machine_sends_goes_through_one_network_card_and_what_goes_to_a_group_once()
     {
-        Sender.SendBytesPerSecond = 1_000_000;
+        Sender = new NodeModel { SendBytesPerSecond = 1_000_000 };
 
         _bench.Send(Bench.GroupAddress, bytes: 1000);
         _bench.Send(_bench.AddressOf(1), bytes: 1000);
@@ -43,7 +45,7 @@ public sealed class MachineCostTests
     [Fact]
     public void A_card_that_has_20_ms_to_send_has_no_room_until_some_is_gone()
     {
-        Sender.SendBytesPerSecond = 1_000_000;
+        Sender = new NodeModel { SendBytesPerSecond = 1_000_000 };
 
         Assert.Equal(SendOutcome.Sent, _bench.Send(_bench.AddressOf(1), count: 21, bytes: 1000));
         Assert.Equal(SendOutcome.Busy, _bench.Send(_bench.AddressOf(1), bytes: 1000));
@@ -55,7 +57,7 @@ public sealed class MachineCostTests
 
     [Fact]
     public void A_card_that_sends_nothing_is_refused() =>
-        Assert.Throws<ArgumentOutOfRangeException>(() => Sender.SendBytesPerSecond = 0);
+        Assert.Throws<ArgumentOutOfRangeException>(() => new NodeModel { SendBytesPerSecond = 0 });
 
     private static TimeSpan Ms(double milliseconds) => TimeSpan.FromMilliseconds(milliseconds);
 }

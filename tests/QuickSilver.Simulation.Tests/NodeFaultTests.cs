@@ -44,8 +44,7 @@ public sealed class NodeFaultTests
     [Fact]
     public void While_a_node_is_paused_its_receive_buffer_fills_and_then_drops()
     {
-        Node.Model.CoalesceProbability = 0;
-        Node.Model.ReceiveBufferLimitBytes = 10_000;
+        Node.Model = Node.Model with { CoalesceProbability = 0, ReceiveBufferLimitBytes = 10_000 };
         Node.Pause(Ms(100));
         _bench.Send(_bench.AddressOf(1), count: 200);
         _bench.Run();
@@ -140,7 +139,7 @@ public sealed class NodeFaultTests
     [Fact]
     public void A_busy_system_sends_nothing_and_says_so()
     {
-        _bench.Cluster.Nodes[0].Model.SendBusyProbability = 0.5;
+        _bench.Cluster.Nodes[0].Model = _bench.Cluster.Nodes[0].Model with { SendBusyProbability = 0.5 };
         int sent = 0;
         for (int i = 0; i < 1000; i++)
         {
@@ -156,7 +155,7 @@ public sealed class NodeFaultTests
     [Fact]
     public void A_nodes_own_loss_takes_from_every_sender()
     {
-        Node.Model.InboundLoss = 0.5;
+        Node.Model = Node.Model with { InboundLoss = 0.5 };
         _bench.Send(Bench.GroupAddress, count: 1000);
         _bench.Run();
         Assert.InRange(_bench.Multicast[1].Numbers(100).Length, 400, 600);
@@ -166,9 +165,7 @@ public sealed class NodeFaultTests
     [Fact]
     public void A_slow_core_thread_takes_its_time_and_its_buffer_overflows()
     {
-        Node.Model.CoalesceProbability = 0;
-        Node.Model.CostPerDatagram = Ms(1);
-        Node.Model.ReceiveBufferLimitBytes = 20_000;
+        Node.Model = Node.Model with { CoalesceProbability = 0, CostPerDatagram = Ms(1), ReceiveBufferLimitBytes = 20_000 };
         _bench.SendSpread(_bench.AddressOf(1), 400, TimeSpan.FromMilliseconds(0.1));
         _bench.Run();
         int handled = _bench.Unicast[1].Runs.Count;
@@ -181,7 +178,7 @@ public sealed class NodeFaultTests
     [Fact]
     public void Events_of_a_busy_node_wait_their_turn()
     {
-        Node.Model.CostPerEvent = Ms(10);
+        Node.Model = Node.Model with { CostPerEvent = Ms(10) };
         var life = Node.Environment;
         var fired = new List<TimeSpan>();
         for (int i = 0; i < 3; i++)

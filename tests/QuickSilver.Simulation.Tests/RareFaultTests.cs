@@ -41,15 +41,15 @@ public sealed class RareFaultTests
         Assert.True(heardOfTheDead);
         Assert.True(Node.Lives > 1);
         Assert.True(gapIsShort);
-        Assert.Equal(TimeSpan.Zero, Node.Model.OutboundHold);
+        Assert.Equal(TimeSpan.Zero, Node.Faults.OutboundHold);
     }
 
     [Fact]
     public void A_slow_node_takes_its_time_for_each_datagram_and_alarm()
     {
         var life = Node.Environment;
-        Node.Model.CoalesceProbability = 0;
-        Node.Model.Slowness = Ms(2);
+        Node.Model = Node.Model with { CoalesceProbability = 0 };
+        Node.Faults.Slowness = Ms(2);
         _bench.Send(_bench.AddressOf(1), count: 10);
         var alarms = new List<TimeSpan>();
         for (int i = 0; i < 3; i++)
@@ -199,7 +199,7 @@ public sealed class RareFaultTests
     [Fact]
     public void A_node_deaf_to_repair_hears_all_but_requests_for_it()
     {
-        Node.Model.IsDeafToRepair = true;
+        Node.Faults.IsDeafToRepair = true;
         foreach (var kind in Enum.GetValues<PacketKind>())
         {
             _bench.Ports[0].Send(Packet(kind), 200, _bench.AddressOf(1));
@@ -208,7 +208,7 @@ public sealed class RareFaultTests
         _bench.Run();
         var kinds = _bench.Unicast[1].Datagrams(200).Select(datagram => (PacketKind)datagram[PacketHeader.KindOffset]);
         Assert.Equal(Enum.GetValues<PacketKind>().Where(kind => kind != PacketKind.Pull), kinds);
-        Node.Model.Heal();
+        Node.Faults.Heal();
         _bench.Ports[0].Send(Packet(PacketKind.Pull), 200, _bench.AddressOf(1));
         _bench.Run();
         Assert.Equal(Enum.GetValues<PacketKind>().Length, _bench.Unicast[1].Datagrams(200).Count());
@@ -218,7 +218,7 @@ public sealed class RareFaultTests
     public void Foreign_datagrams_come_beside_the_genuine_ones_and_are_well_formed_but_for_their_version_or_kind()
     {
         const int Count = 2000;
-        Node.Model.ForeignProbability = 0.2;
+        Node.Faults.ForeignProbability = 0.2;
         for (int i = 0; i < Count; i++)
         {
             _bench.Ports[0].Send(Packet(PacketKind.Data), 200, _bench.AddressOf(1));

@@ -14,7 +14,7 @@ public sealed class RefusalTests
 
     private SimulatedMachine Node => _bench.Cluster.Nodes[1];
 
-    private SystemRefusals Refusals => Node.Model.Refusals;
+    private SystemRefusals Refusals => Node.Faults.Refusals;
 
     [Fact]
     public void A_refused_port_says_what_the_system_says()
@@ -43,7 +43,7 @@ public sealed class RefusalTests
     {
         Refusals.Begin(SystemCalls.OpenGroup, share: 0.5);
         var other = new Bench();
-        other.Cluster.Nodes[1].Model.Refusals.Begin(SystemCalls.OpenGroup, share: 0.5);
+        other.Cluster.Nodes[1].Faults.Refusals.Begin(SystemCalls.OpenGroup, share: 0.5);
         var here = Enumerable.Range(0, 100).Select(_ => IsGroupRefused(Node)).ToArray();
         Assert.Equal(here, Enumerable.Range(0, 100).Select(_ => IsGroupRefused(other.Cluster.Nodes[1])));
         Assert.InRange(here.Count(isRefused => isRefused), 30, 70);

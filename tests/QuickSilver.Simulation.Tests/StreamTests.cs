@@ -222,10 +222,10 @@ public sealed class StreamTests
     public void A_long_cut_breaks_the_stream_for_both(bool bothWays)
     {
         Connect();
-        _cluster.Network.Mute([0], [1]);
+        _cluster.Network.BlockOneWay([0], [1]);
         if (bothWays)
         {
-            _cluster.Network.Mute([1], [0]);
+            _cluster.Network.BlockOneWay([1], [0]);
         }
 
         Run(14.9);

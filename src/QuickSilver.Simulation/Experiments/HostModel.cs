@@ -61,14 +61,17 @@ internal sealed record HostModel
 
     public long DatagramBytesPerSecond => (long)(LinkBitsPerSecond / 8 * PayloadOfFrame);
 
-    /// <summary>Makes a machine one of these; <paramref name="keptBytes"/> is what its collector has to trace.</summary>
-    public void Apply(NodeModel model, long keptBytes = 0)
+    /// <summary>A machine's model as one of these; <paramref name="keptBytes"/> is what its collector has to trace.</summary>
+    public NodeModel Of(NodeModel model, long keptBytes = 0)
     {
         double share = 1 + (CollectorSharePerMegabyte * keptBytes / 1e6);
-        model.SendBytesPerSecond = DatagramBytesPerSecond;
-        model.CostPerSentDatagram = SentDatagram * share;
-        model.CostPerDatagram = ReceivedDatagram * share;
-        model.CostPerKilobyte = Kilobyte * share;
+        return model with
+        {
+            SendBytesPerSecond = DatagramBytesPerSecond,
+            CostPerSentDatagram = SentDatagram * share,
+            CostPerDatagram = ReceivedDatagram * share,
+            CostPerKilobyte = Kilobyte * share,
+        };
     }
 
     public override string ToString() => string.Create(

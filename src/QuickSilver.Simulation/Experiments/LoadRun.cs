@@ -114,16 +114,16 @@ internal sealed class LoadRun : IDisposable
     private void Begin()
     {
         _cluster.Start(SubscribeAsync, CatchUpLimit * 4);
-        _topics.AddRange(_cluster.Await(OpenAll(Sender, TopicAccess.Publish), CatchUpLimit * 4));
+        _topics.AddRange(_cluster.RunUntilCompleted(OpenAll(Sender, TopicAccess.Publish), CatchUpLimit * 4));
         foreach (var topic in _topics)
         {
-            _cluster.Await(topic.WaitForSubscribersAsync(Receivers), CatchUpLimit * 4);
+            _cluster.RunUntilCompleted(topic.WaitForSubscribersAsync(Receivers), CatchUpLimit * 4);
         }
 
         foreach (var node in _cluster.Nodes)
         {
             MulticastOf(node).RepairWatch = _repair.Watch(() => _cluster.Now);
-            _plan.Host.Apply(node.Model);
+            node.Model = _plan.Host.Of(node.Model);
         }
 
         Send();
@@ -246,8 +246,8 @@ internal sealed class LoadRun : IDisposable
         {
             Repeat(BurstInterval, () =>
             {
-                perturbed.Model.IsDeaf = true;
-                _cluster.After(BurstLength, () => perturbed.Model.IsDeaf = false);
+                perturbed.Faults.IsDeaf = true;
+                _cluster.After(BurstLength, () => perturbed.Faults.IsDeaf = false);
             });
         }
     }
@@ -288,7 +288,7 @@ internal sealed class LoadRun : IDisposable
         _pendingPackets += packets;
         _pendingBytes += kept;
         _samples++;
-        _plan.Host.Apply(Sender.Model, kept);
+        Sender.Model = _plan.Host.Of(Sender.Model, kept);
         foreach (var node in _cluster.Nodes)
         {
             if (!node.IsJoined)
@@ -316,7 +316,7 @@ internal sealed class LoadRun : IDisposable
             if (node != Sender)
             {
                 _keptBytes += keptHere;
-                _plan.Host.Apply(node.Model, keptHere);
+                node.Model = _plan.Host.Of(node.Model, keptHere);
             }
         }
     }

@@ -16,13 +16,13 @@ internal static partial class RandomFaults
         string what = way switch { 0 => "to and from", 1 => "to", _ => "from" };
         schedule.Add(at, "F19", $"datagrams {what} node {victim} are lost", c =>
         {
-            c.Nodes[victim].Model.HearsNoDatagrams = way != 2;
-            c.Nodes[victim].Model.SendsNoDatagrams = way != 1;
+            c.Nodes[victim].Faults.HearsNoDatagrams = way != 2;
+            c.Nodes[victim].Faults.SendsNoDatagrams = way != 1;
         });
         schedule.Add(end, "F19", $"datagrams of node {victim} are delivered again", c =>
         {
-            c.Nodes[victim].Model.HearsNoDatagrams = false;
-            c.Nodes[victim].Model.SendsNoDatagrams = false;
+            c.Nodes[victim].Faults.HearsNoDatagrams = false;
+            c.Nodes[victim].Faults.SendsNoDatagrams = false;
         });
         return end;
     }
@@ -35,13 +35,13 @@ internal static partial class RandomFaults
         double corrupt = random.NextUnit() * MostCorrupt;
         schedule.Add(at, "F18", $"of datagrams to node {victim}, {replayed:P1} are replayed, {corrupt:P1} have a bit flipped", c =>
         {
-            c.Nodes[victim].Model.ReplayProbability = replayed;
-            c.Nodes[victim].Model.CorruptProbability = corrupt;
+            c.Nodes[victim].Faults.ReplayProbability = replayed;
+            c.Nodes[victim].Faults.CorruptProbability = corrupt;
         });
         schedule.Add(end, "F18", $"datagrams to node {victim} are delivered once and unchanged again", c =>
         {
-            c.Nodes[victim].Model.ReplayProbability = 0;
-            c.Nodes[victim].Model.CorruptProbability = 0;
+            c.Nodes[victim].Faults.ReplayProbability = 0;
+            c.Nodes[victim].Faults.CorruptProbability = 0;
         });
         return end;
     }
@@ -56,7 +56,7 @@ internal static partial class RandomFaults
         schedule.Add(at, "F25", $"node {victim}'s interface is down", c => c.Network.TakeOffline(c.Nodes[victim]));
         schedule.Add(back, "F25", $"node {victim}'s interface is {how}", c =>
         {
-            c.Nodes[victim].Model.IsOffline = false;
+            c.Nodes[victim].Faults.IsOffline = false;
             if (losesGroups)
             {
                 c.Network.LeaveAll(c.Nodes[victim]);

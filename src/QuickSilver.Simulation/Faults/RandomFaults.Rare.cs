@@ -22,11 +22,11 @@ internal static partial class RandomFaults
         var dies = at + random.UpTo(hold / 2);
         var gap = random.UpTo(LongestGap < end - dies ? LongestGap : end - dies);
         schedule.Add(at, "F5", $"some datagrams from node {victim} are delayed by up to {hold.TotalMilliseconds} ms",
-            c => c.Nodes[victim].Model.OutboundHold = hold);
+            c => c.Nodes[victim].Faults.OutboundHold = hold);
         schedule.Add(dies, "F5", $"node {victim} crashes", c => c.Nodes[victim].Crash());
         schedule.Add(dies + gap, "F5", $"node {victim} restarts", c =>
         {
-            c.Nodes[victim].Model.OutboundHold = TimeSpan.Zero;
+            c.Nodes[victim].Faults.OutboundHold = TimeSpan.Zero;
             Begin(c.Nodes[victim]);
         });
         return end;
@@ -38,8 +38,8 @@ internal static partial class RandomFaults
         int victim = Pick(plan.Nodes!, random);
         var slowness = random.Between(TimeSpan.FromMicroseconds(100), SlowestEvent);
         schedule.Add(at, "F7", $"node {victim} takes {slowness.TotalMilliseconds} ms for each event",
-            c => c.Nodes[victim].Model.Slowness = slowness);
-        schedule.Add(end, "F7", $"node {victim} runs at normal speed again", c => c.Nodes[victim].Model.Slowness = TimeSpan.Zero);
+            c => c.Nodes[victim].Faults.Slowness = slowness);
+        schedule.Add(end, "F7", $"node {victim} runs at normal speed again", c => c.Nodes[victim].Faults.Slowness = TimeSpan.Zero);
         return end;
     }
 
@@ -83,8 +83,8 @@ internal static partial class RandomFaults
         }
 
         int victim = Pick(plan.Nodes!, random);
-        schedule.Add(at, "F12", $"node {victim} loses its group memberships", c => c.Nodes[victim].Model.IsOutOfGroups = true);
-        schedule.Add(end, "F12", $"node {victim} has its group memberships again", c => c.Nodes[victim].Model.IsOutOfGroups = false);
+        schedule.Add(at, "F12", $"node {victim} loses its group memberships", c => c.Nodes[victim].Faults.IsOutOfGroups = true);
+        schedule.Add(end, "F12", $"node {victim} has its group memberships again", c => c.Nodes[victim].Faults.IsOutOfGroups = false);
         return end;
     }
 
@@ -151,19 +151,19 @@ internal static partial class RandomFaults
     {
         var end = End(plan, random, at, plan.LongestFault);
         int victim = Pick(plan.Nodes!, random);
-        schedule.Add(at, "F15", $"node {victim} ignores repair requests", c => c.Nodes[victim].Model.IsDeafToRepair = true);
-        schedule.Add(end, "F15", $"node {victim} answers repair requests again", c => c.Nodes[victim].Model.IsDeafToRepair = false);
+        schedule.Add(at, "F15", $"node {victim} ignores repair requests", c => c.Nodes[victim].Faults.IsDeafToRepair = true);
+        schedule.Add(end, "F15", $"node {victim} answers repair requests again", c => c.Nodes[victim].Faults.IsDeafToRepair = false);
         return end;
     }
 
-    private static TimeSpan Foreign(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
+    private static TimeSpan StrangerPackets(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
     {
         var end = End(plan, random, at, plan.LongestFault);
         int victim = Pick(plan.Nodes!, random);
         double share = random.NextUnit() * 0.2;
         schedule.Add(at, "F17", $"{share:P0} of the datagrams to node {victim} have a copy with another version or kind",
-            c => c.Nodes[victim].Model.ForeignProbability = share);
-        schedule.Add(end, "F17", $"no more foreign datagrams to node {victim}", c => c.Nodes[victim].Model.ForeignProbability = 0);
+            c => c.Nodes[victim].Faults.ForeignProbability = share);
+        schedule.Add(end, "F17", $"no more foreign datagrams to node {victim}", c => c.Nodes[victim].Faults.ForeignProbability = 0);
         return end;
     }
 

@@ -14,11 +14,11 @@ internal static partial class RandomFaults
     private static readonly (FaultKinds Kind, Episode Episode)[] Kinds =
     [
         (FaultKinds.Loss, Loss),
-        (FaultKinds.Disorder, Disorder),
+        (FaultKinds.Reordering, Reordering),
         (FaultKinds.Partition, Partition),
         (FaultKinds.Crash, Crash),
         (FaultKinds.Pause, Pause),
-        (FaultKinds.Shortage, Shortage),
+        (FaultKinds.MemoryShortage, MemoryShortage),
         (FaultKinds.Restart, Restart),
         (FaultKinds.Slowness, Slowness),
         (FaultKinds.Clock, Clock),
@@ -26,7 +26,7 @@ internal static partial class RandomFaults
         (FaultKinds.MulticastLoss, MulticastLoss),
         (FaultKinds.Membership, Membership),
         (FaultKinds.RepairDeafness, RepairDeafness),
-        (FaultKinds.Foreign, Foreign),
+        (FaultKinds.StrangerPackets, StrangerPackets),
         (FaultKinds.DeadDatagrams, DeadDatagrams),
         (FaultKinds.Replay, Replay),
         (FaultKinds.Interface, Interface),
@@ -62,7 +62,7 @@ internal static partial class RandomFaults
     private static void Check(FaultPlan plan)
     {
         const FaultKinds Ending = FaultKinds.Crash | FaultKinds.Restart | FaultKinds.Membership;
-        const FaultKinds OfNoNode = FaultKinds.Loss | FaultKinds.Disorder | FaultKinds.BlackHole | FaultKinds.MulticastLoss;
+        const FaultKinds OfNoNode = FaultKinds.Loss | FaultKinds.Reordering | FaultKinds.BlackHole | FaultKinds.MulticastLoss;
         if ((plan.Kinds & Ending) != 0 && plan.Crashable!.Count == 0)
         {
             throw new ArgumentException("The plan includes crashes of processes, but allows no node to crash.", nameof(plan));
@@ -86,8 +86,16 @@ internal static partial class RandomFaults
         if (random.Chance(1.0 / 3))
         {
             int victim = Pick(plan.Nodes!, random);
-            schedule.Add(at, "F1", $"node {victim} loses {rate:P1} of incoming datagrams", c => c.Nodes[victim].Model.InboundLoss = rate);
-            schedule.Add(end, "F1", $"node {victim} loses no more datagrams", c => c.Nodes[victim].Model.InboundLoss = 0);
+            schedule.Add(
+                at,
+                "F1",
+                $"node {victim} loses {rate:P1} of incoming datagrams",
+                c => c.Nodes[victim].Model = c.Nodes[victim].Model with { InboundLoss = rate });
+            schedule.Add(
+                end,
+                "F1",
+                $"node {victim} loses no more datagrams",
+                c => c.Nodes[victim].Model = c.Nodes[victim].Model with { InboundLoss = 0 });
             return end;
         }
 
@@ -100,7 +108,7 @@ internal static partial class RandomFaults
         return end;
     }
 
-    private static TimeSpan Disorder(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
+    private static TimeSpan Reordering(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
     {
         var end = End(plan, random, at, plan.LongestFault);
         double duplicate = random.NextUnit() * 0.05;
@@ -136,12 +144,12 @@ internal static partial class RandomFaults
             var rest = c.Nodes.Select(node => node.Number).Except(apart).Except(bridges).ToArray();
             if (way != 2)
             {
-                c.Network.Mute(apart, rest);
+                c.Network.BlockOneWay(apart, rest);
             }
 
             if (way != 1)
             {
-                c.Network.Mute(rest, apart);
+                c.Network.BlockOneWay(rest, apart);
             }
         });
         schedule.Add(end, "F3", "the partition heals", c => c.Network.Reconnect());
@@ -173,7 +181,7 @@ internal static partial class RandomFaults
         return end;
     }
 
-    private static TimeSpan Shortage(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
+    private static TimeSpan MemoryShortage(FaultSchedule schedule, FaultPlan plan, SeededRandom random, TimeSpan at)
     {
         var end = End(plan, random, at, plan.LongestFault);
         int victim = Pick(plan.Nodes!, random);
@@ -181,19 +189,18 @@ internal static partial class RandomFaults
         {
             double busy = random.NextUnit();
             schedule.Add(at, "F13", $"node {victim} has no buffer for {busy:P0} of its sends",
-                c => c.Nodes[victim].Model.SendBusyProbability = busy);
+                c => c.Nodes[victim].Model = c.Nodes[victim].Model with { SendBusyProbability = busy });
         }
         else
         {
             int bytes = 2048 << random.Below(5);
             schedule.Add(at, "F13", $"node {victim} has receive buffers of {bytes} bytes",
-                c => c.Nodes[victim].Model.ReceiveBufferLimitBytes = bytes);
+                c => c.Nodes[victim].Model = c.Nodes[victim].Model with { ReceiveBufferLimitBytes = bytes });
         }
 
         schedule.Add(end, "F13", $"node {victim} has buffers again", c =>
         {
-            c.Nodes[victim].Model.SendBusyProbability = 0;
-            c.Nodes[victim].Model.ReceiveBufferLimitBytes = null;
+            c.Nodes[victim].Model = c.Nodes[victim].Model with { SendBusyProbability = 0, ReceiveBufferLimitBytes = null };
         });
         return end;
     }

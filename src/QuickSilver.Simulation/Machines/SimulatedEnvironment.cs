@@ -193,7 +193,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
     }
 
     /// <summary>Why the system refuses this call of the core thread; null: it does not.</summary>
-    internal string? Refusal(SystemCalls call) => Node.Model.Refusals.Of(call, _refusals);
+    internal string? Refusal(SystemCalls call) => Node.Faults.Refusals.Of(call, _refusals);
 
     internal void Wake() => ScheduleWake();
 
@@ -222,7 +222,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
             throw new SimulationException($"{where} under seed {_cluster.Options.Seed}: {e.Message}", e);
         }
 
-        Spend(Node.Model.CostPerEvent + Node.Model.Slowness);
+        Spend(Node.Model.CostPerEvent + Node.Faults.Slowness);
     }
 
     private void ScheduleWake()

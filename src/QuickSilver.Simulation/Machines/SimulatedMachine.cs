@@ -8,6 +8,9 @@ namespace QuickSilver.Simulation.Machines;
 // of the last but what lies on the disk.
 internal sealed class SimulatedMachine
 {
+    // One for all machines that have no other.
+    private static readonly NodeModel UsualModel = new();
+
     private readonly SimulatedMachines _cluster;
     private SimulatedEnvironment? _life;
     private TimeSpan _pausedUntil;
@@ -26,7 +29,9 @@ internal sealed class SimulatedMachine
 
     public IPAddress Address { get; }
 
-    public NodeModel Model { get; } = new();
+    public NodeModel Model { get; set; } = UsualModel;
+
+    public MachineFaults Faults { get; } = new();
 
     public bool IsUp => _life is not null;
 

@@ -91,7 +91,8 @@ internal sealed class SimulatedMachines
         Network.Heal();
         foreach (var node in _nodes)
         {
-            node.Model.Heal();
+            node.Model = node.Model with { SendBusyProbability = 0, InboundLoss = 0, ReceiveBufferLimitBytes = null };
+            node.Faults.Heal();
             FindDisk(node)?.Heal();
             node.Life?.Endpoints.JoinAgain();
             node.Clock.Rate = 1;

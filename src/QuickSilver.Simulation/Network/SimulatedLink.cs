@@ -59,7 +59,7 @@ public sealed class SimulatedLink
     /// <summary>Nothing passes. Streams wait, and break after 15 s.</summary>
     public bool IsBlocked
     {
-        get => _isBlocked || From.Model.IsOffline || To.Model.IsOffline;
+        get => _isBlocked || From.Faults.IsOffline || To.Faults.IsOffline;
         set
         {
             if (_isBlocked != value)
@@ -109,12 +109,12 @@ public sealed class SimulatedLink
         for (int i = 0; i < count; i++)
         {
             var segment = run.Part(i, 1);
-            if (_random.Chance(To.Model.ForeignProbability))
+            if (_random.Chance(To.Faults.ForeignProbability))
             {
                 CarryForeign(segment, jitter, destination);
             }
 
-            if (From.Model.LieProbability > 0 && _random.Chance(From.Model.LieProbability))
+            if (From.Faults.LieProbability > 0 && _random.Chance(From.Faults.LieProbability))
             {
                 CarryLie(segment, jitter, destination);
             }
@@ -145,16 +145,16 @@ public sealed class SimulatedLink
             return false;
         }
 
-        bool corrupt = _random.Chance(model.Corrupt) || _random.Chance(To.Model.CorruptProbability);
+        bool corrupt = _random.Chance(model.Corrupt) || _random.Chance(To.Faults.CorruptProbability);
         bool reorder = _random.Chance(model.Reorder);
         bool duplicate = _random.Chance(model.Duplicate);
-        if (From.Model.OutboundHold > TimeSpan.Zero && _random.Chance(LateShare))
+        if (From.Faults.OutboundHold > TimeSpan.Zero && _random.Chance(LateShare))
         {
             reorder |= _random.Chance(0.5);
             duplicate |= !reorder;
         }
 
-        if (_random.Chance(To.Model.ReplayProbability))
+        if (_random.Chance(To.Faults.ReplayProbability))
         {
             Duplicated++;
             segment.Flight.AddClaim();
@@ -177,13 +177,13 @@ public sealed class SimulatedLink
             return true;
         }
 
-        if (From.Model.SendsNoDatagrams || To.Model.HearsNoDatagrams)
+        if (From.Faults.SendsNoDatagrams || To.Faults.HearsNoDatagrams)
         {
             return true;
         }
 
-        if (segment.Length > (To.Model.InboundLargestBytes ?? int.MaxValue) || (To.Model.IsOutOfGroups && destination.IsGroup)
-            || (To.Model.IsDeafToRepair && ForeignDatagram.IsPull(segment.Span)))
+        if (segment.Length > (To.Faults.InboundLargestBytes ?? int.MaxValue) || (To.Faults.IsOutOfGroups && destination.IsGroup)
+            || (To.Faults.IsDeafToRepair && ForeignDatagram.IsPull(segment.Span)))
         {
             return true;
         }
@@ -258,7 +258,7 @@ public sealed class SimulatedLink
             carried.Flight.AddClaim();
         }
 
-        var hold = From.Model.OutboundHold > Model.ReorderHold ? From.Model.OutboundHold : Model.ReorderHold;
+        var hold = From.Faults.OutboundHold > Model.ReorderHold ? From.Faults.OutboundHold : Model.ReorderHold;
         if (how.Duplicate)
         {
             Duplicated++;

@@ -102,13 +102,13 @@ public sealed class SimulatedNetwork
     /// <exception cref="ArgumentOutOfRangeException">There is no node of such a number.</exception>
     public void Partition(IReadOnlyList<int> side, IReadOnlyList<int> other)
     {
-        Mute(side, other);
-        Mute(other, side);
+        BlockOneWay(side, other);
+        BlockOneWay(other, side);
     }
 
     /// <summary>Cuts one direction: what <paramref name="from"/> sends does not reach <paramref name="to"/>.</summary>
     /// <exception cref="ArgumentOutOfRangeException">There is no node of such a number.</exception>
-    public void Mute(IReadOnlyList<int> from, IReadOnlyList<int> to)
+    public void BlockOneWay(IReadOnlyList<int> from, IReadOnlyList<int> to)
     {
         foreach (int one in from)
         {
@@ -170,12 +170,12 @@ public sealed class SimulatedNetwork
     /// <summary>Takes a machine's interface down until its model says that it is back; streams break after 15 s.</summary>
     internal void TakeOffline(SimulatedMachine machine)
     {
-        machine.Model.IsOffline = true;
+        machine.Faults.IsOffline = true;
         foreach (var connection in machine.Life?.Endpoints.Connections.ToArray() ?? [])
         {
             _cluster.After(StreamTimeout, () =>
             {
-                if (machine.Model.IsOffline)
+                if (machine.Faults.IsOffline)
                 {
                     connection.Break(SimulatedConnection.Timeout());
                 }
@@ -314,7 +314,7 @@ public sealed class SimulatedNetwork
 
         internal override void Fire()
         {
-            if (_node!.Model.IsDeaf)
+            if (_node!.Faults.IsDeaf)
             {
                 network.Disturbed += _segments.Count;
             }

@@ -184,7 +184,7 @@ internal sealed class SimulatedPort : NodeEvent, IDatagramPort
             queue.Dequeue();
             Life.Trace(TraceKind.Datagrams, run.Flight.HashOf(run));
             var model = Life.Node.Model;
-            Life.Spend(((model.CostPerDatagram + model.Slowness) * run.Count) + (model.CostPerKilobyte * (run.Length / 1000.0)));
+            Life.Spend(((model.CostPerDatagram + Life.Node.Faults.Slowness) * run.Count) + (model.CostPerKilobyte * (run.Length / 1000.0)));
             _receiver.OnRun(new ReceivedRun(lease, offset, run.Length, this));
             lease.Release();
             run.Flight.Release();

@@ -30,7 +30,7 @@ public sealed class RepairCountTests
             var run = new Run(seed, subscribers, isOfLink ? new LinkModel { BytesPerSecond = rate } : new LinkModel());
             foreach (var host in run.Cluster.Hosts)
             {
-                host.Node.Model.SendBytesPerSecond = isOfLink ? null : rate;
+                host.Node.Model = host.Node.Model with { SendBytesPerSecond = isOfLink ? null : rate };
             }
 
             run.SendAll();
@@ -47,7 +47,7 @@ public sealed class RepairCountTests
         for (ulong seed = 1; seed <= Seeds; seed++)
         {
             var run = new Run(seed, subscribers: 1, new LinkModel()) { LosesFirstAnswers = true };
-            run.Cluster[0].Node.Model.SendBytesPerSecond = Gigabit;
+            run.Cluster[0].Node.Model = run.Cluster[0].Node.Model with { SendBytesPerSecond = Gigabit };
 
             run.SendAll();
 

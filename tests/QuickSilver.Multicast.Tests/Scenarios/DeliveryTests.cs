@@ -233,7 +233,7 @@ public sealed class DeliveryTests
     public void A_sender_whose_system_has_no_room_loses_nothing()
     {
         var cluster = Publishing(2, null, subscribers: 2);
-        cluster[0].Node.Model.SendBusyProbability = 0.3;
+        cluster[0].Node.Model = cluster[0].Node.Model with { SendBusyProbability = 0.3 };
         cluster[0].PublishAll(Topic, 3000, 500);
 
         Assert.True(cluster.RunUntil(() => AllGot(cluster, 3000)));

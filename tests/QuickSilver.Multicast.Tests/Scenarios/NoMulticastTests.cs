@@ -119,7 +119,7 @@ public sealed class NoMulticastTests
         int deaf = Stop(cluster, where);
         Assert.True(cluster.RunUntil(() => Deaf(cluster[0]) == deaf, SecondsUntilServed + 1));
         cluster.Simulation.Network.Heal();
-        cluster.Hosts.ForEach(host => host.Node.Model.IsOutOfGroups = false);
+        cluster.Hosts.ForEach(host => host.Node.Faults.IsOutOfGroups = false);
 
         Assert.True(cluster.RunUntil(() => Deaf(cluster[0]) == 0, 6), $"{Deaf(cluster[0])} are taken for deaf.");
         cluster.Simulation.Run(Second * 2);
@@ -256,7 +256,7 @@ public sealed class NoMulticastTests
         Assert.True(cluster.RunUntil(() => Deaf(cluster[0]) == 5, SecondsUntilServed));
         cluster.Simulation.Run(Second);
         long repairs = Repairs(cluster);
-        cluster[0].Node.Model.SendBusyProbability = 0.3;
+        cluster[0].Node.Model = cluster[0].Node.Model with { SendBusyProbability = 0.3 };
         cluster[0].PublishAll(Topic, 3_000, 500);
 
         Assert.True(cluster.RunUntil(() => AllGot(cluster, 3_001), 20), Counts(cluster));
@@ -338,7 +338,7 @@ public sealed class NoMulticastTests
         var cluster = new MulticastCluster(14, 4);
         cluster[0].Publishes(Topic);
         cluster.Hosts.Skip(1).ToList().ForEach(host => host.Subscribes(Topic));
-        cluster[3].Node.Model.Refusals.Begin(SystemCalls.OpenGroup);
+        cluster[3].Node.Faults.Refusals.Begin(SystemCalls.OpenGroup);
         cluster.Commit();
         var steady = Steadily(cluster, TimeSpan.FromMilliseconds(5));
         Assert.True(cluster.RunUntil(() => Deaf(cluster[0]) == 1, SecondsUntilServed));
@@ -346,7 +346,7 @@ public sealed class NoMulticastTests
         cluster.Simulation.Run(Second * 2);
         Assert.InRange(Repairs(cluster) - repairs, 0, 5);
 
-        cluster[3].Node.Model.Refusals.End(SystemCalls.OpenGroup);
+        cluster[3].Node.Faults.Refusals.End(SystemCalls.OpenGroup);
         Assert.True(cluster.RunUntil(() => Deaf(cluster[0]) == 0, 10));
         int sent = steady();
         Assert.True(cluster.RunUntil(() => AllGot(cluster, sent), 1));
@@ -393,7 +393,7 @@ public sealed class NoMulticastTests
                 cluster.Simulation.Network.Model = Off;
                 return cluster.Hosts.Count - 1;
             case "one member":
-                cluster[3].Node.Model.IsOutOfGroups = true;
+                cluster[3].Node.Faults.IsOutOfGroups = true;
                 return 1;
             case "one pair":
                 cluster.Simulation.Network.Link(0, 5).SetModel(Off);
@@ -401,7 +401,7 @@ public sealed class NoMulticastTests
             default:
                 for (int i = 1; i < cluster.Hosts.Count; i += 2)
                 {
-                    cluster[i].Node.Model.IsOutOfGroups = true;
+                    cluster[i].Node.Faults.IsOutOfGroups = true;
                 }
 
                 return cluster.Hosts.Count / 2;

@@ -19,7 +19,7 @@ public sealed class RefusedPortTests
     {
         var cluster = Cluster(seed, nodes: 4);
         var deaf = cluster[3];
-        deaf.Node.Model.Refusals.Begin(SystemCalls.OpenGroup, reason: NoDescriptors);
+        deaf.Node.Faults.Refusals.Begin(SystemCalls.OpenGroup, reason: NoDescriptors);
         cluster.Commit();
         Assert.True(deaf.Multicast.Regions.Single().IsDeaf);
         Assert.Contains(NoDescriptors, deaf.Multicast.Trouble, StringComparison.Ordinal);
@@ -37,7 +37,7 @@ public sealed class RefusedPortTests
     {
         var cluster = Cluster(4, nodes: 3);
         var deaf = cluster[2];
-        deaf.Node.Model.Refusals.Begin(SystemCalls.OpenGroup, atMost: 5);
+        deaf.Node.Faults.Refusals.Begin(SystemCalls.OpenGroup, atMost: 5);
         cluster.Commit();
         cluster[0].PublishAll(1, 100, 500);
         Assert.True(cluster.RunUntil(() => !deaf.Multicast.Regions.Single().IsDeaf, seconds: 5));
@@ -55,7 +55,7 @@ public sealed class RefusedPortTests
     public void The_only_member_of_a_view_gets_what_was_sent_before_its_port_could_be_opened()
     {
         var cluster = Cluster(5, nodes: 2);
-        cluster[1].Node.Model.Refusals.Begin(SystemCalls.OpenGroup, atMost: 4);
+        cluster[1].Node.Faults.Refusals.Begin(SystemCalls.OpenGroup, atMost: 4);
         cluster.Commit();
         cluster[0].PublishAll(1, 1_000, 500);
         Assert.True(cluster.RunUntil(() => cluster[1].Log.Count == 1_000, seconds: 5));
@@ -67,7 +67,7 @@ public sealed class RefusedPortTests
     {
         var cluster = Cluster(6, nodes: 4);
         var refused = cluster[3];
-        refused.Node.Model.Refusals.Begin(SystemCalls.OpenGroup, reason: NoDescriptors);
+        refused.Node.Faults.Refusals.Begin(SystemCalls.OpenGroup, reason: NoDescriptors);
         cluster.Commit();
         cluster[0].PublishAll(1, 1_000, 500);
         Assert.True(cluster.RunUntil(() => refused.Membership.GaveUp is not null, cluster.Options.GroupRefusalLimit.TotalSeconds + 5));
@@ -85,15 +85,15 @@ public sealed class RefusedPortTests
     {
         var cluster = Cluster(7, nodes: 3);
         var deaf = cluster[2];
-        deaf.Node.Model.Refusals.Begin(SystemCalls.OpenGroup);
+        deaf.Node.Faults.Refusals.Begin(SystemCalls.OpenGroup);
         cluster.Commit();
         deaf.Unsubscribes(1);
         cluster.Commit();
         Assert.True(cluster.RunUntil(() => deaf.Multicast.Regions.Count == 0));
         Assert.Null(deaf.Multicast.Trouble);
-        long refusals = deaf.Node.Model.Refusals.Count;
+        long refusals = deaf.Node.Faults.Refusals.Count;
         cluster.Simulation.Run(cluster.Options.GroupRefusalLimit * 2);
-        Assert.Equal(refusals, deaf.Node.Model.Refusals.Count);
+        Assert.Equal(refusals, deaf.Node.Faults.Refusals.Count);
         Assert.Null(deaf.Membership.GaveUp);
     }
 
@@ -102,11 +102,11 @@ public sealed class RefusedPortTests
     {
         var cluster = Cluster(8, nodes: 3);
         cluster.Service.HasGroups = false;
-        cluster[0].Node.Model.Refusals.Begin(SystemCalls.OpenPort);
+        cluster[0].Node.Faults.Refusals.Begin(SystemCalls.OpenPort);
         cluster.Commit();
         cluster[0].PublishAll(1, 1_000, 500);
         Assert.True(cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host => host.Log.Count == 1_000), seconds: 5));
-        Assert.Equal(1, cluster[0].Node.Model.Refusals.Count);
+        Assert.Equal(1, cluster[0].Node.Faults.Refusals.Count);
     }
 
     [Theory]
@@ -117,8 +117,8 @@ public sealed class RefusedPortTests
         var cluster = Cluster(9, nodes: 4);
         foreach (var host in cluster.Hosts)
         {
-            host.Node.Model.Refusals.Begin(SystemCalls.Send, refused, reason: "Operation not permitted");
-            host.Node.Model.SendBusyProbability = busy;
+            host.Node.Faults.Refusals.Begin(SystemCalls.Send, refused, reason: "Operation not permitted");
+            host.Node.Model = host.Node.Model with { SendBusyProbability = busy };
         }
 
         cluster.Commit();
@@ -133,11 +133,11 @@ public sealed class RefusedPortTests
     {
         var cluster = Cluster(10, nodes: 3);
         cluster.Commit();
-        cluster[0].Node.Model.Refusals.Begin(SystemCalls.Send, reason: "Network is down");
+        cluster[0].Node.Faults.Refusals.Begin(SystemCalls.Send, reason: "Network is down");
         cluster[0].PublishAll(1, 1_000, 500);
         cluster.Simulation.Run(TimeSpan.FromSeconds(5));
         Assert.All(cluster.Hosts.Skip(1), host => Assert.Empty(host.Log));
-        cluster[0].Node.Model.Refusals.End();
+        cluster[0].Node.Faults.Refusals.End();
         Assert.True(cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host => host.Log.Count == 1_000), seconds: 5));
     }
 

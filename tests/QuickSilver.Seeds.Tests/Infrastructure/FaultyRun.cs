@@ -234,9 +234,9 @@ internal abstract partial class FaultyRun(string name, ITestOutputHelper? output
         var heals = dies + cluster.Random.UpTo(LongestUnheard / 2);
         for (int i = cluster.Random.Below(MostUnhearing); i >= 0; i--)
         {
-            var model = others[cluster.Random.Below(others.Count)].Machine.Model;
-            model.InboundLargestBytes = largest;
-            cluster.Simulation.After(heals, () => model.InboundLargestBytes = null);
+            var faults = others[cluster.Random.Below(others.Count)].Machine.Faults;
+            faults.InboundLargestBytes = largest;
+            cluster.Simulation.After(heals, () => faults.InboundLargestBytes = null);
         }
 
         SpeakLast(cluster, node);

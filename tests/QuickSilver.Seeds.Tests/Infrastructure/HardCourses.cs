@@ -68,8 +68,8 @@ internal static class HardCourses
             var (calls, name) = Refused[random.Below(Refused.Length)];
             double share = random.Chance(0.5) ? 1 : random.NextUnit();
             schedule.Add(at, "F20", $"node {victim}'s system refuses {share:P0} of its {name}",
-                c => c.Nodes[victim].Model.Refusals.Begin(calls, share));
-            schedule.Add(end, "F20", $"node {victim}'s system refuses nothing more", c => c.Nodes[victim].Model.Refusals.End());
+                c => c.Nodes[victim].Faults.Refusals.Begin(calls, share));
+            schedule.Add(end, "F20", $"node {victim}'s system refuses nothing more", c => c.Nodes[victim].Faults.Refusals.End());
             at = end;
         }
     }

@@ -81,17 +81,17 @@ internal static class StandingFaults
     {
         var network = cluster.Simulation.Network;
         int[] others = [.. cluster.Simulation.Nodes.Select(node => node.Number).Where(number => number != victim.Number)];
-        var model = victim.Model;
+        var faults = victim.Faults;
         switch (fault)
         {
             case StandingFault.DeadDatagrams:
-                model.HearsNoDatagrams = model.SendsNoDatagrams = true;
+                faults.HearsNoDatagrams = faults.SendsNoDatagrams = true;
                 break;
             case StandingFault.DeafDatagrams:
-                model.HearsNoDatagrams = true;
+                faults.HearsNoDatagrams = true;
                 break;
             case StandingFault.MuteDatagrams:
-                model.SendsNoDatagrams = true;
+                faults.SendsNoDatagrams = true;
                 break;
             case StandingFault.PartlyDead:
                 // Of two that only do not hear each other, either may be taken for the broken one.
@@ -101,35 +101,35 @@ internal static class StandingFaults
                     || (link.To == victim && dead.Contains(link.From.Number));
                 break;
             case StandingFault.RefusedGroups:
-                model.Refusals.Begin(SystemCalls.OpenGroup);
+                faults.Refusals.Begin(SystemCalls.OpenGroup);
                 break;
             case StandingFault.RefusedSends:
-                model.Refusals.Begin(SystemCalls.Send, random.NextUnit());
+                faults.Refusals.Begin(SystemCalls.Send, random.NextUnit());
                 break;
             case StandingFault.SleepingReader:
                 cluster.AreReadersAsleep = true;
                 break;
             case StandingFault.Liar:
-                model.LieProbability = LieShare;
+                faults.LieProbability = LieShare;
                 break;
             case StandingFault.CutOff:
             case StandingFault.LoneHost:
                 network.Partition([victim.Number], others);
                 break;
             case StandingFault.OutOfGroups:
-                model.IsOutOfGroups = true;
+                faults.IsOutOfGroups = true;
                 break;
             case StandingFault.BlackHole:
-                model.InboundLargestBytes = LargestDatagram;
+                faults.InboundLargestBytes = LargestDatagram;
                 break;
             case StandingFault.DeafToRepair:
-                model.IsDeafToRepair = true;
+                faults.IsDeafToRepair = true;
                 break;
             case StandingFault.Paused:
                 victim.Pause();
                 break;
             case StandingFault.Slow:
-                model.Slowness = Slowness;
+                faults.Slowness = Slowness;
                 break;
             default:
                 throw new InvariantException($"{fault} is not known.");

@@ -59,7 +59,7 @@ public sealed class AwaitingTests : IDisposable
     {
         _cluster.Start();
         var begun = _cluster.Now;
-        _cluster.Await(async () =>
+        _cluster.RunUntilCompleted(async () =>
         {
             await Task.Delay(Second * 100, _cluster.Time);
             var topic = await _cluster.Nodes[0].Node.OpenTopicAsync<string>("news");
@@ -77,7 +77,7 @@ public sealed class AwaitingTests : IDisposable
     public void A_scenarios_exception_is_rethrown_where_it_is_awaited()
     {
         _cluster.Start();
-        var thrown = Assert.Throws<InvalidDataException>(() => _cluster.Await(async () =>
+        var thrown = Assert.Throws<InvalidDataException>(() => _cluster.RunUntilCompleted(async () =>
         {
             await Task.Delay(Second, _cluster.Time);
             throw new InvalidDataException("this");
@@ -89,7 +89,7 @@ public sealed class AwaitingTests : IDisposable
     public void A_wait_that_is_cancelled_goes_on_in_the_simulation()
     {
         _cluster.Start();
-        _cluster.Await(async () =>
+        _cluster.RunUntilCompleted(async () =>
         {
             using var giveUp = new CancellationTokenSource();
             var topic = await _cluster.Nodes[0].Node.OpenTopicAsync<string>("news");
@@ -116,7 +116,7 @@ public sealed class AwaitingTests : IDisposable
     {
         _cluster.Start();
         var begun = _cluster.Now;
-        var thrown = Assert.Throws<SimulationException>(() => _cluster.Await(new TaskCompletionSource().Task, Second));
+        var thrown = Assert.Throws<SimulationException>(() => _cluster.RunUntilCompleted(new TaskCompletionSource().Task, Second));
         Assert.Contains("outside of the simulation", thrown.Message, StringComparison.Ordinal);
         Assert.Equal(begun + Second, _cluster.Now);
     }
@@ -162,7 +162,7 @@ public sealed class AwaitingTests : IDisposable
     {
         _cluster.Start();
         await Task.Run(() => _cluster.Run(Second));
-        var topic = _cluster.Await(_cluster.Nodes[0].Node.OpenTopicAsync<string>("news"));
+        var topic = _cluster.RunUntilCompleted(_cluster.Nodes[0].Node.OpenTopicAsync<string>("news"));
         Assert.Equal("news", topic.Name);
     }
 }

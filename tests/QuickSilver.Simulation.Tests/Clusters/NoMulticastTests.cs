@@ -15,16 +15,16 @@ public sealed class NoMulticastTests
         for (ulong seed = 1; seed <= 5; seed++)
         {
             using var cluster = Started(nodes, seed, MembershipPlacement.Dedicated, out var got);
-            var topic = cluster.Await(cluster.Nodes[0].Node.OpenTopicAsync<string>("news"));
-            cluster.Await(topic.WaitForSubscribersAsync(nodes));
-            cluster.Await(topic.PublishAsync("first", PublishCompletion.Stable), Soon);
+            var topic = cluster.RunUntilCompleted(cluster.Nodes[0].Node.OpenTopicAsync<string>("news"));
+            cluster.RunUntilCompleted(topic.WaitForSubscribersAsync(nodes));
+            cluster.RunUntilCompleted(topic.PublishAsync("first", PublishCompletion.Stable), Soon);
             Assert.All(got, lines => Assert.Equal(["first"], lines));
             for (int i = 0; i < 2_000; i++)
             {
-                cluster.Await(topic.PublishAsync($"{i}"));
+                cluster.RunUntilCompleted(topic.PublishAsync($"{i}"));
             }
 
-            cluster.Await(topic.PublishAsync("last", PublishCompletion.Stable), Soon);
+            cluster.RunUntilCompleted(topic.PublishAsync("last", PublishCompletion.Stable), Soon);
             Assert.All(got, lines => Assert.Equal(2_002, lines.Count));
             cluster.Run(Soon);
             Assert.Contains($"{nodes - 1} node{(nodes == 2 ? " " : "s ")}to which this node sends", cluster.Nodes[0].Node.Status.Reason);
@@ -37,7 +37,7 @@ public sealed class NoMulticastTests
             });
 
             long repairs = cluster.Nodes.Sum(node => node.Node.GetCounters().Repairs);
-            cluster.Await(topic.PublishAsync("copied", PublishCompletion.Stable), Soon);
+            cluster.RunUntilCompleted(topic.PublishAsync("copied", PublishCompletion.Stable), Soon);
             Assert.Equal(nodes - 1, cluster.Nodes[0].Node.GetCounters().CopiesSent);
             Assert.Equal(repairs, cluster.Nodes.Sum(node => node.Node.GetCounters().Repairs));
         }
@@ -48,10 +48,10 @@ public sealed class NoMulticastTests
     {
         using var cluster = new SimulatedCluster(nodes: 5, seed: 1);
         cluster.Start(Listen(Lines(cluster)));
-        var topic = cluster.Await(cluster.Nodes[0].Node.OpenTopicAsync<string>("news"));
+        var topic = cluster.RunUntilCompleted(cluster.Nodes[0].Node.OpenTopicAsync<string>("news"));
         for (int i = 0; i < 100; i++)
         {
-            cluster.Await(topic.PublishAsync($"{i}"));
+            cluster.RunUntilCompleted(topic.PublishAsync($"{i}"));
             cluster.Run(TimeSpan.FromMilliseconds(100));
         }
 

@@ -17,7 +17,7 @@ public sealed class OpeningStallTests
         using var cluster = new SimulatedCluster(options);
         cluster.Start();
         var node = cluster.Nodes[1].Node;
-        cluster.Await(node.OpenTopicAsync<string>("open"));
+        cluster.RunUntilCompleted(node.OpenTopicAsync<string>("open"));
         cluster.Run(Second * 2);
         Assert.Null(node.Status.Reason);
 
@@ -29,7 +29,7 @@ public sealed class OpeningStallTests
         Assert.Equal(1, node.GetCounters().Stalls);
 
         cluster.Network.Reconnect();
-        cluster.Await(opening);
+        cluster.RunUntilCompleted(opening);
         cluster.Run(Second * 2);
         Assert.Null(node.Status.Reason);
     }

@@ -20,7 +20,7 @@ public sealed class RefusedCallsTests
     [InlineData(4, 4)]
     public void A_port_that_is_refused_once_stops_nobody(int subscribers, ulong seed)
     {
-        using var cluster = Start(subscribers, seed, last => last.Model.Refusals.Begin(SystemCalls.OpenGroup, atMost: 1));
+        using var cluster = Start(subscribers, seed, last => last.Faults.Refusals.Begin(SystemCalls.OpenGroup, atMost: 1));
         cluster.Run(Second * 20);
         Assert.Equal(subscribers, _opened);
         Assert.True(_published > 5_000);
@@ -32,7 +32,7 @@ public sealed class RefusedCallsTests
     [Fact]
     public void A_node_whose_group_is_refused_says_so_and_gets_its_messages_all_the_same()
     {
-        using var cluster = Start(subscribers: 4, seed: 5, last => last.Model.Refusals.Begin(SystemCalls.OpenGroup));
+        using var cluster = Start(subscribers: 4, seed: 5, last => last.Faults.Refusals.Begin(SystemCalls.OpenGroup));
         cluster.Run(Second * 15);
         var status = cluster.Nodes[^1].Node.Status;
         Assert.True(status.IsReady);
@@ -45,7 +45,7 @@ public sealed class RefusedCallsTests
     [Fact]
     public void A_node_whose_group_is_refused_for_good_ends_its_endpoints_with_the_reason_and_the_others_go_on()
     {
-        using var cluster = Start(subscribers: 3, seed: 6, last => last.Model.Refusals.Begin(SystemCalls.OpenGroup));
+        using var cluster = Start(subscribers: 3, seed: 6, last => last.Faults.Refusals.Begin(SystemCalls.OpenGroup));
         cluster.Eventually("the node gives up", () => _ends.Count > 0, Second * 60);
         Assert.Contains("This node left the cluster: the system has refused the group", _ends[0], StringComparison.Ordinal);
         Assert.Contains("Too many open files", _ends[0], StringComparison.Ordinal);
@@ -64,7 +64,7 @@ public sealed class RefusedCallsTests
     {
         var calls = Enum.Parse<SystemCalls>(call.ToString());
         using var cluster = new SimulatedCluster(new SimulationOptions { Nodes = 3, Seed = 7, Membership = MembershipPlacement.Dedicated });
-        var refusing = call == SystemCallName.Accept ? cluster.Machines.Nodes[cluster.Service!.Value].Model : cluster.Nodes[2].Model;
+        var refusing = call == SystemCallName.Accept ? cluster.Machines.Nodes[cluster.Service!.Value].Faults : cluster.Nodes[2].Faults;
         refusing.Refusals.Begin(calls);
         cluster.Machines.After(Second * 5, () => refusing.Refusals.End());
         cluster.Start();
@@ -77,7 +77,7 @@ public sealed class RefusedCallsTests
     public void A_host_that_may_not_listen_leaves_it_to_another()
     {
         using var cluster = new SimulatedCluster(new SimulationOptions { Nodes = 3, Seed = 8, Membership = MembershipPlacement.Embedded });
-        cluster.Nodes[0].Model.Refusals.Begin(SystemCalls.Listen);
+        cluster.Nodes[0].Faults.Refusals.Begin(SystemCalls.Listen);
         cluster.Start();
         Assert.All(cluster.Nodes, node => Assert.True(node.IsJoined));
     }

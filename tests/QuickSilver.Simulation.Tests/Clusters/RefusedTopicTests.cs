@@ -17,9 +17,9 @@ public sealed class RefusedTopicTests
         cluster.Network.Partition([0, 1, 2], [3, 4]);
         cluster.Eventually(
             "parted", () => cluster.Nodes[0].KnownNodes == 3 && cluster.Nodes[3].KnownNodes == 2, TimeSpan.FromSeconds(60));
-        var strings = cluster.Await(cluster.Nodes[0].Node.OpenTopicAsync<string>(Name));
-        var publisher = cluster.Await(cluster.Nodes[3].Node.OpenPublisherAsync<byte[]>(Name));
-        var subscriber = cluster.Await(cluster.Nodes[4].Node.OpenSubscriberAsync<byte[]>(Name));
+        var strings = cluster.RunUntilCompleted(cluster.Nodes[0].Node.OpenTopicAsync<string>(Name));
+        var publisher = cluster.RunUntilCompleted(cluster.Nodes[3].Node.OpenPublisherAsync<byte[]>(Name));
+        var subscriber = cluster.RunUntilCompleted(cluster.Nodes[4].Node.OpenSubscriberAsync<byte[]>(Name));
         Exception? end = null;
         cluster.Nodes[4].Post(async () => end = await Assert.ThrowsAsync<ContractMismatchException>(async () =>
         {
@@ -28,8 +28,8 @@ public sealed class RefusedTopicTests
                 Assert.Single(message.Value);
             }
         }));
-        cluster.Await(publisher.WaitForSubscribersAsync(1));
-        cluster.Await(publisher.PublishAsync([1], PublishCompletion.Stable));
+        cluster.RunUntilCompleted(publisher.WaitForSubscribersAsync(1));
+        cluster.RunUntilCompleted(publisher.PublishAsync([1], PublishCompletion.Stable));
         cluster.Network.Reconnect();
         cluster.Eventually("whole", () => cluster.Nodes.All(node => node.KnownNodes == 5), TimeSpan.FromSeconds(60));
         cluster.Eventually("told", () => end is not null, TimeSpan.FromSeconds(10));
@@ -37,14 +37,14 @@ public sealed class RefusedTopicTests
         Assert.Throws<ContractMismatchException>(() => { _ = publisher.PublishAsync([2]); });
 
         // The other side closes the topic: nothing is in the way any more.
-        cluster.Await(strings.DisposeAsync());
+        cluster.RunUntilCompleted(strings.DisposeAsync());
         cluster.Run(TimeSpan.FromSeconds(1));
-        var again = cluster.Await(cluster.Nodes[3].Node.OpenPublisherAsync<byte[]>(Name));
-        var reader = cluster.Await(cluster.Nodes[4].Node.OpenSubscriberAsync<byte[]>(Name));
+        var again = cluster.RunUntilCompleted(cluster.Nodes[3].Node.OpenPublisherAsync<byte[]>(Name));
+        var reader = cluster.RunUntilCompleted(cluster.Nodes[4].Node.OpenSubscriberAsync<byte[]>(Name));
         long got = 0;
         reader.SubscribeInline((in Message<byte[]> _) => got++);
-        cluster.Await(again.WaitForSubscribersAsync(1));
-        cluster.Await(again.PublishAsync([3], PublishCompletion.Stable));
+        cluster.RunUntilCompleted(again.WaitForSubscribersAsync(1));
+        cluster.RunUntilCompleted(again.PublishAsync([3], PublishCompletion.Stable));
         cluster.Run(TimeSpan.FromSeconds(1));
         Assert.Equal(1, got);
     }

@@ -13,10 +13,10 @@ public sealed class SimulatedClusterTests
         using var cluster = new SimulatedCluster(new SimulationOptions { Nodes = 5, Seed = 4, Membership = membership });
         var got = Heard(cluster);
         cluster.Start(Listen(got));
-        var topic = cluster.Await(cluster.Nodes[0].Node.OpenPublisherAsync<string>("news"));
-        cluster.Await(topic.WaitForSubscribersAsync(5));
-        cluster.Await(topic.PublishAsync("one"));
-        cluster.Await(topic.PublishAsync("two", PublishCompletion.Stable));
+        var topic = cluster.RunUntilCompleted(cluster.Nodes[0].Node.OpenPublisherAsync<string>("news"));
+        cluster.RunUntilCompleted(topic.WaitForSubscribersAsync(5));
+        cluster.RunUntilCompleted(topic.PublishAsync("one"));
+        cluster.RunUntilCompleted(topic.PublishAsync("two", PublishCompletion.Stable));
         Assert.All(got, lines => Assert.Equal(["one", "two"], lines));
     }
 
@@ -47,9 +47,9 @@ public sealed class SimulatedClusterTests
         Assert.All(cluster.Nodes, node => Assert.True(node.IsUp && !node.IsPaused));
         cluster.Eventually("all have joined", () => cluster.Nodes.All(node => node.IsJoined));
         Assert.Contains(cluster.Nodes, node => node.Lives > 1);
-        var topic = cluster.Await(cluster.Nodes[0].Node.OpenPublisherAsync<string>("news"));
-        cluster.Await(topic.WaitForSubscribersAsync(5));
-        cluster.Await(topic.PublishAsync("after"));
+        var topic = cluster.RunUntilCompleted(cluster.Nodes[0].Node.OpenPublisherAsync<string>("news"));
+        cluster.RunUntilCompleted(topic.WaitForSubscribersAsync(5));
+        cluster.RunUntilCompleted(topic.PublishAsync("after"));
         cluster.Eventually("all have heard", () => got.All(lines => lines.Contains("after")));
     }
 
@@ -160,7 +160,8 @@ public sealed class SimulatedClusterTests
         Assert.Throws<ArgumentOutOfRangeException>(() => new LinkModel { Loss = 2 });
         using var cluster = new SimulatedCluster(nodes: 2, seed: 1);
         Assert.Throws<ArgumentOutOfRangeException>(() => cluster.Network.Link(0, 9));
-        Assert.Throws<ArgumentOutOfRangeException>(() => cluster.Nodes[0].Model.InboundLoss = -1);
+        Assert.Throws<ArgumentOutOfRangeException>(() => new NodeModel { InboundLoss = -1 });
+        Assert.Throws<ArgumentNullException>(() => cluster.Nodes[0].Model = null!);
         cluster.Start();
         Assert.Throws<InvalidOperationException>(() => cluster.Start());
     }

@@ -16,9 +16,11 @@ internal static class FaultList
     private const string LossShare = "loss=";
     private const double MostLoss = 0.5;
 
-    // The names of the kinds that are drawn from the seed, as they are, in small letters.
+    private static readonly FaultKinds All = Enum.GetValues<FaultKinds>().Aggregate(static (all, kind) => all | kind);
+
+    // The kinds that are drawn from the seed.
     private static readonly (string Name, FaultKinds Kind)[] Drawn =
-        [.. Enum.GetValues<FaultKinds>().Where(kind => kind != FaultKinds.None).Select(kind => (kind.ToString().ToLowerInvariant(), kind))];
+        [.. Enum.GetValues<FaultKinds>().Where(kind => kind != FaultKinds.None).Select(kind => (NameOf(kind), kind)), ("all", All)];
 
     private static string Allowed =>
         $"{None}, {Sleep}, {LossBursts}, {LossShare}SHARE, " + string.Join(", ", Drawn.Select(drawn => drawn.Name));
@@ -48,11 +50,20 @@ internal static class FaultList
             words.Add(string.Create(CultureInfo.InvariantCulture, $"{LossShare}{faults.Loss}"));
         }
 
-        words.AddRange(faults.Drawn == FaultKinds.All
+        words.AddRange(faults.Drawn == All
             ? ["all"]
             : Drawn.Where(drawn => BitOperations.IsPow2((int)drawn.Kind) && faults.Drawn.HasFlag(drawn.Kind)).Select(drawn => drawn.Name));
         return words.Count == 0 ? None : string.Join(',', words);
     }
+
+    // A name on the command line is there for good.
+    private static string NameOf(FaultKinds kind) => kind switch
+    {
+        FaultKinds.Reordering => "disorder",
+        FaultKinds.MemoryShortage => "shortage",
+        FaultKinds.StrangerPackets => "foreign",
+        _ => kind.ToString().ToLowerInvariant(),
+    };
 
     private static LoadFaults? Read(ArgumentResult result)
     {
