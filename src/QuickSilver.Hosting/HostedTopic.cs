@@ -15,6 +15,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     private TaskCompletionSource<TopicEndpoint<T>> _opened = NewSource();
     private volatile TopicEndpoint<T>? _current;
     private volatile Exception? _fault;
+    private bool _isOver;
 
     public string Name => name;
 
@@ -86,9 +87,18 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     public void OnHostStopped()
     {
         OnNodeLost();
+        HostedHandler[] observers;
         lock (_lock)
         {
             Fail(new ObjectDisposedException($"Topic \"{name}\"", "The host has stopped."));
+            _isOver = true;
+            observers = [.. _attachments.OfType<HostedHandler>().Where(static one => one.OnEnd is not null)];
+            _attachments.RemoveAll(observers.Contains);
+        }
+
+        foreach (var observer in observers)
+        {
+            observer.OnEnd!();
         }
     }
 
@@ -118,6 +128,9 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         ArgumentNullException.ThrowIfNull(handler);
         return Attach(new HostedHandler(this, handler, onGap));
     }
+
+    // Its observers are told the messages of each node in turn, and of the end with the host's.
+    public IObservable<Message<T>> AsObservable() => new HostedObservable(this);
 
     public async IAsyncEnumerable<Message<T>> ReadAllAsync(
         Action<GapNotice>? onGap = null, [EnumeratorCancellation] CancellationToken cancellationToken = default)
@@ -213,6 +226,9 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
 
         public Action<GapNotice>? OnGap => onGap;
 
+        /// <summary>Where it is an observer: what it is told when no message will come any more.</summary>
+        public Action? OnEnd { get; init; }
+
         /// <summary>Under the owner's lock: what ends it on the present node.</summary>
         public IDisposable? Attached { get; set; }
 
@@ -222,6 +238,28 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         {
             owner.Detach(this);
             Attached?.Dispose();
+        }
+    }
+
+    private sealed class HostedObservable(HostedTopic<T> owner) : IObservable<Message<T>>
+    {
+        public IDisposable Subscribe(IObserver<Message<T>> observer)
+        {
+            ArgumentNullException.ThrowIfNull(observer);
+            var handler = new HostedHandler(owner, (in Message<T> message) => observer.OnNext(message), onGap: null)
+            {
+                OnEnd = observer.OnCompleted,
+            };
+            lock (owner._lock)
+            {
+                if (!owner._isOver)
+                {
+                    return owner.Attach(handler);
+                }
+            }
+
+            observer.OnCompleted();
+            return handler;
         }
     }
 

@@ -69,6 +69,25 @@ public sealed class TopicInjectionTests
     }
 
     [Fact]
+    public async Task An_observer_of_an_injected_topic_gets_its_messages_and_completes_with_the_host()
+    {
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddSubscriber<string>("t"));
+        var topic = hosted.Host.Services.GetRequiredService<ITopicSubscriber<string>>();
+        var observer = new RecordingObserver();
+        using var subscription = topic.AsObservable().Subscribe(observer);
+        await hosted.Host.StartAsync().OrFail();
+        await hosted.Nodes.GetAsync().OrFail();
+        await Patience.Until(() => hosted.CheckAsync("ready").Result.Status == HealthStatus.Healthy);
+        var parts = Assert.Single(hosted.Parts);
+        await parts.Core.RunAsync(() => parts.ReceiverOf("t").Deliver(1, "x"u8));
+        await hosted.Host.StopAsync().OrFail();
+        Assert.Equal(["x", "completed"], observer.Told);
+        var late = new RecordingObserver();
+        topic.AsObservable().Subscribe(late).Dispose();
+        Assert.Equal(["completed"], late.Told);
+    }
+
+    [Fact]
     public async Task A_handler_service_gets_its_topics_messages_and_gaps()
     {
         await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddTopicHandler<string, Recorder>("t"));

@@ -45,6 +45,10 @@ internal static partial class FaceLog
         "A handler of topic \"{Topic}\" threw on message {Sequence} of {Sender}. Handlers of this node have thrown {Count} exceptions.")]
     public static partial void HandlerThrew(ILogger logger, Exception exception, string topic, NodeId sender, long sequence, long count);
 
+    [LoggerMessage(1620, LogLevel.Error,
+        "An observer of topic \"{Topic}\" threw at its end. Handlers of this node have thrown {Count} exceptions.")]
+    public static partial void ObserverThrew(ILogger logger, Exception exception, string topic, long count);
+
     [LoggerMessage(1613, LogLevel.Error,
         "A feed of topic \"{Topic}\" threw and is called again when it signals. Feeds of this node have thrown {Count} exceptions.")]
     public static partial void FeedThrew(ILogger logger, Exception exception, string topic, long count);

@@ -407,10 +407,13 @@ internal sealed partial class TopicEndpoint<T>
 
         // Only cancelling takes from the reader what it has not read yet.
         _ring?.End(readerError, discard: State == EndpointState.Cancelled);
+        TopicObserver<T>[] observers;
         lock (Topic)
         {
             Volatile.Write(ref _handlers, []);
             ChooseDirect();
+            observers = _observers;
+            _observers = [];
         }
 
         EndFeeds();
@@ -428,6 +431,10 @@ internal sealed partial class TopicEndpoint<T>
 
             Unstable.FailAll(reason);
             Topic.OnEndpointEnded(this, reason);
+            foreach (var observer in observers)
+            {
+                observer.End(readerError);
+            }
         });
     }
 

@@ -22,6 +22,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     private readonly PublishGate _gate;
     private readonly ReaderRing<T>? _ring;
     private HandlerEndpoint<T>[] _handlers = [];
+    private TopicObserver<T>[] _observers = [];
     // The one consumer, while it is a handler and nothing is owed to it: with thousands of topics, what a message has to look
     // at on its way costs more than what is done with it.
     private HandlerEndpoint<T>? _direct;
@@ -80,6 +81,12 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         return added;
     }
 
+    public IObservable<Message<T>> AsObservable()
+    {
+        CheckSubscribes();
+        return new TopicObservable<T>(this);
+    }
+
     public IAsyncEnumerable<Message<T>> ReadAllAsync(Action<GapNotice>? onGap = null, CancellationToken cancellationToken = default)
     {
         CheckSubscribes();
@@ -113,6 +120,36 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     }
 
     public override void AcceptGap(in GapNotice gap) => Tell(gap);
+
+    /// <summary>Adds an observer, or tells it at once how the endpoint has ended.</summary>
+    internal void Observe(TopicObserver<T> observer)
+    {
+        lock (Topic)
+        {
+            if (State < EndpointState.Cancelled)
+            {
+                _observers = [.. _observers, observer];
+            }
+        }
+
+        try
+        {
+            observer.Begin();
+        }
+        catch (Exception exception) when (State >= EndpointState.Cancelled)
+        {
+            // One that was added is told once more, on the core thread, and takes no notice.
+            observer.End(State == EndpointState.Failed ? exception : null);
+        }
+    }
+
+    internal void Forget(TopicObserver<T> observer)
+    {
+        lock (Topic)
+        {
+            _observers = [.. _observers.Where(other => other != observer)];
+        }
+    }
 
     internal void Detach(HandlerEndpoint<T> handler)
     {

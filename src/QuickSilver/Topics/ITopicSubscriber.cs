@@ -33,6 +33,23 @@ public interface ITopicSubscriber<T> : ITopicEndpoint
     IDisposable SubscribeInline(MessageHandler<T> handler, Action<GapNotice>? onGap = null);
 
     /// <summary>
+    /// The messages as an <see cref="IObservable{T}"/>. Each observer is called inline, on the node's core thread, as a handler of
+    /// <see cref="SubscribeInline"/> is: it must not block, and its exceptions are logged and counted.
+    /// </summary>
+    /// <remarks>
+    /// <see cref="IObserver{T}.OnCompleted"/> is called when the endpoint is cancelled or disposed, and <see cref="IObserver{T}.OnError"/>,
+    /// with the reason, when it ended otherwise: <see cref="NodeExpelledException"/>, <see cref="ContractMismatchException"/> or <see
+    /// cref="SlowReaderException"/>. Both are called on the core thread after the last message. An observer that subscribes afterwards is
+    /// told at once, on its own thread. Dispose a subscription to detach its observer, which is then told nothing more. Gaps are not
+    /// observed: use <see cref="SubscribeInline"/> to be told of them.
+    /// </remarks>
+    /// <returns>An observable that may be subscribed to any number of times, from any thread.</returns>
+    /// <exception cref="InvalidOperationException">The endpoint was cancelled.</exception>
+    /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
+    IObservable<Message<T>> AsObservable();
+
+    /// <summary>
     /// Reads messages as they arrive, from the bounded buffer of this endpoint. The stream ends when the topic is cancelled or disposed. An
     /// endpoint has one reader at a time. <paramref name="onGap"/> is called, in order with the messages, for messages that this reader
     /// cannot receive.

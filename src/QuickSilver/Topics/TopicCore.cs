@@ -287,6 +287,14 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
         }
     }
 
+    public void OnObserverFault(Exception exception)
+    {
+        if (Notable(++Node.Tally.HandlerFaults))
+        {
+            FaceLog.ObserverThrew(Node.Log, exception, Name, Node.Tally.HandlerFaults);
+        }
+    }
+
     public void OnFeedFault(Exception exception)
     {
         if (RepeatedEvent.IsLogged(++Node.Tally.FeedFaults))
