@@ -289,7 +289,7 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
 
     public void OnObserverFault(Exception exception)
     {
-        if (Notable(++Node.Tally.HandlerFaults))
+        if (RepeatedEvent.IsLogged(++Node.Tally.HandlerFaults))
         {
             FaceLog.ObserverThrew(Node.Log, exception, Name, Node.Tally.HandlerFaults);
         }
