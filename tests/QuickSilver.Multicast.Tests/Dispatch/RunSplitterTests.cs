@@ -83,6 +83,15 @@ public sealed class RunSplitterTests
     }
 
     [Fact]
+    public void What_runs_bring_adds_up()
+    {
+        _bench.Receive(DispatchBench.Announcement(1), DispatchBench.Announcement(2));
+        _bench.Receive(DispatchBench.Announcement(3));
+
+        Assert.Equal((3, 300), (_bench.Counters.PacketsReceived, _bench.Counters.BytesReceived));
+    }
+
+    [Fact]
     public void A_rest_that_is_shorter_than_a_header_is_counted()
     {
         _bench.Receive(DispatchBench.Announcement(1), new byte[PacketHeader.Bytes - 1]);
