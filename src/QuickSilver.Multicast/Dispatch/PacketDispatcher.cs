@@ -122,6 +122,7 @@ internal sealed class PacketDispatcher
         }
 
         _unknown ??= new UnknownViewBuffer(_context.Options.UnknownViewBytes, _context.Options.UnknownViewAge);
+        Forget(_unknown, now);
         if (!_unknown.TryKeep(environment.Buffers, now, arrived, lease.Span.Slice(offset, header.Length)))
         {
             return DropReason.UnknownView;
@@ -136,11 +137,20 @@ internal sealed class PacketDispatcher
         return DropReason.None;
     }
 
+    // Their view did not become known in time.
+    private void Forget(UnknownViewBuffer early, TimeSpan now)
+    {
+        for (int left = early.Expire(now); left > 0; left--)
+        {
+            Counters.Drop(DropReason.UnknownView);
+        }
+    }
+
     private void ExpireUnknown()
     {
         var environment = _context.Environment;
-        _unknown!.Expire(environment.Now);
-        if (_unknown.ExpiresAt is { } next)
+        Forget(_unknown!, environment.Now);
+        if (_unknown!.ExpiresAt is { } next)
         {
             environment.Schedule(_expiry!, next - environment.Now);
         }

@@ -57,13 +57,18 @@ internal sealed class UnknownViewBuffer(int maxBytes, TimeSpan maxAge)
         return true;
     }
 
-    public void Expire(TimeSpan now)
+    /// <summary>Forgets what is too old, and gives how many packets these were.</summary>
+    public int Expire(TimeSpan now)
     {
+        int forgotten = 0;
         while (ExpiresAt <= now)
         {
             TryTake(out var lease, out _, out _, out _);
             lease.Release();
+            forgotten++;
         }
+
+        return forgotten;
     }
 
     private bool TryMakeRoom(SlabPool pool, int bytes)

@@ -115,13 +115,16 @@ public sealed class PacketDispatcherTests
         _bench.Receive(DispatchBench.Announcement(1));
         _bench.Environment.Advance(TimeSpan.FromSeconds(1));
         _bench.Receive(DispatchBench.Announcement(2));
+        Assert.Equal(0, _bench.Counters.DroppedInAll);
         _bench.Environment.Advance(Age - TimeSpan.FromSeconds(1));
+        Assert.Equal(1, _bench.Counters.Dropped(DropReason.UnknownView));
         _bench.Announcements.Packets.Clear();
 
         _bench.Dispatcher.ReplayUnknown();
         Assert.Equal([2], _bench.Announcements.Sequences);
         _bench.Environment.Advance(TimeSpan.FromSeconds(1));
         Assert.Equal(0, _bench.LeasedBlocks);
+        Assert.Equal(2, _bench.Counters.Dropped(DropReason.UnknownView));
     }
 
     [Fact]
