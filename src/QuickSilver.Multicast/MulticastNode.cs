@@ -484,7 +484,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
         if (_sent is not null)
         {
-            HoldUnsettled(_sent);
+            Views.Confirmation.Hold(_sent, _configuration, this, ref _confirmation);
         }
 
         long confirmed = _confirmation?.Weigh(_configuration) ?? _configuration;
@@ -492,23 +492,6 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         {
             _confirmed = Math.Max(_confirmed, confirmed);
             _context.Membership.Confirm(_confirmed, _confirmation?.Named ?? []);
-        }
-    }
-
-    private void HoldUnsettled(SentStreams sent)
-    {
-        foreach (var sender in sent.Retired)
-        {
-            (_confirmation ??= new Confirmation(this)).Hold(sender, sender.SupersededAt);
-        }
-
-        // Its members wait for a stream that no topic here uses any more, whatever this node was told of the region since.
-        foreach (var sender in sent.Current)
-        {
-            if (!sender.IsSettled && sender.RoutedAt < _configuration)
-            {
-                (_confirmation ??= new Confirmation(this)).Hold(sender, sender.RoutedAt + 1);
-            }
         }
     }
 }

@@ -53,7 +53,8 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, Mul
     /// <summary>Where the topic begins was told in all views that it was sent into.</summary>
     public bool HasBegun => !_isBeginUnmarked;
 
-    public long MostBytes { get; private set; } = long.MaxValue;
+    // To one region the largest message always goes: packet memory is no less.
+    public long MostBytes => _routes.Length > 1 ? _routes[0].MostPayload(_routes.Length) : long.MaxValue;
 
     public bool HasRoom => CanTake(0);
 
@@ -115,8 +116,6 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, Mul
     {
         _isStarting = true;
         FindRoutes();
-        // To one region the largest message always goes: packet memory is no less.
-        MostBytes = _routes.Length > 1 ? _routes[0].MostPayload(_routes.Length) : long.MaxValue;
     }
 
     private void FindRoutes()

@@ -1,10 +1,8 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Transport;
-using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
-using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Pacing;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Views;
@@ -21,14 +19,6 @@ internal sealed class RegionSender
 {
     // As many windows are sent before a repair has come.
     public const int RepairWindows = 4;
-    // Announcements that nobody answers until they go to single members too: so many at first, and ever so many then.
-    private const int UnansweredUntilUnicast = 3;
-    private const int FirstRound = 32;
-    private const int NextRound = 8;
-    // A best-effort stream is never answered: while it sends, that many members a second are asked whether they hear it.
-    private const int BestEffortRound = 128;
-    private static readonly TimeSpan RoundEvery = TimeSpan.FromSeconds(1);
-
     private readonly MulticastContext _context;
     private readonly IDisseminator _path;
     // Null where the scheme has the sender do nothing by itself.
@@ -37,9 +27,7 @@ internal sealed class RegionSender
     private readonly RetentionBuffer _packets;
     private readonly Packer _packer;
     private readonly RateController _pace;
-    private readonly AnnouncePace _announcePace;
-    private readonly PacketTemplate _template;
-    private readonly Alarm _announceAlarm;
+    private readonly Announcements _announcements;
     private readonly Alarm _resumeAlarm;
     private readonly StreamClaims _claims = new();
     // By topic, the packet in which its first message in this view ends: it carries the topic's start table.
@@ -59,12 +47,8 @@ internal sealed class RegionSender
     // When an acknowledgement last came, or the first packet went that one is due for.
     private TimeSpan _ackedAt;
     private TimeSpan _deniedAt = TimeSpan.MinValue / 2;
-    // Announcements since the last acknowledgement.
-    private int _unanswered;
     // The packets of the run that the path has under way.
     private int _underWay;
-    private MemberRound? _round;
-    private TimeSpan _roundAt;
 
     public RegionSender(MulticastContext context, RegionView view, StreamClass streamClass, IDisseminator path)
     {
@@ -75,11 +59,10 @@ internal sealed class RegionSender
         _path = path;
         _mostInRun = SegmentationOffload.MaxRunBytes / context.Options.PacketBytes;
         _packets = new RetentionBuffer(context.Retention);
-        _template = context.Template(view).Of(streamClass.Value);
-        _packer = new Packer(context.Environment.Buffers, _template, context.Options.PacketBytes, _packets);
+        var template = context.Template(view).Of(streamClass.Value);
+        _packer = new Packer(context.Environment.Buffers, template, context.Options.PacketBytes, _packets);
         _pace = new RateController(context.Options.PacketBytes);
-        _announcePace = new AnnouncePace(context.Options.AnnounceAfter, context.Options.AnnounceMax);
-        _announceAlarm = new Alarm(Announce);
+        _announcements = new Announcements(context, this, path, template);
         _resumeAlarm = new Alarm(Resume);
         _opensAt = context.Environment.Now + context.Options.ReconfigurationPause;
         Alone = [this];
@@ -127,6 +110,15 @@ internal sealed class RegionSender
 
     /// <summary>The last packet that was sent, and the last that all members' readers took.</summary>
     public (long Sent, long Consumed) Through => (_sent, _consumed);
+
+    /// <summary>
+    /// Something that was sent is not known to be held, or not to be taken, by all. Of a best-effort stream nobody says so, and its topics'
+    /// marks tell what was sent last.
+    /// </summary>
+    public bool AwaitsNews => IsReliable && (Acknowledged < _sent || _consumed < _sent);
+
+    /// <summary>Nothing more will be sent into this view.</summary>
+    public bool HasSentAll => SupersededAt != 0 && _sent == _packets.Last;
 
     /// <summary>How long no acknowledgement came that is due.</summary>
     public TimeSpan Silence => _context.Environment.Now - _ackedAt;
@@ -270,8 +262,7 @@ internal sealed class RegionSender
         SendWaiting(_packets.Last);
         if (IsReliable && !IsSettled)
         {
-            _announcePace.First();
-            Announce();
+            _announcements.StartNow();
         }
     }
 
@@ -285,7 +276,7 @@ internal sealed class RegionSender
     {
         var now = _context.Environment.Now;
         _ackedAt = now;
-        _unanswered = 0;
+        _announcements.OnAnswered();
         stable = Math.Min(stable, _sent);
         bool wasFull = WindowRoom() <= 0 || _packets.Last > _sent;
         long before = _read;
@@ -295,14 +286,14 @@ internal sealed class RegionSender
         if (stable > Acknowledged)
         {
             Acknowledged = stable;
-            _announcePace.OnAcknowledged(stable, now);
+            _announcements.OnAcknowledged(stable, now);
             _packets.ReleaseThrough(stable);
             _claims.ReleaseThrough(Acknowledged);
         }
 
         if (IsSettled && !AwaitsNews)
         {
-            _context.Environment.Cancel(_announceAlarm);
+            _announcements.Rest();
         }
 
         if (_isFlushDue)
@@ -351,7 +342,7 @@ internal sealed class RegionSender
         {
             // Others told of what was never sent. All are to hear that it was not.
             _deniedAt = now;
-            SendAnnouncement();
+            _announcements.SendToAll();
         }
 
         (first, last) = limit.Next(first, last, _packets.First, _sent);
@@ -390,31 +381,33 @@ internal sealed class RegionSender
         }
     }
 
+    /// <summary>Tells of members that have not acknowledged for long.</summary>
+    public void SuspectIfSilent()
+    {
+        if (IsReliable && Acknowledged < _sent)
+        {
+            _context.SuspectIfSilent(_live, View, Silence);
+        }
+    }
+
     /// <summary>To one member that could not hear what was sent until now.</summary>
     public void AnnounceTo(NodeKey member)
     {
         if (IsReliable && AwaitsNews && IsLive(member) && _context.Directory.Find(member) is { } address)
         {
-            Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
-            WriteAnnouncement(packet);
-            _context.SendControl(packet, address);
+            _announcements.SendTo(address);
         }
     }
 
     public void Close(string reason)
     {
-        _context.Environment.Cancel(_announceAlarm);
+        _announcements.Rest();
         _context.Environment.Cancel(_resumeAlarm);
         _repair?.Close();
         _packets.ReleaseThrough(_packets.Last);
         _packer.Dispose();
         _claims.Abandon(reason);
     }
-
-    // Something that was sent is not known to be held, or not to be taken, by all. Both must be asked for: the ring rests when all
-    // is well, and the acknowledgement that said so may have been lost; the window would stay closed on what was held long ago.
-    // Nobody answers for a best-effort stream, and its topics' marks tell what was sent last.
-    private bool AwaitsNews => IsReliable && (Acknowledged < _sent || _consumed < _sent);
 
     // What goes out in one call, and what a block of packet memory holds.
     private int RunPackets => Math.Min(_path.MaxRunSegments, _mostInRun);
@@ -461,9 +454,9 @@ internal sealed class RegionSender
             }
         }
 
-        if (AwaitsNews && (_sent > before || !_announceAlarm.IsPending))
+        if (AwaitsNews && (_sent > before || !_announcements.IsDue))
         {
-            _context.Environment.Schedule(_announceAlarm, _announcePace.First());
+            _announcements.Start();
         }
     }
 
@@ -501,14 +494,14 @@ internal sealed class RegionSender
         var now = _context.Environment.Now;
         _ackedAt = Acknowledged == _sent ? now : _ackedAt;
         _sent += count;
-        _announcePace.OnSent(_sent, now);
+        _announcements.OnSent(_sent, now);
         _context.Counters.PacketsSent += count;
         _context.Counters.BytesSent += bytes;
         if (!IsReliable)
         {
             Acknowledged = _sent;
             _packets.ReleaseThrough(_sent);
-            CheckHearing();
+            _announcements.CheckHearing();
         }
 
         _repair?.OnSent(_sent - count + 1, _sent);
@@ -533,56 +526,5 @@ internal sealed class RegionSender
         }
 
         _context.OnSenderProgress();
-    }
-
-    private void Announce()
-    {
-        if (!AwaitsNews)
-        {
-            return;
-        }
-
-        _context.OnWait();
-        if (IsReliable && Acknowledged < _sent)
-        {
-            _context.SuspectIfSilent(_live, View, Silence);
-        }
-
-        Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
-        WriteAnnouncement(packet);
-        _path.Spread(packet);
-        // Perhaps the group reaches nobody, and then nobody knows that anything was sent.
-        if (IsReliable && _path.UsesGroup && ++_unanswered >= UnansweredUntilUnicast)
-        {
-            Round.Send(packet, _unanswered == UnansweredUntilUnicast ? FirstRound : NextRound);
-        }
-
-        _context.Environment.Schedule(_announceAlarm, _announcePace.Next());
-    }
-
-    private void SendAnnouncement()
-    {
-        Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
-        WriteAnnouncement(packet);
-        _path.Spread(packet);
-    }
-
-    private MemberRound Round => _round ??= new MemberRound(_context, View);
-
-    private void CheckHearing()
-    {
-        var now = _context.Environment.Now;
-        if (_path.UsesGroup && _context.Options.CopiesToDeaf && now >= _roundAt)
-        {
-            _roundAt = now + RoundEvery;
-            Round.Check(_context.Deaf, BestEffortRound);
-        }
-    }
-
-    private void WriteAnnouncement(Span<byte> packet)
-    {
-        var flags = SupersededAt != 0 && _sent == _packets.Last ? PacketFlags.Final : PacketFlags.None;
-        _template.Write(packet, PacketKind.Announce, flags, _sent, 0, 0);
-        PacketTemplate.Seal(packet);
     }
 }

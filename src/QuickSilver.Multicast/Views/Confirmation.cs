@@ -26,8 +26,26 @@ internal sealed class Confirmation(MulticastNode node)
 
     public ImmutableArray<OpenView> Named => [.. _named];
 
-    /// <summary>A view with something unsettled, though it was superseded or is used no more: from this configuration on.</summary>
-    public void Hold(RegionSender sender, long from) =>
+    /// <summary>What was sent and is not settled holds the confirmation up, which is made when something does.</summary>
+    public static void Hold(SentStreams sent, long configuration, MulticastNode node, ref Confirmation? confirmation)
+    {
+        foreach (var sender in sent.Retired)
+        {
+            (confirmation ??= new Confirmation(node)).Hold(sender, sender.SupersededAt);
+        }
+
+        // Its members wait for a stream that no topic here uses any more, whatever this node was told of the region since.
+        foreach (var sender in sent.Current)
+        {
+            if (!sender.IsSettled && sender.RoutedAt < configuration)
+            {
+                (confirmation ??= new Confirmation(node)).Hold(sender, sender.RoutedAt + 1);
+            }
+        }
+    }
+
+    // A view with something unsettled, though it was superseded or is used no more: from this configuration on.
+    private void Hold(RegionSender sender, long from) =>
         _unsettled.Add((from - 1, new OpenView(sender.View.RegionId, sender.View.Number)));
 
     /// <summary>Up to where all is settled but in the views that are named, once all that hold it up were said.</summary>

@@ -116,7 +116,7 @@ internal static class PlantedBugList
         new("a feed keeps nothing for which there was no room", "src/QuickSilver/Endpoints/AttachedFeed.cs",
             "if (_kept >= 0)",
             "if (_kept > 1 << 16)"),
-        new("announcements that nobody answers go to the group alone", Sending + "RegionSender.cs",
+        new("announcements that nobody answers go to the group alone", Sending + "Announcements.cs",
             "++_unanswered >= UnansweredUntilUnicast)",
             "++_unanswered < 0)"),
     ];
