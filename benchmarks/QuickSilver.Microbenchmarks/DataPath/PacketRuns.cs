@@ -81,8 +81,8 @@ internal sealed class PacketRuns
         {
             _messages.Add((lease, offset + at));
             at += MessageHeader.Bytes;
-            MessageHeader.TryMeasure(packet[at..], marks, out int tableBytes, out _);
-            at += tableBytes;
+            MessagePreamble.TryMeasure(packet[at..], marks, out var preamble);
+            at += preamble.Bytes;
             at += bytes;
         }
     }

@@ -40,7 +40,6 @@ internal readonly ref struct PacketHeader(ReadOnlySpan<byte> packet)
     public const int HeadDistanceOffset = 56;
     public const int StreamClassOffset = 60;
     public const int TagBytesOffset = 61;
-    public const int ReservedOffset = 62;
 
     private readonly ReadOnlySpan<byte> _packet = packet;
 

@@ -28,8 +28,6 @@ internal readonly ref struct MessageExtensions(ReadOnlySpan<byte> fields)
 
     private readonly ReadOnlySpan<byte> _fields = fields;
 
-    public bool IsEmpty => _fields.IsEmpty;
-
     /// <summary>The size at the head of these bytes, of the size byte and the fields, or -1 when they do not hold whole fields.</summary>
     public static int Measure(ReadOnlySpan<byte> at)
     {

@@ -51,14 +51,6 @@ internal static class MessageHeader
         sequence = BinaryPrimitives.ReadInt64LittleEndian(at.Slice(12, 8));
         return (word & Present) != 0;
     }
-
-    /// <summary>How many bytes of what the marks announce follow a header; false when they are damaged.</summary>
-    public static bool TryMeasure(ReadOnlySpan<byte> at, MessageMarks marks, out int tableBytes, out int extensionBytes)
-    {
-        tableBytes = (marks & MessageMarks.Start) == 0 ? 0 : StartTable.Measure(at);
-        extensionBytes = (marks & MessageMarks.Extended) == 0 || tableBytes < 0 ? 0 : MessageExtensions.Measure(at[tableBytes..]);
-        return tableBytes >= 0 && extensionBytes >= 0;
-    }
 }
 
 // What stands between a message's header and its payload.
@@ -68,6 +60,19 @@ internal enum MessageMarks : byte
     None = 0,
     Extended = 1,
     Start = 2,
+}
+
+// How many bytes these take: the start table, then the extensions' fields with the byte that states their size.
+internal readonly record struct MessagePreamble(int TableBytes, int FieldBytes, int Bytes)
+{
+    /// <summary>Of what the marks announce behind a header; false when it is damaged.</summary>
+    public static bool TryMeasure(ReadOnlySpan<byte> at, MessageMarks marks, out MessagePreamble preamble)
+    {
+        int table = (marks & MessageMarks.Start) == 0 ? 0 : StartTable.Measure(at);
+        int extensions = (marks & MessageMarks.Extended) == 0 || table < 0 ? 0 : MessageExtensions.Measure(at[table..]);
+        preamble = new MessagePreamble(table, Math.Max(0, extensions - 1), table + extensions);
+        return table >= 0 && extensions >= 0;
+    }
 }
 
 // From which number on a sender's messages in a topic were sent under which configuration. The first message of a topic

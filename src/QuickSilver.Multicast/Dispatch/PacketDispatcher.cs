@@ -91,7 +91,7 @@ internal sealed class PacketDispatcher
     public void Close()
     {
         _context.Environment.CancelIfMade(_expiry);
-        _unknown?.Expire(TimeSpan.MaxValue);
+        _unknown?.Clear();
     }
 
     private DropReason Hand(in PacketHeader header, Lease lease, int offset)
@@ -121,8 +121,7 @@ internal sealed class PacketDispatcher
             return DropReason.UnknownView;
         }
 
-        _unknown ??= new UnknownViewBuffer(_context.Options.UnknownViewBytes, _context.Options.UnknownViewAge);
-        Forget(_unknown, now);
+        _unknown ??= new UnknownViewBuffer(_context.Options.UnknownViewBytes, _context.Options.UnknownViewAge, Counters);
         if (!_unknown.TryKeep(environment.Buffers, now, arrived, lease.Span.Slice(offset, header.Length)))
         {
             return DropReason.UnknownView;
@@ -137,20 +136,11 @@ internal sealed class PacketDispatcher
         return DropReason.None;
     }
 
-    // Their view did not become known in time.
-    private void Forget(UnknownViewBuffer early, TimeSpan now)
-    {
-        for (int left = early.Expire(now); left > 0; left--)
-        {
-            Counters.Drop(DropReason.UnknownView);
-        }
-    }
-
     private void ExpireUnknown()
     {
         var environment = _context.Environment;
-        Forget(_unknown!, environment.Now);
-        if (_unknown!.ExpiresAt is { } next)
+        _unknown!.Expire(environment.Now);
+        if (_unknown.ExpiresAt is { } next)
         {
             environment.Schedule(_expiry!, next - environment.Now);
         }

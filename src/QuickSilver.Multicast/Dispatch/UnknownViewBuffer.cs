@@ -1,11 +1,12 @@
 using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Wire;
 
 namespace QuickSilver.Multicast.Dispatch;
 
 // Packets of views that this node does not know yet (their first packets may overtake the news of the view): kept for a
 // while within a bound, and handed in again when a configuration has come. They are copied into blocks of their own: a
 // small packet kept where it was received would pin a whole block, and the bound in bytes would bound nothing.
-internal sealed class UnknownViewBuffer(int maxBytes, TimeSpan maxAge)
+internal sealed class UnknownViewBuffer(int maxBytes, TimeSpan maxAge, MulticastCounters counters)
 {
     private readonly Queue<(Lease Lease, int Offset, int Length, TimeSpan At)> _packets = new();
     private Lease? _block;
@@ -57,18 +58,23 @@ internal sealed class UnknownViewBuffer(int maxBytes, TimeSpan maxAge)
         return true;
     }
 
-    /// <summary>Forgets what is too old, and gives how many packets these were.</summary>
-    public int Expire(TimeSpan now)
+    /// <summary>Forgets what is too old, and counts it: its view did not become known in time.</summary>
+    public void Expire(TimeSpan now)
     {
-        int forgotten = 0;
         while (ExpiresAt <= now)
         {
             TryTake(out var lease, out _, out _, out _);
             lease.Release();
-            forgotten++;
+            counters.Drop(DropReason.UnknownView);
         }
+    }
 
-        return forgotten;
+    public void Clear()
+    {
+        while (TryTake(out var lease, out _, out _, out _))
+        {
+            lease.Release();
+        }
     }
 
     private bool TryMakeRoom(SlabPool pool, int bytes)

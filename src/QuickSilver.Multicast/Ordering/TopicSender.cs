@@ -171,22 +171,18 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, Mul
             return -1;
         }
 
-        if (_stamps is not null)
-        {
-            Span<byte> fields = stackalloc byte[MessageExtensions.MostBytes];
-            return Send(payload, observer, fields[..Stamp(_stamps, extensions, fields)]);
-        }
-
-        return Send(payload, observer, extensions);
+        return _stamps is null ? Send(payload, observer, extensions) : SendStamped(_stamps, payload, observer, extensions);
     }
 
-    private int Stamp(IOrderStamps stamps, ReadOnlySpan<byte> extensions, Span<byte> fields)
+    private long SendStamped(
+        IOrderStamps stamps, ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions)
     {
+        Span<byte> fields = stackalloc byte[MessageExtensions.MostBytes];
         extensions.CopyTo(fields);
         Span<byte> stamp = stackalloc byte[MessageExtensions.MostBytes];
         int bytes = stamps.Write(numbers.Next, stamp);
         int used = MessageExtensions.Add(fields, extensions.Length, ExtensionKind.OrderStamp, stamp[..bytes]);
-        return used >= 0 ? used : throw new InvalidOperationException(
+        return used >= 0 ? Send(payload, observer, fields[..used]) : throw new InvalidOperationException(
             $"The extensions of a message in {Label} leave no room for its order stamp: {extensions.Length} and {bytes} bytes, and "
             + $"{MessageExtensions.MostBytes} are the most.");
     }

@@ -100,13 +100,13 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
         while (MessageHeader.TryRead(packet[at..], out total, out marks, out topicId, out number))
         {
             at += MessageHeader.Bytes;
-            MessageHeader.TryMeasure(packet[at..], marks, out int tableBytes, out int extensionBytes);
-            if (at + tableBytes + extensionBytes + total > packet.Length)
+            MessagePreamble.TryMeasure(packet[at..], marks, out var preamble);
+            if (at + preamble.Bytes + total > packet.Length)
             {
                 return packet[at..];
             }
 
-            at += tableBytes + extensionBytes + total;
+            at += preamble.Bytes + total;
         }
 
         throw new InvalidOperationException("A message was put off in a packet in which none goes on in the next.");
@@ -115,12 +115,11 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
     private void Begin(
         ReassemblyShare share, long packet, ulong topicId, long number, int total, MessageMarks marks, ReadOnlySpan<byte> rest)
     {
-        MessageHeader.TryMeasure(rest, marks, out int tableBytes, out int extensionBytes);
-        int fields = Math.Max(0, extensionBytes - 1);
+        MessagePreamble.TryMeasure(rest, marks, out var preamble);
         var assembly = Budget.Rent();
-        assembly.Begin(share, topicId, number, fields, total);
-        assembly.BeginIn(packet, rest[..tableBytes]);
-        assembly.Append(rest[(tableBytes + extensionBytes - fields)..]);
+        assembly.Begin(share, topicId, number, preamble.FieldBytes, total);
+        assembly.BeginIn(packet, rest[..preamble.TableBytes]);
+        assembly.Append(rest[(preamble.Bytes - preamble.FieldBytes)..]);
         _open.Add(assembly);
         if (packet < stream.Highest)
         {

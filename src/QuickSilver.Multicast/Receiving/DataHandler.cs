@@ -40,12 +40,13 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
             return OnStranger(region, header, sender, lease, offset);
         }
 
-        if (!ClassOf(header).IsKnown)
+        var streamClass = new StreamClass(header.StreamClass);
+        if (!streamClass.IsKnown)
         {
             return DropReason.UnknownClass;
         }
 
-        var stream = region.FindOrAdd(sender, ClassOf(header));
+        var stream = region.FindOrAdd(sender, streamClass);
         views.Remember(region, stream);
         return Accept(region, stream, header, lease, offset);
     }
@@ -99,8 +100,6 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
         region.Find(sender) is { IsSenderGone: true } stream && stream.Lacks(header.Sequence)
             ? Accept(region, stream, header, lease, offset)
             : DropReason.UnknownSender;
-
-    private static StreamClass ClassOf(in PacketHeader header) => new(header.StreamClass);
 
     private static bool IsOf(InboundStream stream, in PacketHeader header) =>
         stream.View.RegionId == header.Region

@@ -129,9 +129,7 @@ internal sealed class InboundStream
             Gaps?.OnFilled(this, sequence, _packets.Missing(sequence));
         }
 
-        // The clock is not looked at for a packet that is the next.
-        var now = sequence > _window.Arrived + 1 ? _context.Environment.Now : default;
-        NoteMissed(_window.Take(sequence, lease, offset, length, now));
+        NoteMissed(_window.Take(sequence, lease, offset, length, NowIf(sequence > _window.Arrived + 1)));
         if (!IsReliable || (!_isHeldUp && sequence - Consumed <= ReadAhead))
         {
             Parse(sequence, lease, offset, length);
@@ -156,10 +154,10 @@ internal sealed class InboundStream
     public ref PacketSlot MissingSlot(long number) => ref _packets.Missing(number);
 
     /// <summary>Learns that numbers up to this one were sent.</summary>
-    public void OnAnnounced(long highest) => NoteMissed(_window.OnAnnounced(highest, _context.Environment.Now));
+    public void OnAnnounced(long highest) => NoteMissed(_window.OnAnnounced(highest, NowIf(highest > _window.Arrived)));
 
     /// <summary>What others tell of the stream, where it can be so, or else 0.</summary>
-    public long Believable(long number) => _window.Believable(number, _context.Environment.Now);
+    public long Believable(long number) => _window.Believable(number, NowIf(number > Highest));
 
     /// <summary>
     /// The sender says up to where it has sent. True when others told of more, which is not missing any more.
@@ -298,6 +296,9 @@ internal sealed class InboundStream
         return true;
     }
 
+    // A look at the clock costs as much as the rest of a packet's way: only where the window asks for the time.
+    private TimeSpan NowIf(bool isNeeded) => isNeeded ? _context.Environment.Now : default;
+
     private void NoteMissed(SequenceRange missed)
     {
         if (missed.Last >= missed.First)
@@ -415,12 +416,12 @@ internal sealed class InboundStream
             at += MessageHeader.Bytes;
             if (marks != MessageMarks.None)
             {
-                if (!MessageHeader.TryMeasure(packet[at..], marks, out _, out int extensionBytes))
+                if (!MessagePreamble.TryMeasure(packet[at..], marks, out var preamble))
                 {
                     return;
                 }
 
-                at += extensionBytes;
+                at += preamble.Bytes;
             }
 
             at += bytes;
@@ -445,24 +446,23 @@ internal sealed class InboundStream
         while (MessageHeader.TryRead(packet[at..], out int bytes, out var marks, out ulong topicId, out long number))
         {
             at += MessageHeader.Bytes;
-            int tableBytes = 0;
-            int extensionBytes = 0;
-            bool isWhole = marks == MessageMarks.None || MessageHeader.TryMeasure(packet[at..], marks, out tableBytes, out extensionBytes);
+            var preamble = default(MessagePreamble);
+            bool isWhole = marks == MessageMarks.None || MessagePreamble.TryMeasure(packet[at..], marks, out preamble);
             if (!isWhole || bytes > MulticastOptions.MaxMessageBytes || number is <= 0 or > MessageHeader.MaxNumber)
             {
                 _context.Counters.Drop(DropReason.Malformed);
                 break;
             }
 
-            if (at + tableBytes + extensionBytes + bytes > packet.Length)
+            if (at + preamble.Bytes + bytes > packet.Length)
             {
                 _assembler.Begin(sequence, topicId, number, bytes, marks, packet[at..]);
                 break;
             }
 
-            message.StartTable = packet.Slice(at, tableBytes);
-            at += tableBytes + extensionBytes;
-            message.Delivered.Set(topicId, number, slab, from + at, bytes, Math.Max(0, extensionBytes - 1));
+            message.StartTable = packet.Slice(at, preamble.TableBytes);
+            at += preamble.Bytes;
+            message.Delivered.Set(topicId, number, slab, from + at, bytes, preamble.FieldBytes);
             _consumer.OnMessage(this, message);
             at += bytes;
         }

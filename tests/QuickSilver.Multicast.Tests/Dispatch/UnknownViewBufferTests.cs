@@ -11,7 +11,7 @@ public sealed class UnknownViewBufferTests
     private static readonly TimeSpan Start = TimeSpan.FromSeconds(100);
 
     private readonly SlabPool _pool = new(16L << 20);
-    private readonly UnknownViewBuffer _buffer = new(MaxBytes, Age);
+    private readonly UnknownViewBuffer _buffer = new(MaxBytes, Age, new MulticastCounters());
 
     [Fact]
     public void Packets_come_out_in_the_order_in_which_they_went_in_with_the_time_of_their_arrival()

@@ -21,7 +21,7 @@ internal sealed class ConfigurationCache
 
     public SharedViews Views { get; } = new();
 
-    /// <exception cref="FormatException">The body is no part of a configuration.</exception>
+    /// <exception cref="QuickSilverException">The body is no part of a configuration.</exception>
     public ConfigurationMessage Read(ReadOnlySpan<byte> body)
     {
         if (body.Length < LeastSharedBytes)

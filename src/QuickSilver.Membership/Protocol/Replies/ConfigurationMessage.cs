@@ -27,7 +27,7 @@ internal sealed class ConfigurationMessage : IReadableMessage<ConfigurationMessa
 
     /// <param name="body">The message.</param>
     /// <param name="shared">Where equal region views of other nodes are found; null: nowhere.</param>
-    /// <exception cref="FormatException">The body is no part of a configuration.</exception>
+    /// <exception cref="QuickSilverException">The body is no part of a configuration.</exception>
     public static ConfigurationMessage Read(ReadOnlySpan<byte> body, SharedViews? shared)
     {
         var reader = new ProtobufReader(body);
