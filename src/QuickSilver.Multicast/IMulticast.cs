@@ -8,7 +8,7 @@ internal interface IMulticast
     ITopicSender OpenPublisher(in ChannelSpec channel);
 
     /// <summary>Starts to hand what arrives on the channel to the sink, from the first view on in which this node subscribes.</summary>
-    ITopicReceiver OpenSubscription(in ChannelSpec channel, ITopicSink sink);
+    ITopicReceiver OpenSubscription(in ChannelSpec channel, IDeliverySink sink);
 }
 
 internal interface ITopicSender
@@ -67,4 +67,13 @@ internal interface ITopicReceiver
     IReadOnlyList<UntakenRange> Untaken() => [];
 
     void Close();
+}
+
+// Told once when a message is stable: every subscriber of the view it was sent in holds it, or was removed from the view.
+internal interface IStabilityObserver
+{
+    void OnStable(long sequence);
+
+    /// <summary>The message cannot become stable any more (the node stops, or was expelled).</summary>
+    void OnAbandoned(long sequence, string reason);
 }

@@ -156,7 +156,7 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     public ITopicSender OpenPublisher(in ChannelSpec channel) => Topics.OpenPublisher(channel);
 
-    public ITopicReceiver OpenSubscription(in ChannelSpec channel, ITopicSink sink) => Topics.OpenSubscription(channel, sink);
+    public ITopicReceiver OpenSubscription(in ChannelSpec channel, IDeliverySink sink) => Topics.OpenSubscription(channel, sink);
 
     public void OnConfiguration(ConfigurationChange change)
     {
@@ -275,6 +275,21 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         PostProgress();
     }
 
+    /// <summary>The views of a pinned topic to which this node subscribes.</summary>
+    public ViewSequence? ViewsOf(ulong topicId) => _topics?.ViewsOf(topicId);
+
+    public RegionView? RegionOf(ulong region) => _views.GetValueOrDefault(region);
+
+    /// <summary>Whether this node is a member of the view, and has not closed it.</summary>
+    public bool IsOpen(RegionView view) => _open.Find(view.RegionId, view.Number) is not null;
+
+    /// <summary>The publishers of a pinned topic may take messages, or must not.</summary>
+    public void SetHeld(ulong topicId, bool isHeld)
+    {
+        _topics?.SetHeld(topicId, isHeld);
+        PostProgress();
+    }
+
     public RegionSender? SenderFor(ulong region, StreamClass streamClass)
     {
         if (Sent.FindCurrent(region, streamClass) is { } stream)
@@ -345,6 +360,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         {
             receiver.Forget(sender => !_context.Directory.Contains(sender) && !_open.HasStreamOf(sender));
         }
+
+        _topics.InstallViews();
     }
 
     public void Forget(TopicSender topic) => Topics.Forget(topic);

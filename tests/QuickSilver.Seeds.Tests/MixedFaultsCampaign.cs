@@ -94,8 +94,10 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
 /// <param name="output">Where to say what was run.</param>
 /// <param name="hardships">What each seed meets besides the kinds that it draws first; null: as drawn.</param>
 /// <param name="standing">The fault that stands, where one does; null: as drawn.</param>
-internal sealed class MixedFaults(ITestOutputHelper? output, Hardships? hardships = null, StandingFault? standing = null)
-    : FaultyRun("MixedFaults", output)
+/// <param name="pinsTopics">Whether every reliable topic owns its region.</param>
+internal sealed class MixedFaults(
+    ITestOutputHelper? output, Hardships? hardships = null, StandingFault? standing = null, bool pinsTopics = false)
+    : FaultyRun(pinsTopics ? "PinnedTopics" : "MixedFaults", output)
 {
     // What a fault that stands does not make harder to judge.
     private const Hardships BesideStanding = Hardships.StableAndFeeds | Hardships.Endings | Hardships.BestEffort | Hardships.YearsOff
@@ -129,6 +131,7 @@ internal sealed class MixedFaults(ITestOutputHelper? output, Hardships? hardship
     protected override Scene SceneOf(ulong seed)
     {
         var scene = FirstScene(seed);
+        scene = scene with { Cluster = scene.Cluster with { PinsTopics = pinsTopics } };
         var drawn = hardships ?? HardshipTable.Asked ?? HardshipTable.Draw(seed);
         return drawn == Hardships.None ? scene : WithHardships(scene, drawn, seed);
     }

@@ -1,6 +1,6 @@
 using System.Diagnostics.Metrics;
 using QuickSilver.Composition;
-using QuickSilver.Multicast;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests;

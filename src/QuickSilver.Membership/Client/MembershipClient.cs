@@ -387,7 +387,9 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         _service = _welcomedBy;
         Counters.ConfigurationsApplied++;
         _reach.Forget();
-        _observer.OnConfiguration(ConfigurationAssembler.ToChange(message, _service, Accept(content.Topics, message.LastRequest)));
+        var topics = Accept(content.Topics, message.LastRequest);
+        _topics?.NoteMembership(topics, content.Regions, Self);
+        _observer.OnConfiguration(ConfigurationAssembler.ToChange(message, _service, topics));
     }
 
     // Nearly always what was told is accepted as it is.

@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
@@ -23,6 +24,8 @@ internal sealed class TopicTable
         public bool HasView;
         // The request that subscribed; none while the last one does not. Views from before are of an earlier subscription.
         public ulong SubscribedBy = ulong.MaxValue;
+        // Of a pinned topic: since which configuration the node is a member; 0: it is not, or not yet.
+        public long MemberSince;
     }
 
     // Completed is null for a registration anew of what was granted before.
@@ -42,6 +45,7 @@ internal sealed class TopicTable
         if (!request.Role.HasFlag(TopicRole.Subscribe))
         {
             topic.SubscribedBy = ulong.MaxValue;
+            topic.MemberSince = 0;
         }
         else if (topic.SubscribedBy == ulong.MaxValue)
         {
@@ -157,6 +161,30 @@ internal sealed class TopicTable
         return view.Subscribed && lastRequest < topic.SubscribedBy ? view with { Subscribed = false } : view;
     }
 
+    /// <summary>
+    /// Takes note since when this node is a member of its pinned topics: a service that lost them, or is new, does not know.
+    /// </summary>
+    public void NoteMembership(ImmutableArray<TopicView> topics, ImmutableArray<RegionView> regions, NodeKey self)
+    {
+        foreach (var region in regions)
+        {
+            int place = region.Since.IsEmpty ? -1 : region.Members.BinarySearch(self);
+            if (place < 0)
+            {
+                continue;
+            }
+
+            foreach (var view in topics)
+            {
+                if (view.Subscribed && view.Regions is [var only] && only == region.RegionId
+                    && _topics.TryGetValue(view.TopicId, out var topic))
+                {
+                    topic.MemberSince = region.Since[place];
+                }
+            }
+        }
+    }
+
     private static SetTopicMessage ToMessage(Ask ask, Dictionary<ContractDescription, ulong> named)
     {
         var message = ToMessage(ask);
@@ -173,5 +201,6 @@ internal sealed class TopicTable
         RequestId = ask.RequestId,
         Topic = ask.Request,
         Held = ask.Topic.HasView,
+        MemberSince = ask.Request.Role.HasFlag(TopicRole.Subscribe) ? ask.Topic.MemberSince : 0,
     };
 }

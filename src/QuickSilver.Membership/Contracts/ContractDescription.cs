@@ -31,12 +31,14 @@ internal sealed record ContractMessage(string Name, ImmutableArray<ContractField
 // What endpoints of one topic must agree on. Kind is the payload's family: "bytes", "string", or "message" with Fields, of which
 // those that hold messages refer to Nested. Each message type stands there once, so that the description of a type that
 // holds itself ends, and one of types that hold each other many times stays small. Guarantee is the guarantee's name, Security likewise.
+// A pinned topic owns its region: its subscribers are the region's members, and are told of each of its views.
 internal sealed record ContractDescription
 {
     public required string TypeName { get; init; }
     public required string Kind { get; init; }
     public required string Guarantee { get; init; }
     public string Security { get; init; } = "None";
+    public bool IsPinned { get; init; }
     public ImmutableArray<ContractField> Fields { get; init; } = [];
     public ImmutableArray<ContractMessage> Nested { get; init; } = [];
 
@@ -47,6 +49,7 @@ internal sealed record ContractDescription
     // By what they say: topics by the thousand have one contract among them.
     public bool Equals(ContractDescription? other) => ReferenceEquals(this, other) || (other is not null
         && TypeName == other.TypeName && Kind == other.Kind && Guarantee == other.Guarantee && Security == other.Security
+        && IsPinned == other.IsPinned
         && Fields.AsSpan().SequenceEqual(other.Fields.AsSpan()) && Nested.AsSpan().SequenceEqual(other.Nested.AsSpan()));
 
     public override int GetHashCode()
@@ -56,6 +59,7 @@ internal sealed record ContractDescription
         hash.Add(Kind);
         hash.Add(Guarantee);
         hash.Add(Security);
+        hash.Add(IsPinned);
         foreach (var field in Fields)
         {
             hash.Add(field);

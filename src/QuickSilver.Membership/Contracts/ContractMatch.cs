@@ -57,6 +57,11 @@ internal sealed class ContractMatch
             return $"Topic '{topic}' has security {open.Security}; this endpoint asks for {asked.Security}.";
         }
 
+        if (open.IsPinned != asked.IsPinned)
+        {
+            return $"Topic '{topic}' {Regions(open)}; this endpoint asks for a topic that {Regions(asked)}.";
+        }
+
         return new ContractMatch(open, asked).FieldDifference() is { } difference
             ? $"Topic '{topic}' carries {Describe(open)} with {difference}"
             : null;
@@ -175,6 +180,9 @@ internal sealed class ContractMatch
         field.Message is { } message ? field.Type.Replace("message", contract.NameOf(message), StringComparison.Ordinal) : field.Type);
 
     private static string Describe(ContractDescription contract) => $"{Clip(contract.TypeName)}({contract.Kind})";
+
+    private static string Regions(ContractDescription contract) =>
+        contract.IsPinned ? "has a region of its own" : "shares regions with other topics";
 
     private static string Clip(string name) => name.Length <= MaxNameChars ? name : name[..MaxNameChars] + "…";
 }

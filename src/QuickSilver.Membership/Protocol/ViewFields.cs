@@ -163,6 +163,8 @@ internal static class ViewFields
             buffer.UInt64(7, (ulong)view.Repair.RingSize);
         }
 
+        buffer.PackedFixed64(8, MemoryMarshal.Cast<long, ulong>(view.Since.AsSpan()));
+
         buffer.End(start);
     }
 
@@ -175,6 +177,7 @@ internal static class ViewFields
         IPEndPoint? group = null;
         var repair = RepairRules.Default;
         var members = ImmutableArray.CreateBuilder<NodeKey>();
+        ulong[] since = [];
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -186,6 +189,7 @@ internal static class ViewFields
                 case 5: members.Add(ReadNode(ref reader, field)); break;
                 case 6: repair = repair with { Replicas = (int)reader.ReadUInt32(field) }; break;
                 case 7: repair = repair with { RingSize = (int)reader.ReadUInt32(field) }; break;
+                case 8: since = reader.ReadPackedFixed64(field, members.Count); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -200,6 +204,11 @@ internal static class ViewFields
             throw new ControlFormatException($"The members of region {id:x} are not in ascending order.");
         }
 
+        if (since.Length > 0 && since.Length != members.Count)
+        {
+            throw new ControlFormatException($"Region {id:x} has {members.Count} members and tells the age of {since.Length}.");
+        }
+
         return new RegionView
         {
             RegionId = id,
@@ -208,6 +217,7 @@ internal static class ViewFields
             Group = group,
             Members = members.DrainToImmutable(),
             Repair = repair == RepairRules.Default ? RepairRules.Default : repair,
+            Since = [.. MemoryMarshal.Cast<ulong, long>(since)],
         };
     }
 

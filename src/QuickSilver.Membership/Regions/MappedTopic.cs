@@ -15,12 +15,18 @@ internal sealed class MappedTopic(ulong id)
     private long _viewedAt;
     private int _viewedSubscribers;
 
+    // Of a pinned topic: since which configuration who subscribes. Null while there is nobody.
+    private Dictionary<MappedNode, long>? _since;
+
     public ulong Id { get; } = id;
 
     // Who is told of it. What is done for one opener does not touch another, so the order of this table has no effect.
     public ReadOnlySpan<Opener> Openers => _openers.AsSpan(0, _openerCount);
 
     public int Subscribers { get; set; }
+
+    /// <summary>It shares its set with no other topic.</summary>
+    public bool IsPinned { get; set; }
 
     /// <summary>The number of its set; -1 while nobody subscribes.</summary>
     public int Set { get; set; } = -1;
@@ -67,6 +73,17 @@ internal sealed class MappedTopic(ulong id)
         {
             Array.Resize(ref _openers, _openerCount);
         }
+    }
+
+    public void SetSince(MappedNode node, long configuration) => (_since ??= [])[node] = configuration;
+
+    public void ForgetSince(MappedNode node) => _since?.Remove(node);
+
+    /// <summary>Since which configuration a node subscribes to the pinned topic: since this one when it is new.</summary>
+    public long SinceOf(MappedNode node, long configuration)
+    {
+        ref long since = ref CollectionsMarshal.GetValueRefOrAddDefault(_since ??= [], node, out _);
+        return since = since == 0 ? configuration : since;
     }
 
     /// <summary>True the first time in a configuration.</summary>

@@ -122,6 +122,7 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
             Group = Group,
             Members = [.. Members.Select(member => member.Node.Key)],
             Repair = repair,
+            Since = Topics is [{ IsPinned: true } topic] ? [.. Members.Select(member => topic.SinceOf(member.Node, configuration))] : [],
         };
     }
 

@@ -7,7 +7,7 @@ namespace QuickSilver.Membership.Regions;
 //
 // Topics are parted into sets. Every topic's subscribers are exactly the members of its regions, all of which belong to its
 // set, each in one of them; a node lies in one region of a set at most, with those who want the same topics of that set;
-// nodes that only publish lie in none. What a node is told, added up over all configurations, is what it would be told if it
+// nodes that only publish lie in none. A pinned topic has a set of its own, and so one region, whose members are its subscribers. What a node is told, added up over all configurations, is what it would be told if it
 // came now. Views of a region only grow in number.
 internal sealed class RegionMap
 {
@@ -73,7 +73,12 @@ internal sealed class RegionMap
     }
 
     /// <summary>The node's access to a topic from the next configuration on; None closes it.</summary>
-    public void SetRole(NodeKey key, ulong topicId, TopicRole role)
+    /// <param name="key">The node.</param>
+    /// <param name="topicId">The topic.</param>
+    /// <param name="role">What the node may do.</param>
+    /// <param name="isPinned">Whether the topic owns its region: the same for all who have it open.</param>
+    /// <param name="memberSince">Since which configuration the node subscribes to a pinned topic, as it says; 0: from the next on.</param>
+    public void SetRole(NodeKey key, ulong topicId, TopicRole role, bool isPinned = false, long memberSince = 0)
     {
         var node = _nodes[key];
         if (role == TopicRole.None)
@@ -87,6 +92,11 @@ internal sealed class RegionMap
             opener = Open(node, topicId);
         }
 
+        if (opener.Topic.IsPinned != isPinned)
+        {
+            _sets.SetPinned(opener.Topic, isPinned);
+        }
+
         opener.Publishes = role.HasFlag(TopicRole.Publish);
         if (opener.Publishes && !opener.IsRouted && !opener.IsFresh)
         {
@@ -97,6 +107,10 @@ internal sealed class RegionMap
         if (subscribes != opener.Subscribes)
         {
             SetSubscribes(opener, subscribes);
+            if (subscribes && isPinned && memberSince != 0)
+            {
+                opener.Topic.SetSince(node, memberSince);
+            }
         }
     }
 
@@ -266,6 +280,7 @@ internal sealed class RegionMap
         else
         {
             opener.Topic.Subscribers--;
+            opener.Topic.ForgetSince(opener.Node);
             _sets.Unsubscribe(opener.Node, opener.Topic);
         }
     }
@@ -276,6 +291,7 @@ internal sealed class RegionMap
         if (opener.Subscribes)
         {
             opener.Topic.Subscribers--;
+            opener.Topic.ForgetSince(opener.Node);
             _sets.NoteLost(opener.Topic);
         }
 

@@ -16,6 +16,8 @@ namespace QuickSilver.Membership.Regions;
 // subscriptions: many small topics together can break up a set in which none of them alone makes a difference. So over any
 // history nodes change regions at most ten times for each change of a subscription: once for itself, four times for topics
 // that move, five times for new partitions; and a system that stays as it is has none of either.
+//
+// A pinned topic is in a set of its own beside these, whatever it costs: what is said of sets above is not about them.
 internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> keyOfTopic)
 {
     private const int ChangesToSubscribers = 2;
@@ -23,6 +25,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
     private const int LeastSaving = 4;
 
     private readonly List<SetOverlaps> _sets = [];
+    private readonly PinnedSets _pinned = new(rules, keyOfTopic);
     private readonly List<MappedTopic> _changed = [];
     private readonly List<Place> _moved = [];
     private long _membershipCost = 1;
@@ -43,8 +46,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
 
     public void Subscribe(MappedNode node, MappedTopic topic)
     {
-        _subscriptions++;
-        NoteChange(topic);
+        NoteChange(topic, subscriptions: 1);
         if (topic.Set >= 0)
         {
             Enter(node, topic);
@@ -74,7 +76,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
             // A place that is empty may be left from an earlier partition with more sets.
             if (place.Overlap is not null)
             {
-                _sets[place.Set].Withdraw(place);
+                SetOf(place.Set).Withdraw(place);
             }
 
             MarkMoved(place);
@@ -82,16 +84,39 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
     }
 
     /// <summary>The topic lost a subscriber, perhaps with its node.</summary>
-    public void NoteLost(MappedTopic topic)
+    public void NoteLost(MappedTopic topic) => NoteChange(topic, subscriptions: -1);
+
+    /// <summary>Whether the topic is pinned changes, as may be where one node alone has it open.</summary>
+    public void SetPinned(MappedTopic topic, bool isPinned)
     {
-        _subscriptions--;
-        NoteChange(topic);
+        TakeOut(topic);
+        CloseIfPinned(topic);
+        topic.Set = -1;
+        // It counts among the shared ones, or not any more.
+        _subscriptions += isPinned ? -topic.Subscribers : topic.Subscribers;
+        topic.IsPinned = isPinned;
+        NoteChange(topic, subscriptions: 0);
     }
 
-    private void NoteChange(MappedTopic topic)
+    private SetOverlaps SetOf(int set) => set < rules.MaxSets ? _sets[set] : _pinned[set];
+
+    private void CloseIfPinned(MappedTopic topic)
     {
-        _changesSincePartition++;
-        topic.ChangesSincePlaced++;
+        if (topic.Set >= rules.MaxSets)
+        {
+            _pinned.Close(topic.Set);
+        }
+    }
+
+    private void NoteChange(MappedTopic topic, int subscriptions)
+    {
+        if (!topic.IsPinned)
+        {
+            _subscriptions += subscriptions;
+            _changesSincePartition++;
+            topic.ChangesSincePlaced++;
+        }
+
         if (!topic.IsChanged)
         {
             topic.IsChanged = true;
@@ -103,6 +128,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
     public void Assign(IEnumerable<MappedTopic> topics, int nodes)
     {
         _membershipCost = rules.MembershipCost(nodes);
+        AssignPinned();
         if (IsIrregular && _changesSincePartition * ChangesToSubscribers >= _subscriptions)
         {
             PartitionAnew(topics);
@@ -117,6 +143,11 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
         _changed.Sort(LargestFirst);
         foreach (var topic in _changed)
         {
+            if (topic.IsPinned)
+            {
+                continue;
+            }
+
             if (topic.Subscribers == 0)
             {
                 topic.Set = -1;
@@ -132,9 +163,31 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
         }
     }
 
+    private void AssignPinned()
+    {
+        foreach (var topic in _changed)
+        {
+            if (!topic.IsPinned)
+            {
+                continue;
+            }
+
+            if (topic.Subscribers == 0)
+            {
+                CloseIfPinned(topic);
+                topic.Set = -1;
+            }
+            else if (topic.Set < 0)
+            {
+                Put(topic, _pinned.Open());
+            }
+        }
+    }
+
     /// <summary>The configuration is made.</summary>
     public void EndChange()
     {
+        _pinned.EndChange();
         foreach (var topic in _changed)
         {
             topic.IsChanged = false;
@@ -163,6 +216,11 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
         var all = new List<MappedTopic>();
         foreach (var topic in topics)
         {
+            if (topic.IsPinned)
+            {
+                continue;
+            }
+
             TakeOut(topic);
             topic.Set = -1;
             if (topic.Subscribers > 0)
@@ -253,7 +311,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
 
     private void Put(MappedTopic topic, int set)
     {
-        if (set == _sets.Count)
+        if (!topic.IsPinned && set == _sets.Count)
         {
             _sets.Add(new SetOverlaps(set, rules, keyOfTopic));
         }
@@ -273,14 +331,14 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
     private void Enter(MappedNode node, MappedTopic topic)
     {
         var place = node.PlaceIn(topic.Set) ?? node.AddPlace(topic.Set, keyOfTopic);
-        _sets[topic.Set].Enter(place, topic);
+        SetOf(topic.Set).Enter(place, topic);
         MarkMoved(place);
     }
 
     private void Leave(MappedNode node, MappedTopic topic)
     {
         var place = node.PlaceIn(topic.Set)!;
-        _sets[topic.Set].Leave(place, topic);
+        SetOf(topic.Set).Leave(place, topic);
         MarkMoved(place);
     }
 

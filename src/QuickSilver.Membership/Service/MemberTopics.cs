@@ -31,7 +31,7 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
             return false;
         }
 
-        Grant(member, topic, opensAfresh);
+        Grant(member, topic, opensAfresh, request.MemberSince);
         member.Session?.Send(new TopicOutcomeMessage(request.RequestId, ""));
         return true;
     }
@@ -70,7 +70,7 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
         }
     }
 
-    private void Grant(Member member, TopicRequest topic, bool opensAfresh)
+    private void Grant(Member member, TopicRequest topic, bool opensAfresh, long memberSince)
     {
         if (!map.IsOpen(member.Key, topic.TopicId))
         {
@@ -85,7 +85,7 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
             }
         }
 
-        map.SetRole(member.Key, topic.TopicId, topic.Role);
+        map.SetRole(member.Key, topic.TopicId, topic.Role, topic.Contract.IsPinned, memberSince);
     }
 
     private string? Refuse(Member member, TopicRequest topic)

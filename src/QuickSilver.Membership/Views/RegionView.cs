@@ -16,11 +16,14 @@ internal sealed record RegionView
     public required IPEndPoint? Group { get; init; }
     public required ImmutableArray<NodeKey> Members { get; init; }
     public RepairRules Repair { get; init; } = RepairRules.Default;
+    // Of a pinned topic's region: for each member, the configuration since which it is one. Empty in other regions.
+    public ImmutableArray<long> Since { get; init; } = [];
 
     /// <summary>Whether both are equal, the members compared one by one; the record's own equality compares the arrays' identity.</summary>
     public bool HasContentOf(RegionView other) =>
         RegionId == other.RegionId && Number == other.Number && Configuration == other.Configuration
-        && Equals(Group, other.Group) && Repair == other.Repair && Members.AsSpan().SequenceEqual(other.Members.AsSpan());
+        && Equals(Group, other.Group) && Repair == other.Repair && Members.AsSpan().SequenceEqual(other.Members.AsSpan())
+        && Since.AsSpan().SequenceEqual(other.Since.AsSpan());
 
     public override string ToString() => $"region {RegionId:x}/{Number} ({Members.Length} members, {(Group is null ? "no group" : Group)})";
 }

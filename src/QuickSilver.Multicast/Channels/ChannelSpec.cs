@@ -6,6 +6,12 @@ internal readonly record struct ChannelSpec(ulong Topic)
 {
     public Reliability Reliability { get; init; }
 
+    /// <summary>
+    /// The topic owns its region, so that its subscribers are the members of a closed view, of each of which the sink is told between
+    /// the messages. For reliable channels only.
+    /// </summary>
+    public bool IsPinned { get; init; }
+
     /// <summary>The class of the streams that carry it.</summary>
     public StreamClass Class => Reliability == Reliability.Reliable ? StreamClass.Reliable : StreamClass.BestEffort;
 

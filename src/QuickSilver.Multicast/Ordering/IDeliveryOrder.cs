@@ -19,6 +19,11 @@ internal interface IDeliveryOrder
 
     /// <summary>These messages never come.</summary>
     void OnGap(in TopicGap gap);
+
+    /// <summary>Of a pinned topic: what is offered from now on was sent in this view, and nothing of the one before is left.</summary>
+    void OnView(MemberView view)
+    {
+    }
 }
 
 // What a publisher says of its messages' place among those of others.

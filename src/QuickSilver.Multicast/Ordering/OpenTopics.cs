@@ -20,6 +20,8 @@ internal sealed class OpenTopics(MulticastNode node)
     // Closed, and their numbers may not rest yet.
     private readonly List<TopicSender> _closing = [];
     private readonly Dictionary<ChannelKey, TopicReceiver> _receivers = [];
+    // Of the pinned topics to which this node subscribes; null before the first.
+    private SortedDictionary<ulong, ViewSequence>? _sequences;
 
     /// <summary>Topics, reliable and not, that a node may have published in its life: 40 bytes of each stay.</summary>
     public const int MostNumbered = 1 << 20;
@@ -51,11 +53,15 @@ internal sealed class OpenTopics(MulticastNode node)
     public TopicReceiver? FindReceiver(ulong topicId, StreamClass streamClass) =>
         _receivers.GetValueOrDefault(new ChannelKey(topicId, streamClass));
 
+    public ViewSequence? ViewsOf(ulong topicId) => _sequences?.GetValueOrDefault(topicId);
+
     public TopicSender OpenPublisher(in ChannelSpec channel)
     {
+        Check(channel);
         var numbers = NumbersOf(channel.Key);
         var sender = new TopicSender(channel, numbers, node) { NextOfTopic = _senders.GetValueOrDefault(channel.Topic) };
         _senders[channel.Topic] = sender;
+        sender.IsHeld = ViewsOf(channel.Topic) is { IsHeld: true };
         if (ViewOf(channel.Topic) is { } view)
         {
             sender.Apply(view);
@@ -64,10 +70,16 @@ internal sealed class OpenTopics(MulticastNode node)
         return sender;
     }
 
-    public TopicReceiver OpenSubscription(in ChannelSpec channel, ITopicSink sink)
+    public TopicReceiver OpenSubscription(in ChannelSpec channel, IDeliverySink sink)
     {
+        Check(channel);
         var receiver = new TopicReceiver(channel, sink, node);
         _receivers.Add(channel.Key, receiver);
+        if (channel.IsPinned)
+        {
+            (_sequences ??= []).Add(channel.Topic, new ViewSequence(node, receiver, receiver.Sink));
+        }
+
         if (ViewOf(channel.Topic) is { Subscribed: true } view)
         {
             receiver.ActiveFrom = view.Configuration;
@@ -96,6 +108,26 @@ internal sealed class OpenTopics(MulticastNode node)
         {
             sender.Route();
             sender.MarkRoutes(change.Number);
+        }
+
+        FollowRegions();
+    }
+
+    /// <summary>Views were closed: the next ones of pinned topics may be installed.</summary>
+    public void InstallViews()
+    {
+        foreach (var sequence in Sequences())
+        {
+            sequence.TryInstall();
+        }
+    }
+
+    /// <summary>The topic's publishers may take messages, or must not.</summary>
+    public void SetHeld(ulong topicId, bool isHeld)
+    {
+        for (var sender = _senders.GetValueOrDefault(topicId); sender is not null; sender = sender.NextOfTopic)
+        {
+            sender.IsHeld = isHeld;
         }
     }
 
@@ -172,6 +204,11 @@ internal sealed class OpenTopics(MulticastNode node)
     public void Forget(TopicReceiver receiver)
     {
         _receivers.Remove(new ChannelKey(receiver.TopicId, receiver.Class));
+        if (_sequences is not null && _sequences.Remove(receiver.TopicId, out var sequence))
+        {
+            sequence.Close();
+        }
+
         if (ViewOf(receiver.TopicId) is { } view)
         {
             _views[receiver.TopicId] = view with { Subscribed = false };
@@ -179,6 +216,30 @@ internal sealed class OpenTopics(MulticastNode node)
 
         ForgetView(receiver.TopicId);
     }
+
+    private static void Check(in ChannelSpec channel)
+    {
+        if (channel.IsPinned && !channel.Class.IsReliable)
+        {
+            throw new ArgumentException($"Topic {channel.Topic:x} is pinned and best effort: only a reliable topic can be pinned.", nameof(channel));
+        }
+    }
+
+    // A region may have a new view though nothing of its topic changed.
+    private void FollowRegions()
+    {
+        foreach (var sequence in Sequences())
+        {
+            if (ViewOf(sequence.TopicId) is { Subscribed: true, Regions: [var region] } && node.RegionOf(region) is { } view
+                && view.Members.AsSpan().BinarySearch(node.Context.Self) >= 0)
+            {
+                sequence.OnView(view);
+            }
+        }
+    }
+
+    // Those above may close topics while they are told.
+    private ViewSequence[] Sequences() => _sequences is null ? [] : [.. _sequences.Values];
 
     private TopicNumbers NumbersOf(ChannelKey topic)
     {

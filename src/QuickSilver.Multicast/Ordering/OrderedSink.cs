@@ -1,20 +1,21 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
+using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Ordering;
 
 // An order before a subscription's sink. What may not go up yet is refused as if the sink had no room, so it waits where messages of a
 // slow reader wait, within the same bounds, and its sender is told to wait if that is much. What went up may be what others wait for:
 // then they are offered again, soon and not from within the call, which is in the midst of another sender's run.
-internal sealed class OrderedSink : ITopicSink
+internal sealed class OrderedSink : IDeliverySink
 {
     private readonly INodeEnvironment _environment;
-    private readonly ITopicSink _sink;
+    private readonly IDeliverySink _sink;
     private readonly IDeliveryOrder _order;
     private readonly Alarm _offerAgain;
     private bool _isWaiting;
 
-    public OrderedSink(INodeEnvironment environment, ITopicSink sink, IDeliveryOrder order, Action resume)
+    public OrderedSink(INodeEnvironment environment, IDeliverySink sink, IDeliveryOrder order, Action resume)
     {
         _environment = environment;
         _sink = sink;
@@ -51,6 +52,14 @@ internal sealed class OrderedSink : ITopicSink
         _sink.OnGap(gap);
         OfferAgain();
     }
+
+    public void OnView(MemberView view)
+    {
+        _order.OnView(view);
+        _sink.OnView(view);
+    }
+
+    public void OnFlush(IFlushBarrier barrier) => _sink.OnFlush(barrier);
 
     public void Close() => _environment.Cancel(_offerAgain);
 

@@ -1,4 +1,5 @@
 using System.Buffers;
+using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Ordering;
 

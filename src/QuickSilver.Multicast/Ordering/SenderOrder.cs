@@ -1,4 +1,5 @@
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Reassembly;
 using QuickSilver.Multicast.Receiving;
 
@@ -23,7 +24,7 @@ internal readonly struct HeldMessage(InboundStream stream, long packet, in Deliv
 }
 
 // One sender's run in one topic at one subscriber. Next is 0 until it is known where the run begins.
-internal sealed class SenderOrder(NodeKey sender, ITopicSink sink)
+internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
 {
     // Apart, so that what a message in its turn looks at is small.
     private readonly Waiting _waiting = new();

@@ -20,13 +20,15 @@ internal sealed class TopicReceiver : ITopicReceiver
     private Dictionary<NodeKey, SenderOrder>? _bySender;
     private SendersAside? _aside;
     private readonly MulticastNode _node;
-    private readonly ITopicSink _sink;
+    private readonly IDeliverySink _sink;
+    private readonly bool _isPinned;
     private bool _isClosed;
 
-    public TopicReceiver(in ChannelSpec channel, ITopicSink sink, MulticastNode node)
+    public TopicReceiver(in ChannelSpec channel, IDeliverySink sink, MulticastNode node)
     {
         TopicId = channel.Topic;
         Class = channel.Class;
+        _isPinned = channel.IsPinned;
         _node = node;
         _sink = node.Context.Options.Order.ForSubscription(node.Context, channel) is { } order
             ? new OrderedSink(node.Context.Environment, sink, order, Resume)
@@ -36,9 +38,15 @@ internal sealed class TopicReceiver : ITopicReceiver
     /// <summary>Each sender's run, for diagnostics.</summary>
     public IReadOnlyList<SenderOrder> Orders => _senders ?? [];
 
+    /// <summary>Where its messages go, through the order that the channel has.</summary>
+    public IDeliverySink Sink => _sink;
+
     public ulong TopicId { get; }
     public StreamClass Class { get; }
     public bool IsReliable => Class.IsReliable;
+
+    /// <summary>A message was refused, and its sender's next ones wait for room.</summary>
+    public bool IsAnyBlocked => _senders is not null && _senders.Exists(static order => order.IsBlocked);
 
     public string? Name { get; set; }
 
@@ -64,14 +72,19 @@ internal sealed class TopicReceiver : ITopicReceiver
         }
 
         var order = Find(stream.Sender);
-        StreamOrders.Note(stream, TopicId, order);
+        bool isAhead = IsAhead(stream);
+        if (!isAhead)
+        {
+            StreamOrders.Note(stream, TopicId, order);
+        }
+
         if (!message.StartTable.IsEmpty)
         {
             Begin(order, stream, message.StartTable);
         }
 
         long sequence = message.Delivered.Sequence;
-        if (order.Next == sequence && TryPass(order, message.Delivered))
+        if (order.Next == sequence && !isAhead && TryPass(order, message.Delivered))
         {
             order.Next++;
             if (order.HeldCount > 0)
@@ -204,9 +217,10 @@ internal sealed class TopicReceiver : ITopicReceiver
             }
 
             order.TryPeekHeld(first, out var held);
-            if (_node.AwaitReadBefore(held.Stream))
+            if (IsAhead(held.Stream) || _node.AwaitReadBefore(held.Stream))
             {
-                // Something that waits there may come before this one, though nothing is missing there any more.
+                // Something that waits there may come before this one, though nothing is missing there any more; and of a view that
+                // is not installed yet nothing goes up, or is told.
                 return;
             }
 
@@ -246,6 +260,20 @@ internal sealed class TopicReceiver : ITopicReceiver
         }
     }
 
+    /// <summary>What came of the view that was installed, and waited for that, goes on.</summary>
+    public void OnInstalled()
+    {
+        for (int i = 0; i < _senders?.Count; i++)
+        {
+            var order = _senders[i];
+            Drain(order);
+            if (order.TryFirstHeld(out long first) && order.TryPeekHeld(first, out var held) && !IsAhead(held.Stream))
+            {
+                _node.OnLoss(held.Stream);
+            }
+        }
+    }
+
     public void Resume()
     {
         for (int i = 0; i < _senders?.Count; i++)
@@ -272,6 +300,11 @@ internal sealed class TopicReceiver : ITopicReceiver
                     _node.Losses.Note(this, order);
                 }
             }
+        }
+
+        if (_isPinned && !_isClosed)
+        {
+            _node.ViewsOf(TopicId)?.TryInstall();
         }
     }
 
@@ -310,7 +343,7 @@ internal sealed class TopicReceiver : ITopicReceiver
     {
         while (order.TryPeekHeld(order.Next, out var held))
         {
-            if (!TryPass(order, held.Message))
+            if (IsAhead(held.Stream) || !TryPass(order, held.Message))
             {
                 return;
             }
@@ -319,6 +352,8 @@ internal sealed class TopicReceiver : ITopicReceiver
             order.Next++;
         }
     }
+
+    private bool IsAhead(InboundStream stream) => _isPinned && _node.ViewsOf(TopicId)?.IsAhead(stream.View) != false;
 
     private SenderOrder Find(NodeKey sender)
     {

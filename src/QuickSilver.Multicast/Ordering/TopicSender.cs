@@ -32,6 +32,10 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, Mul
     /// <summary>The membership service has said who subscribes.</summary>
     public bool HasView => _view is not null;
     public IRoomObserver? RoomObserver { get; set; }
+
+    /// <summary>A flush barrier of its pinned topic is not released yet.</summary>
+    public bool IsHeld { get; set; }
+
     public IReadOnlyList<RegionSender> Routes => _routes;
     // Another sender of the topic at this node; they hang together.
     public TopicSender? NextOfTopic { get; set; }
@@ -304,7 +308,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, Mul
             Prune();
         }
 
-        if (_view is null || _isClosed || _isStartTableFull || numbers.Next > numbers.CreditThrough)
+        if (_view is null || _isClosed || IsHeld || _isStartTableFull || numbers.Next > numbers.CreditThrough)
         {
             return false;
         }

@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Numerics;
+using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Reassembly;
 

@@ -1,4 +1,5 @@
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Reassembly;
 
 namespace QuickSilver.Multicast.Receiving;

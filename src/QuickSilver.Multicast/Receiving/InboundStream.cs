@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
@@ -446,27 +447,49 @@ internal sealed class InboundStream
         while (MessageHeader.TryRead(packet[at..], out int bytes, out var marks, out ulong topicId, out long number))
         {
             at += MessageHeader.Bytes;
-            var preamble = default(MessagePreamble);
-            bool isWhole = marks == MessageMarks.None || MessagePreamble.TryMeasure(packet[at..], marks, out preamble);
-            if (!isWhole || bytes > MulticastOptions.MaxMessageBytes || number is <= 0 or > MessageHeader.MaxNumber)
+            int payload = at;
+            int fieldBytes = 0;
+            if (marks != MessageMarks.None)
+            {
+                payload = ReadPreamble(packet, at, marks, ref message, out fieldBytes);
+            }
+
+            if (payload < 0 || bytes > MulticastOptions.MaxMessageBytes || number is <= 0 or > MessageHeader.MaxNumber)
             {
                 _context.Counters.Drop(DropReason.Malformed);
                 break;
             }
 
-            if (at + preamble.Bytes + bytes > packet.Length)
+            if (payload + bytes > packet.Length)
             {
                 _assembler.Begin(sequence, topicId, number, bytes, marks, packet[at..]);
                 break;
             }
 
-            message.StartTable = packet.Slice(at, preamble.TableBytes);
-            at += preamble.Bytes;
-            message.Delivered.Set(topicId, number, slab, from + at, bytes, preamble.FieldBytes);
+            message.Delivered.Set(topicId, number, slab, from + payload, bytes, fieldBytes);
             _consumer.OnMessage(this, message);
-            at += bytes;
+            at = payload + bytes;
+            if (marks != MessageMarks.None)
+            {
+                message.StartTable = default;
+            }
         }
 
         _delivering = false;
+    }
+
+    // Out of line: few messages have one. Returns where the payload begins; below 0, the preamble is damaged.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static int ReadPreamble(ReadOnlySpan<byte> packet, int at, MessageMarks marks, ref StreamMessage message, out int fieldBytes)
+    {
+        if (!MessagePreamble.TryMeasure(packet[at..], marks, out var preamble))
+        {
+            fieldBytes = 0;
+            return -1;
+        }
+
+        fieldBytes = preamble.FieldBytes;
+        message.StartTable = packet.Slice(at, preamble.TableBytes);
+        return at + preamble.Bytes;
     }
 }

@@ -132,6 +132,11 @@ internal sealed class NodeWaits
             return "the membership service to say who subscribes";
         }
 
+        if (topic.IsHeld)
+        {
+            return "the subscription of this node to release the flush barrier of the topic's new view";
+        }
+
         if (_node.CreditLimits.SlowestOf(topic.TopicId) is { } slowest)
         {
             return $"a reader on node {slowest.Member}, which has room up to message {slowest.Through} of {topic.Sent}";

@@ -1,6 +1,6 @@
 using System.Runtime.CompilerServices;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Publishing;
 using QuickSilver.Serialization;
 using QuickSilver.Topics;

@@ -1,4 +1,4 @@
-using QuickSilver.Multicast;
+using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver;
 

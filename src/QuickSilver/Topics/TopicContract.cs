@@ -15,6 +15,7 @@ internal static class TopicContract
             TypeName = schema.TypeName,
             Kind = schema.Kind,
             Guarantee = options.Guarantee.ToString(),
+            IsPinned = options.IsPinned,
             Fields = Fields(schema.Fields),
             Nested = [.. schema.Nested.Select(message => new ContractMessage(message.Name, Fields(message.Fields)))],
         };

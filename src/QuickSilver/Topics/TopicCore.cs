@@ -13,7 +13,7 @@ namespace QuickSilver.Topics;
 
 // One topic of one node, shared by all its endpoints: the union of their access is what the membership service is asked
 // for, and one sender and one receiver serve them all. Core thread only, where nothing else is said.
-internal sealed class TopicCore : SignalRequest, ITopicSink
+internal sealed class TopicCore : SignalRequest, IDeliverySink
 {
     private readonly ContractDescription _contract;
     // Null while there are none.
@@ -71,6 +71,7 @@ internal sealed class TopicCore : SignalRequest, ITopicSink
     private ChannelSpec Channel => new(Id)
     {
         Reliability = _contract.Guarantee == nameof(Guarantee.Reliable) ? Reliability.Reliable : Reliability.BestEffort,
+        IsPinned = _contract.IsPinned,
     };
 
     /// <summary>From any thread: subscribers in the last view.</summary>

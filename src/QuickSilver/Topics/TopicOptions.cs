@@ -26,6 +26,9 @@ public sealed record TopicOptions
     /// node's other endpoints of the topic continue. 00:00:00.1 to 1.00:00:00; default: null, no limit.
     /// </summary>
     public TimeSpan? SlowReaderLimit { get; init; }
+
+    // The topic owns its region, and its subscribers are the members of a closed view. For what builds on views.
+    internal bool IsPinned { get; init; }
 }
 
 /// <summary>

@@ -8,14 +8,18 @@ namespace QuickSilver.Multicast.Tests.Infrastructure;
 
 internal readonly record struct Received(NodeKey Sender, ulong Topic, long Sequence, uint Hash, int Bytes);
 
+internal sealed record SeenView(MemberView View, int At, Host.Sink By);
+
 // One node of a test: its multicast, what it published and what it was given.
 internal sealed class Host
 {
+    private readonly MulticastCluster _cluster;
     private readonly Dictionary<ulong, ITopicSender> _senders = [];
     private readonly Dictionary<ulong, (ITopicReceiver Receiver, Sink Sink)> _receivers = [];
 
     public Host(MulticastCluster cluster, SimulatedMachine node, MulticastOptions options)
     {
+        _cluster = cluster;
         Node = node;
         Multicast = new MulticastNode(node.Environment, options, (observer, address) =>
             Membership = cluster.Service.Add(node, observer, address.EndPoint));
@@ -28,6 +32,9 @@ internal sealed class Host
     public List<Received> Log { get; } = [];
     public List<TopicGap> Gaps { get; } = [];
     public Dictionary<(ulong Topic, long Sequence), uint> Published { get; } = [];
+
+    /// <summary>The views of pinned topics that came, each with the number of messages that had come before it.</summary>
+    public List<SeenView> Views { get; } = [];
     public long Refused { get; private set; }
 
     /// <summary>Each message carries the hash of its payload beside it.</summary>
@@ -51,8 +58,21 @@ internal sealed class Host
         return sink;
     }
 
-    private static ChannelSpec Channel(ulong topic, bool reliable) =>
-        new(topic) { Reliability = reliable ? Reliability.Reliable : Reliability.BestEffort };
+    private ChannelSpec Channel(ulong topic, bool reliable) => new(topic)
+    {
+        Reliability = reliable ? Reliability.Reliable : Reliability.BestEffort,
+        IsPinned = _cluster.Service.Pinned.Contains(topic),
+    };
+
+    public Sink SinkOf(ulong topic) => _receivers[topic].Sink;
+
+    /// <summary>It goes on to publish.</summary>
+    public void StopsReceiving(ulong topic)
+    {
+        _receivers.Remove(topic, out var open);
+        open.Receiver.Close();
+        Membership.Subscriptions.Remove(topic);
+    }
 
     public ITopicReceiver ReceiverOf(ulong topic) => _receivers[topic].Receiver;
 
@@ -154,11 +174,18 @@ internal sealed class Host
         return hash;
     }
 
-    internal sealed class Sink(Host host) : ITopicSink
+    internal sealed class Sink(Host host) : IDeliverySink
     {
         public bool IsFull { get; set; }
 
         public Action<Received>? OnReceived { get; set; }
+
+        public Action<MemberView>? OnViewed { get; set; }
+
+        public bool KeepsBarriers { get; set; }
+
+        /// <summary>Not released.</summary>
+        public List<IFlushBarrier> Barriers { get; } = [];
 
         public bool TryAccept(in DeliveredMessage message)
         {
@@ -177,5 +204,23 @@ internal sealed class Host
         }
 
         public void OnGap(in TopicGap gap) => host.Gaps.Add(gap);
+
+        public void OnView(MemberView view)
+        {
+            host.Views.Add(new SeenView(view, host.Log.Count, this));
+            OnViewed?.Invoke(view);
+        }
+
+        public void OnFlush(IFlushBarrier barrier)
+        {
+            if (KeepsBarriers)
+            {
+                Barriers.Add(barrier);
+            }
+            else
+            {
+                barrier.Release();
+            }
+        }
     }
 }

@@ -30,6 +30,12 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
 
     public RepairRules Repair { get; set; } = RepairRules.Default;
 
+    /// <summary>Topics that own their regions.</summary>
+    public HashSet<ulong> Pinned { get; } = [];
+
+    // Since when who subscribes to a pinned topic.
+    private readonly Dictionary<(string Set, NodeKey Member), long> _since = [];
+
     public TimeSpan MaxNewsDelay { get; set; } = TimeSpan.FromMilliseconds(5);
 
     public ScriptedMembership Add(SimulatedMachine node, IMembershipObserver observer, IPEndPoint endPoint)
@@ -55,11 +61,17 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
         var bySet = new SortedDictionary<string, List<ScriptedMembership>>(StringComparer.Ordinal);
         foreach (var member in _members)
         {
-            if (member.Subscriptions.Count > 0)
+            var shared = member.Subscriptions.Where(topic => !Pinned.Contains(topic)).ToList();
+            var pinned = member.Subscriptions.Where(Pinned.Contains);
+            foreach (string set in pinned.Select(Name).Append(string.Join(',', shared)).Where(set => set.Length > 0))
             {
-                string set = string.Join(',', member.Subscriptions);
                 (bySet.TryGetValue(set, out var list) ? list : bySet[set] = []).Add(member);
             }
+        }
+
+        foreach (var gone in _since.Keys.Where(one => bySet.GetValueOrDefault(one.Set)?.Exists(other => other.Self == one.Member) != true).ToList())
+        {
+            _since.Remove(gone);
         }
 
         var changed = new Dictionary<ulong, RegionView>();
@@ -78,6 +90,11 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
             }
 
             _regions[set] = (region.Id, region.Number + 1, keys, region.Group);
+            foreach (var member in keys.Where(_ => IsPinned(set)))
+            {
+                _since.TryAdd((set, member), _number);
+            }
+
             changed[region.Id] = View(_regions[set]);
         }
 
@@ -104,7 +121,7 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
         {
             _settled = least;
             _open = open;
-            foreach (var member in _members)
+            foreach (var member in _members.Where(member => member.IsUp))
             {
                 member.TellSettled(least, open);
             }
@@ -119,7 +136,18 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
         Group = region.Group,
         Members = region.Members,
         Repair = Repair,
+        Since = SinceOf(region.Id, region.Members),
     };
+
+    private static string Name(ulong topic) => topic.ToString(System.Globalization.CultureInfo.InvariantCulture);
+
+    private bool IsPinned(string set) => Pinned.Select(Name).Contains(set);
+
+    private ImmutableArray<long> SinceOf(ulong region, ImmutableArray<NodeKey> members)
+    {
+        string? set = _regions.FirstOrDefault(entry => entry.Value.Id == region).Key;
+        return set is not null && IsPinned(set) ? [.. members.Select(member => _since[(set, member)])] : [];
+    }
 
     // Sends every node everything that changed and what it has not been told of: more than the real service, never less.
     private ConfigurationChange Change(ScriptedMembership member, Dictionary<ulong, RegionView> changed)
@@ -128,7 +156,7 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
         foreach (ulong topic in member.Open.Order())
         {
             var regions = _regions
-                .Where(region => region.Key.Split(',').Contains(topic.ToString(System.Globalization.CultureInfo.InvariantCulture)))
+                .Where(region => region.Key.Split(',').Contains(Name(topic)))
                 .Select(region => region.Value.Id).Order().ToImmutableArray();
             var view = new TopicView
             {
@@ -188,6 +216,7 @@ internal sealed class ScriptedMembership(
     public NodeKey Self { get; } = self;
     public IPEndPoint EndPoint { get; } = endPoint;
     public bool IsReachable => true;
+    public bool IsUp => node.IsUp;
     public NodeRoster Roster { get; } = service.Views.NoNodes;
     public SortedSet<ulong> Subscriptions { get; } = [];
     public HashSet<ulong> Open { get; } = [];

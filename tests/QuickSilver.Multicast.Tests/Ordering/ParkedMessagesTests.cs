@@ -1,5 +1,6 @@
 using FsCheck;
 using FsCheck.Fluent;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering;
 
 namespace QuickSilver.Multicast.Tests.Ordering;

@@ -1,6 +1,7 @@
 using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering;
 
 namespace QuickSilver.Multicast.Tests.Ordering;
@@ -59,7 +60,7 @@ public sealed class StreamOrdersTests
         }
     }
 
-    private sealed class NoSink : ITopicSink
+    private sealed class NoSink : IDeliverySink
     {
         public bool TryAccept(in DeliveredMessage message) => true;
 

@@ -1,3 +1,4 @@
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
 

@@ -43,6 +43,9 @@ internal sealed record ClusterSetup
     /// <summary>Of topics by their numbers: a third of them, where the seed has any.</summary>
     public bool IsBestEffort(ulong topic) => Hardships.HasFlag(Hardships.BestEffort) && topic % 3 == 0;
 
+    /// <summary>Every reliable topic owns its region.</summary>
+    public bool PinsTopics { get; init; }
+
     /// <summary>Some subscribers are handlers that throw or block, or slow readers, until the faults are over (F7).</summary>
     public bool HasOddSubscribers { get; init; }
 

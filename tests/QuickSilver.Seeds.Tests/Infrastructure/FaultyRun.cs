@@ -42,7 +42,7 @@ internal abstract partial class FaultyRun(string name, ITestOutputHelper? output
     {
         var checkers = WholeCluster.AllCheckers(scene.MayPart, scene.Cluster.IsEmbedded, scene.Cluster.IsBestEffort)
             .Where(checker => checker is not RepairChecker || scene.Cluster.CountsLosses);
-        using var cluster = new WholeCluster(seed, scene.Cluster, [.. checkers, tail]) { MayPart = scene.MayPart };
+        using var cluster = new WholeCluster(seed, scene.Cluster, [.. checkers, .. Synchrony(scene), tail]) { MayPart = scene.MayPart };
         Open(cluster, scene);
         var load = new HardLoad(cluster, scene);
         load.ChooseSleepers();
@@ -75,6 +75,9 @@ internal abstract partial class FaultyRun(string name, ITestOutputHelper? output
         cluster.History.AssertHolds();
         return cluster.Result();
     }
+
+    private static SynchronyChecker[] Synchrony(Scene scene) =>
+        scene.Cluster.PinsTopics && !scene.MayPart ? [new SynchronyChecker(scene.Cluster.Options.Service.Replicas)] : [];
 
     // Neighbours share bundles of topics, so that regions have several members; single topics come and go.
     private static void Open(WholeCluster cluster, Scene scene)

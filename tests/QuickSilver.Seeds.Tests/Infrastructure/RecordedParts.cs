@@ -57,6 +57,8 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     public Action? OnExpelled { get; set; }
 
+    public SynchronyChecker? Synchrony { get; init; }
+
     public void Begin(IMembershipObserver observer)
     {
         parts.Begin(new RecordedObserver(this, observer));
@@ -196,8 +198,13 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
             return sender;
         }
 
-        public ITopicReceiver OpenSubscription(in ChannelSpec channel, ITopicSink sink)
+        public ITopicReceiver OpenSubscription(in ChannelSpec channel, IDeliverySink sink)
         {
+            if (channel.IsPinned && owner.Synchrony is { } synchrony)
+            {
+                sink = new RecordedSink(owner.Key, synchrony, sink);
+            }
+
             var receiver = owner.Node.OpenSubscription(channel, sink);
             owner.Receivers[channel.Topic] = (TopicReceiver)receiver;
             return receiver;

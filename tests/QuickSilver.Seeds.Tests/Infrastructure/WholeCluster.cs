@@ -72,6 +72,7 @@ internal sealed class WholeCluster : IDisposable
             ? new ProtocolOptions(other, topicSets: setup.TopicSets, reassemblyBytes: setup.ReassemblyBytes)
             : _options;
         _tail = checkers.OfType<RecordTail>().FirstOrDefault();
+        Synchrony = checkers.OfType<SynchronyChecker>().FirstOrDefault();
         History = new History(checkers.Length > 0 ? checkers : [.. AllCheckers()]);
         Simulation = new SimulatedMachines(
             new SimulationOptions { Seed = seed, Epoch = setup.Epoch, Link = setup.Link, PoolBytes = setup.PoolBytes });
@@ -139,6 +140,9 @@ internal sealed class WholeCluster : IDisposable
 
     /// <summary>Whether nodes may lose each other and stay up.</summary>
     public bool MayPart { get; init; }
+
+    /// <summary>Who compares what members of pinned topics delivered in each view; null: nobody.</summary>
+    public SynchronyChecker? Synchrony { get; }
 
     /// <summary>Null: embedded.</summary>
     public IPEndPoint? ServiceAt { get; }

@@ -125,6 +125,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
                 OnSettled = OnSettled,
                 OnExpelled = OnExpelled,
                 OnAdmittedAnew = OnAdmittedAnew,
+                Synchrony = cluster.Synchrony,
             };
         }
 
@@ -361,6 +362,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
         {
             Guarantee = _cluster.Setup.IsBestEffort(TopicId.Of(topic)) ? Guarantee.BestEffort : Guarantee.Reliable,
             ReaderCapacity = _cluster.Setup.ReaderCapacity,
+            IsPinned = _cluster.Setup.PinsTopics && !_cluster.Setup.IsBestEffort(TopicId.Of(topic)),
         };
 
         private void OnExpelled()

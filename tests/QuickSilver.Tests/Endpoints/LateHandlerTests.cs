@@ -1,4 +1,4 @@
-using QuickSilver.Multicast;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Endpoints;

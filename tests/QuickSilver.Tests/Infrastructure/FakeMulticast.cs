@@ -17,7 +17,7 @@ internal sealed class FakeMulticast : IMulticast
     public ITopicSender OpenPublisher(in ChannelSpec channel) =>
         Senders[channel.Topic] = new FakeSender { Room = Room, IsReliable = channel.Class.IsReliable };
 
-    public ITopicReceiver OpenSubscription(in ChannelSpec channel, ITopicSink sink) =>
+    public ITopicReceiver OpenSubscription(in ChannelSpec channel, IDeliverySink sink) =>
         Receivers[channel.Topic] = new FakeReceiver(channel.Topic, sink) { IsReliable = channel.Class.IsReliable };
 }
 
@@ -133,7 +133,7 @@ internal sealed class FakeSender : ITopicSender
     public void Close() => IsClosed = true;
 }
 
-internal sealed class FakeReceiver(ulong topicId, ITopicSink sink) : ITopicReceiver
+internal sealed class FakeReceiver(ulong topicId, IDeliverySink sink) : ITopicReceiver
 {
     public static readonly NodeKey Peer = new(0xA, 1);
 

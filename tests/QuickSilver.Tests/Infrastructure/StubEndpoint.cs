@@ -1,5 +1,5 @@
 using QuickSilver.Endpoints;
-using QuickSilver.Multicast;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Topics;
 
 namespace QuickSilver.Tests.Infrastructure;

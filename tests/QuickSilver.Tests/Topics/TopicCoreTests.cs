@@ -1,6 +1,6 @@
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.Topics;

@@ -18,6 +18,8 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
     // In a registration, the request before this one that has the same contract; 0: it is here. A node may have many topics of one type,
     // and all of them must fit into a registration.
     public ulong ContractOf { get; init; }
+    // Of a pinned topic that the node is a member of: the configuration since which it is; 0: it is not.
+    public long MemberSince { get; init; }
     // How long it was where it was read.
     public int Bytes { get; init; }
 
@@ -34,6 +36,7 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
 
         buffer.Bool(6, Held);
         buffer.UInt64(7, ContractOf);
+        buffer.Int64(8, MemberSince);
     }
 
     public static SetTopicMessage Read(ReadOnlySpan<byte> body) => Read(body, named: null);
@@ -50,6 +53,7 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
         ulong contractOf = 0;
         ContractDescription? contract = null;
         bool held = false;
+        long memberSince = 0;
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -64,6 +68,7 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
                     contractOf = reader.ReadUInt64(field);
                     contract = named?.GetValueOrDefault(contractOf);
                     break;
+                case 8: memberSince = reader.ReadInt64(field); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -80,7 +85,15 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
         }
 
         var topic = new TopicRequest { Name = name, TopicId = topicId, Role = (TopicRole)role, Contract = contract };
-        return new SetTopicMessage { RequestId = requestId, Topic = topic, Held = held, ContractOf = contractOf, Bytes = body.Length };
+        return new SetTopicMessage
+        {
+            RequestId = requestId,
+            Topic = topic,
+            Held = held,
+            ContractOf = contractOf,
+            MemberSince = memberSince,
+            Bytes = body.Length,
+        };
     }
 
     private static void WriteContract(ControlBuffer buffer, int field, ContractDescription contract)
@@ -99,6 +112,7 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
             buffer.End(at);
         }
 
+        buffer.Bool(7, contract.IsPinned);
         buffer.End(start);
     }
 
@@ -128,6 +142,7 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
         string typeName = "", kind = "", guarantee = "", security = "";
         var fields = ImmutableArray.CreateBuilder<ContractField>();
         var nested = ImmutableArray.CreateBuilder<ContractMessage>();
+        bool isPinned = false;
         int fieldsLeft = ContractLimits.MaxFields + 1;
         while (reader.TryReadField(out var field))
         {
@@ -139,6 +154,7 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
                 case 4: security = reader.ReadText(field, int.MaxValue); break;
                 case 5 when fieldsLeft > 0: fields.Add(ReadField(ref reader, field, ref fieldsLeft)); break;
                 case 6 when nested.Count <= ContractLimits.MaxNested: nested.Add(ReadNested(ref reader, field, ref fieldsLeft)); break;
+                case 7: isPinned = reader.ReadBool(field); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -149,6 +165,7 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
             Kind = kind,
             Guarantee = guarantee,
             Security = security,
+            IsPinned = isPinned,
             Fields = fields.DrainToImmutable(),
             Nested = nested.DrainToImmutable(),
         };

@@ -97,7 +97,7 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
         public ITopicSender OpenPublisher(in ChannelSpec channel) =>
             new RecordedSender(owner, channel.Topic, (TopicSender)multicast.OpenPublisher(channel));
 
-        public ITopicReceiver OpenSubscription(in ChannelSpec channel, ITopicSink sink)
+        public ITopicReceiver OpenSubscription(in ChannelSpec channel, IDeliverySink sink)
         {
             var receiver = multicast.OpenSubscription(channel, sink);
             owner._receivers[channel.Topic] = (TopicReceiver)receiver;

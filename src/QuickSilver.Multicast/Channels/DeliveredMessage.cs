@@ -1,7 +1,6 @@
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Channels;
 
-namespace QuickSilver.Multicast;
+namespace QuickSilver.Multicast.Channels;
 
 // One message as it is handed up, valid during the call only. Its payload lies where it was received, or where it was put
 // together when it spanned packets: who keeps the bytes copies them.
@@ -44,52 +43,4 @@ internal struct DeliveredMessage(NodeKey sender)
         Length = length;
         _extensionBytes = extensionBytes;
     }
-}
-
-// Why a range of messages does not come.
-internal enum TopicGapReason
-{
-    // Nobody who is left has them.
-    SenderGone = 0,
-    // They were sent while this node was in another cluster than the sender.
-    SentElsewhere = 1,
-    // Lost, and the topic does not repair.
-    Unrepaired = 2,
-}
-
-// A range of a sender's messages in a topic that this subscriber will never get, ends included.
-internal readonly record struct TopicGap(NodeKey Sender, ulong TopicId, long First, long Last, TopicGapReason Reason);
-
-// A range of a sender's messages that came, and that the subscription had no room for so far, ends included.
-internal readonly record struct UntakenRange(NodeKey Sender, long First, long Last);
-
-// Where a subscription's messages go. Core thread; must not block.
-internal interface ITopicSink
-{
-    /// <summary>False: no room. The message stays below, unacknowledged, and comes again after TopicReceiver.Resume.</summary>
-    bool TryAccept(in DeliveredMessage message);
-
-    /// <summary>Who may be given the messages straight, with nothing between; null: nobody, or not now.</summary>
-    IDirectSink? Direct => null;
-
-    void OnGap(in TopicGap gap);
-}
-
-// The one consumer of a subscription, while it is the only one and nothing is owed to it. Core thread; throws nothing.
-internal interface IDirectSink
-{
-    /// <summary>False: it is not that one any more. The message goes to the sink.</summary>
-    bool TryTake(in DeliveredMessage message);
-
-    /// <summary>Reads what <see cref="TryTake"/> will, so that it is in the cache then; gives something of it.</summary>
-    int Touch();
-}
-
-// Told once when a message is stable: every subscriber of the view it was sent in holds it, or was removed from the view.
-internal interface IStabilityObserver
-{
-    void OnStable(long sequence);
-
-    /// <summary>The message cannot become stable any more (the node stops, or was expelled).</summary>
-    void OnAbandoned(long sequence, string reason);
 }

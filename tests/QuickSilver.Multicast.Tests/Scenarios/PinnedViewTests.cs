@@ -1,0 +1,286 @@
+using System.Globalization;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Tests.Infrastructure;
+using QuickSilver.Simulation;
+
+namespace QuickSilver.Multicast.Tests.Scenarios;
+
+// The views of a pinned topic come between its messages (I6), and a barrier holds its publishers.
+public sealed class PinnedViewTests
+{
+    private const ulong Topic = 1;
+
+    [Fact]
+    public void The_first_view_comes_before_the_first_message()
+    {
+        var cluster = Running(1, members: 3);
+        cluster[0].PublishAll(Topic, 50, 100);
+        Assert.True(cluster.RunUntil(() => cluster.Hosts.TrueForAll(host => host.Log.Count == 50)));
+        foreach (var host in cluster.Hosts)
+        {
+            var (view, at, _) = Assert.Single(host.Views);
+            Assert.Equal(0, at);
+            Assert.Equal([.. cluster.Hosts.Select(one => one.Key).Order()], view.Members.ToArray());
+            Assert.Equal(view.Members.ToArray(), view.Joined.ToArray());
+            Assert.Empty(view.Left);
+        }
+    }
+
+    [Fact]
+    public void Members_are_ranked_by_their_age_in_the_topic_and_not_by_their_keys()
+    {
+        var cluster = Running(2, members: 0, nodes: 3);
+        foreach (int joins in new[] { 2, 0, 1 })
+        {
+            cluster[joins].Subscribes(Topic);
+            cluster.Commit();
+        }
+
+        NodeKey[] byAge = [cluster[2].Key, cluster[0].Key, cluster[1].Key];
+        Assert.True(cluster.RunUntil(() => cluster.Hosts.TrueForAll(host => host.Views[^1].View.Members.SequenceEqual(byAge))));
+        Assert.Equal([cluster[1].Key], cluster[2].Views[^1].View.Joined.ToArray());
+
+        cluster[2].Unsubscribes(Topic);
+        cluster.Commit();
+        Assert.True(cluster.RunUntil(() => cluster[0].Views[^1].View.Members.SequenceEqual(byAge.Skip(1))));
+        Assert.Equal([cluster[2].Key], cluster[0].Views[^1].View.Left.ToArray());
+        Assert.Empty(cluster[0].Views[^1].View.Joined);
+    }
+
+    [Fact]
+    public void A_message_of_the_new_view_waits_until_all_of_the_old_one_were_delivered()
+    {
+        var cluster = Running(3, members: 3, nodes: 4, link: new LinkModel { Loss = 0.2 });
+        cluster[0].PublishAll(Topic, 300, 300);
+        cluster[1].PublishAll(Topic, 300, 300);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(3));
+        cluster[3].Subscribes(Topic);
+        cluster.Service.Commit();
+        cluster[0].PublishAll(Topic, 300, 300);
+        cluster[1].PublishAll(Topic, 300, 300);
+        Assert.True(cluster.RunUntil(() => cluster.Hosts.Take(3).All(host => host.Log.Count == 1_200 && host.Views.Count == 2)));
+        // All agree on what came before the second view, sender by sender.
+        Assert.Single(cluster.Hosts.Take(3).Select(host => Summary(host, 0, host.Views[1].At)).Distinct());
+        Assert.True(cluster.RunUntil(() => cluster[3].Log.Count == 1_200 - cluster[0].Views[1].At));
+    }
+
+    [Fact]
+    public void A_view_waits_for_a_reader_that_has_no_room_for_the_messages_before_it()
+    {
+        var cluster = Running(4, members: 2, nodes: 3);
+        var sink = cluster[1].SinkOf(Topic);
+        sink.IsFull = true;
+        cluster[0].PublishAll(Topic, 20, 100);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
+        cluster[2].Subscribes(Topic);
+        cluster.Commit();
+        cluster.Simulation.Run(TimeSpan.FromSeconds(2));
+        Assert.Equal(2, cluster[0].Views.Count);
+        Assert.Single(cluster[1].Views);
+
+        sink.IsFull = false;
+        cluster[1].Resume(Topic);
+        Assert.True(cluster.RunUntil(() => cluster[1].Views.Count == 2));
+        Assert.Equal(20, cluster[1].Views[1].At);
+    }
+
+    [Fact]
+    public void A_barrier_holds_the_publishers_of_its_node_until_it_is_released()
+    {
+        var cluster = Running(5, members: 2, nodes: 3);
+        var sink = cluster[0].SinkOf(Topic);
+        sink.KeepsBarriers = true;
+        cluster[2].Subscribes(Topic);
+        cluster.Commit();
+        var barrier = Assert.Single(sink.Barriers);
+        Assert.Equal(cluster[2].Views[0].View.Configuration, barrier.Configuration);
+        cluster[0].PublishAll(Topic, 10, 100);
+        cluster[1].PublishAll(Topic, 10, 100);
+        cluster.Simulation.Run(TimeSpan.FromSeconds(2));
+        Assert.All(cluster.Hosts, host => Assert.Equal(10, host.Log.Count));
+        Assert.Equal(2, cluster[0].Views.Count);
+
+        cluster[0].OnCore(barrier.Release);
+        cluster[0].OnCore(barrier.Release);
+        Assert.True(cluster.RunUntil(() => cluster.Hosts.TrueForAll(host => host.Log.Count == 20)));
+    }
+
+    [Fact]
+    public void A_barrier_that_is_never_released_is_named_as_what_the_publisher_waits_for()
+    {
+        var cluster = Running(6, members: 2, nodes: 3);
+        cluster[0].SinkOf(Topic).KeepsBarriers = true;
+        cluster[2].Subscribes(Topic);
+        cluster.Commit();
+        cluster[0].PublishAll(Topic, 10, 100);
+        Assert.True(cluster.RunUntil(() => cluster[0].Multicast.Trouble is not null));
+        Assert.Contains("flush barrier", cluster[0].Multicast.Trouble, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_subscription_that_closes_lets_its_barrier_go()
+    {
+        var cluster = Running(7, members: 2, nodes: 3);
+        cluster[0].SinkOf(Topic).KeepsBarriers = true;
+        cluster[2].Subscribes(Topic);
+        cluster.Commit();
+        cluster[0].PublishAll(Topic, 10, 100);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(100));
+        Assert.Empty(cluster[1].Log);
+
+        cluster[0].ReceiverOf(Topic).Close();
+        Assert.True(cluster.RunUntil(() => cluster[1].Log.Count == 10));
+    }
+
+    [Fact]
+    public void An_unsubscribed_publisher_is_not_held_and_its_messages_wait_for_the_view()
+    {
+        var cluster = Running(8, members: 0, nodes: 3);
+        cluster[1].Subscribes(Topic);
+        cluster.Commit();
+        cluster[2].Subscribes(Topic);
+        cluster.Service.Commit();
+        cluster[0].PublishAll(Topic, 100, 100);
+        Assert.True(cluster.RunUntil(() => cluster[1].Log.Count == 100 && cluster[1].Views.Count == 2));
+    }
+
+    [Fact]
+    public void A_best_effort_topic_cannot_be_pinned()
+    {
+        var cluster = Running(9, members: 0);
+        var channel = new ChannelSpec(Topic) { Reliability = Reliability.BestEffort, IsPinned = true };
+        Assert.Throws<ArgumentException>(() => cluster[0].Multicast.OpenPublisher(channel));
+    }
+
+    // Of two members that go from one view to the next both deliver the same of each sender in the first (I6), and all agree on the
+    // members of a view and their ranks.
+    [Fact]
+    public void Members_that_go_from_view_to_view_together_deliver_the_same_in_between()
+    {
+        int compared = 0;
+        for (ulong seed = 1; seed <= 60; seed++)
+        {
+            var chance = new Random((int)seed);
+            var link = new LinkModel { Loss = chance.NextDouble() * 0.2, Jitter = TimeSpan.FromMilliseconds(chance.Next(3)) };
+            var cluster = Running(seed, members: 4, nodes: 6, link);
+            var gone = new HashSet<Host>();
+            for (int step = 0; step < 8; step++)
+            {
+                foreach (var host in cluster.Hosts.Where(host => !gone.Contains(host)))
+                {
+                    host.PublishAll(Topic, chance.Next(60), chance.Next(10, 2_500));
+                }
+
+                cluster.Simulation.Run(TimeSpan.FromMilliseconds(chance.Next(1, 30)));
+                Change(cluster, chance, gone);
+            }
+
+            // Each sender's last message is sent in the last view.
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(20));
+            var left = cluster.Hosts.Where(host => !gone.Contains(host)).ToList();
+            var members = left.Where(host => host.IsSubscribed(Topic)).ToList();
+            var before = left.ToDictionary(host => host, host => host.Published.Count);
+            left.ForEach(host => host.PublishAll(Topic, 1, 100));
+            bool isDone = cluster.RunUntil(
+                () => left.TrueForAll(sender => sender.Published.Count > before[sender]
+                    && members.TrueForAll(host => host.SequencesOf(sender.Key, Topic).LastOrDefault()
+                        == sender.Published.Keys.Max(one => one.Sequence))),
+                seconds: 60);
+            Assert.True(isDone, $"Seed {seed}: {string.Join(' ', members.Select(host => $"{host.Key}: {host.Views.Count} views, {host.Log.Count}"))}");
+            compared += AssertSynchrony(seed, [.. cluster.Hosts]);
+        }
+
+        Assert.InRange(compared, 100, int.MaxValue);
+    }
+
+    private static void Change(MulticastCluster cluster, Random chance, HashSet<Host> gone)
+    {
+        var one = cluster[chance.Next(6)];
+        if (gone.Contains(one))
+        {
+            return;
+        }
+
+        if (gone.Count < 2 && chance.Next(4) == 0)
+        {
+            gone.Add(one);
+            one.Node.Crash();
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(chance.Next(1, 300)));
+            cluster.Service.Remove(one.Key);
+            return;
+        }
+
+        if (one.IsSubscribed(Topic))
+        {
+            one.StopsReceiving(Topic);
+        }
+        else
+        {
+            one.Subscribes(Topic);
+        }
+
+        cluster.Service.Commit();
+    }
+
+    private static int AssertSynchrony(ulong seed, List<Host> hosts)
+    {
+        int compared = 0;
+        foreach (var one in hosts)
+        {
+            for (int i = 0; i < one.Views.Count; i++)
+            {
+                var view = one.Views[i].View;
+                Assert.Contains(one.Key, view.Members);
+                foreach (var other in hosts)
+                {
+                    int at = other.Views.FindIndex(seen => seen.View.Configuration == view.Configuration);
+                    if (at < 0)
+                    {
+                        continue;
+                    }
+
+                    Assert.Equal(view.Members.ToArray(), other.Views[at].View.Members.ToArray());
+                    if (one != other && Next(one, i) is { } next && Next(other, at) is { } otherNext
+                        && next.View.Configuration == otherNext.View.Configuration)
+                    {
+                        compared++;
+                        Assert.True(
+                            Summary(one, one.Views[i].At, next.At) == Summary(other, other.Views[at].At, otherNext.At),
+                            $"Seed {seed}: nodes {one.Key} and {other.Key} delivered other messages in {view}.");
+                    }
+                }
+            }
+        }
+
+        return compared;
+    }
+
+    // The view after one in the same subscription.
+    private static SeenView? Next(Host host, int place) =>
+        place + 1 < host.Views.Count && host.Views[place + 1].By == host.Views[place].By ? host.Views[place + 1] : null;
+
+    // What was delivered of each sender.
+    private static string Summary(Host host, int from, int to) => string.Join(
+        ' ',
+        host.Log.GetRange(from, to - from).GroupBy(one => one.Sender).OrderBy(group => group.Key).Select(group => string.Create(
+            CultureInfo.InvariantCulture, $"{group.Key}:{group.First().Sequence}-{group.Last().Sequence}")));
+
+    private static MulticastCluster Running(ulong seed, int members, int nodes = 0, LinkModel? link = null)
+    {
+        var cluster = new MulticastCluster(seed, Math.Max(nodes, Math.Max(members, 1)), link);
+        cluster.Service.Pinned.Add(Topic);
+        foreach (var host in cluster.Hosts)
+        {
+            host.Publishes(Topic);
+        }
+
+        foreach (var host in cluster.Hosts.Take(members))
+        {
+            host.Subscribes(Topic);
+        }
+
+        cluster.Commit();
+        return cluster;
+    }
+}

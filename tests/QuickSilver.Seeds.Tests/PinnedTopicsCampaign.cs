@@ -1,0 +1,21 @@
+using QuickSilver.Seeds.Tests.Infrastructure;
+using Xunit.Abstractions;
+
+namespace QuickSilver.Seeds.Tests;
+
+// Campaign "PinnedTopics": the clusters and faults of MixedFaults, where every reliable topic owns its region and is told of its views
+// between its messages. What MixedFaults asks for holds, and I6.
+//
+// Many seeds, and one again:
+//   QS_SEEDS=200 dotnet test tests/QuickSilver.Seeds.Tests -c Release --filter "FullyQualifiedName~PinnedTopicsCampaign"
+//   QS_SEEDS=1 QS_FIRST_SEED=<seed> (the same); QS_RECORDS=<file> writes all records of the run and its logs
+public sealed class PinnedTopicsCampaign(ITestOutputHelper output)
+{
+    private const int FewestSeeds = 4;
+
+    public static TheoryData<ulong> Chosen => [.. SeedChoice.Of(FewestSeeds)];
+
+    [Theory]
+    [MemberData(nameof(Chosen))]
+    public void Members_that_go_from_view_to_view_together_deliver_the_same(ulong seed) => new MixedFaults(output, pinsTopics: true).Check(seed);
+}
