@@ -280,8 +280,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     public RegionView? RegionOf(ulong region) => _views.GetValueOrDefault(region);
 
-    /// <summary>Whether this node is a member of the view, and has not closed it.</summary>
-    public bool IsOpen(RegionView view) => _open.Find(view.RegionId, view.Number) is not null;
+    /// <summary>Whether all that was sent in the view was handed up here.</summary>
+    public bool IsOver(RegionView view) => _open.IsOver(view);
 
     /// <summary>The publishers of a pinned topic may take messages, or must not.</summary>
     public void SetHeld(ulong topicId, bool isHeld)
@@ -360,9 +360,9 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         {
             receiver.Forget(sender => !_context.Directory.Contains(sender) && !_open.HasStreamOf(sender));
         }
-
-        _topics.InstallViews();
     }
+
+    void IViewsObserver.OnViewsChecked() => _topics?.InstallViews();
 
     public void Forget(TopicSender topic) => Topics.Forget(topic);
 

@@ -238,7 +238,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
         string name, IPayloadCodec<T> codec, TopicAccess access, TopicOptions options, CancellationToken cancellationToken)
         where TTopic : class, ITopicEndpoint
     {
-        var contract = TopicContract.Describe(name, codec.Schema, options);
+        var contract = TopicContract.Describe(name, codec.Schema, options, _core.Protocols);
         var created = new TaskCompletionSource<(TopicOpening Opening, TopicEndpoint<T> Endpoint)>(_core.Completions);
         _core.Run(() =>
         {

@@ -133,6 +133,12 @@ internal sealed class MixedFaults(
         var scene = FirstScene(seed);
         scene = scene with { Cluster = scene.Cluster with { PinsTopics = pinsTopics } };
         var drawn = hardships ?? HardshipTable.Asked ?? HardshipTable.Draw(seed);
+        if (pinsTopics)
+        {
+            // A new view waits for all that was sent in the one before it: a faulty sender holds its topic until it is removed.
+            drawn &= ~Hardships.Standing;
+        }
+
         return drawn == Hardships.None ? scene : WithHardships(scene, drawn, seed);
     }
 

@@ -17,5 +17,6 @@ public sealed class PinnedTopicsCampaign(ITestOutputHelper output)
 
     [Theory]
     [MemberData(nameof(Chosen))]
-    public void Members_that_go_from_view_to_view_together_deliver_the_same(ulong seed) => new MixedFaults(output, pinsTopics: true).Check(seed);
+    public void Members_that_go_from_view_to_view_together_deliver_the_same(ulong seed) =>
+        new MixedFaults(output, pinsTopics: true).Check(seed);
 }

@@ -4,24 +4,27 @@ using QuickSilver.Simulation.Checkers;
 namespace QuickSilver.Seeds.Tests;
 
 // Campaign MixedFaults without a test host, for many seeds and for planted bugs:
-//   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT [first]
-// A line for each seed that failed; with "first" it ends with the first of them. Exit code 1 when any did.
+//   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT [first] [pinned]
+// A line for each seed that failed; with "first" it ends with the first of them, with "pinned" it runs campaign PinnedTopics. Exit code 1
+// when any did.
 internal static class Program
 {
     public const string Found = "found by seed ";
 
     public static int Main(string[] args)
     {
-        if (args.Length is < 2 or > 3
+        var words = args.Skip(2).ToList();
+        if (args.Length < 2 || words.Exists(static word => word is not ("first" or "pinned"))
             || !ulong.TryParse(args[0], CultureInfo.InvariantCulture, out ulong first)
             || !ulong.TryParse(args[1], CultureInfo.InvariantCulture, out ulong count))
         {
-            Console.Error.WriteLine("FIRST COUNT [first]: which seeds of MixedFaults to run, whether to end with the first that fails.");
+            Console.Error.WriteLine(
+                "FIRST COUNT [first] [pinned]: which seeds to run, whether to end with the first that fails, whether topics are pinned.");
             return 2;
         }
 
         int failed = 0;
-        var campaign = new MixedFaults(output: null);
+        var campaign = new MixedFaults(output: null, pinsTopics: words.Contains("pinned"));
         for (ulong seed = first; seed < first + count; seed++)
         {
             try
@@ -32,7 +35,7 @@ internal static class Program
             {
                 failed++;
                 Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{Found}{seed}"));
-                if (args.Length == 3)
+                if (words.Contains("first"))
                 {
                     break;
                 }

@@ -7,8 +7,8 @@ namespace QuickSilver.Membership.Regions;
 //
 // Topics are parted into sets. Every topic's subscribers are exactly the members of its regions, all of which belong to its
 // set, each in one of them; a node lies in one region of a set at most, with those who want the same topics of that set;
-// nodes that only publish lie in none. A pinned topic has a set of its own, and so one region, whose members are its subscribers. What a node is told, added up over all configurations, is what it would be told if it
-// came now. Views of a region only grow in number.
+// nodes that only publish lie in none. A pinned topic has a set of its own, and so one region, whose members are its subscribers.
+// What a node is told, added up over all configurations, is what it would be told if it came now. Views of a region only grow in number.
 internal sealed class RegionMap
 {
     private readonly TopicSets _sets;

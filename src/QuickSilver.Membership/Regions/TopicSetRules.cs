@@ -3,8 +3,9 @@ namespace QuickSilver.Membership.Regions;
 // What weighs how much when topics are parted into sets; see TopicSets.
 internal sealed record TopicSetRules
 {
-    // The bound on the regions of a node but for pinned topics, since it lies in one region of each set at most. The paper's nodes lie in up to 14;
-    // a host joins 20 multicast groups by default (igmp_max_memberships), and views that are not settled yet keep theirs.
+    // The bound on the regions of a node without those of pinned topics, since it lies in one region of each set at most. The paper's
+    // nodes lie in up to 14; a host joins 20 multicast groups by default (igmp_max_memberships), and views that are not settled yet
+    // keep theirs.
     public int MaxSets { get; init; } = 14;
 
     // Topics stay together in the first set while it has no more regions than this: so few are no trouble, and a node that

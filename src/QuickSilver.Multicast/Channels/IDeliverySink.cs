@@ -3,7 +3,9 @@ namespace QuickSilver.Multicast.Channels;
 // Where a subscription's messages go, and what happens in between. Core thread; must not block.
 internal interface IDeliverySink
 {
-    /// <summary>False: no room. The message stays below, unacknowledged, and comes again after <see cref="ITopicReceiver.Resume"/>.</summary>
+    /// <summary>
+    /// False: no room. The message stays below, unacknowledged, and comes again after <see cref="ITopicReceiver.Resume"/>.
+    /// </summary>
     bool TryAccept(in DeliveredMessage message);
 
     /// <summary>Who may be given the messages straight, with nothing between; null: nobody, or not now.</summary>

@@ -113,7 +113,7 @@ internal sealed class OpenTopics(MulticastNode node)
         FollowRegions();
     }
 
-    /// <summary>Views were closed: the next ones of pinned topics may be installed.</summary>
+    /// <summary>Views may be over: the next ones of pinned topics may be installed.</summary>
     public void InstallViews()
     {
         foreach (var sequence in Sequences())
@@ -221,7 +221,8 @@ internal sealed class OpenTopics(MulticastNode node)
     {
         if (channel.IsPinned && !channel.Class.IsReliable)
         {
-            throw new ArgumentException($"Topic {channel.Topic:x} is pinned and best effort: only a reliable topic can be pinned.", nameof(channel));
+            throw new ArgumentException(
+                $"Topic {channel.Topic:x} is pinned and best effort. Only a reliable topic can be pinned.", nameof(channel));
         }
     }
 

@@ -9,7 +9,7 @@ namespace QuickSilver.Multicast.Ordering;
 // have then delivered the same messages in the first of them, which is what a process group's flush is for (Isis, virtual
 // synchrony): views of regions are closed worlds, and when one closes its members have agreed on all that was sent in it.
 //
-// Invariants: a view is installed when the one before it was closed at this node and nothing of that waits for room above; views are
+// Invariants: a view is installed when all of the one before it was handed up at this node and nothing of that waits for room; views are
 // installed in the order of their configurations; while a barrier is not released the topic's publishers on this node are held.
 internal sealed class ViewSequence(MulticastNode node, TopicReceiver receiver, IDeliverySink sink)
 {
@@ -49,7 +49,7 @@ internal sealed class ViewSequence(MulticastNode node, TopicReceiver receiver, I
         TryInstall();
     }
 
-    /// <summary>Views were closed here, or messages that waited for room have gone up.</summary>
+    /// <summary>Views may be over, or messages that waited for room have gone up.</summary>
     public void TryInstall()
     {
         if (_isInstalling)
@@ -79,7 +79,7 @@ internal sealed class ViewSequence(MulticastNode node, TopicReceiver receiver, I
         }
     }
 
-    private bool IsOver(RegionView? view) => view is null || !node.IsOpen(view);
+    private bool IsOver(RegionView? view) => view is null || node.IsOver(view);
 
     private void Install(RegionView view)
     {

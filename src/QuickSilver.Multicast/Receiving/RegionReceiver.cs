@@ -306,6 +306,20 @@ internal sealed class RegionReceiver : IGapObserver
     }
 
     /// <summary>
+    /// Of a view that is settled: all that was sent in it was handed up here. Of a node that is gone others may know more until all
+    /// members have held the same for a while; whether they have taken it does not matter.
+    /// </summary>
+    public bool HasAll
+    {
+        get
+        {
+            var last = _lastGoneAt > Rings.LastUnsettled ? _lastGoneAt : Rings.LastUnsettled;
+            return IsDrained
+                && (_gone.Count == 0 || Live.Count <= 1 || _context.Environment.Now - last >= _context.Options.ClosingPause);
+        }
+    }
+
+    /// <summary>
     /// Whether others may still tell that a sender that is gone sent more here than is known: until the ring has had nothing to
     /// settle for a while.
     /// </summary>

@@ -10,4 +10,7 @@ internal interface IViewsObserver
 
     /// <summary>Once, after some were closed together.</summary>
     void OnViewsClosed();
+
+    /// <summary>Some views may be over that were not before.</summary>
+    void OnViewsChecked();
 }

@@ -25,8 +25,11 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
     // What is of these, or older, is stale; what is newer is early. Null: none was closed.
     private ClosedViews? _closed;
     private Alarm? _retry;
+    // Up to this configuration all is settled, but in the views that are open still.
     private long _settled;
     private ImmutableArray<OpenView> _open = [];
+    // Something that is settled cannot be closed yet.
+    private bool _isAnyLeft;
 
     /// <summary>In the order in which they were opened.</summary>
     public List<RegionReceiver> All => _ordered;
@@ -57,11 +60,15 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
 
     public void OnBatchEnd()
     {
-        if (_settled > 0)
+        if (_isAnyLeft)
         {
             CloseSettled(_settled, _open);
         }
     }
+
+    /// <summary>Whether all that was sent in the view, of which this node is or was a member, was handed up here.</summary>
+    public bool IsOver(RegionView view) =>
+        Find(view.RegionId, view.Number) is not { } region || (IsSettled(region) && region.HasAll);
 
     public void Open(RegionView view, IStreamConsumer consumer)
     {
@@ -169,15 +176,15 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
     /// <summary>Closes what was superseded until then and is not open, as far as nothing of it is wanted here.</summary>
     public void CloseSettled(long settled, ImmutableArray<OpenView> open)
     {
-        _settled = 0;
+        _settled = settled;
         _open = open;
+        _isAnyLeft = false;
         ForgetLast();
         int before = _ordered.Count;
         for (int i = 0; i < _ordered.Count; i++)
         {
             var region = _ordered[i];
-            bool isSettled = region.SupersededAt != 0 && region.SupersededAt <= settled;
-            if (!isSettled || open.Contains(new OpenView(region.View.RegionId, region.View.Number)))
+            if (!IsSettled(region))
             {
                 continue;
             }
@@ -185,7 +192,7 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
             if (!region.MayClose)
             {
                 region.GiveUpIfAlone();
-                _settled = settled;
+                _isAnyLeft = true;
                 continue;
             }
 
@@ -196,7 +203,7 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
             observer.OnViewClosed(region.View);
         }
 
-        if (_settled > 0)
+        if (_isAnyLeft)
         {
             context.Environment.Schedule(_retry ??= new Alarm(OnBatchEnd), CloseRetry);
         }
@@ -205,6 +212,8 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
         {
             observer.OnViewsClosed();
         }
+
+        observer.OnViewsChecked();
     }
 
     /// <summary>Whether a view that is open here has a stream of this sender.</summary>
@@ -237,6 +246,9 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
         context.Environment.CancelIfMade(_retry);
         _closed?.Close();
     }
+
+    private bool IsSettled(RegionReceiver region) => region.SupersededAt != 0 && region.SupersededAt <= _settled
+        && !_open.Contains(new OpenView(region.View.RegionId, region.View.Number));
 
     private void ForgetLast() => (LastRegion, LastStream) = (null, null);
 }

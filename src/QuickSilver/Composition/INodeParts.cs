@@ -2,6 +2,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Protocols;
 
 namespace QuickSilver.Composition;
 
@@ -16,6 +17,9 @@ internal interface INodeParts
 
     /// <summary>Valid from Begin on; core thread only.</summary>
     IMulticast Multicast { get; }
+
+    /// <summary>What topics can be opened with. From any thread.</summary>
+    TopicProtocols Protocols => TopicProtocols.BuiltIn;
 
     /// <summary>
     /// The clock outside the core thread. It bounds the calls that must come back even when a handler blocks the core

@@ -4,6 +4,7 @@ using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Protocols;
 
 namespace QuickSilver.Composition;
 
@@ -60,6 +61,9 @@ internal sealed class ProtocolOptions
     }
 
     public QuickSilverOptions Node { get; }
+
+    /// <summary>What topics can be opened with.</summary>
+    public TopicProtocols Protocols { get; init; } = TopicProtocols.BuiltIn;
 
     public MulticastOptions Multicast { get; }
 

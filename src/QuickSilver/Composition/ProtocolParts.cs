@@ -6,6 +6,7 @@ using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Protocols;
 
 namespace QuickSilver.Composition;
 
@@ -17,6 +18,8 @@ internal abstract class ProtocolParts(
     private readonly GuardedLoggers _logs = GuardedLoggers.Of(logs);
     private MembershipClient? _membership;
     private MulticastNode? _multicast;
+
+    public TopicProtocols Protocols => options.Protocols;
 
     public abstract INodeEnvironment Environment { get; }
 

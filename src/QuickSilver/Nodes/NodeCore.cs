@@ -10,7 +10,7 @@ using QuickSilver.Endpoints;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
-using QuickSilver.Multicast;
+using QuickSilver.Multicast.Protocols;
 using QuickSilver.Publishing;
 using QuickSilver.Topics;
 
@@ -37,6 +37,8 @@ internal sealed class NodeCore : IMembershipObserver
     private HashSet<ContractDescription>? _contracts;
     // Made before the first topic is, so every topic and endpoint finds it, on whichever thread.
     private NodePublishing? _publishing;
+    // Those of the topics opened so far; null before the first.
+    private List<(string Guarantee, ITopicProtocol Protocol)>? _protocols;
     // Made with the first topic that has to wait.
     private TopicWaits? _waits;
     private readonly TaskCompletionSource _joined;
@@ -97,7 +99,8 @@ internal sealed class NodeCore : IMembershipObserver
 
     public IMembership Membership => _parts.Membership;
 
-    public IMulticast Multicast => _parts.Multicast;
+    /// <summary>From any thread: what topics can be opened with.</summary>
+    public TopicProtocols Protocols => _parts.Protocols;
 
     /// <summary>From any thread, once joined.</summary>
     public NodeId Self { get; private set; }
@@ -176,6 +179,23 @@ internal sealed class NodeCore : IMembershipObserver
         }
 
         _waits.Look();
+    }
+
+    /// <summary>What carries the topics of a guarantee.</summary>
+    public ITopicProtocol ProtocolOf(string guarantee)
+    {
+        foreach (var (known, protocol) in _protocols ??= new(1))
+        {
+            if (known == guarantee)
+            {
+                return protocol;
+            }
+        }
+
+        var context = new ProtocolContext(Environment, _parts.Multicast, Log);
+        var created = Protocols.Of(guarantee).Create(context);
+        _protocols.Add((guarantee, created));
+        return created;
     }
 
     public void Forget(TopicCore topic)
@@ -277,6 +297,11 @@ internal sealed class NodeCore : IMembershipObserver
         foreach (var topic in _topics.ToArray())
         {
             topic.OnNodeFailed(new ObjectDisposedException(nameof(QuickSilverNode)));
+        }
+
+        foreach (var (_, protocol) in _protocols ?? [])
+        {
+            protocol.Close();
         }
 
         if (_hasBegun)

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using QuickSilver.Membership.Contracts;
+using QuickSilver.Multicast.Protocols;
 using QuickSilver.Serialization;
 
 namespace QuickSilver.Topics;
@@ -8,14 +9,15 @@ namespace QuickSilver.Topics;
 internal static class TopicContract
 {
     /// <summary>Throws where the service would refuse the description whatever else is open.</summary>
-    public static ContractDescription Describe(string topic, PayloadSchema schema, TopicOptions options)
+    public static ContractDescription Describe(string topic, PayloadSchema schema, TopicOptions options, TopicProtocols? protocols = null)
     {
+        var protocol = (protocols ?? TopicProtocols.BuiltIn).Of(options.GuaranteeName);
         var contract = new ContractDescription
         {
             TypeName = schema.TypeName,
             Kind = schema.Kind,
-            Guarantee = options.Guarantee.ToString(),
-            IsPinned = options.IsPinned,
+            Guarantee = protocol.Guarantee,
+            IsPinned = protocol.IsPinned,
             Fields = Fields(schema.Fields),
             Nested = [.. schema.Nested.Select(message => new ContractMessage(message.Name, Fields(message.Fields)))],
         };

@@ -6,6 +6,7 @@ using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Protocols;
 using QuickSilver.Nodes;
 using QuickSilver.Publishing;
 
@@ -68,11 +69,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
     /// <summary>The service has not answered yet.</summary>
     public bool IsAsking => _isAsking;
 
-    private ChannelSpec Channel => new(Id)
-    {
-        Reliability = _contract.Guarantee == nameof(Guarantee.Reliable) ? Reliability.Reliable : Reliability.BestEffort,
-        IsPinned = _contract.IsPinned,
-    };
+    private ITopicProtocol Protocol => Node.ProtocolOf(_contract.Guarantee);
 
     /// <summary>From any thread: subscribers in the last view.</summary>
     public int Subscribers => Volatile.Read(ref _subscriberCount);
@@ -353,7 +350,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
         }
         else if (!Publisher.HasSender)
         {
-            var sender = Node.Multicast.OpenPublisher(Channel);
+            var sender = Protocol.OpenPublisher(Id);
             sender.Name = Name;
             Publisher.Open(sender);
         }
@@ -374,7 +371,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
 
     private void OpenReceiver()
     {
-        _receiver = Node.Multicast.OpenSubscription(Channel, this);
+        _receiver = Protocol.OpenSubscription(Id, this);
         _receiver.Name = Name;
         _subscription++;
     }

@@ -27,8 +27,10 @@ public sealed record TopicOptions
     /// </summary>
     public TimeSpan? SlowReaderLimit { get; init; }
 
-    // The topic owns its region, and its subscribers are the members of a closed view. For what builds on views.
-    internal bool IsPinned { get; init; }
+    // The guarantee in its place that a protocol of composition provides; null: none.
+    internal string? Protocol { get; init; }
+
+    internal string GuaranteeName => Protocol ?? Guarantee.ToString();
 }
 
 /// <summary>

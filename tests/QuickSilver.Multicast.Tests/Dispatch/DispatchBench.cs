@@ -144,6 +144,10 @@ internal sealed class DispatchBench : IViewsObserver
     {
     }
 
+    void IViewsObserver.OnViewsChecked()
+    {
+    }
+
     // Keeps what it is handed, and answers as the test says.
     internal sealed class RecordingHandler : IPacketHandler
     {

@@ -69,9 +69,12 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
             }
         }
 
-        foreach (var gone in _since.Keys.Where(one => bySet.GetValueOrDefault(one.Set)?.Exists(other => other.Self == one.Member) != true).ToList())
+        foreach (var (set, member) in _since.Keys.ToList())
         {
-            _since.Remove(gone);
+            if (bySet.GetValueOrDefault(set)?.Exists(other => other.Self == member) != true)
+            {
+                _since.Remove((set, member));
+            }
         }
 
         var changed = new Dictionary<ulong, RegionView>();

@@ -187,7 +187,8 @@ public sealed class PinnedViewTests
                     && members.TrueForAll(host => host.SequencesOf(sender.Key, Topic).LastOrDefault()
                         == sender.Published.Keys.Max(one => one.Sequence))),
                 seconds: 60);
-            Assert.True(isDone, $"Seed {seed}: {string.Join(' ', members.Select(host => $"{host.Key}: {host.Views.Count} views, {host.Log.Count}"))}");
+            var counts = members.Select(host => $"{host.Key}: {host.Views.Count} views, {host.Log.Count}");
+            Assert.True(isDone, $"Seed {seed}: {string.Join(' ', counts)}");
             compared += AssertSynchrony(seed, [.. cluster.Hosts]);
         }
 

@@ -6,6 +6,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Protocols;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Simulation.Checkers;
@@ -29,6 +30,8 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     // True time: a node's own clock may run wrong.
     private TimeSpan Now => machine.Environment.Cluster.Now;
+
+    public TopicProtocols Protocols => parts.Protocols;
 
     public TimeProvider OutsideTime => parts.OutsideTime;
 

@@ -8,7 +8,7 @@ namespace QuickSilver.Seeds.Tests.Infrastructure;
 // has lost fewer members than it has replicas. All agree on the members of a view and on their ranks.
 internal sealed class SynchronyChecker(int replicas) : HistoryChecker
 {
-    private readonly Dictionary<(ulong Topic, long From, string Members, long To, string Next), List<(NodeKey By, string What)>> _passages = [];
+    private readonly Dictionary<Passage, List<(NodeKey By, string What)>> _passages = [];
     private readonly HashSet<NodeKey> _stopped = [];
 
     public override string Invariant => "I6";
@@ -20,7 +20,7 @@ internal sealed class SynchronyChecker(int replicas) : HistoryChecker
 
     public void OnPassage(NodeKey member, MemberView from, MemberView to, string delivered)
     {
-        var key = (from.TopicId, from.Configuration, Ranks(from), to.Configuration, Ranks(to));
+        var key = new Passage(from.TopicId, from.Configuration, Ranks(from), to.Configuration, Ranks(to));
         if (!_passages.TryGetValue(key, out var all))
         {
             _passages.Add(key, all = []);
@@ -47,6 +47,9 @@ internal sealed class SynchronyChecker(int replicas) : HistoryChecker
             }
         }
     }
+
+    // From one view to the next: the members in the order of their ranks.
+    private sealed record Passage(ulong Topic, long From, string Members, long To, string Next);
 
     private static string Ranks(MemberView view) => string.Join(' ', view.Members);
 }

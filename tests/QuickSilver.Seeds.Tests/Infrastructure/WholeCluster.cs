@@ -6,7 +6,9 @@ using QuickSilver.Core.Buffers;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Service;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Protocols;
 using QuickSilver.Multicast.Reassembly;
 using QuickSilver.Multicast.Views;
 using QuickSilver.Publishing;
@@ -59,6 +61,9 @@ internal sealed class WholeCluster : IDisposable
     private readonly RecordTail? _tail;
     private long _subscriptions;
 
+    /// <summary>Reliable topics that own their regions.</summary>
+    public static TopicProtocolFactory Pinned { get; } = PlainTopics.Of("Pinned", new ChannelSpec { IsPinned = true });
+
     public WholeCluster(ulong seed, ClusterSetup setup, params HistoryChecker[] checkers)
     {
         // A test framework's context would take what is awaited to another thread.
@@ -67,10 +72,8 @@ internal sealed class WholeCluster : IDisposable
         Setup = setup;
         AreSubscribersOdd = setup.HasOddSubscribers;
         AreHandlersBusy = setup.Hardships.HasFlag(Hardships.BusyHandlers);
-        _options = new ProtocolOptions(setup.Options, topicSets: setup.TopicSets, reassemblyBytes: setup.ReassemblyBytes);
-        _otherOptions = setup.OtherOptions is { } other
-            ? new ProtocolOptions(other, topicSets: setup.TopicSets, reassemblyBytes: setup.ReassemblyBytes)
-            : _options;
+        _options = ProtocolsOf(setup.Options);
+        _otherOptions = setup.OtherOptions is { } other ? ProtocolsOf(other) : _options;
         _tail = checkers.OfType<RecordTail>().FirstOrDefault();
         Synchrony = checkers.OfType<SynchronyChecker>().FirstOrDefault();
         History = new History(checkers.Length > 0 ? checkers : [.. AllCheckers()]);
@@ -98,6 +101,12 @@ internal sealed class WholeCluster : IDisposable
 
         _strangers = setup.Hardships.HasFlag(Hardships.OtherCluster) ? new Strangers(this) : null;
     }
+
+    private ProtocolOptions ProtocolsOf(QuickSilverOptions options) =>
+        new(options, topicSets: Setup.TopicSets, reassemblyBytes: Setup.ReassemblyBytes)
+        {
+            Protocols = TopicProtocols.BuiltIn.With(Pinned),
+        };
 
     /// <summary>Where what a machine logs is shown with the records of the run, if anyone looks at them.</summary>
     public ILoggerFactory LogsOf(SimulatedMachine machine) =>

@@ -362,7 +362,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
         {
             Guarantee = _cluster.Setup.IsBestEffort(TopicId.Of(topic)) ? Guarantee.BestEffort : Guarantee.Reliable,
             ReaderCapacity = _cluster.Setup.ReaderCapacity,
-            IsPinned = _cluster.Setup.PinsTopics && !_cluster.Setup.IsBestEffort(TopicId.Of(topic)),
+            Protocol = _cluster.Setup.PinsTopics && !_cluster.Setup.IsBestEffort(TopicId.Of(topic)) ? WholeCluster.Pinned.Guarantee : null,
         };
 
         private void OnExpelled()

@@ -5,6 +5,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Protocols;
 
 namespace QuickSilver.Tests.Infrastructure;
 
@@ -32,6 +33,8 @@ internal sealed class FakeParts(bool threaded = true) : INodeParts, IAsyncDispos
     public IMembership Membership => Service;
 
     public IMulticast Multicast => Wire;
+
+    public TopicProtocols Protocols { get; init; } = TopicProtocols.BuiltIn;
 
     public TimeProvider OutsideTime => Time;
 

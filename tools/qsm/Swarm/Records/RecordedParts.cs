@@ -7,6 +7,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Protocols;
 using QuickSilver.Simulation.Checkers;
 using QuickSilver.Simulation.Machines;
 
@@ -24,6 +25,8 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
     public IMembership Membership => parts.Membership;
 
     public IMulticast Multicast => _multicast ??= new RecordedMulticast(this, parts.Multicast);
+
+    public TopicProtocols Protocols => parts.Protocols;
 
     public TimeProvider OutsideTime => parts.OutsideTime;
 

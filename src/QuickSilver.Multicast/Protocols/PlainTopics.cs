@@ -1,0 +1,21 @@
+using QuickSilver.Multicast.Channels;
+
+namespace QuickSilver.Multicast.Protocols;
+
+// Topics whose guarantee is that of a channel, with nothing between.
+internal sealed class PlainTopics(IMulticast multicast, ChannelSpec channel) : ITopicProtocol
+{
+    public static TopicProtocolFactory Reliable { get; } = Of("Reliable", new ChannelSpec { Reliability = Reliability.Reliable });
+
+    public static TopicProtocolFactory BestEffort { get; } = Of("BestEffort", new ChannelSpec { Reliability = Reliability.BestEffort });
+
+    /// <param name="guarantee">What contracts name.</param>
+    /// <param name="channel">That of each topic but for its number.</param>
+    public static TopicProtocolFactory Of(string guarantee, ChannelSpec channel) =>
+        new(guarantee, context => new PlainTopics(context.Multicast, channel)) { IsPinned = channel.IsPinned };
+
+    public ITopicSender OpenPublisher(ulong topic) => multicast.OpenPublisher(channel with { Topic = topic });
+
+    public ITopicReceiver OpenSubscription(ulong topic, IDeliverySink sink) =>
+        multicast.OpenSubscription(channel with { Topic = topic }, sink);
+}
