@@ -398,12 +398,12 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     private PacketDispatcher Handlers()
     {
         var data = new DataHandler(_open, _ways, this);
-        var tokens = new TokenHandler(_context, _open);
+        var stability = new StabilityHandler(_context, _open);
         var dispatcher = new PacketDispatcher(_context, _open, data, _ways);
         dispatcher.Register(PacketKind.Announce, data, keepEarly: true);
-        dispatcher.Register(PacketKind.Token, tokens);
-        dispatcher.Register(PacketKind.Probe, tokens);
-        dispatcher.Register(PacketKind.ProbeReply, tokens);
+        dispatcher.Register(PacketKind.Token, stability);
+        dispatcher.Register(PacketKind.Probe, stability);
+        dispatcher.Register(PacketKind.ProbeReply, stability);
         dispatcher.Register(PacketKind.Ack, new AckHandler(_context, this));
         dispatcher.Register(PacketKind.Pull, new RepairResponder(_context, this, _open));
         dispatcher.Register(PacketKind.Hearing, _ways);

@@ -4,6 +4,7 @@ using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Stability;
 
 namespace QuickSilver.Multicast;
 
@@ -32,12 +33,15 @@ internal sealed record MulticastOptions
 
     public bool SegmentationOffload { get; init; } = true;
 
-    // How losses are repaired, and how what is sent reaches the members of a view: the same at all nodes of a cluster.
+    // How losses are repaired, how what is sent reaches the members of a view, and how they find out what all of them hold: the same at all
+    // nodes of a cluster.
     public IRepairScheme Repair { get; init; } = PeerPullRepair.Scheme;
 
     public IDeliveryOrderScheme Order { get; init; } = FifoOrder.Scheme;
 
     public IDisseminationScheme Dissemination { get; init; } = GroupMulticast.Scheme;
+
+    public IStabilityScheme Stability { get; init; } = RingHierarchy.Scheme;
 
     public bool Unicast { get; init; }
 

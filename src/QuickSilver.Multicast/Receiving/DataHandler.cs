@@ -11,7 +11,7 @@ namespace QuickSilver.Multicast.Receiving;
 // table of views remembers.
 internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsumer consumer) : IPacketHandler
 {
-    // The region whose ring was told of the present run: once is enough.
+    // The region whose stability tracker was told of the present run: once is enough.
     private RegionReceiver? _roused;
 
     public void BeginRun() => _roused = null;
@@ -76,7 +76,7 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
         var refused = region.OnData(stream, header.Sequence, lease, offset, header.Length);
         if (refused == DropReason.None && (header.Flags & PacketFlags.AckWanted) != 0)
         {
-            region.Rings.OnAckWanted();
+            region.Stability.OnAckWanted();
         }
 
         if (refused == DropReason.None && region.Forwarder is { } forwarder)
@@ -87,7 +87,7 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
         if (refused == DropReason.None && !ReferenceEquals(_roused, region))
         {
             _roused = region;
-            region.Rings.OnActivity();
+            region.Stability.OnActivity();
         }
 
         return refused;

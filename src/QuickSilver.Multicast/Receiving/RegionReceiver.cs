@@ -9,14 +9,14 @@ using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Receiving;
 
-// One view of a region as one of its members lives it: the inbound streams of its senders, and the ring that settles them.
-// It lives on after a newer view has come, until the service says that all is settled and all was accepted above.
+// One view of a region as one of its members lives it: the inbound streams of its senders, and what finds out how far all members
+// hold them. It lives on after a newer view has come, until the service says that all is settled and all was accepted above.
 internal sealed class RegionReceiver : IGapObserver
 {
     // Twice the window of a sender that was told of no socket.
     private const long UnicastRoomPackets = 4096;
 
-    // Senders that tokens tell of and the directory has not, at a time: they are gone, or will be known soon.
+    // Senders that members tell of and the directory has not, at a time: they are gone, or will be known soon.
     private const int MostStrangers = 256;
 
     private readonly MulticastContext _context;
@@ -46,10 +46,11 @@ internal sealed class RegionReceiver : IGapObserver
         }
 
         Keepers = new PacketKeepers(view.Members.Length, view.Repair.Replicas);
-        Shape = new RingShape(view.Members.Length, Keepers.Partitions, view.Repair.RingSize);
-        OwnPartition = Keepers.PartitionOf(Live.RankOf(context.Self));
+        SelfRank = Live.RankOf(context.Self);
+        OwnPartition = Keepers.PartitionOf(SelfRank);
+        Template = context.Template(view);
         PullClock = new PullClock(context.Options);
-        Rings = new RingHierarchy(context, this);
+        Stability = context.Options.Stability.ForRegion(context, this);
         Forwarder = context.Options.Dissemination.ToForward(context, view);
         _lastGoneAt = context.Environment.Now;
     }
@@ -61,11 +62,14 @@ internal sealed class RegionReceiver : IGapObserver
     // This member hears nothing that is sent to the view's group, and lives by what others send to it alone.
     public bool IsDeaf => Port is { IsDeaf: true };
     public PacketKeepers Keepers { get; }
-    public RingShape Shape { get; }
     // Of members that were asked for what another sent.
     public PullClock PullClock { get; }
-    public RingHierarchy Rings { get; }
+    public IStabilityTracker Stability { get; }
     public LiveMembers Live { get; }
+    // This member's.
+    public int SelfRank { get; }
+    // Of what this member sends to other members of the view.
+    public PacketTemplate Template { get; }
     // The packets that this member keeps for others are those of its partition.
     public int OwnPartition { get; }
     public long SupersededAt { get; private set; }
@@ -91,7 +95,7 @@ internal sealed class RegionReceiver : IGapObserver
     // In order of first packet; deterministic. A list, so that going through it allocates nothing.
     public List<InboundStream> Streams => _streams;
 
-    /// <summary>The ring is to be told of the activity, once for as many packets as come together.</summary>
+    /// <summary>The stability tracker is to be told of the activity, once for as many packets as come together.</summary>
     public DropReason OnData(InboundStream stream, long sequence, Core.Buffers.Lease lease, int offset, int length)
     {
         long highest = stream.Highest;
@@ -116,12 +120,12 @@ internal sealed class RegionReceiver : IGapObserver
         var stream = FindOrAdd(sender, StreamClass.Reliable);
         if (stream.TryRetract(highest))
         {
-            Rings.Retract(sender, highest);
+            Stability.Retract(sender, highest);
         }
 
         stream.OnAnnounced(highest);
         NoteGap(stream);
-        Rings.OnAnnounce(sender);
+        Stability.OnAnnounce(sender);
     }
 
     public void OnMissed(InboundStream stream, long first, long last) => _context.RepairWatch?.OnMissed(stream, first, last);
@@ -191,7 +195,7 @@ internal sealed class RegionReceiver : IGapObserver
     }
 
     /// <summary>
-    /// The stream of a sender of which a token tells, known or not; null when more are told of that nobody has heard of than can be.
+    /// The stream of a sender of which another member tells, known or not; null when more are told of that nobody has heard of than can be.
     /// </summary>
     public InboundStream? FindTold(NodeKey sender)
     {
@@ -245,7 +249,7 @@ internal sealed class RegionReceiver : IGapObserver
             }
         }
 
-        Rings.OnMembersChanged();
+        Stability.OnMembersChanged();
     }
 
     /// <summary>It had all it wanted of this view and has closed it: it holds nothing any more, and nobody waits for it.</summary>
@@ -254,7 +258,7 @@ internal sealed class RegionReceiver : IGapObserver
         if (Live.Close(node))
         {
             OnFewer(node);
-            Rings.OnMembersChanged();
+            Stability.OnMembersChanged();
         }
     }
 
@@ -289,7 +293,7 @@ internal sealed class RegionReceiver : IGapObserver
     }
 
     /// <summary>
-    /// Nothing is open here; and when some node is gone, whom nobody can ask any more, the ring has had nothing to settle for
+    /// Nothing is open here; and when some node is gone, whom nobody can ask any more, no member has had anything open for
     /// a while: until then another member may lack what only this one has.
     /// </summary>
     public bool MayClose
@@ -301,7 +305,8 @@ internal sealed class RegionReceiver : IGapObserver
                 return false;
             }
 
-            return _gone.Count == 0 || Live.Count <= 1 || _context.Environment.Now - Rings.LastBusy >= _context.Options.ClosingPause;
+            return _gone.Count == 0 || Live.Count <= 1
+                || _context.Environment.Now - Stability.LastUnconsumed >= _context.Options.ClosingPause;
         }
     }
 
@@ -313,29 +318,29 @@ internal sealed class RegionReceiver : IGapObserver
     {
         get
         {
-            var last = _lastGoneAt > Rings.LastUnsettled ? _lastGoneAt : Rings.LastUnsettled;
+            var last = _lastGoneAt > Stability.LastUnstable ? _lastGoneAt : Stability.LastUnstable;
             return IsDrained
                 && (_gone.Count == 0 || Live.Count <= 1 || _context.Environment.Now - last >= _context.Options.ClosingPause);
         }
     }
 
     /// <summary>
-    /// Whether others may still tell that a sender that is gone sent more here than is known: until the ring has had nothing to
-    /// settle for a while.
+    /// Whether others may still tell that a sender that is gone sent more here than is known: until all members have held all for a
+    /// while.
     /// </summary>
     public bool MayHearMoreOf(NodeKey sender)
     {
-        var last = _lastGoneAt > Rings.LastUnsettled ? _lastGoneAt : Rings.LastUnsettled;
+        var last = _lastGoneAt > Stability.LastUnstable ? _lastGoneAt : Stability.LastUnstable;
         return Live.Count > 1 && _context.Environment.Now - last < _context.Options.ClosingPause && HasLost(sender);
     }
 
     /// <summary>
-    /// In a view that all live senders are done with: when no token has come for long, the other members have closed it, and
+    /// In a view that all live senders are done with: when nothing was heard of them for long, the other members have closed it, and
     /// what a sender that is gone has left open here is nowhere any more.
     /// </summary>
     public void GiveUpIfAlone()
     {
-        if (_context.Environment.Now - Rings.LastHeard < _context.Options.ClosingPause * 3)
+        if (_context.Environment.Now - Stability.LastHeard < _context.Options.ClosingPause * 3)
         {
             return;
         }
@@ -352,7 +357,7 @@ internal sealed class RegionReceiver : IGapObserver
 
     public void Close()
     {
-        Rings.Close();
+        Stability.Close();
         foreach (var repair in _repairs.Values)
         {
             repair.Close();

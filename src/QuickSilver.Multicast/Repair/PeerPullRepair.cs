@@ -245,7 +245,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
         }
 
         Span<byte> packet = stackalloc byte[Math.Min(_context.Options.PacketBytes, PullRequest.MaxBytes)];
-        int bytes = PullRequest.Write(packet, _region.Rings.Template, _stream.Sender, _stream.Highest, ranges, 0, SequenceRanges.MaxNumber);
+        int bytes = PullRequest.Write(packet, _region.Template, _stream.Sender, _stream.Highest, ranges, 0, SequenceRanges.MaxNumber);
         _context.SendControl(packet[..bytes], to);
         _context.Counters.PullsSent++;
         for (int i = 0; i < ranges.Count && _context.RepairWatch is { } watch; i++)
@@ -269,7 +269,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
     private DatagramAddress? ChoosePeer(int from, int end)
     {
         var live = _region.Live;
-        int self = _region.Rings.SelfRank;
+        int self = _region.SelfRank;
         int choice = _context.RandomBelow(end - from);
         for (int i = 0; i < end - from; i++)
         {

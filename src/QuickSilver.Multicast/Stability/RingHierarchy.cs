@@ -8,28 +8,29 @@ namespace QuickSilver.Multicast.Stability;
 // The rings of one view in which a member sits: that of its level 0, and as long as it leads one, the ring above that. What
 // is found goes up, ring by ring, and what is settled comes down again; nobody waits for another ring's token. RingRecords does what
 // a token's records say, once for all levels.
-internal sealed class RingHierarchy
+internal sealed class RingHierarchy : IStabilityTracker
 {
     private readonly List<TokenRing> _rings = [];
 
-    public RingHierarchy(MulticastContext context, RegionReceiver region)
+    private RingHierarchy(MulticastContext context, RegionReceiver region)
     {
         Context = context;
         Region = region;
-        Template = context.Template(region.View);
-        SelfRank = Live.RankOf(context.Self);
-        LastBusy = LastUnsettled = LastHeard = context.Environment.Now;
+        Shape = new RingShape(region.View.Members.Length, region.Keepers.Partitions, region.View.Repair.RingSize);
+        LastUnconsumed = LastUnstable = LastHeard = context.Environment.Now;
         Records = new RingRecords(this);
         JoinRings();
     }
 
+    public static IStabilityScheme Scheme { get; } = new TokenRings();
+
     public MulticastContext Context { get; }
     public RegionReceiver Region { get; }
     public RingRecords Records { get; }
-    public PacketTemplate Template { get; }
-    public int SelfRank { get; }
+    public RingShape Shape { get; }
+    public PacketTemplate Template => Region.Template;
+    public int SelfRank => Region.SelfRank;
     public LiveMembers Live => Region.Live;
-    public RingShape Shape => Region.Shape;
     // The one under the hand: read, added to, and passed on within one call.
     public Token Token => Context.Token;
 
@@ -51,13 +52,13 @@ internal sealed class RingHierarchy
         }
     }
 
-    /// <summary>When a token last said that something is not settled, here or at another member.</summary>
-    public TimeSpan LastBusy { get; private set; }
+    // When a token last said so.
+    public TimeSpan LastUnconsumed { get; private set; }
 
-    /// <summary>When a token last said that not all members hold what one of them knows was sent.</summary>
-    public TimeSpan LastUnsettled { get; private set; }
+    // When a token last said so, of what some member knows was sent.
+    public TimeSpan LastUnstable { get; private set; }
 
-    /// <summary>When the last token came by.</summary>
+    // When the last token came by.
     public TimeSpan LastHeard { get; private set; }
 
     // By order of the level.
@@ -69,7 +70,6 @@ internal sealed class RingHierarchy
 
     public void OnAckWanted() => _rings[0].OnAckWanted();
 
-    /// <summary>A sender that announces is not acknowledged yet: perhaps the acknowledgement was lost, so it is told again.</summary>
     public void OnAnnounce(NodeKey sender)
     {
         foreach (var ring in _rings)
@@ -86,6 +86,25 @@ internal sealed class RingHierarchy
         {
             ring.OnMembersChanged();
         }
+    }
+
+    public DropReason OnPacket(in PacketHeader header, NodeKey from)
+    {
+        if (header.Kind == PacketKind.Token)
+        {
+            return OnToken(from, header.Body);
+        }
+
+        if (header.Kind == PacketKind.ProbeReply)
+        {
+            OnProbeReply(from);
+        }
+        else if ((header.Flags & PacketFlags.AckWanted) != 0)
+        {
+            OnTokenMissed(from);
+        }
+
+        return DropReason.None;
     }
 
     public DropReason OnToken(NodeKey from, ReadOnlySpan<byte> body)
@@ -154,7 +173,6 @@ internal sealed class RingHierarchy
 
     public long BufferUnder(int level) => level == 0 ? Region.RoomBytes : _rings[level - 1].ReceiveBufferBytes;
 
-    /// <summary>The sender itself says that it has sent no more: what others told beyond it is not so.</summary>
     public void Retract(NodeKey sender, long sent)
     {
         var settlement = Records.SettlementOf(sender);
@@ -212,11 +230,11 @@ internal sealed class RingHierarchy
             long highest = Math.Max(record.HeldByAny, record.KnownHeldByAny);
             if (record.IsGathering || record.Stable < highest)
             {
-                LastBusy = LastUnsettled = LastHeard;
+                LastUnconsumed = LastUnstable = LastHeard;
             }
             else if (record.ConsumedByAll < highest)
             {
-                LastBusy = LastHeard;
+                LastUnconsumed = LastHeard;
             }
         }
     }
@@ -228,5 +246,10 @@ internal sealed class RingHierarchy
         {
             _rings.Add(new TokenRing(this, _rings.Count));
         }
+    }
+
+    private sealed class TokenRings : IStabilityScheme
+    {
+        public IStabilityTracker ForRegion(MulticastContext context, RegionReceiver region) => new RingHierarchy(context, region);
     }
 }

@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using QuickSilver.Endpoints;
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Stability;
 using QuickSilver.Topics;
 
 namespace QuickSilver.Simulation.Experiments;
@@ -304,7 +305,7 @@ internal sealed class LoadRun : IDisposable
                     keptHere += stream.KeptBytes;
                 }
 
-                double millis = region.Rings.LastRoundTrip.TotalMilliseconds;
+                double millis = ((RingHierarchy)region.Stability).LastRoundTrip.TotalMilliseconds;
                 if (millis > 0)
                 {
                     _roundTripSum += millis;

@@ -71,7 +71,7 @@ internal sealed class LoneMember
 
     public RegionReceiver Region { get; }
 
-    public RingHierarchy Rings => Region.Rings;
+    public RingHierarchy Rings => (RingHierarchy)Region.Stability;
 
     public NodeKey Self => Membership.Self;
 

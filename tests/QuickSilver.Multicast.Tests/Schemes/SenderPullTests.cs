@@ -99,7 +99,7 @@ public sealed class SenderPullTests : SchemeContract
                 {
                     var packet = new byte[PullRequest.MaxBytes];
                     int bytes = PullRequest.Write(
-                        packet, _region.Rings.Template, _stream.Sender, _stream.Highest, _stream.Missing, 0, SequenceRanges.MaxNumber);
+                        packet, _region.Template, _stream.Sender, _stream.Highest, _stream.Missing, 0, SequenceRanges.MaxNumber);
                     _context.SendControl(packet.AsSpan(0, bytes), sender);
                     _scheme.Asked++;
                 }

@@ -9,6 +9,7 @@ using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Stability;
 using QuickSilver.Simulation.Checkers;
 using QuickSilver.Simulation.Machines;
 
@@ -127,8 +128,9 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
     private static string Describe(RegionReceiver region)
     {
         string view = $"{region.View}@{region.View.Configuration:x} superseded {region.SupersededAt:x}";
-        string rings = $"<{string.Join("; ", region.Rings.Rings)}>";
-        string live = $"live {region.Live}, busy {region.Rings.LastBusy:c}, heard {region.Rings.LastHeard:c} {rings}";
+        var tracker = region.Stability;
+        string rings = tracker is RingHierarchy hierarchy ? $"<{string.Join("; ", hierarchy.Rings)}>" : "";
+        string live = $"live {region.Live}, unconsumed {tracker.LastUnconsumed:c}, heard {tracker.LastHeard:c} {rings}";
         return $"{view}, {live} [{string.Join(", ", region.Streams.Where(IsOpen).Select(Describe))}]";
     }
 

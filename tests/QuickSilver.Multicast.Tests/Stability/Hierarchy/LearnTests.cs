@@ -132,15 +132,15 @@ public sealed class LearnTests
         _member.Receive(1, 2);
         _member.Advance(100);
         Tell(_member, record => record.Stable = record.HeldByAny = record.ConsumedByAll = 2);
-        Assert.NotEqual(_member.Environment.Now, _member.Rings.LastBusy);
+        Assert.NotEqual(_member.Environment.Now, _member.Rings.LastUnconsumed);
         Assert.Equal(_member.Environment.Now, _member.Rings.LastHeard);
 
         Tell(_member, record => (record.Stable, record.HeldByAny, record.ConsumedByAll) = (2, 2, 1));
-        Assert.Equal(_member.Environment.Now, _member.Rings.LastBusy);
-        Assert.NotEqual(_member.Environment.Now, _member.Rings.LastUnsettled);
+        Assert.Equal(_member.Environment.Now, _member.Rings.LastUnconsumed);
+        Assert.NotEqual(_member.Environment.Now, _member.Rings.LastUnstable);
 
         Tell(_member, record => (record.Stable, record.HeldByAny) = (1, 2));
-        Assert.Equal(_member.Environment.Now, _member.Rings.LastUnsettled);
+        Assert.Equal(_member.Environment.Now, _member.Rings.LastUnstable);
     }
 
     // A token of the ring's leader, in which all hold whatever is not said.

@@ -5,9 +5,9 @@ using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Stability;
 
-// Tokens, probes and the replies to probes: to the rings of the view that they name. Who still has a view open that was closed here is
-// told so: it need not wait for this node.
-internal sealed class TokenHandler(MulticastContext context, OpenViews views) : IPacketHandler
+// Tokens, probes and the replies to probes: to the stability tracker of the view that they name. Who still has a view open that was closed
+// here is told so: it need not wait for this node.
+internal sealed class StabilityHandler(MulticastContext context, OpenViews views) : IPacketHandler
 {
     public DropReason OnPacket(in PacketHeader header, NodeKey sender)
     {
@@ -27,27 +27,16 @@ internal sealed class TokenHandler(MulticastContext context, OpenViews views) : 
             return DropReason.UnknownSender;
         }
 
-        switch (header.Kind)
+        if (header.Kind == PacketKind.Probe)
         {
-            case PacketKind.Token:
-                return region.Rings.OnToken(sender, header.Body);
-            case PacketKind.Probe:
-                Answer(header, sender, PacketFlags.None);
-                if ((header.Flags & PacketFlags.AckWanted) != 0)
-                {
-                    region.Rings.OnTokenMissed(sender);
-                }
-
-                return DropReason.None;
-            default:
-                if ((header.Flags & PacketFlags.Final) != 0)
-                {
-                    region.OnMemberClosed(sender);
-                }
-
-                region.Rings.OnProbeReply(sender);
-                return DropReason.None;
+            Answer(header, sender, PacketFlags.None);
         }
+        else if (header.Kind == PacketKind.ProbeReply && (header.Flags & PacketFlags.Final) != 0)
+        {
+            region.OnMemberClosed(sender);
+        }
+
+        return region.Stability.OnPacket(header, sender);
     }
 
     private void Answer(in PacketHeader probe, NodeKey from, PacketFlags flags)

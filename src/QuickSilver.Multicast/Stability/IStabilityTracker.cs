@@ -1,0 +1,51 @@
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Multicast.Stability;
+
+// One member's part in finding out what the members of one open view hold of each reliable stream, what they have consumed, and what is
+// lost. It works by itself, by alarms and packets of its own.
+//
+// What it does with what it finds: it tells each stream what all live members hold (InboundStream.SetStable) and, of a sender that is gone,
+// what was sent (OnAnnounced), what no live member has (GiveUp), and that no more will come (Finish). The first live member tells each
+// sender (AggregateAck); a sender that is told nothing for long suspects that member. While the tracker has nothing to do, it has the
+// streams give back memory (Trim).
+//
+// Invariants: what it says that all hold, each live member holds, and goes on holding; all members give up the same packets of a sender
+// that is gone, and none that a live member has handed up.
+internal interface IStabilityTracker
+{
+    /// <summary>
+    /// When a member was last known not to have consumed something that was sent, or not to hold it; at first, when the view was opened.
+    /// </summary>
+    TimeSpan LastUnconsumed { get; }
+
+    /// <summary>When a member was last known not to hold something that was sent; at first, when the view was opened.</summary>
+    TimeSpan LastUnstable { get; }
+
+    /// <summary>When the other members were last heard of; at first, when the view was opened.</summary>
+    TimeSpan LastHeard { get; }
+
+    /// <summary>Packets have come; once for as many as come together.</summary>
+    void OnActivity();
+
+    /// <summary>A sender wants to know soon what is held.</summary>
+    void OnAckWanted();
+
+    /// <summary>A sender announces what it has sent: perhaps the acknowledgement was lost, so it is told again.</summary>
+    void OnAnnounce(NodeKey sender);
+
+    /// <summary>The sender itself says that it has sent no more: what others told beyond it is not so.</summary>
+    void Retract(NodeKey sender, long sent);
+
+    /// <summary>Members were removed, or have closed the view.</summary>
+    void OnMembersChanged();
+
+    /// <summary>
+    /// A token, a probe or the reply to one, from a node that is not gone. The body of a token is the scheme's own. A probe was answered.
+    /// </summary>
+    DropReason OnPacket(in PacketHeader header, NodeKey from);
+
+    /// <summary>The view is closed here.</summary>
+    void Close();
+}
