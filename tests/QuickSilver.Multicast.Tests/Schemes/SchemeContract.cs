@@ -4,8 +4,9 @@ using QuickSilver.Simulation;
 
 namespace QuickSilver.Multicast.Tests.Schemes;
 
-// What every way of reaching the members of a view, and of repairing what they miss, must keep (I1 to I4, I11, I17 under F1, F2, F3, F13):
-// all members get every message once and in order, and what was sent is let go.
+// What every way of reaching the members of a view, of repairing what they miss, and of finding out what all of them hold must keep
+// (I1 to I4, I11, I17 under F1, F2, F3, F13): all members get every message once and in order, and what was
+// sent is let go.
 public abstract class SchemeContract
 {
     private const ulong Topic = 1;
