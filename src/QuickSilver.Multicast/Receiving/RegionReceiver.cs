@@ -86,7 +86,7 @@ internal sealed class RegionReceiver : IGapObserver
         get
         {
             long socket = Port?.ReceiveBufferBytes ?? UnicastRoomPackets * _context.Options.PacketBytes;
-            return Math.Min(socket, _context.Memory.BytesPerStream * 2 / RegionSender.RepairWindows);
+            return Math.Min(socket, _context.Memory.BytesPerStream * 2 / SendWindow.RepairWindows);
         }
     }
 

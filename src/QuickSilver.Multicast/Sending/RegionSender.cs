@@ -1,54 +1,39 @@
-using QuickSilver.Core.Alarms;
-using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
-using QuickSilver.Multicast.Pacing;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Sending;
 
 // One node's outbound stream into one view of a region: numbers packets across topics, keeps them until all members hold
-// them, sends what the window allows in runs, and announces its last number while it is quiet and not all acknowledged.
+// them, has them sent as the window allows, and announces its last number while it is quiet and not all acknowledged.
 //
-// Invariants: _consumed <= _read <= _sent <= _packets.Last; _sent <= _read + window; _sent <= _consumed + RepairWindows windows;
-// packets (Acknowledged, Last] are kept (reliable streams). Once superseded nothing is appended, and the stream is settled when
-// Acknowledged == Last.
-internal sealed class RegionSender
+// Invariants: _window.Sent <= _packets.Last; packets (Acknowledged, Last] are kept (reliable streams). Once superseded nothing is
+// appended, and the stream is settled when Acknowledged == Last.
+internal sealed class RegionSender : ITransmittedStream
 {
-    // As many windows are sent before a repair has come.
-    public const int RepairWindows = 4;
     private readonly MulticastContext _context;
-    private readonly IDisseminator _path;
     // Null where the scheme has the sender do nothing by itself.
     private readonly ISentRepair? _repair;
-    private readonly int _mostInRun;
     private readonly RetentionBuffer _packets;
     private readonly Packer _packer;
-    private readonly RateController _pace;
+    private readonly SendWindow _window;
+    private readonly RunTransmitter _transmitter;
     private readonly Announcements _announcements;
-    private readonly Alarm _resumeAlarm;
+    private readonly Retransmissions _retransmissions;
     private readonly StreamClaims _claims = new();
     // By topic, the packet in which its first message in this view ends: it carries the topic's start table.
     private readonly Dictionary<ulong, long> _started = [];
     private readonly LiveMembers _live;
-    private long _sent;
-    private long _consumed;
-    private long _read;
     private long _lastAckWanted;
     // A flush could not send all: the next acknowledgement does.
     private bool _isFlushDue;
-    private readonly TimeSpan _opensAt;
-    private bool _isOpen;
     // By best-effort topic, the packet that first told where it begins in this view. Null before the first.
     private Dictionary<ulong, long>? _marked;
     private TimeSpan _supersededSince;
     // When an acknowledgement last came, or the first packet went that one is due for.
     private TimeSpan _ackedAt;
-    private TimeSpan _deniedAt = TimeSpan.MinValue / 2;
-    // The packets of the run that the path has under way.
-    private int _underWay;
 
     public RegionSender(MulticastContext context, RegionView view, StreamClass streamClass, IDisseminator path)
     {
@@ -56,15 +41,13 @@ internal sealed class RegionSender
         View = view;
         _live = new LiveMembers(view.Members);
         Class = streamClass;
-        _path = path;
-        _mostInRun = SegmentationOffload.MaxRunBytes / context.Options.PacketBytes;
         _packets = new RetentionBuffer(context.Retention);
         var template = context.Template(view).Of(streamClass.Value);
         _packer = new Packer(context.Environment.Buffers, template, context.Options.PacketBytes, _packets);
-        _pace = new RateController(context.Options.PacketBytes);
+        _window = new SendWindow(context.Options.PacketBytes, IsReliable);
+        _transmitter = new RunTransmitter(context, this, path, _packets, _window);
         _announcements = new Announcements(context, this, path, template);
-        _resumeAlarm = new Alarm(Resume);
-        _opensAt = context.Environment.Now + context.Options.ReconfigurationPause;
+        _retransmissions = new Retransmissions(context, path, _packets, _window, _announcements);
         Alone = [this];
         _repair = streamClass.IsReliable ? context.Options.Repair.ForSender(context, this) : null;
         foreach (var member in context.AbsentFrom(view))
@@ -103,22 +86,22 @@ internal sealed class RegionSender
     public bool IsSettled => Acknowledged >= Last;
 
     /// <summary>Something that was packed is not known to be held, or not to be taken, by all.</summary>
-    public bool IsWaiting => IsReliable && (Acknowledged < Last || _consumed < _sent);
+    public bool IsWaiting => IsReliable && (Acknowledged < Last || _window.Consumed < _window.Sent);
 
     /// <summary>What moves while the stream does.</summary>
-    public long Progress => Acknowledged + _consumed + _sent;
+    public long Progress => Acknowledged + _window.Consumed + _window.Sent;
 
     /// <summary>The last packet that was sent, and the last that all members' readers took.</summary>
-    public (long Sent, long Consumed) Through => (_sent, _consumed);
+    public (long Sent, long Consumed) Through => (_window.Sent, _window.Consumed);
 
     /// <summary>
     /// Something that was sent is not known to be held, or not to be taken, by all. Of a best-effort stream nobody says so, and its topics'
     /// marks tell what was sent last.
     /// </summary>
-    public bool AwaitsNews => IsReliable && (Acknowledged < _sent || _consumed < _sent);
+    public bool AwaitsNews => IsReliable && (Acknowledged < _window.Sent || _window.Consumed < _window.Sent);
 
     /// <summary>Nothing more will be sent into this view.</summary>
-    public bool HasSentAll => SupersededAt != 0 && _sent == _packets.Last;
+    public bool HasSentAll => SupersededAt != 0 && _window.Sent == _packets.Last;
 
     /// <summary>How long no acknowledgement came that is due.</summary>
     public TimeSpan Silence => _context.Environment.Now - _ackedAt;
@@ -126,11 +109,11 @@ internal sealed class RegionSender
     public LiveMembers Live => _live;
 
     /// <summary>Packets on the way at most; for diagnostics.</summary>
-    public int WindowPackets => _pace.WindowPackets;
+    public int WindowPackets => _window.Packets;
 
     public bool CanTake(int payloadBytes)
     {
-        long backlog = (_packets.Last - _sent) * _context.Options.PacketBytes;
+        long backlog = (_packets.Last - _window.Sent) * _context.Options.PacketBytes;
         return backlog < _context.Options.BacklogBytes
             && (_context.Retention.Allows(payloadBytes) || IsSettled);
     }
@@ -150,7 +133,7 @@ internal sealed class RegionSender
     /// <summary>A stream of which nothing is on the way gives its block back, if others need it or much is in use.</summary>
     public void RestIfSettled(bool needsBlock)
     {
-        if (IsSettled && _sent == Last)
+        if (IsSettled && _window.Sent == Last)
         {
             _packer.Rest(needsBlock);
         }
@@ -219,17 +202,17 @@ internal sealed class RegionSender
     {
         // Often enough that the window does not close while all is well, and no more often: a round of the ring costs each member
         // a packet's work.
-        if (end - _lastAckWanted >= _pace.WindowPackets / 4 && IsReliable)
+        if (end - _lastAckWanted >= _window.Packets / 4 && IsReliable)
         {
             _lastAckWanted = end;
             _packer.WantAck();
         }
 
-        if (_packets.Last - _sent >= RunPackets)
+        if (_packets.Last - _window.Sent >= _transmitter.RunPackets)
         {
             SendWaiting(_packets.Last);
         }
-        else if (_packer.FullThrough > _sent)
+        else if (_packer.FullThrough > _window.Sent)
         {
             // No further: what follows lies in the next block, and goes with it in one run.
             SendWaiting(_packer.FullThrough);
@@ -239,13 +222,13 @@ internal sealed class RegionSender
     /// <summary>Sends what is packed, the open packet too: called when no more messages wait.</summary>
     public void Flush()
     {
-        if (_packer.HasOpenPacket && (WindowRoom() > _packets.Last - _sent || SupersededAt != 0))
+        if (_packer.HasOpenPacket && (_window.Room > _packets.Last - _window.Sent || SupersededAt != 0))
         {
             _packer.Flush();
         }
 
         SendWaiting(_packets.Last);
-        _isFlushDue = _sent < Last;
+        _isFlushDue = _window.Sent < Last;
         RestIfSettled(needsBlock: false);
     }
 
@@ -270,19 +253,15 @@ internal sealed class RegionSender
     public bool CountsAll(ulong gone) => gone == _live.Gone;
 
     /// <summary>Whether so much was sent: more is never held.</summary>
-    public bool HasSent(long number) => number <= _sent;
+    public bool HasSent(long number) => number <= _window.Sent;
 
     public void OnAck(long stable, long consumed, long read, long kernelDrops, long receiveBufferBytes)
     {
         var now = _context.Environment.Now;
         _ackedAt = now;
         _announcements.OnAnswered();
-        stable = Math.Min(stable, _sent);
-        bool wasFull = WindowRoom() <= 0 || _packets.Last > _sent;
-        long before = _read;
-        _consumed = Math.Max(_consumed, Math.Min(consumed, _sent));
-        _read = Math.Max(Math.Max(_read, _consumed), Math.Min(read, _sent));
-        _pace.OnAck(now, _read - before, wasFull, kernelDrops, receiveBufferBytes);
+        stable = Math.Min(stable, _window.Sent);
+        _window.OnAck(now, consumed, read, hasBacklog: _packets.Last > _window.Sent, kernelDrops, receiveBufferBytes);
         if (stable > Acknowledged)
         {
             Acknowledged = stable;
@@ -303,7 +282,7 @@ internal sealed class RegionSender
         else
         {
             // A flush follows what was appended since: until then only whole runs go.
-            SendWaiting(Math.Max(_sent, _packer.FullThrough));
+            SendWaiting(Math.Max(_window.Sent, _packer.FullThrough));
         }
 
         RestIfSettled(needsBlock: false);
@@ -311,7 +290,7 @@ internal sealed class RegionSender
     }
 
     /// <summary>All hold these, though they lack something before: nobody will ask for them.</summary>
-    public void LetGo(long first, long last) => _packets.Release(first, Math.Min(last, _sent));
+    public void LetGo(long first, long last) => _packets.Release(first, Math.Min(last, _window.Sent));
 
     /// <summary>False when no member is left. One that comes back to the cluster does not come back to this view.</summary>
     public bool OnMemberGone(NodeKey node)
@@ -327,64 +306,18 @@ internal sealed class RegionSender
     public void Abandon()
     {
         _packer.Flush();
-        _sent = _packets.Last;
+        _window.SkipTo(_packets.Last);
         OnAck(_packets.Last, _packets.Last, _packets.Last, 0, 0);
     }
 
-    /// <summary>
-    /// Sends again what a member asked for: to it alone, and to all when another asks for the same at about the same time, as then
-    /// the whole region lost it; who asks after that has it on the way.
-    /// </summary>
-    public void Repair(long first, long last, ref AnswerLimit limit, in RepairAsker asker)
-    {
-        var now = _context.Environment.Now;
-        if (last > _sent && now - _deniedAt >= _context.Options.AnnounceMax)
-        {
-            // Others told of what was never sent. All are to hear that it was not.
-            _deniedAt = now;
-            _announcements.SendToAll();
-        }
-
-        (first, last) = limit.Next(first, last, _packets.First, _sent);
-        for (long n = first; n <= last && limit.Packets > 0; n++)
-        {
-            ref var packet = ref _packets[n];
-            if (packet.Lease is null)
-            {
-                continue;
-            }
-
-            var age = packet.LastRepair == TimeSpan.MinValue ? TimeSpan.MaxValue : now - packet.LastRepair;
-            bool isAgain = age < _context.Options.ReorderWindow;
-            if ((isAgain && packet.IsRepairedForAll) || (age < _context.Options.PullRepeatMax && packet.MayComeTo(asker, n)))
-            {
-                continue;
-            }
-
-            if (!_context.MayRepair())
-            {
-                break;
-            }
-
-            bool forAll = isAgain && !packet.WasRepairedFor(asker);
-            var bytes = packet.Lease.Span.Slice(packet.Offset, packet.Length);
-            bool hasGone = forAll
-                ? _context.OnRepair(bytes.Length, _path.Spread(bytes))
-                : _context.SendRepair(bytes, asker.Address);
-            if (hasGone)
-            {
-                // What the system refused is asked for again.
-                packet.NoteRepair(now, asker, forAll, (int)(_sent - n));
-            }
-
-            limit.NoteAnswer();
-        }
-    }
+    /// <summary>Sends again what a member asked for.</summary>
+    public void Repair(long first, long last, ref AnswerLimit limit, in RepairAsker asker) =>
+        _retransmissions.Answer(first, last, ref limit, asker);
 
     /// <summary>Tells of members that have not acknowledged for long.</summary>
     public void SuspectIfSilent()
     {
-        if (IsReliable && Acknowledged < _sent)
+        if (IsReliable && Acknowledged < _window.Sent)
         {
             _context.SuspectIfSilent(_live, View, Silence);
         }
@@ -402,121 +335,30 @@ internal sealed class RegionSender
     public void Close(string reason)
     {
         _announcements.Rest();
-        _context.Environment.Cancel(_resumeAlarm);
+        _transmitter.Close();
         _repair?.Close();
         _packets.ReleaseThrough(_packets.Last);
         _packer.Dispose();
         _claims.Abandon(reason);
     }
 
-    // What goes out in one call, and what a block of packet memory holds.
-    private int RunPackets => Math.Min(_path.MaxRunSegments, _mostInRun);
-
-    // Two bounds: on what may wait in sockets or for those above, and on what members keep because something before it is missing.
-    // A repair takes many times as long as a datagram, so a link that loses needs the second wider.
-    private long WindowRoom() => IsReliable
-        ? Math.Min(_pace.WindowPackets - (_sent - _read), (_pace.WindowPackets * RepairWindows) - (_sent - _consumed))
-        : _pace.WindowPackets;
-
-    private void SendWaiting(long through)
+    void ITransmittedStream.OnSent(int packets)
     {
-        if (_sent == through)
-        {
-            return;
-        }
-
-        if (!_isOpen && !TryOpen())
-        {
-            return;
-        }
-
-        long before = _sent;
-        while (_sent < through)
-        {
-            if (_path.IsUnderWay)
-            {
-                if (!SendRun(_underWay))
-                {
-                    break;
-                }
-
-                continue;
-            }
-
-            long waiting = Math.Min(RunPackets, through - _sent);
-            long room = Math.Min(WindowRoom(), waiting);
-            // A call costs about as much for one packet as for a run: where the window is the limit, it opens a run further first.
-            // It will, as what is on the way is acknowledged.
-            bool isCrack = IsReliable && _sent > _read && room < Math.Min(waiting, _pace.WindowPackets / 4);
-            if (room <= 0 || isCrack || !SendRun((int)room))
-            {
-                break;
-            }
-        }
-
-        if (AwaitsNews && (_sent > before || !_announcements.IsDue))
-        {
-            _announcements.Start();
-        }
-    }
-
-    private bool TryOpen()
-    {
-        var left = _opensAt - _context.Environment.Now;
-        if (left > TimeSpan.Zero)
-        {
-            ResumeIn(left);
-            return false;
-        }
-
-        _isOpen = true;
-        return true;
-    }
-
-    private bool SendRun(int most)
-    {
-        var (count, bytes) = _packets.RunFrom(_sent + 1, most);
-        ref var head = ref _packets[_sent + 1];
-        var outcome = _path.Send(head.Lease!.Span.Slice(head.Offset, bytes), head.Length);
-        if (outcome == SendOutcome.Busy)
-        {
-            _underWay = count;
-            _context.Counters.BusySends++;
-            ResumeIn(TimeSpan.FromMilliseconds(1));
-            return false;
-        }
-
-        if (outcome == SendOutcome.Refused)
-        {
-            _context.Counters.RefusedSends++;
-        }
-
         var now = _context.Environment.Now;
-        _ackedAt = Acknowledged == _sent ? now : _ackedAt;
-        _sent += count;
-        _announcements.OnSent(_sent, now);
-        _context.Counters.PacketsSent += count;
-        _context.Counters.BytesSent += bytes;
+        long before = _window.Sent - packets;
+        _ackedAt = Acknowledged == before ? now : _ackedAt;
+        _announcements.OnSent(_window.Sent, now);
         if (!IsReliable)
         {
-            Acknowledged = _sent;
-            _packets.ReleaseThrough(_sent);
+            Acknowledged = _window.Sent;
+            _packets.ReleaseThrough(_window.Sent);
             _announcements.CheckHearing();
         }
 
-        _repair?.OnSent(_sent - count + 1, _sent);
-        return true;
+        _repair?.OnSent(before + 1, _window.Sent);
     }
 
-    private void ResumeIn(TimeSpan delay)
-    {
-        if (!_resumeAlarm.IsPending)
-        {
-            _context.Environment.Schedule(_resumeAlarm, delay);
-        }
-    }
-
-    private void Resume()
+    void ITransmittedStream.OnMaySend()
     {
         Flush();
         if (!IsReliable && SupersededAt != 0 && _context.Environment.Now - _supersededSince >= _context.Options.ClosingPause)
@@ -526,5 +368,19 @@ internal sealed class RegionSender
         }
 
         _context.OnSenderProgress();
+    }
+
+    private void SendWaiting(long through)
+    {
+        long before = _window.Sent;
+        if (before == through || !_transmitter.TrySend(through))
+        {
+            return;
+        }
+
+        if (AwaitsNews && (_window.Sent > before || !_announcements.IsDue))
+        {
+            _announcements.Start();
+        }
     }
 }

@@ -1,0 +1,130 @@
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Transport;
+using QuickSilver.Multicast.Dissemination;
+
+namespace QuickSilver.Multicast.Sending;
+
+// Sends the packets of one outbound stream for the first time: in their order, in runs of adjacent ones, as far as the window allows, and
+// not before the members had time to open the view. What it cannot send now for another reason than the window, it tries again.
+//
+// Invariant: what the path has under way are the first packets after those that were sent, and nothing else goes before them.
+internal sealed class RunTransmitter
+{
+    private static readonly TimeSpan BusyPause = TimeSpan.FromMilliseconds(1);
+
+    private readonly MulticastContext _context;
+    private readonly ITransmittedStream _stream;
+    private readonly IDisseminator _path;
+    private readonly RetentionBuffer _packets;
+    private readonly SendWindow _window;
+    private readonly int _mostInRun;
+    private readonly Alarm _resumeAlarm;
+    private readonly TimeSpan _opensAt;
+    private bool _isOpen;
+    // The packets of the run that the path has under way.
+    private int _underWay;
+
+    public RunTransmitter(
+        MulticastContext context, ITransmittedStream stream, IDisseminator path, RetentionBuffer packets, SendWindow window)
+    {
+        _context = context;
+        _stream = stream;
+        _path = path;
+        _packets = packets;
+        _window = window;
+        _mostInRun = SegmentationOffload.MaxRunBytes / context.Options.PacketBytes;
+        _resumeAlarm = new Alarm(stream.OnMaySend);
+        _opensAt = context.Environment.Now + context.Options.ReconfigurationPause;
+    }
+
+    // What goes out in one call, and what a block of packet memory holds.
+    public int RunPackets => Math.Min(_path.MaxRunSegments, _mostInRun);
+
+    /// <summary>Sends what the window allows of the packets up to there. False: the view is too new to send anything.</summary>
+    public bool TrySend(long through)
+    {
+        if (!_isOpen && !TryOpen())
+        {
+            return false;
+        }
+
+        while (_window.Sent < through)
+        {
+            if (_path.IsUnderWay)
+            {
+                if (!SendRun(_underWay))
+                {
+                    break;
+                }
+
+                continue;
+            }
+
+            long next = _window.NextOf(Math.Min(RunPackets, through - _window.Sent));
+            if (next <= 0 || !SendRun((int)next))
+            {
+                break;
+            }
+        }
+
+        return true;
+    }
+
+    public void Close() => _context.Environment.Cancel(_resumeAlarm);
+
+    private bool TryOpen()
+    {
+        var left = _opensAt - _context.Environment.Now;
+        if (left > TimeSpan.Zero)
+        {
+            ResumeIn(left);
+            return false;
+        }
+
+        _isOpen = true;
+        return true;
+    }
+
+    private bool SendRun(int most)
+    {
+        var (count, bytes) = _packets.RunFrom(_window.Sent + 1, most);
+        ref var head = ref _packets[_window.Sent + 1];
+        var outcome = _path.Send(head.Lease!.Span.Slice(head.Offset, bytes), head.Length);
+        if (outcome == SendOutcome.Busy)
+        {
+            _underWay = count;
+            _context.Counters.BusySends++;
+            ResumeIn(BusyPause);
+            return false;
+        }
+
+        if (outcome == SendOutcome.Refused)
+        {
+            _context.Counters.RefusedSends++;
+        }
+
+        _window.OnSent(count);
+        _context.Counters.PacketsSent += count;
+        _context.Counters.BytesSent += bytes;
+        _stream.OnSent(count);
+        return true;
+    }
+
+    private void ResumeIn(TimeSpan delay)
+    {
+        if (!_resumeAlarm.IsPending)
+        {
+            _context.Environment.Schedule(_resumeAlarm, delay);
+        }
+    }
+}
+
+// Whose packets a transmitter sends.
+internal interface ITransmittedStream
+{
+    /// <summary>The next so many packets went out; the window knows.</summary>
+    void OnSent(int packets);
+
+    /// <summary>Something could not be sent though the window allowed it, and perhaps can now.</summary>
+    void OnMaySend();
+}
