@@ -41,6 +41,15 @@ internal sealed class PublishRequest(PublishRequestPool pool)
     /// <summary>What the request costs the publish queue's bound.</summary>
     public long Charge { get; set; }
 
+    /// <summary>Why it is not to be sent any more; null where it is.</summary>
+    public Exception? EndedReason => this switch
+    {
+        { Marker: not null } => null,
+        { Stable.IsWithdrawn: true } => new OperationCanceledException(),
+        { Origin.DropReason: { } reason } => reason,
+        _ => null,
+    };
+
     internal int OwnBytes => _own.Length;
 
     public ReadOnlySpan<byte> Payload => (_rented ?? _own).AsSpan(0, _length);
@@ -65,6 +74,19 @@ internal sealed class PublishRequest(PublishRequestPool pool)
     }
 
     public void SetLength(int bytes) => _length = bytes;
+
+    /// <summary>
+    /// It is not sent: who waits for it is told, a marker is called, and the request goes back to the pool. Gives what it was charged.
+    /// </summary>
+    public long Fail(Exception reason)
+    {
+        long charge = Charge;
+        var marker = Marker;
+        Stable?.Fail(reason);
+        Recycle();
+        marker?.Invoke();
+        return charge;
+    }
 
     /// <summary>Back to the pool. Who calls it must not touch the request again.</summary>
     public void Recycle()

@@ -8,6 +8,9 @@ namespace QuickSilver.Publishing;
 
 // The core thread's side of publishing to one topic: hands requests to the topic's sender in order for as long as it has
 // room, and lets feeds fill what room is left. Publishes and feeds take turns at being first, so neither starves.
+//
+// Invariants: what waits here stands in the queue, and goes before all that stands behind its mark in the lane. While something waits, or
+// the sender has no room, no message goes straight.
 internal sealed class TopicPublisher : SignalRequest, IRoomObserver
 {
     // Messages handed down in one go: the core thread must come back to tokens and receives.
@@ -21,11 +24,10 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
     private readonly PublishLatency _latency;
     private LatencyProbe? _probe;
     // Null before the first feed.
-    private List<AttachedFeed>? _feeds;
+    private FeedRotation? _feeds;
+    // Null before the first message that has to wait.
+    private PublishQueue? _queue;
     private ITopicSender? _sender;
-    private PublishRequest? _head;
-    private PublishRequest? _tail;
-    private int _nextFeed;
     // What those are told that come after the sender was closed.
     private Exception? _closeReason;
     private bool _isBlocked;
@@ -53,6 +55,11 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
 
     public bool HasSender => _sender is not null;
 
+    private PublishQueue Queue => _queue ??= new PublishQueue();
+
+    // The oldest message that waits here.
+    private PublishRequest? First => _queue?.First;
+
     /// <summary>The intake's note.</summary>
     public bool IsAwaitingLane { get; set; }
 
@@ -78,18 +85,11 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
 
     public void Add(AttachedFeed feed)
     {
-        (_feeds ??= []).Add(feed);
+        (_feeds ??= new FeedRotation()).Add(feed);
         Pump();
     }
 
-    public void Remove(AttachedFeed feed)
-    {
-        if (_feeds?.IndexOf(feed) is { } at and >= 0)
-        {
-            _feeds.RemoveAt(at);
-            _nextFeed = 0;
-        }
-    }
+    public void Remove(AttachedFeed feed) => _feeds?.Remove(feed);
 
     /// <summary>Calls back when all that this topic was given until now is stable; at once without a sender.</summary>
     public void WhenStable(Action callback)
@@ -141,10 +141,10 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
     }
 
     /// <summary>Whether messages wait here that are older than what stands first in the lane.</summary>
-    public bool IsQueued => _head is { } head && head.Mark <= _intake.Lane.Next;
+    public bool IsQueued => First is { } first && first.Mark <= _intake.Lane.Next;
 
     /// <summary>Whether the lane has passed the oldest request's mark.</summary>
-    public bool IsDue => _head is null || IsQueued;
+    public bool IsDue => First is null || IsQueued;
 
     /// <summary>Whether a message could go now; if not, the intake is resumed when one can.</summary>
     public bool AwaitRoom()
@@ -181,7 +181,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
             return TrySend(straight, message.Payload);
         }
 
-        if ((_head is not null || Gate.HasInbox) && !TryCatchUp())
+        if ((First is not null || Gate.HasInbox) && !TryCatchUp())
         {
             return false;
         }
@@ -196,7 +196,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
             return false;
         }
 
-        _straight = _head is null && !_isBlocked ? sender : null;
+        _straight = First is null && !_isBlocked ? sender : null;
         return true;
     }
 
@@ -218,27 +218,8 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
     public void TakeOver(PublishRequest request)
     {
         Gate.Charge(request.Charge);
-        if (_tail is null || _tail.Mark <= request.Mark)
-        {
-            Append(request);
-        }
-        else if (_head!.Mark > request.Mark)
-        {
-            request.Next = _head;
-            _head = request;
-        }
-        else
-        {
-            var before = _head;
-            while (before.Next!.Mark <= request.Mark)
-            {
-                before = before.Next;
-            }
-
-            request.Next = before.Next;
-            before.Next = request;
-        }
-
+        _straight = null;
+        Queue.Insert(request);
         Gate.SetQueued(true);
     }
 
@@ -273,7 +254,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         }
 
         Pump();
-        if (_head is { } head && head.Mark > _intake.Lane.Next)
+        if (First is { } first && first.Mark > _intake.Lane.Next)
         {
             // The lane may stand for another topic, and would not look by itself.
             _intake.Drain();
@@ -286,25 +267,10 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         while (request is not null)
         {
             var next = request.Next;
-            Append(request);
+            _straight = null;
+            Queue.Append(request);
             request = next;
         }
-    }
-
-    private void Append(PublishRequest request)
-    {
-        _straight = null;
-        request.Next = null;
-        if (_tail is null)
-        {
-            _head = request;
-        }
-        else
-        {
-            _tail.Next = request;
-        }
-
-        _tail = request;
     }
 
     void IRoomObserver.OnRoom()
@@ -323,12 +289,12 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
     private void PumpRequests(ITopicSender sender, ref int left)
     {
         long released = 0;
-        while (_head is { } request && left > 0 && !_isBlocked)
+        while (First is { } request && left > 0 && !_isBlocked)
         {
-            if (EndedReason(request) is { } reason)
+            if (request.EndedReason is { } reason)
             {
-                Unlink(request);
-                released += Finish(request, reason);
+                _queue!.RemoveFirst();
+                released += request.Fail(reason);
                 continue;
             }
 
@@ -340,7 +306,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
 
             if (request.Marker is { } marker)
             {
-                Unlink(request);
+                _queue!.RemoveFirst();
                 released += request.Charge;
                 request.Recycle();
                 marker();
@@ -354,15 +320,12 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
                 break;
             }
 
-            Unlink(request);
+            _queue!.RemoveFirst();
             released += request.Charge;
             request.Recycle();
         }
 
-        if (released > 0)
-        {
-            Gate.Release(released);
-        }
+        Release(released);
     }
 
     private bool TrySend(ITopicSender sender, PublishRequest request)
@@ -432,124 +395,43 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
 
     private void PumpFeeds(ITopicSender sender, ref int left)
     {
-        // A feed may be taken away by what it is asked.
-        for (int idle = 0; idle < _feeds?.Count && left > 0 && !_isBlocked;)
+        while (left > 0 && !_isBlocked && _feeds?.Pull(out var message) is { } feed)
         {
-            if (_nextFeed >= _feeds.Count)
-            {
-                _nextFeed = 0;
-            }
-
-            var feed = _feeds[_nextFeed++];
-            if (!feed.TryPull(out var message))
-            {
-                idle++;
-                continue;
-            }
-
-            idle = 0;
             left--;
-            if (sender.TrySend(message, null) < 0)
+            if (sender.TrySend(message, null) >= 0)
             {
-                if (IsImpossible(sender, message.Length))
-                {
-                    continue;
-                }
-
-                feed.Keep(message);
+                _tally.CountPublished(message.Length);
+            }
+            else if (!IsImpossible(sender, message.Length))
+            {
+                _feeds.Keep(feed, message);
                 Block();
-                _nextFeed--;
-                return;
             }
-
-            _tally.CountPublished(message.Length);
         }
     }
 
-    // A blocked topic still lets go of what was cancelled: its publishers' room must not wait for the network.
-    private void SkipEnded()
-    {
-        long released = 0;
-        PublishRequest? kept = null;
-        for (var request = _head; request is not null;)
-        {
-            var next = request.Next;
-            if (EndedReason(request) is { } reason)
-            {
-                if (kept is null)
-                {
-                    _head = next;
-                }
-                else
-                {
-                    kept.Next = next;
-                }
-
-                released += Finish(request, reason);
-            }
-            else
-            {
-                kept = request;
-            }
-
-            request = next;
-        }
-
-        _tail = kept;
-        if (released > 0)
-        {
-            Gate.Release(released);
-        }
-    }
-
-    /// <summary>Lets go of what a cancelled endpoint had queued.</summary>
+    /// <summary>
+    /// Lets go of what a cancelled endpoint had queued. So does a blocked topic: its publishers' room must not wait for the network.
+    /// </summary>
     public void OnEndpointEnded()
     {
-        SkipEnded();
+        Release(_queue?.FailEnded() ?? 0);
         Pump();
         _intake.Resume();
     }
 
     private void FailQueue()
     {
-        long released = 0;
-        while (_head is { } request)
-        {
-            Unlink(request);
-            released += Finish(request, _closeReason ?? new InvalidOperationException("The topic is not open for publishing."));
-        }
-
+        long released = _queue?.FailAll(_closeReason ?? new InvalidOperationException("The topic is not open for publishing.")) ?? 0;
         NoteQueue();
-        if (released > 0)
-        {
-            Gate.Release(released);
-        }
+        Release(released);
     }
 
-    private static Exception? EndedReason(PublishRequest request) => request switch
+    private void Release(long charge)
     {
-        { Marker: not null } => null,
-        { Stable.IsWithdrawn: true } => new OperationCanceledException(),
-        { Origin.DropReason: { } reason } => reason,
-        _ => null,
-    };
-
-    private static long Finish(PublishRequest request, Exception reason)
-    {
-        long charge = request.Charge;
-        var marker = request.Marker;
-        request.Stable?.Fail(reason);
-        request.Recycle();
-        marker?.Invoke();
-        return charge;
-    }
-
-    private void Unlink(PublishRequest request)
-    {
-        _head = request.Next;
-        if (_head is null)
+        if (charge > 0)
         {
-            _tail = null;
+            Gate.Release(charge);
         }
     }
 }
