@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Microsoft.Extensions.Logging;
 using QuickSilver.Endpoints;
 using QuickSilver.Serialization;
 using QuickSilver.Topics;
@@ -15,7 +16,8 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     private TaskCompletionSource<TopicEndpoint<T>> _opened = NewSource();
     private volatile TopicEndpoint<T>? _current;
     private volatile Exception? _fault;
-    private bool _isOver;
+    // Null until the host has stopped.
+    private ILogger? _endLog;
 
     public string Name => name;
 
@@ -84,21 +86,21 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         }
     }
 
-    public void OnHostStopped()
+    public void OnHostStopped(ILogger log)
     {
         OnNodeLost();
         HostedHandler[] observers;
         lock (_lock)
         {
             Fail(new ObjectDisposedException($"Topic \"{name}\"", "The host has stopped."));
-            _isOver = true;
+            _endLog = log;
             observers = [.. _attachments.OfType<HostedHandler>().Where(static one => one.OnEnd is not null)];
             _attachments.RemoveAll(observers.Contains);
         }
 
         foreach (var observer in observers)
         {
-            observer.OnEnd!();
+            Complete(observer.OnEnd!, log);
         }
     }
 
@@ -208,6 +210,19 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         }
     }
 
+    // An observer that throws must not keep the others, of this topic and of those after it, from being told.
+    private void Complete(Action onEnd, ILogger log)
+    {
+        try
+        {
+            onEnd();
+        }
+        catch (Exception exception)
+        {
+            HostingLog.ObserverThrew(log, exception, name);
+        }
+    }
+
     private void Fail(Exception exception)
     {
         _opened.TrySetException(exception);
@@ -250,15 +265,18 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
             {
                 OnEnd = observer.OnCompleted,
             };
+            ILogger log;
             lock (owner._lock)
             {
-                if (!owner._isOver)
+                if (owner._endLog is null)
                 {
                     return owner.Attach(handler);
                 }
+
+                log = owner._endLog;
             }
 
-            observer.OnCompleted();
+            owner.Complete(observer.OnCompleted, log);
             return handler;
         }
     }

@@ -17,4 +17,7 @@ internal static partial class HostingLog
 
     [LoggerMessage(1703, LogLevel.Warning, "The host is stopping before all members acknowledged the published messages.")]
     public static partial void NotDrained(ILogger logger);
+
+    [LoggerMessage(1704, LogLevel.Error, "An observer of topic \"{Topic}\" threw at its end.")]
+    public static partial void ObserverThrew(ILogger logger, Exception exception, string topic);
 }

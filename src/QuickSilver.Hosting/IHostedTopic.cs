@@ -1,3 +1,5 @@
+using Microsoft.Extensions.Logging;
+
 namespace QuickSilver.Hosting;
 
 // A topic of the host, as the node's lifetime sees it, whatever its payload type.
@@ -15,6 +17,6 @@ internal interface IHostedTopic
     /// <summary>The node has ended: what is asked from now on waits for the next.</summary>
     void OnNodeLost();
 
-    /// <summary>There will be no other node: whoever waits is told.</summary>
-    void OnHostStopped();
+    /// <summary>There will be no other node: whoever waits is told. What observers throw at their end goes to the log.</summary>
+    void OnHostStopped(ILogger log);
 }

@@ -57,7 +57,7 @@ internal sealed class NodeLifetime(
         holder.End();
         foreach (var topic in _topics)
         {
-            topic.OnHostStopped();
+            topic.OnHostStopped(_log);
         }
     }
 

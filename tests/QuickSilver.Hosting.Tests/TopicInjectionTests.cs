@@ -88,6 +88,28 @@ public sealed class TopicInjectionTests
     }
 
     [Fact]
+    public async Task An_observer_that_throws_at_its_end_is_logged_and_the_others_are_told()
+    {
+        await using var hosted = new HostedNodes(
+            builder => builder.Services.AddQuickSilver().AddSubscriber<string>("a").AddSubscriber<string>("b"));
+        var topics = new[] { "a", "b" }.Select(hosted.Host.Services.GetRequiredKeyedService<ITopicSubscriber<string>>).ToArray();
+        var observers = new List<RecordingObserver>();
+        foreach (var topic in topics)
+        {
+            var (throwing, calm) = (new RecordingObserver { Throws = true }, new RecordingObserver());
+            topic.AsObservable().Subscribe(throwing);
+            topic.AsObservable().Subscribe(calm);
+            observers.AddRange([throwing, calm]);
+        }
+
+        await hosted.Host.StartAsync().OrFail();
+        await hosted.Host.StopAsync().OrFail();
+        Assert.All(observers, observer => Assert.Equal(["completed"], observer.Told));
+        topics[0].AsObservable().Subscribe(new RecordingObserver { Throws = true }).Dispose();
+        Assert.Equal(3, hosted.Logs.Entries.Count(entry => entry.Id == 1704));
+    }
+
+    [Fact]
     public async Task A_handler_service_gets_its_topics_messages_and_gaps()
     {
         await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddTopicHandler<string, Recorder>("t"));
