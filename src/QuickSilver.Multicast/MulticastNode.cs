@@ -28,7 +28,8 @@ namespace QuickSilver.Multicast;
 // exactly one view of each region per configuration; a superseded stream stays until it is settled, and the configuration
 // is confirmed to the service only then; a superseded view of which this node is a member stays until the service says
 // that all nodes have confirmed, and all it holds was accepted above.
-internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamConsumer, ISentStreams, IViewsObserver, IPacketHandler
+internal sealed class MulticastNode
+    : IMulticast, IMembershipObserver, IStreamConsumer, ISentStreams, IViewsObserver, IWaitSources, IConfirmingNode, IPacketHandler
 {
     private static readonly TimeSpan MemoryPause = TimeSpan.FromMilliseconds(2);
 
@@ -89,6 +90,8 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
 
     public MulticastContext Context => _context;
 
+    INodeEnvironment IConfirmingNode.Environment => _context.Environment;
+
     public MulticastCounters Counters => _context.Counters;
 
     public IRepairWatch? RepairWatch
@@ -122,12 +125,12 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
     public CreditLimits CreditLimits => _creditLimits ??= new CreditLimits(this);
 
     /// <summary>What waits, and for whom.</summary>
-    public NodeWaits Waits => _waits ??= new NodeWaits(this);
+    public NodeWaits Waits => _waits ??= new NodeWaits(_context, this);
 
     public IReadOnlyList<TopicSender> WaitingTopics => _waiting?.All ?? [];
 
     /// <summary>What this node sends; made when first needed.</summary>
-    public SentStreams Sent => _sent ??= new SentStreams(_context);
+    public SentStreams Sent => _sent ??= new SentStreams(_context.Environment);
 
     public List<RegionReceiver> OpenRegions => _open.All;
 
@@ -490,7 +493,6 @@ internal sealed class MulticastNode : IMulticast, IMembershipObserver, IStreamCo
         _waiting?.SignalRoom();
     }
 
-    /// <summary>Tells the membership service how far all that was sent is settled, where that is news.</summary>
     public void ConfirmIfSettled()
     {
         _sent?.CloseSettled();

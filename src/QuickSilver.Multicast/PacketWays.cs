@@ -5,6 +5,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Dispatch;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast;
@@ -14,15 +15,15 @@ namespace QuickSilver.Multicast;
 internal sealed class PacketWays : IPacketHandler
 {
     private readonly MulticastContext _context;
-    private readonly MulticastNode _node;
+    private readonly ISentStreams _sent;
     private readonly OpenViews _views;
     private Way _way;
     private InboundStream? _noted;
 
-    public PacketWays(MulticastContext context, MulticastNode node, OpenViews views)
+    public PacketWays(MulticastContext context, ISentStreams sent, OpenViews views)
     {
         _context = context;
-        _node = node;
+        _sent = sent;
         _views = views;
         Ears = new GroupEars(context, context.Deaf.Report);
     }
@@ -132,7 +133,7 @@ internal sealed class PacketWays : IPacketHandler
 
         if (_context.Deaf.OnWord(region, member, word))
         {
-            foreach (var sender in _node.Streams)
+            foreach (var sender in _sent.Streams)
             {
                 if (sender.View.RegionId == region)
                 {

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
@@ -8,7 +9,7 @@ namespace QuickSilver.Multicast.Sending;
 // settled. A stream into which something was packed is flushed when no more messages wait: one posted request flushes all of them.
 internal sealed class SentStreams
 {
-    private readonly MulticastContext _context;
+    private readonly INodeEnvironment _environment;
     private readonly Dictionary<(ulong Region, StreamClass Class), RegionSender> _current = [];
     private readonly List<RegionSender> _retired = [];
     // What was packed into since the last flush. Nobody looks at the other streams: a node may have thousands that rest.
@@ -16,9 +17,9 @@ internal sealed class SentStreams
     private readonly Request _flush;
     private bool _isFlushPosted;
 
-    public SentStreams(MulticastContext context)
+    public SentStreams(INodeEnvironment environment)
     {
-        _context = context;
+        _environment = environment;
         _flush = new ActionRequest(OnFlush);
     }
 
@@ -133,7 +134,7 @@ internal sealed class SentStreams
         if (!_isFlushPosted)
         {
             _isFlushPosted = true;
-            _context.Environment.Post(_flush);
+            _environment.Post(_flush);
         }
     }
 

@@ -12,13 +12,15 @@ internal sealed class NodeWaits
     // Named one by one; of more than so many, those that were named say enough.
     private const int Most = 64;
 
-    private readonly MulticastNode _node;
+    private readonly MulticastContext _context;
+    private readonly IWaitSources _sources;
     private readonly StallWatch _watch;
 
-    public NodeWaits(MulticastNode node)
+    public NodeWaits(MulticastContext context, IWaitSources sources)
     {
-        _node = node;
-        _watch = new StallWatch(node.Context.Environment, node.Context.Options.StallWarning, Collect, OnBegan, OnEnded);
+        _context = context;
+        _sources = sources;
+        _watch = new StallWatch(context.Environment, context.Options.StallWarning, Collect, OnBegan, OnEnded);
     }
 
     public int Stalled => _watch.Stalled;
@@ -27,45 +29,44 @@ internal sealed class NodeWaits
 
     public void Close() => _watch.Close();
 
-    private bool IsNotable => RepeatedEvent.IsLogged(_node.Context.Counters.Stalls);
+    private bool IsNotable => RepeatedEvent.IsLogged(_context.Counters.Stalls);
 
     private static string Seconds(TimeSpan time) =>
         string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{time.TotalSeconds:0.0} s");
 
     private void OnBegan(object of, TimeSpan time)
     {
-        var context = _node.Context;
-        context.Counters.Stalls++;
+        _context.Counters.Stalls++;
         string why = $"{Describe(of)}. It has waited for {Seconds(time)}";
-        context.Troubles.Begin(of, why + ".");
+        _context.Troubles.Begin(of, why + ".");
         if (IsNotable)
         {
-            MulticastLog.Stalled(context.Log, why, context.Counters.Stalls);
+            MulticastLog.Stalled(_context.Log, why, _context.Counters.Stalls);
         }
     }
 
     private void OnEnded(object of, TimeSpan time)
     {
-        _node.Context.Troubles.End(of);
+        _context.Troubles.End(of);
         if (IsNotable)
         {
-            MulticastLog.StallOver(_node.Context.Log, time);
+            MulticastLog.StallOver(_context.Log, time);
         }
     }
 
     private void Collect(List<Wait> waits)
     {
-        foreach (var stream in _node.Sent.Retired)
+        foreach (var stream in _sources.Sent.Retired)
         {
             Add(waits, stream);
         }
 
-        foreach (var stream in _node.Sent.Current)
+        foreach (var stream in _sources.Sent.Current)
         {
             Add(waits, stream);
         }
 
-        foreach (var topic in _node.WaitingTopics)
+        foreach (var topic in _sources.WaitingTopics)
         {
             if (waits.Count < Most && topic.IsWaiting && !topic.HasRoom)
             {
@@ -73,7 +74,7 @@ internal sealed class NodeWaits
             }
         }
 
-        foreach (var region in _node.OpenRegions)
+        foreach (var region in _sources.OpenRegions)
         {
             foreach (var stream in region.Streams)
             {
@@ -84,7 +85,7 @@ internal sealed class NodeWaits
             }
         }
 
-        _node.SlowReaders.AddBlocked(waits, Most);
+        _sources.SlowReaders.AddBlocked(waits, Most);
     }
 
     private static void Add(List<Wait> waits, RegionSender stream)
@@ -113,7 +114,7 @@ internal sealed class NodeWaits
         var live = stream.Live;
         int rank = live.FirstIn(0, live.Ranks);
         string who = rank < 0 ? "no member that lives"
-            : live[rank] == _node.Context.Self ? "the acknowledgement that this node, which leads its rings, sends itself by UDP"
+            : live[rank] == _context.Self ? "the acknowledgement that this node, which leads its rings, sends itself by UDP"
             : $"the acknowledgement of node {live[rank]}, which leads its rings";
         string last = $"the last acknowledgement came {Seconds(stream.Silence)} ago";
         var (sent, consumed) = stream.Through;
@@ -137,7 +138,7 @@ internal sealed class NodeWaits
             return "the subscription of this node to release the flush barrier of the topic's new view";
         }
 
-        if (_node.CreditLimits.SlowestOf(topic.TopicId) is { } slowest)
+        if (_sources.CreditLimits.SlowestOf(topic.TopicId) is { } slowest)
         {
             return $"a reader on node {slowest.Member}, which has room up to message {slowest.Through} of {topic.Sent}";
         }
@@ -150,7 +151,7 @@ internal sealed class NodeWaits
             }
         }
 
-        return $"packet memory: {_node.Context.Environment.Buffers.FreeToSend} blocks are left to send, of"
-            + $" {_node.Context.Environment.Buffers.Shares.MostToSend}";
+        return $"packet memory: {_context.Environment.Buffers.FreeToSend} blocks are left to send, of"
+            + $" {_context.Environment.Buffers.Shares.MostToSend}";
     }
 }

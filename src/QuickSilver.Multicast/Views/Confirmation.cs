@@ -9,7 +9,7 @@ namespace QuickSilver.Multicast.Views;
 // How far what this node sent is settled, as the membership service is told: in all views that were superseded up to a configuration, but
 // for some that are named. What is not settled holds the number up for a moment, in which nearly all is, so that as a rule nothing is
 // named; a view that takes longer, as its members' readers have no room, is named then and holds up no other.
-internal sealed class Confirmation(MulticastNode node)
+internal sealed class Confirmation(IConfirmingNode node)
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
 
@@ -27,7 +27,7 @@ internal sealed class Confirmation(MulticastNode node)
     public ImmutableArray<OpenView> Named => [.. _named];
 
     /// <summary>What was sent and is not settled holds the confirmation up, which is made when something does.</summary>
-    public static void Hold(SentStreams sent, long configuration, MulticastNode node, ref Confirmation? confirmation)
+    public static void Hold(SentStreams sent, long configuration, IConfirmingNode node, ref Confirmation? confirmation)
     {
         foreach (var sender in sent.Retired)
         {
@@ -68,7 +68,7 @@ internal sealed class Confirmation(MulticastNode node)
         return confirmed;
     }
 
-    public void Close() => node.Context.Environment.CancelIfMade(_look);
+    public void Close() => node.Environment.CancelIfMade(_look);
 
     private bool ForgetSettled()
     {
@@ -103,7 +103,7 @@ internal sealed class Confirmation(MulticastNode node)
 
     private bool IsLongHeld()
     {
-        var now = node.Context.Environment.Now;
+        var now = node.Environment.Now;
         var since = _heldSince ??= now;
         if (now - since >= Patience && _named.Count < OpenView.MostPerNode)
         {
@@ -114,7 +114,7 @@ internal sealed class Confirmation(MulticastNode node)
         _look ??= new Alarm(node.ConfirmIfSettled);
         if (!_look.IsPending)
         {
-            node.Context.Environment.Schedule(_look, Patience);
+            node.Environment.Schedule(_look, Patience);
         }
 
         return false;

@@ -1,0 +1,24 @@
+using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Sending;
+
+namespace QuickSilver.Multicast.Stalls;
+
+// Where in a node something may wait for other nodes, for memory or for readers.
+internal interface IWaitSources
+{
+    /// <summary>Streams that wait for acknowledgements.</summary>
+    SentStreams Sent { get; }
+
+    /// <summary>Topics of which a publisher waits for room.</summary>
+    IReadOnlyList<TopicSender> WaitingTopics { get; }
+
+    /// <summary>Which readers elsewhere make publishers here wait.</summary>
+    CreditLimits CreditLimits { get; }
+
+    /// <summary>Views of which the streams wait for repairs.</summary>
+    List<RegionReceiver> OpenRegions { get; }
+
+    /// <summary>Readers here that have no room.</summary>
+    SlowReaders SlowReaders { get; }
+}
