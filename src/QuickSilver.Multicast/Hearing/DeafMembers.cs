@@ -3,11 +3,14 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Hearing;
 
-// A sender's side: which members of which regions do not hear it over the group, as they say themselves, and so get copies by unicast.
+// The sender's side of hearing: which members of which regions have reported that they do not receive this node's multicast. Those members
+// are called deaf, and get copies by unicast.
 //
-// Who is deaf in one region probably is in others: a member that is new to a region, or a region that is new here, begins as what
-// the member is elsewhere, and is told so; it says if that is wrong. So a node that opens topics on a network without multicast loses
-// no time for each of them.
+// Invariant: a member is in _regionsOf with the number of regions in which it is deaf, and in no entry with the number 0.
+//
+// A member that is deaf in one region probably is deaf in others. So when a member is new to a region, or a region is new here, its state
+// in the other regions is assumed, and the member is notified; if the assumption is wrong, the member reports it. Opening more topics on a
+// network without multicast then costs no detection time for each of them.
 internal sealed class DeafMembers
 {
     private readonly MulticastContext _context;
@@ -17,9 +20,9 @@ internal sealed class DeafMembers
     private readonly SortedDictionary<NodeKey, int> _regionsOf = [];
     private long _probe;
 
-    /// <param name="context">The node's.</param>
+    /// <param name="context">The context of the node.</param>
     /// <param name="groups">The port that sends to groups.</param>
-    /// <param name="viewOf">A region's newest view that is known here.</param>
+    /// <param name="viewOf">Returns the newest view of a region that this node knows.</param>
     public DeafMembers(MulticastContext context, IDatagramPort groups, Func<ulong, RegionView?> viewOf)
     {
         _context = context;
@@ -28,15 +31,15 @@ internal sealed class DeafMembers
         Report = new HearingReport(context) { Deaf = this };
     }
 
-    /// <summary>Tells of these, and of what this node itself does not hear.</summary>
+    /// <summary>Reports the deaf members, and the senders that this node itself does not hear.</summary>
     public HearingReport Report { get; }
 
-    /// <summary>Changes with whatever changes the targets of any region.</summary>
+    /// <summary>Changes whenever the targets of any region may have changed.</summary>
     public int Version { get; private set; }
 
     public bool IsEmpty => _regionsOf.Count == 0;
 
-    /// <summary>How many members do not hear this node somewhere, and the first of them.</summary>
+    /// <summary>The number of members that do not hear this node in some region, and the first of them.</summary>
     public (int Count, NodeKey Member) Deaf()
     {
         foreach (var (member, _) in _regionsOf)
@@ -47,11 +50,11 @@ internal sealed class DeafMembers
         return default;
     }
 
-    /// <summary>Whether it gets copies.</summary>
+    /// <summary>Whether the member gets copies.</summary>
     public bool IsServed(ulong region, NodeKey member) =>
         _context.Options.CopiesToDeaf && _regions.TryGetValue(region, out var deaf) && deaf.Members.ContainsKey(member);
 
-    /// <summary>The addresses of those members of the view that get copies, in the order of the view.</summary>
+    /// <summary>The addresses of the members of the view that get copies, in the order of the view.</summary>
     public DatagramAddress[] Targets(RegionView view)
     {
         if (IsEmpty || !_context.Options.CopiesToDeaf)
@@ -72,7 +75,7 @@ internal sealed class DeafMembers
         return [.. targets];
     }
 
-    /// <summary>Something was sent into the region, over its group too or to those who get copies alone.</summary>
+    /// <summary>Notes that data was sent into the region, with or without its group.</summary>
     public void NoteSent(ulong region, bool overGroup)
     {
         if (_regions.TryGetValue(region, out var deaf))
@@ -83,7 +86,9 @@ internal sealed class DeafMembers
 
     public bool IsMember(ulong region, NodeKey node) => _viewOf(region) is { } view && view.Members.AsSpan().BinarySearch(node) >= 0;
 
-    /// <summary>What a member says of its hearing. True when it gets copies from now on and did not before.</summary>
+    /// <summary>
+    /// Handles a member's report on its hearing. Returns true when the member gets copies from now on and did not before.
+    /// </summary>
     public bool OnWord(ulong region, NodeKey member, HearingWord word)
     {
         if (_viewOf(region) is not { } view)
@@ -114,7 +119,7 @@ internal sealed class DeafMembers
         }
     }
 
-    /// <summary>The directory or the views have changed.</summary>
+    /// <summary>Called when the directory or the views have changed.</summary>
     public void OnConfiguration()
     {
         Version++;
@@ -155,7 +160,7 @@ internal sealed class DeafMembers
         }
     }
 
-    /// <summary>A word to a member, whoever began.</summary>
+    /// <summary>Sends a word to a member, as a reply or unasked.</summary>
     public void Answer(RegionView view, NodeKey member, HearingWord word)
     {
         if (_context.Directory.Find(member) is { } address)
@@ -166,7 +171,7 @@ internal sealed class DeafMembers
         }
     }
 
-    // The region's next probe: its number is this node's own over all regions.
+    // Probes are numbered across all regions of this node, so a member recognizes an old one.
     private void Probe(DeafRegion region)
     {
         var view = _viewOf(region.View.RegionId) ?? region.View;
@@ -205,7 +210,7 @@ internal sealed class DeafMembers
         return region;
     }
 
-    // The region, with those members who are new to it taken for what they are elsewhere.
+    // The state of the region, with the assumption applied to members that are new in this view.
     private DeafRegion Current(RegionView view)
     {
         var region = Region(view);
@@ -231,8 +236,9 @@ internal sealed class DeafMembers
         }
     }
 
-    // Those who have not said for long that they are deaf are told that they get copies; or forgotten, if they have left the region. Not
-    // earlier: what is sent in the view before still goes to them, and what they are is known for the region that they went to.
+    // Notifies members that have not reported for a long time that they get copies, and removes those that have left the region. They are
+    // not removed as soon as they leave: packets of the previous view still go to them, and whether they hear is known per region, not per
+    // view.
     private void Remind(DeafRegion region)
     {
         var now = _context.Environment.Now;

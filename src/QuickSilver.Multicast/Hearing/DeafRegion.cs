@@ -6,15 +6,15 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Hearing;
 
-// The members of one region that do not hear this node over its group, and the probes by which they learn that they do again.
+// The members of one region that do not hear this node over its group, and the probes by which they detect that they hear it again.
 //
-// Probes go as long as anybody is deaf: each second while something is sent into the region, ever more seldom while nothing is. What
-// is sent to the group for those who hear it is as good as a probe.
+// Invariant: the alarm is pending while any member is deaf or a probe is wanted. The interval between probes is one second while data is
+// sent into the region, and doubles up to a limit while none is. Data that is sent to the group replaces a probe.
 internal sealed class DeafRegion
 {
     private static readonly TimeSpan ProbeEvery = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan MostIdleProbe = TimeSpan.FromSeconds(8);
-    // However many ask for one.
+    // The least time between two probes, however many members ask for one.
     private static readonly TimeSpan ProbeSpacing = TimeSpan.FromMilliseconds(100);
 
     private readonly INodeEnvironment _environment;
@@ -37,16 +37,18 @@ internal sealed class DeafRegion
         _alarm = new Alarm(OnDue);
     }
 
-    /// <summary>The newest that something was sent into.</summary>
+    /// <summary>The newest view into which data was sent.</summary>
     public RegionView View { get; set; }
 
-    /// <summary>Who is deaf, and when it last said so; the least time: it never did, and is taken for so.</summary>
+    /// <summary>
+    /// The deaf members, and when each last reported that it is; the least time if it never did, and is only assumed to be.
+    /// </summary>
     public SortedDictionary<NodeKey, TimeSpan> Members { get; } = [];
 
     public DatagramAddress AddressOf(IPEndPoint group) =>
         _address is { } known && known.EndPoint.Equals(group) ? known : _address = new DatagramAddress(group);
 
-    /// <summary>A member asks for a probe: at once, if there was none a moment ago.</summary>
+    /// <summary>A member asks for a probe. It is sent at once, unless another was sent within the spacing.</summary>
     public void ProbeSoon()
     {
         _isProbeWanted = true;
@@ -107,6 +109,6 @@ internal sealed class DeafRegion
         return left > TimeSpan.Zero ? left : TimeSpan.Zero;
     }
 
-    // Not later than it is due already: nothing else sets it to less than the spacing.
+    // This never delays an alarm that is due earlier: no other caller schedules it sooner than the spacing.
     private void WakeIn(TimeSpan delay) => _environment.Schedule(_alarm, delay);
 }

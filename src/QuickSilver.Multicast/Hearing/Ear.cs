@@ -2,40 +2,40 @@ namespace QuickSilver.Multicast.Hearing;
 
 internal enum EarState : byte
 {
-    // Something came by unicast and nothing over the group: perhaps it is on its way.
+    // A packet came by unicast and none over the group. One may still be on its way.
     Wondering,
-    // Probes were asked for.
+    // Probes were requested.
     Asking,
-    // The sender is told, and has not answered yet.
+    // This member reports that it is deaf; the sender has not confirmed it yet.
     Deaf,
-    // The sender sends copies.
+    // The sender has confirmed that it sends copies.
     Served,
-    // The group is heard again; the sender is told, and has not answered yet.
+    // The group is heard again, and this member reports it; the sender has not confirmed it yet.
     Back,
-    // The group was heard a moment ago: no more questions for now.
+    // The group was heard a moment ago, so no probe is requested for now.
     Content,
     // The sender sends to no groups.
     Exempt,
 }
 
-// What one member has found out of one sender in one region: whether it hears it over the group.
+// What one member knows about one sender in one region: whether it hears that sender over the group.
 //
-// Intuition: that nothing comes proves nothing, as perhaps nothing was sent. Application: whoever gets something by unicast and
-// has heard nothing over the group for a while asks the sender for a probe over the group. The sender answers by unicast too: so
-// a sender that was asleep is not taken for one that cannot be heard. After three answers and no probe the member calls itself deaf
-// until the sender confirms that it sends copies. It hears again when something came over the group at three moments apart, and
-// keeps saying so until the sender has taken it from its list. What goes wrong: either side may forget (a view ends, a region goes
-// out of sight), so a member that is served says now and then that it still needs it, and the sender repeats to those who have not
-// said so what they get.
+// Intuition: receiving nothing proves nothing, as perhaps nothing was sent. Application: a member that receives a unicast packet, and has
+// received nothing over the group for a while, asks the sender for a probe over the group. The sender also answers by unicast, so a paused
+// sender is not mistaken for one that cannot be heard. After three answers without a probe, the member reports that it is deaf until the
+// sender confirms that it sends copies. When packets have come over the group at three separate moments, the member reports that it hears
+// until the sender confirms that it has removed the member from its list. What goes wrong: either side may forget (a view is closed, or a
+// region is no longer known), so a served member repeats its report now and then, and the sender notifies members that have not repeated
+// it.
 internal sealed class Ear
 {
     public static readonly TimeSpan AskEvery = TimeSpan.FromMilliseconds(200);
-    // A lost report is repeated after this, doubled up to RefreshEvery, at which a served member says that it still is deaf.
+    // A report is repeated after this time, which doubles up to RefreshEvery. A served member repeats its report every RefreshEvery.
     public static readonly TimeSpan RepeatAfter = TimeSpan.FromMilliseconds(250);
     public static readonly TimeSpan RefreshEvery = TimeSpan.FromSeconds(10);
     private const int AnswersUntilDeaf = 3;
     private const int MostAskDoublings = 3;
-    // Moments at which something came over the group, apart by at least CountEvery, none later than ForgetAfter after the last.
+    // So many moments at which a packet came over the group, at least CountEvery apart and none later than ForgetAfter after the last.
     private const int MomentsUntilBack = 3;
     private static readonly TimeSpan CountEvery = TimeSpan.FromMilliseconds(300);
     private static readonly TimeSpan ForgetAfter = TimeSpan.FromSeconds(20);
@@ -48,18 +48,20 @@ internal sealed class Ear
     private TimeSpan _countedAt;
     private TimeSpan _repeat;
 
-    /// <param name="mayHear">Whether this node has a port in the group at all; if not, nothing needs to be asked.</param>
+    /// <param name="mayHear">Whether this node has a port in the group. If not, no question is necessary.</param>
     public Ear(bool mayHear) => State = mayHear ? EarState.Wondering : EarState.Deaf;
 
     public EarState State { get; private set; }
 
-    /// <summary>The last probe heard.</summary>
+    /// <summary>The number of the last probe heard.</summary>
     public long LastProbe { get; private set; }
 
-    /// <summary>Nothing comes over the group, as far as is known.</summary>
+    /// <summary>Whether this member receives nothing over the group, as far as it knows.</summary>
     public bool IsDeaf => State is EarState.Deaf or EarState.Served && _moments == 0;
 
-    /// <summary>The time has come that was named last. What to say, and when to come again; null and null: forget this.</summary>
+    /// <summary>
+    /// Called at the time that was returned last. Returns what to send, and when to call again; null and null: the entry can be removed.
+    /// </summary>
     public (HearingWord? Say, TimeSpan? Again) OnDue()
     {
         switch (State)
@@ -91,7 +93,7 @@ internal sealed class Ear
         }
     }
 
-    /// <summary>A probe, which the network may have doubled or held back. As <see cref="OnHeard"/>.</summary>
+    /// <summary>Handles a probe, which the network may have duplicated or delayed. Returns the same as <see cref="OnHeard"/>.</summary>
     public TimeSpan? OnProbe(long number, TimeSpan now)
     {
         if (number <= LastProbe)
@@ -103,7 +105,9 @@ internal sealed class Ear
         return OnHeard(now);
     }
 
-    /// <summary>Something of the sender came over the group. When to call <see cref="OnDue"/>; null: as it was.</summary>
+    /// <summary>
+    /// Handles a packet that came over the group. Returns when to call <see cref="OnDue"/>; null if that has not changed.
+    /// </summary>
     public TimeSpan? OnHeard(TimeSpan now)
     {
         if (State is EarState.Wondering or EarState.Asking)
@@ -129,7 +133,9 @@ internal sealed class Ear
         return TimeSpan.Zero;
     }
 
-    /// <summary>What the sender says by unicast. When to call <see cref="OnDue"/>; null: as it was.</summary>
+    /// <summary>
+    /// Handles an answer of the sender, which comes by unicast. Returns when to call <see cref="OnDue"/>; null if that has not changed.
+    /// </summary>
     public TimeSpan? OnAnswer(HearingWord word)
     {
         switch (word)

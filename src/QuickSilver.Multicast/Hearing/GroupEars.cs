@@ -3,13 +3,14 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Hearing;
 
-// A member's side: of which senders it hears nothing over a region's group. There is an entry only for those of whom it was
-// silent there while something came by unicast; while all is well there is none, and nothing is asked.
+// The member's side of hearing: the senders that this member does not hear over a region's group. An entry is created only when a unicast
+// packet arrives while the group is silent, so there are no entries and no questions while multicast works.
 internal sealed class GroupEars
 {
-    // A member of more silent pairs of region and sender asks for no more of them: repairs serve those.
+    // A limit on the entries. Pairs of region and sender beyond it get no copies: repairs serve them.
     private const int MostEars = 1 << 14;
-    // So that what was overtaken on its way over the group arrives first, and so that the members of a region do not ask as one.
+    // The delay before the first question. Packets over the group that a unicast packet has overtaken arrive meanwhile, and the members of
+    // a region do not ask at the same moment.
     private static readonly TimeSpan LeastGrace = TimeSpan.FromMilliseconds(20);
     private static readonly TimeSpan GraceSpread = TimeSpan.FromMilliseconds(50);
     private static readonly TimeSpan GracePerMember = TimeSpan.FromMicroseconds(40);
@@ -28,10 +29,10 @@ internal sealed class GroupEars
 
     public bool IsEmpty => _ears.Count == 0;
 
-    /// <summary>Something of a sender came by unicast, and nothing was heard of it over the group for a while.</summary>
+    /// <summary>A unicast packet of the sender arrived, and its group has been silent for a while.</summary>
     public void OnSilent(RegionView view, NodeKey sender, bool mayHear) => FindOrAdd(view, sender, mayHear);
 
-    /// <summary>Something of a sender came over the group.</summary>
+    /// <summary>A packet of the sender came over the group.</summary>
     public void OnHeard(ulong region, NodeKey sender)
     {
         if (_ears.TryGetValue((region, sender), out var entry))
@@ -52,7 +53,7 @@ internal sealed class GroupEars
         }
     }
 
-    /// <summary>What a sender says of this member by unicast.</summary>
+    /// <summary>The sender answered by unicast.</summary>
     public void OnAnswer(RegionView view, NodeKey sender, HearingWord word, bool mayHear)
     {
         var entry = word == HearingWord.Served ? FindOrAdd(view, sender, mayHear) : _ears.GetValueOrDefault((view.RegionId, sender));
@@ -66,7 +67,7 @@ internal sealed class GroupEars
 
     public void ForgetSender(NodeKey sender) => Forget(entry => entry.Sender == sender);
 
-    /// <summary>The view is closed here: what is known of its region goes on in another view of it, if one is open.</summary>
+    /// <summary>The view is closed here. Its entries continue with another view of the region, if one is open.</summary>
     public void OnViewClosed(RegionView view, RegionView? other)
     {
         if (other is null)
@@ -83,13 +84,15 @@ internal sealed class GroupEars
 
     public void Close() => Forget(static _ => true);
 
-    /// <summary>How many senders are not heard, and one of them with its view: always the same of the same.</summary>
+    /// <summary>
+    /// The number of senders that are not heard, and one of them with its view. The same set always gives the same sender.
+    /// </summary>
     public (int Count, NodeKey Sender, RegionView? View) Silent()
     {
         var senders = new SortedDictionary<NodeKey, RegionView>();
         foreach (var entry in _ears.Values)
         {
-            // A node that takes part in no group does so by its own choice.
+            // A node whose options exclude groups hears none by choice.
             if (entry.Ear.IsDeaf && !_context.Options.Unicast
                 && (!senders.TryGetValue(entry.Sender, out var known) || entry.View.RegionId < known.RegionId))
             {
@@ -201,7 +204,7 @@ internal sealed class GroupEars
             Alarm = new Alarm(() => owner.OnDue(this));
         }
 
-        // The newest in which it was silent or spoke.
+        // The newest view in which the sender was silent or sent an answer.
         public RegionView View { get; set; }
         public NodeKey Sender { get; }
         public Ear Ear { get; }

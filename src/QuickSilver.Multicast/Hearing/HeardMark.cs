@@ -1,10 +1,10 @@
 namespace QuickSilver.Multicast.Hearing;
 
-// Whether a stream was heard over its group of late. What comes over the group sets a mark, which costs a packet next to nothing;
-// what comes by unicast looks whether it was set since the last look. So nothing is asked of the clock while all is well.
+// Whether a stream was recently heard over its group. A packet that comes over the group sets the mark, which costs a store. A unicast
+// packet checks whether the mark was set since the last check. So the clock is not read while multicast works.
 internal struct HeardMark
 {
-    // A group is not silent before this: what is sent to it may come in bursts.
+    // The least time after which a group counts as silent. It is long because data may be sent in bursts.
     public static readonly TimeSpan Silence = TimeSpan.FromMilliseconds(250);
 
     private bool _isHeard;

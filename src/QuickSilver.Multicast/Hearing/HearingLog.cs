@@ -4,19 +4,19 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Hearing;
 
-// Event ids 1450 to 1459. An id is never given to another event.
+// Event ids 1450 to 1459. Never reuse an id for another event.
 internal static partial class HearingLog
 {
     [LoggerMessage(1450, LogLevel.Warning,
-        "This node does not hear {Count} of its senders over multicast, {Sender} at {Address} among them; they send it copies by unicast. "
-        + "The network or a firewall does not pass the group {Group}; where it never will, set Dissemination to Unicast at all nodes.")]
+        "This node does not hear {Count} of its senders over multicast, for example {Sender} at {Address}. They send copies by unicast. "
+        + "The network or a firewall blocks the group {Group}. If this is permanent, set Dissemination to Unicast on all nodes.")]
     public static partial void SendersNotHeard(ILogger logger, int count, NodeKey sender, string address, IPEndPoint? group);
 
     [LoggerMessage(1451, LogLevel.Information, "This node hears all its senders over multicast again.")]
     public static partial void SendersHeard(ILogger logger);
 
     [LoggerMessage(1452, LogLevel.Warning,
-        "{Count} of the nodes to which this node sends do not hear it over multicast, {Member} at {Address} among them: {Consequence}.")]
+        "{Count} of the nodes to which this node sends do not hear it over multicast, for example {Member} at {Address}: {Consequence}.")]
     public static partial void MembersDeaf(ILogger logger, int count, NodeKey member, string address, string consequence);
 
     [LoggerMessage(1453, LogLevel.Information, "All nodes to which this node sends hear it over multicast again.")]

@@ -4,28 +4,28 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Hearing;
 
-// What a sender and a member say to each other about the way between them.
+// What a sender and a member tell each other about multicast from the one to the other.
 internal enum HearingWord : byte
 {
-    // The sender, over the group: whoever gets this hears it there.
+    // From the sender, over the group: whoever receives this hears the group.
     Probe = 0,
-    // The member: a probe over the group is wanted.
+    // From the member: it requests a probe over the group.
     Asks = 1,
-    // The member: nothing of this sender comes over the group, and copies are wanted.
+    // From the member: it receives nothing from this sender over the group, and requests copies.
     Deaf = 2,
-    // The member: the group is heard (again), and copies are not wanted.
+    // From the member: it hears the group (again), and needs no copies.
     Hears = 3,
-    // The sender: this member gets copies.
+    // From the sender: the member gets copies.
     Served = 4,
-    // The sender: this member gets none; what is new is sent to the group.
+    // From the sender: the member gets no copies; new packets are sent to the group.
     Unserved = 5,
-    // The sender: it sends to no groups, by its own choice.
+    // From the sender: it sends to no groups, because its options say so.
     NoGroups = 6,
 }
 
-// The body of a Hearing packet: u64 and u32 whose sending it is about, u8 the word. All but probes go by unicast. The sender is named
-// because its next life may have the same address. The header's sequence is the number of the last probe that the sender has sent
-// (its own count over all regions), and in a member's words that of the last one that it heard.
+// The body of a Hearing packet: u64 and u32 the sender to which it refers, u8 the word. All words but probes are sent by unicast. The body
+// names the sender because another incarnation may later have the same address. The header's sequence is the number of the last probe that
+// the sender has sent, counted over all its regions; in a member's words it is the number of the last probe that the member has heard.
 internal readonly record struct HearingNotice(NodeKey Origin, HearingWord Word)
 {
     public const int Bytes = PacketHeader.Bytes + BodyBytes;

@@ -3,15 +3,15 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Hearing;
 
-// Tells who does not hear whom over multicast: in the node's status and counters a second after it changed, and in the log, then too, but
-// at most each ten seconds.
+// Reports who does not hear whom over multicast. The status and the counters change a second after the state does; the log does so too,
+// but has an entry at most every ten seconds.
 internal sealed class HearingReport
 {
     private static readonly TimeSpan Delay = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan LogSpacing = TimeSpan.FromSeconds(10);
 
     private readonly MulticastContext _context;
-    // Who is told to have a trouble.
+    // The keys under which the troubles are registered.
     private readonly object _silence = new();
     private readonly object _deafness = new();
     private Alarm? _alarm;
@@ -49,17 +49,17 @@ internal sealed class HearingReport
         _context.Counters.UnheardSenders = silentCount;
         _context.Counters.DeafMembers = deafCount;
         SetTrouble(_silence, silentCount > 0, () =>
-            $"This node does not hear {Count(silentCount, "sender")} over multicast, {Named(sender)} among them: copies come by unicast. "
-            + $"The network or a firewall does not pass the group {view?.Group}.");
+            $"This node does not hear {Count(silentCount, "sender")} over multicast, for example {Named(sender)}. Copies come by unicast. "
+            + $"The network or a firewall blocks the group {view?.Group}.");
         SetTrouble(_deafness, deafCount > 0, () =>
             $"{Count(deafCount, "node")} to which this node sends {(deafCount == 1 ? "does" : "do")} not hear it over multicast, "
-            + $"{Named(member)} among them: {Consequence}.");
+            + $"for example {Named(member)}: {Consequence}.");
         Log((silentCount, sender), (deafCount, member), view);
     }
 
     private string Consequence => _context.Options.CopiesToDeaf
-        ? "copies go by unicast"
-        : "as Dissemination is Multicast, they get repairs only";
+        ? "they get copies by unicast"
+        : "they get repairs only, because Dissemination is Multicast";
 
     private void Log((int Count, NodeKey Node) silent, (int Count, NodeKey Node) deaf, RegionView? view)
     {

@@ -2,13 +2,13 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Hearing;
 
-// A sender that nobody answers, or that expects no answers, speaks to its members by unicast: to some at a time, one after the other,
-// so that the traffic stays small however many there are. The first in order leads the view's rings: what it knows all come to know.
+// Lets a sender address its members by unicast when it gets no answers, or expects none. It addresses some members at a time, in turn, so
+// the traffic is small in any view. The first member in order leads the view's rings, so all members learn what that one knows.
 internal sealed class MemberRound(MulticastContext context, RegionView view)
 {
     private int _next;
 
-    /// <summary>The same packet to the next members.</summary>
+    /// <summary>Sends the packet to the next members.</summary>
     public void Send(ReadOnlySpan<byte> packet, int most)
     {
         for (int left = Math.Min(most, view.Members.Length); left > 0 && context.MayCheck(); left--)
@@ -20,7 +20,7 @@ internal sealed class MemberRound(MulticastContext context, RegionView view)
         }
     }
 
-    /// <summary>Tells the next members that something was sent to the group: who has not heard it says so.</summary>
+    /// <summary>Notifies the next members that data was sent to the group. A member that has not heard it reports that.</summary>
     public void Check(DeafMembers deaf, int most)
     {
         for (int left = Math.Min(most, view.Members.Length); left > 0 && context.MayCheck(); left--)

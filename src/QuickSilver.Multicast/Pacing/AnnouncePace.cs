@@ -1,13 +1,13 @@
 namespace QuickSilver.Multicast.Pacing;
 
-// How long a quiet sender waits before it announces its last number, which is a packet to every member.
+// How long a quiet sender waits before it announces its last number. An announcement is a packet to every member.
 //
-// Intuition: as long as the acknowledgement may still be on its way an announcement says nothing new, and costs each member a
-// wake. In a large or a busy region, where a round takes long, announcements would come at each message, make the round
-// longer, and so bring more of themselves. Application: the first wait is twice the time that acknowledgements took of late,
-// the next ones double, all between two bounds. What goes wrong: an acknowledgement that came after an announcement does not
-// tell its own time, so it is not measured; instead the next packet's first wait is doubled, until one comes without
-// (Karn and Partridge's rule for retransmissions).
+// Intuition: while the acknowledgement may still be on its way, an announcement tells nothing new, and wakes each member. In a large or
+// busy region a round takes long; announcements after each message would lengthen the round and so cause more announcements. Application:
+// the first wait is twice the time that recent acknowledgements took, the following waits double, and all are bounded. What goes wrong: an
+// acknowledgement that comes after an announcement does not show how long an acknowledgement takes, so it is not measured. Instead the
+// first wait of the next packet doubles, until an acknowledgement comes without an announcement (Karn and Partridge's rule for
+// retransmissions).
 internal sealed class AnnouncePace
 {
     private readonly TimeSpan _least;
@@ -16,7 +16,7 @@ internal sealed class AnnouncePace
     private TimeSpan _wait;
     private TimeSpan _ackTime;
     private TimeSpan _timedAt;
-    // The packet whose acknowledgement is timed; 0: none.
+    // The packet whose acknowledgement is timed; 0 if none is.
     private long _timed;
     private bool _isAnnounced;
 
@@ -26,7 +26,7 @@ internal sealed class AnnouncePace
         _most = most;
     }
 
-    /// <summary>Packets up to this number went out.</summary>
+    /// <summary>Packets up to this number were sent.</summary>
     public void OnSent(long through, TimeSpan now)
     {
         if (_timed == 0)
@@ -50,7 +50,8 @@ internal sealed class AnnouncePace
         }
         else
         {
-            // Longer at once, shorter by halves: one quick round among slow ones is no reason to announce in each of these.
+            // A longer time counts at once and a shorter one by half: one fast round among slow ones must not cause an announcement in
+            // each of these.
             var sample = now - _timedAt;
             _ackTime = sample > _ackTime ? sample : (_ackTime + sample) / 2;
             _first = Bounded(_ackTime * 2);
@@ -59,10 +60,10 @@ internal sealed class AnnouncePace
         _timed = 0;
     }
 
-    /// <summary>Until the first announcement, if nothing is sent meanwhile.</summary>
+    /// <summary>The wait until the first announcement, if nothing is sent meanwhile.</summary>
     public TimeSpan First() => _wait = _timed != 0 && _isAnnounced && _wait > _first ? _wait : _first;
 
-    /// <summary>It was announced: until the next time.</summary>
+    /// <summary>Notes an announcement. Returns the wait until the next one.</summary>
     public TimeSpan Next()
     {
         _isAnnounced = true;

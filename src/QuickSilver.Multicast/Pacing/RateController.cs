@@ -1,10 +1,12 @@
 namespace QuickSilver.Multicast.Pacing;
 
-// How many packets a sender may have on the way to one region. Intuition: the region's slowest receive buffer is the
-// pipe; filling half of it keeps the wire busy and leaves room for other senders. Application: the window doubles per
-// acknowledgement until the first sign of loss, then grows by a step per acknowledgement and falls by a share when the
-// receivers' kernels dropped packets (the papers' additive growth and multiplicative fall). What goes wrong: a link that
-// loses at random is not congestion, so losses without kernel drops shrink the window only when they are many.
+// How many packets a sender may have in flight to one region.
+//
+// Intuition: the region's smallest receive buffer is the capacity of the path; using half of it keeps the network busy and leaves room for
+// other senders. Application: the window grows with each acknowledgement, at most doubling, until the first sign of loss. From then on it
+// grows by a constant step per acknowledgement, and shrinks by a factor when the kernels of receivers dropped packets (additive increase,
+// multiplicative decrease, as in the papers). What goes wrong: random loss on a link is not congestion, so losses without kernel drops do
+// not shrink the window.
 internal sealed class RateController(int packetBytes)
 {
     private const int InitialPackets = 128;

@@ -7,21 +7,21 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Reachability;
 
-// Sends echoes for the membership service's inquiries, and answers those of others. An echo goes out from the port that tokens,
-// acknowledgements and repairs go through, and comes to the same port of the other, as large as a packet of data and back again: what
-// holds for it holds for them.
+// Sends echoes for the inquiries of the membership service, and answers the echoes of other nodes. An echo is sent from the port of
+// tokens, acknowledgements and repairs to the same port of the other node, and both the echo and its reply are as large as a data packet.
+// So what an echo shows about a path holds for those packets too.
 //
-// A target is asked some times within the wait, so that a lost datagram is not taken for a dead member. An answer that comes after
-// its inquiry was over counts for the next one: where every answer is late, nobody is dead.
+// Each target is asked several times within the wait, so one lost datagram does not make a member appear dead. A reply that comes after
+// its inquiry has ended counts for the next inquiry: if every reply is late, no member is dead.
 internal sealed class EchoDesk(MulticastContext context)
 {
-    // Inquiries under way; the service has no use for more, and takes silence for no finding.
+    // The limit of concurrent inquiries. The service needs no more, and takes an inquiry without a result for no finding.
     private const int MaxOpen = 64;
     private const int Tries = 4;
-    // Echoes whose answers are still known when they come.
+    // The number of echoes whose replies are still recognized.
     private const int Remembered = 1024;
-    // An answer goes where its echo says, which anybody can write: no host can be flooded through this one. 32 inquests, each with
-    // 16 parties that try 4 times, ask for 2,048 at most, and hardly ever all within a second.
+    // A reply is sent to the address that the echo names, which anybody can write. The limit prevents that this node is used to flood a
+    // host. 32 inquests, each with 16 parties that try 4 times, cause at most 2,048 echoes, and hardly ever all of them within a second.
     private const int MaxAnswersPerSecond = 1024;
 
     private readonly List<Inquiry> _open = [];

@@ -2,8 +2,8 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Reachability;
 
-// A silent member is reported to the service again and again, since a report that is not repeated counts no more; but a ring in haste
-// would do so forty times a second.
+// Limits how often a silent member is reported to the service. A report must be repeated, because it expires, but a busy ring would repeat
+// it forty times per second.
 internal sealed class SuspicionPace
 {
     private const int MaxKnown = 256;
@@ -11,7 +11,7 @@ internal sealed class SuspicionPace
 
     private readonly Dictionary<NodeKey, TimeSpan> _reportedAt = [];
 
-    /// <summary>Whether to report this member now.</summary>
+    /// <summary>Whether to report the member now.</summary>
     public bool IsDue(NodeKey member, TimeSpan now)
     {
         if (_reportedAt.TryGetValue(member, out var at) && now - at < Least)

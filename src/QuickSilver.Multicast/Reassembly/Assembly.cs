@@ -4,14 +4,15 @@ using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Reassembly;
 
-// A message that spans packets, filled in order from the packet it began in. Pooled, with its buffer when that is small.
+// A message that spans packets. Its pieces are appended in order, from the packet in which it begins. Assemblies are pooled, with their
+// buffers when these are small.
 internal sealed class Assembly(ReassemblyBudget budget)
 {
     private byte[] _buffer = [];
     private byte[] _table = [];
     private int _tableBytes;
     private int _have;
-    // Of the extensions and the payload after them.
+    // The bytes of the extensions and of the payload that follows them.
     private int _total;
     private int _extensionBytes;
     private ReassemblyShare _share;
@@ -22,15 +23,15 @@ internal sealed class Assembly(ReassemblyBudget budget)
     public long StartPacket { get; private set; }
     // The packet whose head continues the message.
     public long NextPacket { get; private set; }
-    // A copy of the start table, when the message carries one.
+    // A copy of the start table, if the message has one.
     public ReadOnlySpan<byte> StartTable => _table.AsSpan(0, _tableBytes);
     public bool IsComplete => _have == _total;
     public byte[] Buffer => _buffer;
 
-    /// <summary>Set by who keeps the message beyond the call; then Release is its duty.</summary>
+    /// <summary>Set by a consumer that keeps the message beyond the call; that consumer then calls Release.</summary>
     public bool IsKept { get; set; }
 
-    /// <summary>The bytes of its payload were taken out of this share of the budget.</summary>
+    /// <summary>Begins a message whose payload bytes were taken from this share of the budget.</summary>
     public void Begin(ReassemblyShare share, ulong topicId, long sequence, int extensionBytes, int payloadBytes)
     {
         int total = extensionBytes + payloadBytes;
@@ -49,7 +50,7 @@ internal sealed class Assembly(ReassemblyBudget budget)
         IsKept = false;
     }
 
-    /// <summary>Where it begins, with which start table.</summary>
+    /// <summary>Sets the packet in which the message begins, and its start table.</summary>
     public void BeginIn(long packet, ReadOnlySpan<byte> table)
     {
         StartPacket = NextPacket = packet;
@@ -59,7 +60,7 @@ internal sealed class Assembly(ReassemblyBudget budget)
         }
     }
 
-    /// <summary>False when the piece is larger than what is missing: the packets contradict each other.</summary>
+    /// <summary>Appends a piece. Returns false when the piece is larger than what is missing: the packets contradict each other.</summary>
     public bool Append(ReadOnlySpan<byte> piece)
     {
         if (piece.Length > _total - _have)
@@ -74,7 +75,7 @@ internal sealed class Assembly(ReassemblyBudget budget)
         return true;
     }
 
-    /// <summary>The whole message, in this memory.</summary>
+    /// <summary>Sets the message to the complete bytes, which stay in this assembly's buffer.</summary>
     public void Deliver(ref DeliveredMessage message) =>
         message.Set(TopicId, Sequence, _buffer, _extensionBytes, _total - _extensionBytes, _extensionBytes);
 
@@ -84,7 +85,7 @@ internal sealed class Assembly(ReassemblyBudget budget)
         budget.Return(this);
     }
 
-    /// <summary>Gives a large buffer back to where it was rented; a small one is the collector's.</summary>
+    /// <summary>Returns a large buffer to the pool that it was rented from. The garbage collector frees a small one.</summary>
     public void LetBufferGo()
     {
         if (_buffer.Length > ReassemblyBudget.MaxKeptBytes)
@@ -115,8 +116,8 @@ internal sealed class Assembly(ReassemblyBudget budget)
     }
 }
 
-// The messages of one stream that wait for their next packet, by the packet they began in. While packets come in order there
-// is one at most, and it needs no table.
+// The messages of one stream that wait for their next packet, by the packet in which they begin. While packets come in order there is at
+// most one, which needs no table.
 internal sealed class OpenAssemblies
 {
     private readonly Dictionary<long, Assembly> _others = [];
@@ -149,7 +150,7 @@ internal sealed class OpenAssemblies
         }
     }
 
-    /// <summary>Those that wait for a packet of which this is true, in the order in which they began.</summary>
+    /// <summary>The messages whose next packet satisfies the predicate, in the order in which they begin.</summary>
     public List<Assembly> WaitingFor(Predicate<long> packet)
     {
         var waiting = new List<Assembly>();

@@ -3,7 +3,7 @@ using QuickSilver.Core.Environment;
 
 namespace QuickSilver.Multicast.Reassembly;
 
-// Out of what the bytes of a message are taken that does not lie in one packet.
+// The part of the budget from which the bytes of a message that does not lie in one packet are taken.
 internal enum ReassemblyShare : byte
 {
     Large,
@@ -12,24 +12,25 @@ internal enum ReassemblyShare : byte
     Copies,
 }
 
-// What the messages of a node that span packets may take together, from their first packet until they are accepted above.
+// The memory that all messages of a node that span packets may take together, from their first packet until they are accepted above.
 //
-// Intuition: bytes are taken for the whole message when it begins, so one that began never waits for memory. Who finds too little
-// waits in line with its packets kept, and who gives bytes back wakes the first of the line. Application: a line each for small and
-// for large messages, with bytes of their own, so that a message of some packets does not wait behind those of megabytes; within a
-// line streams take turns. What goes wrong: all of it may be taken by messages that wait for one in the line (it goes before them
-// in their topic, or holds back the stream that has their rest). So when nothing was taken, given back or received for a while, the
-// first of the line goes beyond the limit, up to as much again.
+// Intuition: the bytes of the whole message are taken when it begins, so a message that has begun never waits for memory. A stream that
+// finds too little memory waits in a line, and its packets are kept; returned bytes wake the first stream in the line. Application: small
+// and large messages have a line and a limit each, so a message of a few packets does not wait behind messages of megabytes; the streams
+// in a line take turns. What goes wrong: all memory may be taken by messages that wait for one in the line, because that one precedes them
+// in their topic, or holds back the stream that carries their remaining packets. So when nothing was taken, returned or received for a
+// while, the first stream in the line may exceed the limit, up to twice the limit.
 internal sealed class ReassemblyBudget
 {
-    // A buffer up to this size stays with its assembly, as long as those that wait in the pool have no more than this together.
+    // A buffer up to this size stays with its assembly, as long as the buffers in the pool have no more bytes than MaxPooledBytes
+    // together.
     public const int MaxKeptBytes = 16 << 10;
     // A message up to this size is small.
     public const int SmallBytes = 64 << 10;
     private const long MaxPooledBytes = 16 << 20;
-    // What is held back when a packet of a full window is lost: that is not to cost an allocation a message.
+    // The messages of a full window, which are held back when one of its packets is lost: that must not cost an allocation per message.
     public const int MaxPooled = 1 << 14;
-    // The shares of small messages and of copies, beside that of large ones: one part in so many of it.
+    // The limits of small messages and of copies, as fractions of the limit of large messages.
     private const int SmallPart = 8;
     private const int CopiesPart = 16;
     private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(250);
@@ -53,12 +54,12 @@ internal sealed class ReassemblyBudget
         _copiesLimit = limitBytes / CopiesPart;
     }
 
-    /// <summary>Taken and not given back, of all shares.</summary>
+    /// <summary>The bytes that are taken now, of all shares.</summary>
     public long Bytes => _large.Bytes + _small.Bytes + _copies;
 
     /// <summary>
-    /// Takes the bytes of a message. False: there are too few, or others wait for some; the stream's turn comes when it is asked to
-    /// retry.
+    /// Takes the bytes of a message. Returns false when there are too few, or when other streams wait; the stream is then asked to retry
+    /// when its turn comes.
     /// </summary>
     public bool TryTake(int bytes, StreamAssembler stream, out ReassemblyShare share)
     {
@@ -88,7 +89,7 @@ internal sealed class ReassemblyBudget
         return false;
     }
 
-    /// <summary>Takes the bytes of a message that is not worth waiting for.</summary>
+    /// <summary>Takes the bytes of a message without waiting in line.</summary>
     public bool TryTakeNow(int bytes, out ReassemblyShare share)
     {
         var line = LineOf(bytes, out share);
@@ -118,13 +119,13 @@ internal sealed class ReassemblyBudget
         line.Take(-bytes);
         if (line.Waiting.Count > 0 && !_isLookDue)
         {
-            // Not from within the call: who gives back is in the midst of a stream of its own.
+            // A call from here would enter another stream while the caller is in the middle of processing its own.
             _isLookDue = true;
             LookIn(TimeSpan.Zero);
         }
     }
 
-    /// <summary>A message that is being put together goes on.</summary>
+    /// <summary>Notes that a message has received a piece.</summary>
     public void NotePiece() => _pieces++;
 
     public Assembly Rent()
@@ -207,20 +208,20 @@ internal sealed class ReassemblyBudget
         line.IsOverdue = false;
     }
 
-    // The share of one size of messages, and the streams that wait for some of it.
+    // The bytes for messages of one size, and the streams that wait for them.
     private sealed class Line(long limit)
     {
         public long Limit { get; } = limit;
         public long Bytes { get; private set; }
-        // How often something was taken or given back.
+        // How often bytes were taken or returned.
         public long Moves { get; private set; }
         public Queue<StreamAssembler> Waiting { get; } = new();
-        // The first may go beyond the limit.
+        // Whether the first stream may exceed the limit.
         public bool IsOverdue { get; set; }
         public TimeSpan StillSince { get; private set; }
         private long _movesWhenSeen = -1;
 
-        /// <summary>False: there is too little, or others wait for some.</summary>
+        /// <summary>Returns false when there is too little, or when other streams wait.</summary>
         public bool TryTake(int bytes)
         {
             bool isFree = Waiting.Count == 0 && Bytes + bytes <= Limit;

@@ -5,31 +5,31 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Reassembly;
 
-// Puts the messages of one stream together that span packets, from packets in any order. One for which there is no memory stays in
-// its packets, and so do those behind it: they go on in the order in which they began, so that none that began waits for one that
-// could not. A stream that does not repair waits for no memory: such a message is lost.
+// Reassembles the messages of one stream that span packets, from packets in any order. A message for which there is no memory stays in its
+// packets, and so do the messages that begin after it. They continue in the order in which they begin, so no message that has begun waits
+// for one that has not. An unreliable stream does not wait for memory: the message is lost.
 internal sealed class StreamAssembler(MulticastContext context, InboundStream stream, PacketWindow window, IStreamConsumer consumer)
 {
     private readonly OpenAssemblies _open = new();
-    // The packets in which those begin that wait for memory.
+    // The packets in which messages begin that wait for memory.
     private readonly Queue<long> _deferred = new();
     private bool _isClosed;
 
-    /// <summary>It stands in a line of the budget.</summary>
+    /// <summary>Whether the stream waits in a line of the budget.</summary>
     public bool IsInLine { get; set; }
 
-    /// <summary>A message waits for memory.</summary>
+    /// <summary>Whether a message waits for memory.</summary>
     public bool IsWaiting => _deferred.Count > 0 && !_isClosed;
 
-    /// <summary>A message has begun and is not complete.</summary>
+    /// <summary>Whether a message has begun and is not complete.</summary>
     public bool IsAnyOpen => _open.Count > 0;
 
     private ReassemblyBudget Budget => context.Reassembly;
 
-    /// <summary>There may be memory for what waits.</summary>
+    /// <summary>Called when there may be memory for the messages that wait.</summary>
     public void Retry() => stream.ReadOn();
 
-    /// <summary>A packet has come that begins with more of a message, which began so many packets before.</summary>
+    /// <summary>Continues a message with the head of a packet; the message began so many packets earlier.</summary>
     public void Continue(long packet, long distance)
     {
         if (_open.Find(packet - distance) is { } assembly)
@@ -38,7 +38,10 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
         }
     }
 
-    /// <summary>A message begins at the end of this packet: after its header comes what its marks say, then its first bytes.</summary>
+    /// <summary>
+    /// Begins a message at the end of this packet. Its header is followed by the preamble that its marks describe, then by its first
+    /// bytes.
+    /// </summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     public void Begin(long packet, ulong topicId, long number, int total, MessageMarks marks, ReadOnlySpan<byte> rest)
     {
@@ -52,7 +55,7 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
         }
         else if (_deferred.Count > 0 || !Budget.TryTake(total, this, out share))
         {
-            // Kept in its packet, unconsumed, until others are done: the sender feels it as a full window.
+            // The message stays in its packet, which counts as not consumed, until there is memory: the sender sees a full window.
             window[packet].Pending++;
             _deferred.Enqueue(packet);
             return;
@@ -61,7 +64,7 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
         Begin(share, packet, topicId, number, total, marks, rest);
     }
 
-    /// <summary>Begins what waited for memory, as far as there is some.</summary>
+    /// <summary>Begins the messages that wait for memory, as far as there is some.</summary>
     public void BeginDeferred()
     {
         while (_deferred.TryPeek(out long packet))
@@ -79,10 +82,10 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
         }
     }
 
-    /// <summary>Drops those of which a packet is lost.</summary>
+    /// <summary>Drops the messages of which a packet is lost.</summary>
     public void DropBroken() => Drop(_open.WaitingFor(packet => window.Contains(packet) && !window.Holds(packet)));
 
-    /// <summary>Drops those that are not complete.</summary>
+    /// <summary>Drops the messages that are not complete.</summary>
     public void DropOpen() => Drop(_open.WaitingFor(static _ => true));
 
     public void Close()
@@ -92,7 +95,7 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
         DropOpen();
     }
 
-    // Of a packet that was looked into: the message that goes on in the next packet. Gives what follows its header.
+    // Finds the message that continues in the next packet, in a packet that was parsed before. Returns the bytes after its header.
     private static ReadOnlySpan<byte> LastMessage(
         ReadOnlySpan<byte> packet, out ulong topicId, out long number, out int total, out MessageMarks marks)
     {
@@ -109,7 +112,7 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
             at += preamble.Bytes + total;
         }
 
-        throw new InvalidOperationException("A message was put off in a packet in which none goes on in the next.");
+        throw new InvalidOperationException("A message was deferred in a packet in which no message continues in the next packet.");
     }
 
     private void Begin(
@@ -127,7 +130,7 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
         }
     }
 
-    // Adds to the message all pieces that are here.
+    // Appends all pieces of the message that have arrived.
     private void Extend(Assembly assembly)
     {
         while (!assembly.IsComplete)
@@ -137,7 +140,7 @@ internal sealed class StreamAssembler(MulticastContext context, InboundStream st
             {
                 if (window.Contains(next))
                 {
-                    // It was lost before this packet was read.
+                    // The packet was given up before this one was parsed.
                     Drop(assembly);
                 }
 

@@ -5,11 +5,11 @@ using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Stalls;
 
-// All that a node's multicast can wait for, in one place: streams for their acknowledgements, publishers for room, receivers for
-// repairs, and readers that have no room. The watch asks for it only while something may wait.
+// Collects everything that a node's multicast may wait for: streams that wait for acknowledgements, publishers that wait for room,
+// receivers that wait for repairs, and readers without room. The watch asks for the list only while something may wait.
 internal sealed class NodeWaits
 {
-    // Named one by one; of more than so many, those that were named say enough.
+    // The limit of the list. If more wait, the first ones are enough to find the reason.
     private const int Most = 64;
 
     private readonly MulticastContext _context;

@@ -3,16 +3,16 @@ using QuickSilver.Core.Environment;
 
 namespace QuickSilver.Multicast.Stalls;
 
-// Something that waits, and how far it has come.
+// Something that waits, and its progress so far.
 internal readonly record struct Wait(object Of, long Progress);
 
-// Names what waits without progress for longer than a limit: in the node's status, in the log, in a counter.
+// Reports what waits without progress for longer than a limit, in the status of the node, in the log and in a counter (I21).
 //
-// Intuition: whatever protocol is wrong, a node that stands still and says nothing is worse than one that stands still. So the watch
-// knows no protocol. It is told what waits and how far it has come, and looks again: what has not moved meanwhile is stalled.
-// Application: whoever begins to wait calls Look; the watch then looks twice in each limit for as long as anything waits, and rests
-// after that. A stall ends when its owner moves on or waits no more. What goes wrong: progress that is no progress (a number that
-// grows by itself) hides a stall, so Progress is what those who wait are waiting for.
+// Intuition: whatever fault a protocol has, a node that stops and reports nothing is worse than one that only stops. So the watch knows no
+// protocol. It gets a list of what waits, with the progress of each, and compares it with the next list: an item without progress is
+// stalled. Application: code that begins to wait calls Look. The watch then looks twice per limit while anything waits, and rests when
+// nothing does. A stall ends when its owner makes progress or stops waiting. What goes wrong: a progress number that grows by itself hides
+// a stall, so Progress must be the number that the owner waits for.
 internal sealed class StallWatch
 {
     private readonly INodeEnvironment _environment;
@@ -24,11 +24,11 @@ internal sealed class StallWatch
     private readonly List<Wait> _waits = [];
     private readonly List<Watched> _watched = [];
 
-    /// <param name="environment">The node's.</param>
+    /// <param name="environment">The environment of the node.</param>
     /// <param name="limit">How long something may wait without progress.</param>
-    /// <param name="collect">Adds all that waits now, each owner once and in the same order each time.</param>
-    /// <param name="began">Told once when a stall is found, with how long it has lasted.</param>
-    /// <param name="ended">Told when one that was found is over, with how long it took.</param>
+    /// <param name="collect">Adds everything that waits now, each owner once, and always in the same order.</param>
+    /// <param name="began">Called once when a stall is found, with its duration so far.</param>
+    /// <param name="ended">Called when a stall that was found is over, with its duration.</param>
     public StallWatch(
         INodeEnvironment environment,
         TimeSpan limit,
@@ -44,10 +44,10 @@ internal sealed class StallWatch
         _alarm = new Alarm(OnDue);
     }
 
-    /// <summary>What is stalled now.</summary>
+    /// <summary>The number of stalls now.</summary>
     public int Stalled { get; private set; }
 
-    /// <summary>Something waits, perhaps.</summary>
+    /// <summary>Starts the watch if it rests, because something may wait.</summary>
     public void Look()
     {
         if (!_alarm.IsPending)
