@@ -3,9 +3,9 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Dispatch;
 
-// Takes the packets of the kinds for which it was registered. Core thread; the packet is valid during the call only.
+// Handles the packets of the kinds for which it is registered. Called on the core thread; the packet is valid during the call only.
 internal interface IPacketHandler
 {
-    /// <summary>None, or why the packet was refused: that is counted, and nothing else happens.</summary>
+    /// <summary>Returns None, or the reason for refusing the packet. A refusal is counted and has no other effect.</summary>
     DropReason OnPacket(in PacketHeader header, NodeKey sender);
 }

@@ -10,8 +10,9 @@ using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Dispatch;
 
-// Hands each packet to the handler that was registered for its kind. Data goes to its handler straight: nearly all packets are data.
-// What comes for a view before the news of the view is kept, if its kind is worth it, and handed over again after each configuration.
+// Passes each packet to the handler that is registered for its kind. Data packets go to their handler directly, because nearly all packets
+// are data. A packet may arrive before the configuration that has its view. If its kind is worth it, it is kept, and dispatched again
+// after each configuration.
 internal sealed class PacketDispatcher
 {
     private const int Kinds = 16;
@@ -38,12 +39,13 @@ internal sealed class PacketDispatcher
 
     /// <param name="kind">The kind that the handler takes from now on; each has one.</param>
     /// <param name="handler">The handler.</param>
-    /// <param name="keepEarly">Packets that it refuses because their view is not known yet come again when it may be.</param>
+    /// <param name="keepEarly">Whether packets that the handler refuses because their view is unknown are kept and dispatched
+    /// again.</param>
     public void Register(PacketKind kind, IPacketHandler handler, bool keepEarly = false)
     {
         if (kind is PacketKind.None or PacketKind.Data || _handlers[(int)kind] is not null)
         {
-            throw new ArgumentException($"The packet kind {kind} has a handler already.", nameof(kind));
+            throw new ArgumentException($"The packet kind {kind} already has a handler.", nameof(kind));
         }
 
         _handlers[(int)kind] = handler;
@@ -60,17 +62,17 @@ internal sealed class PacketDispatcher
 
     public void OnBatchEnd() => _views.OnBatchEnd();
 
-    /// <summary>A packet that arrives now.</summary>
+    /// <summary>Dispatches a packet that has just arrived.</summary>
     public DropReason Dispatch(in PacketHeader header, Lease lease, int offset)
     {
         var refused = Hand(header, lease, offset);
         return refused == DropReason.UnknownView ? Keep(header, lease, offset, _context.Environment.Now) : refused;
     }
 
-    /// <summary>A configuration has come: what came before it may find its view now.</summary>
+    /// <summary>Dispatches the kept packets again, because a configuration has come that may have their views.</summary>
     public void ReplayUnknown()
     {
-        // What is put back goes to the end, and what is too old by now goes meanwhile.
+        // A packet that is kept again goes to the end; expired packets are removed meanwhile.
         int left = _unknown?.Count ?? 0;
         _data.BeginRun();
         _ways.OnReplay();
@@ -101,7 +103,7 @@ internal sealed class PacketDispatcher
             return _data.OnData(header, lease, offset);
         }
 
-        // What members tell each other beside data is about reliable streams.
+        // All packets other than data concern reliable streams.
         if (header.StreamClass != StreamClass.Reliable.Value)
         {
             return DropReason.UnknownClass;

@@ -4,8 +4,8 @@ using QuickSilver.Core.Wire;
 
 namespace QuickSilver.Multicast.Dispatch;
 
-// Splits what arrives into packets by the lengths that their headers state, refuses what is damaged, and hands each packet to the
-// dispatcher. A node's ports are open before it has an address to join with: until Begin, what arrives is dropped.
+// Splits received runs into packets by the length in each header, refuses damaged packets, and passes the others to the dispatcher. The
+// ports of a node are open before the node has joined: until Begin is called, everything that arrives is dropped.
 internal sealed class RunSplitter(ulong cluster) : IDatagramReceiver
 {
     private PacketDispatcher? _dispatcher;
@@ -22,8 +22,8 @@ internal sealed class RunSplitter(ulong cluster) : IDatagramReceiver
             return;
         }
 
-        // What is the same for all packets of a run is done once for all of them: a look at the clock or at the ring costs as
-        // much as the rest of a packet's way.
+        // Work that is the same for all packets of a run is done once per run: a look at the clock or at the ring costs as much as the
+        // rest of the path of a packet.
         dispatcher.BeginRun(run.Port);
         int packets = 0;
         int bytes = 0;
@@ -40,7 +40,7 @@ internal sealed class RunSplitter(ulong cluster) : IDatagramReceiver
 
     void IDatagramReceiver.OnBatchEnd() => _dispatcher?.OnBatchEnd();
 
-    // Apart from the core thread's loop around it: together they have more calls than the compiler puts in line.
+    // Separate from the core thread's loop around it, because together they have more calls than the compiler inlines.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void Split(in ReceivedRun run, PacketDispatcher dispatcher, ref int packets, ref int bytes)
     {
@@ -75,8 +75,8 @@ internal sealed class RunSplitter(ulong cluster) : IDatagramReceiver
                 continue;
             }
 
-            // A refused packet's length is not to be trusted; but the packets of a run are equally long, so the first good
-            // one tells where the next begins. Before any good one, the rest of the buffer is lost, and repaired.
+            // The length of a refused packet cannot be trusted. But the packets of a run are equally long, so the first valid one shows
+            // where the next begins. If no valid one precedes, the rest of the buffer is dropped, and repaired.
             dispatcher.Counters.Drop(refused);
             if (segment == 0)
             {

@@ -3,9 +3,9 @@ using QuickSilver.Core.Wire;
 
 namespace QuickSilver.Multicast.Dispatch;
 
-// Packets of views that this node does not know yet (their first packets may overtake the news of the view): kept for a
-// while within a bound, and handed in again when a configuration has come. They are copied into blocks of their own: a
-// small packet kept where it was received would pin a whole block, and the bound in bytes would bound nothing.
+// Packets of views that this node does not know yet, because the first packets of a view may overtake the configuration that has it. They
+// are kept for a limited time, within a limit in bytes, and dispatched again after a configuration. They are copied into separate blocks:
+// a small packet that stays where it was received would pin a whole block, and the limit would not limit the memory.
 internal sealed class UnknownViewBuffer(int maxBytes, TimeSpan maxAge, MulticastCounters counters)
 {
     private readonly Queue<(Lease Lease, int Offset, int Length, TimeSpan At)> _packets = new();
@@ -15,12 +15,12 @@ internal sealed class UnknownViewBuffer(int maxBytes, TimeSpan maxAge, Multicast
 
     public int Count => _packets.Count;
 
-    /// <summary>When the oldest is to be forgotten; null when there is none.</summary>
+    /// <summary>When the oldest packet expires; null if there is none.</summary>
     public TimeSpan? ExpiresAt => _packets.TryPeek(out var oldest) ? oldest.At + maxAge : null;
 
-    /// <param name="pool">Where the copy goes.</param>
-    /// <param name="now">The time.</param>
-    /// <param name="at">When the packet came first: handing it in again does not make it younger.</param>
+    /// <param name="pool">The pool that provides the memory for the copy.</param>
+    /// <param name="now">The current time.</param>
+    /// <param name="at">When the packet arrived first. Keeping it again does not extend its time.</param>
     /// <param name="packet">The packet.</param>
     public bool TryKeep(SlabPool pool, TimeSpan now, TimeSpan at, ReadOnlySpan<byte> packet)
     {
@@ -38,7 +38,7 @@ internal sealed class UnknownViewBuffer(int maxBytes, TimeSpan maxAge, Multicast
         return true;
     }
 
-    /// <summary>Takes the oldest; the caller releases its lease.</summary>
+    /// <summary>Takes the oldest packet; the caller releases its lease.</summary>
     public bool TryTake(out Lease lease, out int offset, out int length, out TimeSpan at)
     {
         if (!_packets.TryDequeue(out var packet))
@@ -58,7 +58,7 @@ internal sealed class UnknownViewBuffer(int maxBytes, TimeSpan maxAge, Multicast
         return true;
     }
 
-    /// <summary>Forgets what is too old, and counts it: its view did not become known in time.</summary>
+    /// <summary>Removes expired packets and counts them: their view did not become known in time.</summary>
     public void Expire(TimeSpan now)
     {
         while (ExpiresAt <= now)

@@ -5,19 +5,20 @@ using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Dissemination;
 
-// One IP multicast to the region's group, and copies to those members that do not hear it there. When that is all of them, nothing goes
-// to the group but probes.
+// One IP multicast to the region's group, and unicast copies to the members that do not hear the group. If no member hears it, only probes
+// are sent to the group.
 internal sealed class GroupMulticast(SendingPorts ports, IPEndPoint group, RegionView view, MulticastContext context) : IDisseminator
 {
     private readonly DatagramAddress _group = new(group);
-    // Of these members, as of that version of who is deaf; a run that is under way keeps those that it began with.
+    // The addresses of the deaf members, and the version of the list from which they were taken. A run in progress keeps the addresses
+    // with which it began.
     private DatagramAddress[] _deaf = [];
     private int _version;
     private bool _isGroupNeeded = true;
     private bool _isGroupServed;
     private int _served;
 
-    /// <summary>Multicast where a region has a group and the options allow it, and else a copy to each member.</summary>
+    /// <summary>Multicast if the region has a group and the options allow it; otherwise a copy to each member.</summary>
     public static IDisseminationScheme Scheme { get; } = new Default();
 
     public int MaxRunSegments => ports.MaxRunSegments;

@@ -4,21 +4,21 @@ using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Dissemination;
 
-// A way of reaching the members of a view. A node has one scheme; all members of a cluster have the same.
+// A way of reaching the members of a view. A node has one scheme, and all nodes of a cluster have the same.
 internal interface IDisseminationScheme
 {
     IDisseminator ToSend(MulticastContext context, SendingPorts ports, RegionView view);
 
-    /// <summary>What a member does with packets besides handing them up; null: nothing.</summary>
+    /// <summary>Returns what a member does with packets besides delivering them; null: nothing.</summary>
     IForwarder? ToForward(MulticastContext context, RegionView view) => null;
 }
 
-// A member's part of a scheme in which members pass packets on.
+// A member's part of a scheme in which members forward packets.
 internal interface IForwarder
 {
-    /// <summary>A packet of data was taken, for the first time. It is valid during the call only.</summary>
+    /// <summary>Called when a data packet was accepted for the first time. The packet is valid during the call only.</summary>
     void OnReceived(in PacketHeader header, ReadOnlySpan<byte> packet);
 
-    /// <summary>The view is closed here.</summary>
+    /// <summary>Called when the view is closed here.</summary>
     void Close();
 }

@@ -2,19 +2,24 @@ using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Multicast.Dissemination;
 
-// How what one node sends reaches the members of one view.
+// Sends the packets of one node to the members of one view.
 internal interface IDisseminator
 {
     int MaxRunSegments { get; }
 
-    /// <summary>Whether some member may miss what is sent because its group does not reach it.</summary>
+    /// <summary>Whether packets are sent to a group, so a member that the group does not reach may miss them.</summary>
     bool UsesGroup { get; }
 
-    /// <summary>Busy came when some had the run: it goes on with the others when the same run is sent again.</summary>
+    /// <summary>
+    /// Whether the last call returned Busy after some members got the run. Sending the same run again continues with the others.
+    /// </summary>
     bool IsUnderWay { get; }
 
     SendOutcome Send(ReadOnlySpan<byte> run, int segmentBytes);
 
-    /// <summary>One packet to all, whatever is under way. Who finds no room in the socket misses it.</summary>
+    /// <summary>
+    /// Sends one packet to all members, even while a run is in progress. If the socket has no room for a member's copy, that member misses
+    /// it.
+    /// </summary>
     SendOutcome Spread(ReadOnlySpan<byte> packet);
 }

@@ -3,8 +3,8 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Dissemination;
 
-// A copy to each live member, where the network has no multicast or the region no group. A copy that the system refuses is a
-// loss like any other: the ring repairs it. One for which it has no room waits, and the run goes on from there.
+// Sends a copy to each live member. Used if the network has no multicast or the region has no group. A copy that the system refuses is a
+// loss like any other, and the ring repairs it. A copy for which the system has no room waits, and the run continues with it.
 internal sealed class UnicastFanOut(IDatagramPort port, RegionView view, NodeDirectory directory) : IDisseminator
 {
     private int _next;

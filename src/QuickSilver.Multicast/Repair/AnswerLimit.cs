@@ -1,22 +1,24 @@
 namespace QuickSilver.Multicast.Repair;
 
-// How far one pull is answered: so many packets, and so many numbers looked at for them. Its ranges ascend and do not overlap;
-// what one claims again is not looked at again.
+// The limit of the answer to one pull: a number of packets, and a number of sequence numbers that may be examined for them (T10, T12). The
+// ranges of a pull ascend and do not overlap; a number that a range repeats is not examined again.
 internal struct AnswerLimit(int packets)
 {
-    // Packets that went to the asker just now are passed over; the rest is asked for again.
+    // Packets that went to the requester a moment ago are skipped; it requests the rest again.
     private const int LooksPerPacket = 4;
 
     private long _after;
 
     public int Packets { get; private set; } = packets;
 
-    /// <summary>Numbers that may still be looked at.</summary>
+    /// <summary>Numbers that may still be examined.</summary>
     public int Looks { get; private set; } = packets * LooksPerPacket;
 
     public readonly bool IsSpent => Packets <= 0 || Looks <= 0;
 
-    /// <summary>Of a range what is to be looked at, within what there is; First is after Last where that is nothing.</summary>
+    /// <summary>
+    /// Clips a range to the numbers that are available and may be examined. First is greater than Last if nothing remains.
+    /// </summary>
     public (long First, long Last) Next(long first, long last, long oldest, long newest)
     {
         first = Math.Max(Math.Max(first, oldest), _after + 1);

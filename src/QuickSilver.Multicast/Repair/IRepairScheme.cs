@@ -3,20 +3,20 @@ using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Repair;
 
-// A way of repairing losses: what each member does for a stream that it receives, and what its sender does besides. A node has one
-// scheme; all members of a cluster have the same.
+// A way of repairing losses: what each member does for a stream that it receives, and what the sender of a stream does. A node has one
+// scheme, and all nodes of a cluster have the same.
 internal interface IRepairScheme
 {
     IRepairStrategy ForReceiver(MulticastContext context, RegionReceiver region, InboundStream stream);
 
-    /// <summary>What the sender of a stream does about packets that it has just sent; null: nothing until it is asked.</summary>
+    /// <summary>Returns what the sender of a stream does about packets that it has just sent; null: nothing until it is asked.</summary>
     ISentRepair? ForSender(MulticastContext context, RegionSender stream) => null;
 }
 
-// A sender's part of a scheme.
+// The sender's part of a scheme.
 internal interface ISentRepair
 {
-    /// <summary>These packets went out for the first time.</summary>
+    /// <summary>Called when these packets were sent for the first time.</summary>
     void OnSent(long first, long last);
 
     void Close();

@@ -2,19 +2,19 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Repair;
 
-// How one member gets what it misses of one stream. It works by itself, by alarms of its own; the ring guarantees what it does not get.
+// How one member gets the missing packets of one stream. A strategy works by its own alarms. The ring guarantees what it does not get.
 internal interface IRepairStrategy
 {
-    /// <summary>It has failed often enough that the neighbours in the ring should push what is missing.</summary>
+    /// <summary>Whether it has failed so often that the ring neighbours must push what is missing.</summary>
     bool NeedsNeighbourPush { get; }
 
-    /// <summary>Something is missing; perhaps no more than before.</summary>
+    /// <summary>Called when packets are missing, perhaps no more than before.</summary>
     void OnMissing();
 
-    /// <summary>What was missing has come; this was noted of it.</summary>
+    /// <summary>Called when a missing packet has come, with the slot that was recorded for it.</summary>
     void OnFilled(in PacketSlot missing);
 
-    /// <summary>All that is missing is asked for now, as if for the first time.</summary>
+    /// <summary>Requests everything that is missing now, as if for the first time.</summary>
     void AskAnew();
 
     void Close();

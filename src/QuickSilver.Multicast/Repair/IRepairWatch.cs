@@ -2,15 +2,15 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Repair;
 
-// Sees each repair of a node from the gap to the packet; for experiments, on the core thread.
+// Observes each repair of a node from the gap to the packet. For experiments; called on the core thread.
 internal interface IRepairWatch
 {
-    /// <summary>These numbers were found missing.</summary>
+    /// <summary>Called when these numbers were found missing.</summary>
     void OnMissed(InboundStream stream, long first, long last);
 
-    /// <summary>They were asked for; not the first time, perhaps.</summary>
+    /// <summary>Called when these numbers were requested, perhaps not for the first time.</summary>
     void OnAsked(InboundStream stream, long first, long last, bool ofSender);
 
-    /// <summary>A number that was missing has come.</summary>
+    /// <summary>Called when a missing number has come.</summary>
     void OnFilled(InboundStream stream, long number);
 }

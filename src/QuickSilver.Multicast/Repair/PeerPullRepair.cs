@@ -5,26 +5,31 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Repair;
 
-// Asks for what one stream misses, at once and by itself; the ring guarantees what this does not get.
+// Requests the missing packets of one stream from other members as soon as a gap is older than the reordering window. The ring guarantees
+// what this strategy does not get.
 //
-// Intuition: a loss is usually one member's alone, so a random one of those who keep the packet has it. Application: each
-// missing packet has its own time: it is asked for when it is older than the reordering window, of a random member of the
-// partition that keeps it, then of another, then of the sender, at waits that follow how long answers take and double, with jitter.
-// What is due at one time goes into one request per partition, the oldest first, and no more than was answered of late: who is asked
-// for more than it may send leaves the rest to longer and longer waits. What goes wrong: a sender that is gone cannot be
-// asked, so then anyone is, as others may still hold what those who were to keep it have lost; and a best-effort stream asks
-// nobody: its gaps are given up after a longer wait, and a message whose last packets were lost when nothing comes any more.
+// Invariant: the alarm is pending while a number is missing that may be requested. At most 32 pulls are sent per turn (PullDrafts).
+//
+// Intuition: usually one member alone has lost a packet, so any member that keeps the packet can supply it. Application: each missing
+// packet has its own schedule. It is requested from a random member of the partition that keeps it, then from another one, then from the
+// sender. The waits between the requests follow the time that answers take, and double, with jitter. Packets that are due at the same time
+// share one request per partition, the oldest first. A request names no more packets than were answered recently, because a peer that may
+// not send that many answers the rest only after longer and longer waits. What goes wrong: a departed sender cannot be asked. Then any
+// member is asked, because another member may still hold what the keepers have lost. A best-effort stream requests nothing: its gaps are
+// given up after a longer wait, and so is a message whose last packets are lost, when nothing comes any more.
 internal sealed class PeerPullRepair : IRepairStrategy
 {
     private const int PeerAttempts = 2;
-    // Of what is missing, the oldest so many are asked for at a time: more than is answered in the time that an answer takes. Numbers that
-    // were never sent, of which a member that lies may tell a whole window, then cost a few requests only until their sender denies them.
+    // Of the missing packets, at most the oldest so many are requested at a time. That is more than can be answered while one answer
+    // takes. Numbers that were never sent then cost a few requests only, until the sender denies them: a lying member may announce a whole
+    // window (F22).
     private const int MostAskedFor = 4096;
-    // A request costs the same for so many as for one, and one that was lost must not leave a gap to single packets.
+    // A request for so many packets costs the same as a request for one, and a lost request must not reduce the limit to single packets.
     private const int LeastAskedFor = 64;
-    // So many times more late than answered is more than loss makes of requests and answers: who is asked may not send more.
+    // If so many times more requests are late than answered, that is more than the loss of requests and answers explains: the peer may not
+    // send more.
     private const int LateTimes = 4;
-    // Looks at a best-effort stream between which nothing came.
+    // Alarms of a best-effort stream between which nothing came.
     private const int QuietLooks = 10;
     private const int OfSender = -1;
     private const int OfAnyone = -2;
@@ -32,14 +37,14 @@ internal sealed class PeerPullRepair : IRepairStrategy
     private readonly MulticastContext _context;
     private readonly RegionReceiver _region;
     private readonly InboundStream _stream;
-    // The sender's answers wait behind its stream; other members' do not.
+    // Answers of the sender wait behind its stream; those of other members do not.
     private readonly PullClock _ofSender;
     private readonly Alarm _alarm;
     private TimeSpan _due;
-    // Gaps up to here have their times; of a best-effort stream, those up to here are given up next.
+    // Gaps up to here are scheduled. In a best-effort stream, gaps up to here are given up next.
     private long _through;
     private int _quietLooks;
-    // The oldest so many of what is missing may be asked for; whether there are more; and how many that were asked for have come since
+    // How many of the oldest missing packets may be requested, whether more are missing, and how many requested packets have come since
     // the last request.
     private int _most = MostAskedFor;
     private bool _isLimited;
@@ -127,7 +132,8 @@ internal sealed class PeerPullRepair : IRepairStrategy
         _context.OnWait();
         if (_stream.IsRefusing)
         {
-            // Until the members have decided, which may take as long as they are cut off; then all is asked for anew.
+            // While the members decide what is lost, an answer would be refused. That may take as long as they are partitioned; then
+            // everything is requested anew.
             WakeIn(_context.Options.PullRepeatMax);
             return;
         }
@@ -161,7 +167,8 @@ internal sealed class PeerPullRepair : IRepairStrategy
         _region.NoteGap(_stream);
     }
 
-    // Gives how long the next is not due. What is due within a short while goes at once: a request costs more than a packet in it.
+    // Returns the time until the next packet is due. Packets that are due within a short time are requested now, because a request costs
+    // more than another packet in it.
     private TimeSpan Draft(PullDrafts drafts)
     {
         var now = _context.Environment.Now;
@@ -226,7 +233,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
         return asked > PeerAttempts ? OfAnyone : _region.Keepers.KeeperOf(number);
     }
 
-    // Whether it is the sender that is asked after so many requests.
+    // Whether the sender is the target after so many requests.
     private bool AsksSender(int asked)
     {
         var live = _region.Live;
@@ -234,7 +241,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
             && (live.Count == 1 || asked >= PeerAttempts || (live.Count == 2 && live.Contains(_stream.Sender)));
     }
 
-    // Of those who were asked last.
+    // The clock of the target of the last request.
     private PullClock ClockOf(int asked) => AsksSender(asked - 1) ? _ofSender : _region.PullClock;
 
     private void Send(int target, SequenceRanges ranges)
@@ -265,7 +272,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
         return ChoosePeer(from, end) ?? ChoosePeer(0, _region.Live.Ranks);
     }
 
-    // A random live member of those ranks, but this one.
+    // A random live member of these ranks, except this one.
     private DatagramAddress? ChoosePeer(int from, int end)
     {
         var live = _region.Live;

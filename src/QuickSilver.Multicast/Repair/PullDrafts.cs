@@ -2,7 +2,7 @@ using QuickSilver.Core.Wire;
 
 namespace QuickSilver.Multicast.Repair;
 
-// The requests that one look at a stream's gaps is making, one per whom to ask; used again for the next look.
+// The pulls that one turn prepares, one per target. They are reused in the next turn.
 internal sealed class PullDrafts
 {
     public const int Most = 32;
@@ -15,7 +15,7 @@ internal sealed class PullDrafts
 
     public void Clear() => Count = 0;
 
-    /// <summary>False when no more goes into the request, or no more requests are made now.</summary>
+    /// <summary>Returns false when the pull is full, or when no more pulls may be made now.</summary>
     public bool TryAdd(int target, long number)
     {
         for (int i = 0; i < Count; i++)

@@ -4,9 +4,10 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Repair;
 
-// The body of a Pull packet: whose stream (u64 id, u32 incarnation), how many ranges (u16), then per range its first number
-// (i64) and its length (u32). Read range by range; a length claims nothing: the answerer clamps it to what it holds (T10). The
-// packet's number says how far the asker knows the stream to have come: what was sent before that is not on its way any more.
+// The body of a Pull packet: the sender of the stream (u64 id, u32 incarnation), the number of ranges (u16), then for each range its first
+// number (i64) and its length (u32). It is read range by range. A length causes no allocation: the receiver clamps it to what it holds
+// (T10). The packet's sequence is the highest number that the requester knows of: packets that were sent before that one are no longer in
+// flight.
 internal static class PullRequest
 {
     public const int MaxRanges = 100;
@@ -14,7 +15,9 @@ internal static class PullRequest
     private const int HeadBytes = 14;
     private const int RangeBytes = 12;
 
-    /// <summary>Asks for what is missing in (after, through], the oldest first, as far as the packet holds; 0 when it is nothing.</summary>
+    /// <summary>
+    /// Writes a request for the numbers missing in (after, through], the oldest first, as far as they fit. Returns 0 if there are none.
+    /// </summary>
     public static int Write(
         Span<byte> packet, in PacketTemplate template, NodeKey origin, long known, SequenceRanges missing, long after, long through)
     {

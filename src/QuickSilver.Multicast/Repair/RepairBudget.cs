@@ -4,21 +4,23 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Repair;
 
-// What a node sends again for others, in all views together.
+// Limits what a node sends again for others, in all views together (T12).
 //
-// Intuition: one limit, as it is one card that all of it goes through; but one that asks for everything all the time is not to use up
-// what others need now and then. Application: while more than an eighth of the burst is left, whoever asks gets it, so one alone gets all
-// there is. The last eighth is for those who have had least of late: each as much of it as falls to it when those who asked in the
-// present period share alike. What goes wrong: more ask than are told apart; the rest share as if they were one.
+// Intuition: there is one limit because all retransmissions pass one network card, but a member that requests everything all the time must
+// not use up what others need now and then. Application: while more than an eighth of the burst is left, any request is served, so a
+// single requester gets all of it. The last eighth is reserved for the requesters that had least recently: each may use an equal part of
+// it, divided by the requesters of the present period. What goes wrong: there may be more requesters than are counted apart; the others
+// share one part.
 internal sealed class RepairBudget(INodeEnvironment environment, MulticastOptions options)
 {
-    // What may go at once, unless that is only a few packets; and how long it is remembered who had how much: that much of a second.
+    // What may be sent at once, unless that is only a few packets, and the length of a period, both as a part of a second. What each
+    // requester had is remembered for one period.
     private const double BurstSeconds = 1.0 / 32;
     private const double LongestBurstSeconds = 1.0 / 4;
     private const double FewPackets = 16;
     private const int MostAskers = 64;
     private const int ReservePart = 8;
-    // A share is left for one that has not asked yet.
+    // A part is left for a member that has not requested anything yet.
     private const int LeastShares = 4;
     private static readonly TimeSpan Period = TimeSpan.FromSeconds(BurstSeconds);
 
@@ -29,10 +31,10 @@ internal sealed class RepairBudget(INodeEnvironment environment, MulticastOption
     private NodeKey _asker;
     private long _askerHad;
 
-    /// <summary>Askers that are told apart now.</summary>
+    /// <summary>The requesters that are counted apart now.</summary>
     public int Askers => _had.Count;
 
-    /// <summary>What is asked for from now on is for this member.</summary>
+    /// <summary>Charges what follows to this member.</summary>
     public void For(NodeKey asker)
     {
         StartPeriodIfDue();
@@ -44,7 +46,7 @@ internal sealed class RepairBudget(INodeEnvironment environment, MulticastOption
         }
     }
 
-    /// <summary>Whether a packet more may go.</summary>
+    /// <summary>Whether another packet may be sent.</summary>
     public bool Allows()
     {
         double left = _all.Available(environment.Now);
@@ -58,11 +60,11 @@ internal sealed class RepairBudget(INodeEnvironment environment, MulticastOption
         _had[_asker] = _askerHad += bytes;
     }
 
-    // None where it is less than a packet for each share.
+    // Zero if it is less than a packet for each part.
     private double Reserve =>
         _all.Burst / ReservePart >= LeastShares * options.PacketBytes ? _all.Burst / ReservePart : 0;
 
-    // Who asks waits long before it asks again: with a low rate one request is to be answered with more than one packet.
+    // A requester waits long before it asks again, so one request must be answered with more than one packet even at a low rate.
     private static double BurstOf(MulticastOptions options)
     {
         double few = Math.Min(FewPackets * options.PacketBytes, options.RepairBytesPerSecond * LongestBurstSeconds);

@@ -8,13 +8,13 @@ using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Repair;
 
-// What a node sends again for others: to who pulls, of its own stream as its sender and of others' what it keeps as a member; and to a
-// neighbour in the ring, what that one could not get by itself. All of it within what may be sent again (RepairBudget).
+// Sends packets again for others, within the repair budget: to members that pull, packets of this node's own streams and packets that it
+// keeps as a member; and to a ring neighbour, packets that the neighbour could not get by itself.
 internal sealed class RepairResponder(MulticastContext context, ISentStreams streams, OpenViews views) : IPacketHandler
 {
     private const int PushLimit = 32;
 
-    /// <summary>A pull.</summary>
+    /// <summary>Handles a pull.</summary>
     public DropReason OnPacket(in PacketHeader header, NodeKey sender)
     {
         var body = header.Body;
@@ -65,7 +65,7 @@ internal sealed class RepairResponder(MulticastContext context, ISentStreams str
         return DropReason.None;
     }
 
-    /// <summary>To the neighbour, what of these it could not get by itself and is kept here.</summary>
+    /// <summary>Sends those packets to the neighbour that are missing there and kept here.</summary>
     public static void Push(MulticastContext context, InboundStream cached, SequenceRanges gaps, NodeKey neighbour)
     {
         if (gaps.Count == 0 || context.Directory.Find(neighbour) is not { } address)
@@ -81,7 +81,7 @@ internal sealed class RepairResponder(MulticastContext context, ISentStreams str
         }
     }
 
-    // A packet that went to the same member within the spacing is on its way.
+    // A packet that was sent to the same member within the spacing is still in flight.
     private static void SendCached(
         MulticastContext context, InboundStream cached, SequenceRange range, ref AnswerLimit limit, in RepairAsker asker,
         TimeSpan spacing)
