@@ -23,7 +23,7 @@ internal static partial class MulticastLog
     [LoggerMessage(1410, LogLevel.Warning, "{Why}. ({Stalls} stalls so far.)")]
     public static partial void Stalled(ILogger logger, string why, long stalls);
 
-    [LoggerMessage(1411, LogLevel.Information, "What stood still goes on, after {Time}.")]
+    [LoggerMessage(1411, LogLevel.Information, "The stall ended after {Time}.")]
     public static partial void StallOver(ILogger logger, TimeSpan time);
 
     [LoggerMessage(1402, LogLevel.Error, "Configuration {Number} could not be applied; the node leaves the cluster.")]

@@ -7,16 +7,18 @@ using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Receiving;
 
-// Data and announcements: to the stream of the view that they name. A run, and mostly the next one too, is of one stream, which the
-// table of views remembers.
+// Passes data and announcements to the stream that they name. All packets of a run, and usually those of the next one, belong to one
+// stream, which the table of views remembers.
 internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsumer consumer) : IPacketHandler
 {
-    // The region whose stability tracker was told of the present run: once is enough.
+    // The region whose stability tracker was notified of the present run: once per run is enough.
     private RegionReceiver? _roused;
 
     public void BeginRun() => _roused = null;
 
-    /// <summary>Before some packets of a run, all but the last of one length: gives how many were looked into, at least one.</summary>
+    /// <summary>
+    /// Called before some packets of a run, all but the last of one length. Returns how many packets were examined, at least one.
+    /// </summary>
     public int LookAhead(ReadOnlySpan<byte> packets, int length) => views.LastStream is { } stream
         ? consumer.LookAhead(stream, packets, length)
         : int.MaxValue;
@@ -51,7 +53,7 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
         return Accept(region, stream, header, lease, offset);
     }
 
-    /// <summary>An announcement.</summary>
+    /// <summary>Handles an announcement.</summary>
     public DropReason OnPacket(in PacketHeader header, NodeKey sender)
     {
         var refused = views.Find(header, out var region);
@@ -93,9 +95,9 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
         return refused;
     }
 
-    // A node that is not in the directory, or was away since this view: gone, or not yet known. A packet of a stream that is
-    // already here, forwarded by a survivor on behalf of a sender that is gone, still counts: the survivors agree on what they
-    // deliver of it.
+    // The sender is not in the directory, or was away since this view: it has departed, or is not known yet. A packet of a stream that
+    // exists here may be forwarded by a survivor on behalf of a departed sender. It still counts, because the survivors agree on what they
+    // deliver of that stream.
     private DropReason OnStranger(RegionReceiver region, in PacketHeader header, NodeKey sender, Lease lease, int offset) =>
         region.Find(sender) is { IsSenderGone: true } stream && stream.Lacks(header.Sequence)
             ? Accept(region, stream, header, lease, offset)

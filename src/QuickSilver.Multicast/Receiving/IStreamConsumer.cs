@@ -4,31 +4,34 @@ using QuickSilver.Multicast.Reassembly;
 
 namespace QuickSilver.Multicast.Receiving;
 
-// One message out of a stream, in any order. Its payload lies in the packet's memory, or in Assembly when it spanned packets.
+// One message of a stream; messages come in any order. The payload is in the packet's memory, or in Assembly if the message spanned
+// packets.
 internal ref struct StreamMessage(NodeKey sender)
 {
-    // As it is handed up; a field, so that it goes up by reference.
+    // A field, so that it can be passed on by reference.
     public DeliveredMessage Delivered = new(sender);
     public ReadOnlySpan<byte> StartTable;
-    // The packet in which the message ends: who holds the message holds this packet.
+    // The packet in which the message ends: a member that holds the message holds this packet.
     public long EndPacket;
     public Assembly? Assembly;
 }
 
-// Above the streams: order per topic and sender.
+// The layer above the streams, which restores the order per topic and sender.
 internal interface IStreamConsumer
 {
     void OnMessage(InboundStream stream, in StreamMessage message);
 
     /// <summary>
-    /// Some packets of the stream come next, all but the last of one length: what their messages will look at may be read before. Gives
-    /// how many were looked into, at least one.
+    /// Called before some packets of the stream, all but the last of one length, so that memory that their messages need can be read
+    /// ahead. Returns how many packets were examined, at least one.
     /// </summary>
     int LookAhead(InboundStream stream, ReadOnlySpan<byte> packets, int length) => int.MaxValue;
 
-    /// <summary>Packets of the stream were given up, or its sender is gone and all that can be had was handed up.</summary>
+    /// <summary>
+    /// Called when packets of the stream were given up, or when its sender has departed and everything available was passed on.
+    /// </summary>
     void OnLoss(InboundStream stream);
 
-    /// <summary>The stream can go on: call its ReadOn soon, and not from within this call.</summary>
+    /// <summary>Called when the stream can continue. The consumer calls the stream's ReadOn soon, but not from within this call.</summary>
     void OnUnread(InboundStream stream);
 }

@@ -8,18 +8,18 @@ using QuickSilver.Multicast.Reassembly;
 
 namespace QuickSilver.Multicast.Receiving;
 
-// What one member of a view has of one sender's stream: packets in any order in, messages in any order out (order per topic
-// is made above), each packet once. Messages that lie in one packet are handed up when it arrives; those that span packets
-// when the last piece is there. A lost packet holds back only the messages that it carried, and a topic without room above only
-// its own, as long as few packets came after: then messages of other topics go past. Of the many that come while a fast stream
-// waits most would only be held above, message by message, in memory that is cold again when they go on; so packets further on
-// are read when what is before them has gone up.
+// The stream of one sender, as one member of a view receives it. Packets come in any order. Messages are passed on in any order, each
+// once; the layer above restores the order per topic. A message that lies in one packet is passed on when the packet arrives, and a
+// message that spans packets when its last piece has arrived. A lost packet holds back only its own messages. A topic without room above
+// holds back only its own messages too, as long as few packets came after them: messages of other topics overtake. If a fast stream waits,
+// most of the many packets that follow would only be held above, message by message, in memory that has left the processor's cache when
+// they continue. So later packets are read only when the packets before them were passed on.
 //
-// Invariants: Base - 1 <= Consumed <= _parsed <= Contiguous, and unless it is held up, _parsed is Contiguous after each call but
-// Unhold, which those above call in the midst of their work: then OnUnread asks them to call ReadOn.
+// Invariants: Base - 1 <= Consumed <= _parsed <= Contiguous. Unless the stream is held up, _parsed equals Contiguous after each call.
+// Unhold is the exception, because the layer above calls it in the middle of its work: OnUnread then asks that layer to call ReadOn.
 internal sealed class InboundStream
 {
-    // Packets that are read at once behind one that is not consumed.
+    // How many packets are read behind a packet that is not consumed.
     private const int ReadAhead = 32;
 
     private readonly MulticastContext _context;
@@ -31,15 +31,16 @@ internal sealed class InboundStream
     private bool _delivering;
     // All packets up to here are parsed.
     private long _parsed;
-    // As many packets as may be are parsed and not consumed: no more until all of them are, so that most are read when their
-    // messages can go up.
+    // The limit of packets that are parsed and not consumed is reached. No more are parsed until all of them are consumed, so that most
+    // packets are parsed when their messages can be passed on.
     private bool _isHeldUp;
-    // Those above were told of a loss before all that came was parsed: they could not see yet what is missing of their topics.
+    // A loss was reported to the layer above before all received packets were parsed, so that layer could not see yet what is missing of
+    // its topics.
     private bool _isLossUnread;
     private StreamPhase _phase;
-    // Packets up to here that others keep are dropped.
+    // Packets up to here that other members keep are dropped.
     private long _dropped;
-    // Whether the stream is heard over its group: PacketWays' note.
+    // Whether the stream is heard over its group; PacketWays maintains it.
     public HeardMark Heard;
 
     public InboundStream(MulticastContext context, RegionView view, NodeKey sender, StreamClass streamClass, IStreamConsumer consumer)
@@ -59,41 +60,41 @@ internal sealed class InboundStream
     public NodeKey Sender { get; }
     public StreamClass Class { get; }
     public bool IsReliable => Class.IsReliable;
-    // What those above keep with the stream: theirs alone.
+    // State of the layer above; only that layer uses it.
     public object? Above { get; set; }
     public SequenceRanges Missing => _window.Missing;
     // The highest number known to have been sent.
     public long Highest => _window.Highest;
-    // All up to here were received or given up.
+    // All packets up to here were received or given up.
     public long Contiguous => _window.Contiguous;
     // All messages in packets up to here were accepted above.
     public long Consumed { get; private set; }
-    // All up to here came out of the socket and waits for nothing but a repair. Where nothing is missing, what waits does so for
-    // those above, and the sender is to wait with it.
+    // All packets up to here have left the socket, and wait for nothing but a repair. If no packet is missing, the packets that wait do so
+    // for the layer above, and the sender must wait too.
     public long Read => Missing.Count > 0 ? _window.Arrived : Consumed;
-    // All live members hold the packets up to here: the cache may let them go.
+    // All live members hold the packets up to here, so the cache may release them.
     public long Stable { get; private set; }
-    // Those who keep a packet hold all theirs up to here: others need not keep them too.
+    // The keepers of each packet up to here hold it, so other members need not keep it.
     public long Replicated { get; private set; }
-    // This member holds all that it is to keep for others up to here.
+    // This member holds all packets up to here that it must keep for others.
     public long KeptContiguous => Keepers.Partitions == 1 ? Contiguous : FirstMissingToKeep() - 1;
     public required Retention Retention { get; set; }
     public required PacketKeepers Keepers { get; init; }
     public required int OwnPartition { get; init; }
     public IGapObserver? Gaps { get; init; }
-    // The sender is not in the directory: what is missing can be had of the other members only.
+    // The sender is not in the directory: only other members can supply what is missing.
     public bool IsSenderGone => _phase.IsSenderGone;
-    // The members are deciding what of it is lost: this one has told what it lacks, and takes nothing meanwhile.
+    // The members are deciding what of the stream is lost. This member has told what it lacks, and accepts nothing until the decision.
     public bool IsRefusing => _phase.IsDeciding;
-    // All that came, up to the first that is missing, was parsed: nothing is held up.
+    // All packets before the first missing one are parsed: nothing is held up.
     public bool IsRead => _parsed == Contiguous;
-    // Nothing is open: all that is known was received, handed up and accepted.
-    // One that does not repair waits for no number that is only told of.
+    // Everything that is known was received, passed on and accepted. An unreliable stream does not wait for a number that is only
+    // announced.
     public bool IsDrained => Consumed == (IsReliable ? Highest : _window.Arrived);
     // A message has begun of which packets have not come.
     public bool IsAnyOpen => _assembler.IsAnyOpen;
 
-    /// <summary>Takes a packet of this stream; None, or why it was refused.</summary>
+    /// <summary>Accepts a packet of this stream. Returns None, or the reason for refusing it.</summary>
     public DropReason Accept(long sequence, Lease lease, int offset, int length)
     {
         if (IsRefusing)
@@ -114,7 +115,7 @@ internal sealed class InboundStream
         Lease? place = null;
         if (_memory.IsShort)
         {
-            // What is behind a gap, or beyond the stream's places, is as good as not received; that it was sent is known.
+            // A packet behind a gap, or beyond the places of the stream, counts as not received; that it was sent is recorded.
             place = sequence == Contiguous + 1 ? _memory.TryPlace(lease.Span.Slice(offset, length), _packets.Placed) : null;
             if (place is null)
             {
@@ -145,37 +146,37 @@ internal sealed class InboundStream
         return DropReason.None;
     }
 
-    /// <summary>Bytes of what is kept, for others or because something before it is missing.</summary>
+    /// <summary>The bytes of the packets that are kept, for others or because an earlier packet is missing.</summary>
     public long KeptBytes => _packets.HeldBytes;
 
-    /// <summary>Of the packets that are missing, as many as there is memory for: the others would be asked for in vain.</summary>
+    /// <summary>How many missing packets there is memory for: others would be requested in vain.</summary>
     public int MayAskFor => _memory.IsShort ? _memory.MayPlace(_packets.Placed) : int.MaxValue;
 
-    /// <summary>What is noted of a number that is missing.</summary>
+    /// <summary>The slot of a missing number.</summary>
     public ref PacketSlot MissingSlot(long number) => ref _packets.Missing(number);
 
-    /// <summary>Learns that numbers up to this one were sent.</summary>
+    /// <summary>Records that numbers up to this one were sent.</summary>
     public void OnAnnounced(long highest) => NoteMissed(_window.OnAnnounced(highest, NowIf(highest > _window.Arrived)));
 
-    /// <summary>What others tell of the stream, where it can be so, or else 0.</summary>
+    /// <summary>Returns a number that another member told of the stream if it can be true, and 0 otherwise.</summary>
     public long Believable(long number) => _window.Believable(number, NowIf(number > Highest));
 
     /// <summary>
-    /// The sender says up to where it has sent. True when others told of more, which is not missing any more.
+    /// The sender tells how far it has sent. Returns true when others told of more, which then counts as missing no more.
     /// </summary>
     public bool TryRetract(long sent) => !IsSenderGone && _window.TryRetract(sent, _context.Environment.Now);
 
-    /// <summary>Whether it was sent, as far as is known here, and is not held.</summary>
+    /// <summary>Whether this member knows that the packet was sent, and does not hold it.</summary>
     public bool Lacks(long sequence) => _window.Lacks(sequence);
 
     public void OnSenderLeft() => _phase.SenderLeft();
 
     public void OnSenderReturned() => _phase.SenderReturned();
 
-    /// <summary>The members begin to decide what is lost: from now on nothing is taken.</summary>
+    /// <summary>The members begin to decide what is lost. From now on nothing is accepted.</summary>
     public void BeginDecision() => _phase.BeginDecision();
 
-    /// <summary>They have decided, or begin anew.</summary>
+    /// <summary>The members have decided, or start again.</summary>
     public void EndDecision() => _phase.EndDecision();
 
     public void SetStable(long stable, long replicated)
@@ -189,11 +190,12 @@ internal sealed class InboundStream
     }
 
     /// <summary>
-    /// What of the packets not known to be stable this member has not, or not any more, up to a number; the oldest ranges first.
+    /// Copies the numbers up to a limit that are not known to be stable and that this member cannot supply, the oldest ranges first. It
+    /// may have consumed and dropped some of them.
     /// </summary>
     public void CopyUnsupplied(long through, SequenceRanges into) => _window.CopyUnsupplied(Stable, through, into);
 
-    /// <summary>Gives up numbers that nobody alive has; what waits behind them goes on, with a gap notice.</summary>
+    /// <summary>Gives up numbers that no live member has. Packets that wait behind them continue, and endpoints get a gap notice.</summary>
     public void GiveUp(long first, long last)
     {
         NoteMissed(_window.Miss(Math.Min(last, Highest), _context.Environment.Now));
@@ -206,28 +208,30 @@ internal sealed class InboundStream
         Advance(mayRead: true);
         if (IsReliable)
         {
-            // Of the others the numbers in their topics tell.
+            // In an unreliable stream, the message numbers of each topic show the loss.
             TellLoss();
         }
     }
 
-    /// <summary>Now and then: what was needed once need not be kept for ever.</summary>
+    /// <summary>Called now and then, so that memory that was needed once is not kept forever.</summary>
     public void Trim() => _packets.Trim(_window.Arrived);
 
-    /// <summary>Nothing more will come of the messages that have begun.</summary>
+    /// <summary>Drops the messages that have begun, because nothing more of them will come.</summary>
     public void GiveUpOpen() => _assembler.DropOpen();
 
-    /// <summary>What came is not all read: those above are told again that something is lost when more of it is.</summary>
+    /// <summary>
+    /// Returns whether received packets are not parsed yet. If so, the loss is reported above again when more of them are.
+    /// </summary>
     public bool AwaitRead()
     {
         _isLossUnread |= !IsRead;
         return _isLossUnread;
     }
 
-    /// <summary>Tells those above that nothing more comes of a sender that is gone.</summary>
+    /// <summary>Reports to the layer above that nothing more comes of a departed sender.</summary>
     public void Finish() => TellLoss();
 
-    /// <summary>The packet, unless it was sent to the same member less than a while ago.</summary>
+    /// <summary>Gets the packet, unless it was sent to the same member within the spacing.</summary>
     public bool TryGetPacket(long sequence, NodeKey to, TimeSpan spacing, out ReadOnlySpan<byte> packet)
     {
         packet = default;
@@ -250,10 +254,10 @@ internal sealed class InboundStream
         return true;
     }
 
-    /// <summary>A message that ends in this packet is kept above.</summary>
+    /// <summary>The layer above keeps a message that ends in this packet.</summary>
     public void Hold(long packet) => _packets[packet].Pending++;
 
-    /// <summary>A kept message was accepted or dropped.</summary>
+    /// <summary>The layer above has accepted or dropped a message that it kept.</summary>
     public void Unhold(long packet)
     {
         _packets[packet].Pending--;
@@ -267,7 +271,7 @@ internal sealed class InboundStream
         }
     }
 
-    /// <summary>After OnUnread: goes on with what was held up.</summary>
+    /// <summary>Continues with the packets that were held up. The layer above calls this after OnUnread.</summary>
     public void ReadOn()
     {
         if (!_phase.IsClosed)
@@ -283,7 +287,8 @@ internal sealed class InboundStream
         _assembler.Close();
     }
 
-    // More was lost in a row than the window holds. Nothing repairs it, so the stream goes on here; the numbers in the topics tell.
+    // More consecutive packets were lost than the window holds. Nothing repairs them, so the stream continues here; the message numbers of
+    // each topic show the loss.
     private bool TrySkipTo(long sequence)
     {
         if (IsReliable || sequence > MessageHeader.MaxNumber)
@@ -297,7 +302,7 @@ internal sealed class InboundStream
         return true;
     }
 
-    // A look at the clock costs as much as the rest of a packet's way: only where the window asks for the time.
+    // Reading the clock costs as much as the rest of the path of a packet, so it is read only where the window needs the time.
     private TimeSpan NowIf(bool isNeeded) => isNeeded ? _context.Environment.Now : default;
 
     private void NoteMissed(SequenceRange missed)
@@ -392,8 +397,8 @@ internal sealed class InboundStream
         }
     }
 
-    // A packet that is not read yet. But a sender takes for known where a topic begins once all members hold the message that
-    // says so: that one is read at once, and put together from wherever its pieces lie.
+    // A packet that is held up is not parsed, with one exception. A sender assumes that the members know where a topic begins once all of
+    // them hold the message with its start table. So such a message is parsed at once, and reassembled wherever its pieces are.
     private void Skim(long sequence, Lease lease, int offset, int length)
     {
         var packet = lease.Span.Slice(offset, length);

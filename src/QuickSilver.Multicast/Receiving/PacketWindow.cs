@@ -7,7 +7,7 @@ internal enum SlotState : byte
 {
     Empty,
     Held,
-    // Declared lost for good: nobody alive has it.
+    // Declared lost: no live member has it.
     Lost,
     // Accepted above, and kept by other members.
     Dropped,
@@ -18,26 +18,26 @@ internal struct PacketSlot
     public Lease? Lease;
     public int Offset;
     public int Length;
-    // Messages that end in this packet and wait above: for an earlier one, or for room.
+    // The number of messages that end in this packet and wait above, for an earlier message or for room.
     public int Pending;
     public SlotState State;
-    // Its messages were handed up, or are held there.
+    // Its messages were passed on, or are held above.
     public bool IsParsed;
-    // Of a packet that is missing: how often it was asked for.
+    // How often a missing packet was requested.
     public byte Asked;
-    // Of one that is held: a mark of whom it was last sent to.
+    // A mark of the member to which a held packet was last sent.
     public byte SentTo;
-    // Shared by the two below, of which the state says which it is.
+    // Shared by the two properties below; the state determines which one is valid.
     private TimeSpan _repairAt;
 
-    /// <summary>Of a packet that is missing: when it was last asked for, or found missing.</summary>
+    /// <summary>When a missing packet was last requested, or found missing.</summary>
     public TimeSpan AskedAt
     {
         readonly get => _repairAt;
         set => _repairAt = value;
     }
 
-    /// <summary>Of a packet that is held: when it was last sent to another; <see cref="TimeSpan.MinValue"/> if it was not.</summary>
+    /// <summary>When a held packet was last sent to another member; <see cref="TimeSpan.MinValue"/> if it was not.</summary>
     public TimeSpan SentAt
     {
         readonly get => _repairAt;
@@ -47,25 +47,25 @@ internal struct PacketSlot
     public readonly ReadOnlySpan<byte> Packet => Lease!.Span.Slice(Offset, Length);
 }
 
-// The received packets of one stream from Base on: out-of-order ones, and those kept as the region's cache. A ring indexed
-// by packet number, grown to the span in use and bounded by the options.
+// The received packets of one stream from Base on: those behind a gap, and those kept as the region's cache. They are in a ring that is
+// indexed by packet number. It grows to the span in use, which the options bound (I17).
 internal sealed class PacketWindow(int maxPackets, ReceiveMemory memory)
 {
     private const int LeastSlots = 64;
-    // Slots that were not used since the last look are given back where they are so many times those that were.
+    // Unused slots are returned if the ring has so many times the slots that were used since the last look.
     private const int Slack = 8;
 
     private PacketSlot[] _ring = new PacketSlot[LeastSlots];
     // The widest span since the last look.
     private long _widest;
 
-    // The first number that may be in the window; everything before was handed up and let go.
+    // The first number that may be in the window. All packets before it were passed on and released.
     public long Base { get; private set; } = 1;
 
-    /// <summary>Bytes of the packets that are held.</summary>
+    /// <summary>The bytes of the packets that are held.</summary>
     public long HeldBytes { get; private set; }
 
-    /// <summary>Packets that are held in places of their own, as memory was short.</summary>
+    /// <summary>The number of packets that are held in places because memory was short.</summary>
     public int Placed { get; private set; }
 
     public bool Takes(long sequence) => sequence >= Base && sequence - Base < maxPackets;
@@ -101,7 +101,7 @@ internal sealed class PacketWindow(int maxPackets, ReceiveMemory memory)
         };
     }
 
-    /// <summary>The place of a packet that is missing.</summary>
+    /// <summary>The slot of a packet that is missing.</summary>
     public ref PacketSlot Missing(long sequence)
     {
         Reserve(sequence);
@@ -132,7 +132,7 @@ internal sealed class PacketWindow(int maxPackets, ReceiveMemory memory)
         }
     }
 
-    /// <summary>Lets go of all that is held, and goes on with this number.</summary>
+    /// <summary>Releases all packets, and continues with this number.</summary>
     public void SkipTo(long sequence)
     {
         foreach (ref var slot in _ring.AsSpan())
@@ -144,7 +144,7 @@ internal sealed class PacketWindow(int maxPackets, ReceiveMemory memory)
         Base = sequence;
     }
 
-    /// <summary>Now and then: gives slots back that are not used any more. There is nothing beyond <paramref name="highest"/>.</summary>
+    /// <summary>Called now and then to return unused slots. There is no packet beyond <paramref name="highest"/>.</summary>
     public void Trim(long highest)
     {
         if (_ring.Length > LeastSlots && _widest <= _ring.Length / Slack)

@@ -2,12 +2,12 @@ using QuickSilver.Core.Buffers;
 
 namespace QuickSilver.Multicast.Receiving;
 
-// What all inbound streams of a node share of packet memory. While it is short, a stream takes only the next packet in order, into a
-// place of its own: that one moves its senders' streams on, and so frees memory in the end. All others are dropped, and asked for
-// again when their turn comes: the sender keeps them until all members have them.
+// The packet memory that all inbound streams of a node share. While it is short, a stream accepts only the next packet in order, and
+// copies it into a place: that packet lets its stream continue, which frees memory in the end. All other packets are dropped, and
+// requested again later: the sender keeps them until all members hold them.
 internal sealed class ReceiveMemory(SlabPool pool, int packetBytes)
 {
-    // Asked for together: more would come before it is known whether there is room for them.
+    // How many packets are requested together. More would come before it is known whether there is room for them.
     private const int MostAtOnce = 16;
 
     private PacketPlaces? _places;
@@ -16,20 +16,20 @@ internal sealed class ReceiveMemory(SlabPool pool, int packetBytes)
 
     public bool IsShort => pool.IsShort;
 
-    /// <summary>Streams of which something is kept.</summary>
+    /// <summary>The number of streams that hold packets.</summary>
     public int HoldingStreams { get; set; }
 
-    /// <summary>What one stream may keep so that all that keep something have room together.</summary>
+    /// <summary>How many bytes one stream may keep so that all streams that hold packets have room.</summary>
     public long BytesPerStream => pool.Shares.MostToKeep * SlabPool.BlockBytes / Math.Max(1, HoldingStreams);
 
-    /// <summary>How many packets more a stream may take while memory is short.</summary>
-    /// <param name="placed">Its packets that are in places.</param>
+    /// <summary>How many more packets a stream may accept while memory is short.</summary>
+    /// <param name="placed">The number of its packets that are in places.</param>
     public int MayPlace(int placed) => Places.Allows(Math.Max(placed, 1)) ? MostAtOnce : Places.Allows(placed) ? 1 : 0;
 
-    /// <summary>A copy of the packet with one claim on it, or null.</summary>
+    /// <summary>Returns a copy of the packet with one claim on it, or null.</summary>
     public Lease? TryPlace(ReadOnlySpan<byte> packet, int placed)
     {
-        // Another cluster member may have larger packets than this node.
+        // Other nodes of the cluster may have larger packets than this node.
         var place = packet.Length <= packetBytes ? Places.TryTake(placed) : null;
         if (place is not null)
         {

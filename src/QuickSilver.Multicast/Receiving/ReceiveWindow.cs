@@ -3,26 +3,27 @@ using QuickSilver.Core.Wire;
 
 namespace QuickSilver.Multicast.Receiving;
 
-// Which packets of a stream came, are missing, or are only known to have been sent. Pure: it is called with the time, and asks nobody.
+// The packets of a stream that have come, that are missing, or that are only known to have been sent. It has no side effects: the caller
+// passes the time.
 //
-// Others tell of packets (a token, an announcement) that still wait in this host's socket, and under load they overtake them as a
-// rule. So what is only told of is not missing yet: it is when it was told of twice and nothing came in between.
+// A token or an announcement may tell of packets that are still in this machine's socket; under load it usually overtakes them. So a
+// packet that was only told of is not missing yet. It is missing when it was told of twice and no packet came in between.
 //
-// Invariants: Base - 1 <= Contiguous <= Arrived <= Highest; every number in (Contiguous, Arrived] is held or in Missing; none in
+// Invariants: Base - 1 <= Contiguous <= Arrived <= Highest. Every number in (Contiguous, Arrived] is held or in Missing. No number in
 // (Arrived, Highest] is.
 internal sealed class ReceiveWindow(PacketWindow packets, MulticastOptions options)
 {
-    // Who asked so often has asked the sender too.
+    // After so many requests, the sender was asked too.
     private const int AskedOfSender = 3;
-    // What a sender denied is not believed for so long; until then the others have asked it as well.
+    // How long a number that the sender has denied is not believed. By then the other members have asked the sender as well.
     private static readonly TimeSpan Denial = TimeSpan.FromSeconds(1);
 
-    // What Arrived was when packets were last told of.
+    // The value of Arrived when packets were last told of.
     private long _arrivedWhenTold = -1;
     private TimeSpan _toldAt;
     private TimeSpan _deniedUntil;
 
-    /// <summary>At most as many ranges as a window has disjoint ones, so no change of the set is ever refused.</summary>
+    /// <summary>Holds as many disjoint ranges as a window can have, so no change of the set is refused.</summary>
     public SequenceRanges Missing { get; } = new(options.WindowPackets);
 
     /// <summary>The highest number that came or is missing.</summary>
@@ -31,18 +32,18 @@ internal sealed class ReceiveWindow(PacketWindow packets, MulticastOptions optio
     /// <summary>The highest number known to have been sent.</summary>
     public long Highest { get; private set; }
 
-    /// <summary>All up to here were received or given up.</summary>
+    /// <summary>All packets up to here were received or given up.</summary>
     public long Contiguous => Missing.Count > 0 ? Missing[0].First - 1 : Arrived;
 
-    /// <summary>It came before, or was given up.</summary>
+    /// <summary>Whether the packet came before or was given up.</summary>
     public bool HasHad(long number) => number != Arrived + 1 && (number < packets.Base || packets.Contains(number));
 
-    /// <summary>Whether it was sent, as far as is known here, and is not held.</summary>
+    /// <summary>Whether this member knows that the packet was sent, and does not hold it.</summary>
     public bool Lacks(long number) => (number > Arrived && number <= Highest) || Missing.Contains(number);
 
     /// <summary>
-    /// A packet has come that was not had and lies within the window; gives what is found missing before it, a range without numbers
-    /// if nothing is.
+    /// Adds a packet that was not held and lies within the window. Returns the numbers before it that are found missing; an empty range if
+    /// there are none.
     /// </summary>
     public SequenceRange Take(long number, Lease lease, int offset, int length, TimeSpan now)
     {
@@ -63,8 +64,8 @@ internal sealed class ReceiveWindow(PacketWindow packets, MulticastOptions optio
     }
 
     /// <summary>
-    /// Numbers up to this one were sent, others say. Clamped: a lie cannot make the stream remember more than a window. Gives what is
-    /// missing therefore.
+    /// Records that other nodes tell of numbers up to this one. The number is clamped, so a false one cannot make the stream remember more
+    /// than a window (T10). Returns the numbers that are missing as a result.
     /// </summary>
     public SequenceRange OnAnnounced(long highest, TimeSpan now)
     {
@@ -74,8 +75,8 @@ internal sealed class ReceiveWindow(PacketWindow packets, MulticastOptions optio
             return Nothing;
         }
 
-        // Missing is what has been told of for a while in which nothing came: who was asleep reads the tokens that waited for it
-        // before the packets that wait beside them.
+        // A number is missing if it was told of some time ago and nothing came meanwhile: a node that was paused reads the tokens that
+        // waited for it before the packets that waited too.
         var missed = Nothing;
         if (_arrivedWhenTold != Arrived)
         {
@@ -92,8 +93,8 @@ internal sealed class ReceiveWindow(PacketWindow packets, MulticastOptions optio
     }
 
     /// <summary>
-    /// What others tell of the stream, where it can be so; 0 where it is further ahead than a window after what this member lacks,
-    /// or beyond what the sender has just denied.
+    /// Returns a number that another node told of the stream if it can be true. Returns 0 if it is further than two windows beyond the
+    /// packets that this member has, or beyond a number that the sender has just denied.
     /// </summary>
     public long Believable(long number, TimeSpan now)
     {
@@ -103,8 +104,8 @@ internal sealed class ReceiveWindow(PacketWindow packets, MulticastOptions optio
     }
 
     /// <summary>
-    /// The sender says up to where it has sent. True when others told of more: it was asked for that, and nothing of it came, so it
-    /// is not missing any more.
+    /// The sender tells how far it has sent. Returns true when others told of more. The sender was asked for those numbers and none of
+    /// them came, so they are not missing any more.
     /// </summary>
     public bool TryRetract(long sent, TimeSpan now)
     {
@@ -124,7 +125,9 @@ internal sealed class ReceiveWindow(PacketWindow packets, MulticastOptions optio
         return true;
     }
 
-    /// <summary>Numbers up to the last are missing if they have not come; gives those that were not known to be.</summary>
+    /// <summary>
+    /// Marks the numbers up to the last as missing if they have not come. Returns those that were not known to be missing.
+    /// </summary>
     public SequenceRange Miss(long last, TimeSpan now)
     {
         if (last <= Arrived)
@@ -145,7 +148,7 @@ internal sealed class ReceiveWindow(PacketWindow packets, MulticastOptions optio
         return missed;
     }
 
-    /// <summary>Marks those of the missing as lost for good that are in the range; false when none is.</summary>
+    /// <summary>Marks the missing numbers in the range as lost. Returns false if there are none.</summary>
     public bool TryGiveUp(long first, long last)
     {
         bool any = false;
@@ -164,13 +167,14 @@ internal sealed class ReceiveWindow(PacketWindow packets, MulticastOptions optio
     }
 
     /// <summary>
-    /// What of the packets after a number this member has not, or not any more, up to another number; the oldest ranges first.
+    /// Copies the numbers in (after, through] that this member cannot supply, the oldest ranges first. It may have consumed and dropped
+    /// some of them.
     /// </summary>
     public void CopyUnsupplied(long after, long through, SequenceRanges into)
     {
         into.Clear();
         long from = -1;
-        // Nothing is held beyond what arrived, however far others say that it goes.
+        // Nothing is held beyond Arrived, whatever numbers others tell.
         for (long n = after + 1; n <= Math.Min(through, Arrived); n++)
         {
             bool lacks = !packets.Holds(n);
@@ -196,7 +200,7 @@ internal sealed class ReceiveWindow(PacketWindow packets, MulticastOptions optio
         }
     }
 
-    /// <summary>Lets go of everything, and goes on with this number as if all before it had come.</summary>
+    /// <summary>Releases everything, and continues with this number as if all packets before it had come.</summary>
     public void SkipTo(long number)
     {
         Missing.Clear();

@@ -5,15 +5,15 @@ using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Multicast.Receiving;
 
-// The receiving port of one region's group, shared by that region's views, old and new; closed with the last of them.
+// The receiving port of a region's group. All views of the region share it, and it is closed with the last of them.
 //
-// A port that the system refuses (in use, no descriptors, no memory, the interface gone) stops nobody: the node takes part in its
-// views as a deaf member, whose port for control packets carries tokens, pulls and repairs, while the group's port is tried again.
-// What goes wrong: a system that refuses for good. Each packet then costs a repair, so after a limit the node leaves the cluster.
+// If the system refuses the port (in use, no descriptors, no memory, the interface is down), the node still takes part in its views, as a
+// deaf member: its port for control packets carries tokens, pulls and repairs, and the group's port is tried again. What goes wrong: a
+// system may refuse permanently. Each packet then costs a repair, so the node leaves the cluster after a limit (F20).
 internal sealed class RegionPort
 {
     private static readonly TimeSpan DropSampleInterval = TimeSpan.FromMilliseconds(20);
-    // Doubled up to LastRetry: a descriptor may be free in a moment, a port of another process seldom is.
+    // Doubles up to LastRetry: a descriptor may be free soon, a port of another process rarely is.
     private static readonly TimeSpan FirstRetry = TimeSpan.FromMilliseconds(20);
     private static readonly TimeSpan LastRetry = TimeSpan.FromSeconds(2);
 
@@ -22,7 +22,7 @@ internal sealed class RegionPort
     private readonly Action<RegionPort> _closed;
     private readonly TimeSpan _askedAt;
     private IDatagramPort? _port;
-    // Null until the system refuses.
+    // Null until the system refuses the port.
     private Alarm? _retry;
     private TimeSpan _pause = FirstRetry;
     private int _users;
@@ -42,16 +42,16 @@ internal sealed class RegionPort
 
     public IPEndPoint Group { get; }
 
-    /// <summary>Nothing that is sent to the group arrives here, as the system refuses the port.</summary>
+    /// <summary>Whether the system refuses the port, so that nothing that is sent to the group arrives here.</summary>
     public bool IsDeaf => _port is null;
 
-    /// <summary>Why the system refused it last; null while it is open.</summary>
+    /// <summary>The reason of the last refusal; null while the port is open.</summary>
     public string? Refusal { get; private set; }
 
-    /// <summary>0: not known, as the port is not open.</summary>
+    /// <summary>0 if it is not known, because the port is not open.</summary>
     public int ReceiveBufferBytes => _port?.ReceiveBufferBytes ?? 0;
 
-    // Reading the kernel's counter may cost a system call: sampled, not read at every token.
+    // Reading the kernel's counter may cost a system call, so it is sampled, and not read for every token.
     public long KernelDrops
     {
         get
@@ -80,7 +80,7 @@ internal sealed class RegionPort
         }
     }
 
-    /// <summary>At once, whoever uses it.</summary>
+    /// <summary>Closes the port at once, even if it has users.</summary>
     public void Close()
     {
         _context.Environment.CancelIfMade(_retry);
@@ -138,12 +138,12 @@ internal sealed class RegionPort
         {
             _context.GiveUp(
                 $"the system has refused the group {Group} for {refusedFor.TotalSeconds:0} s ({reason}); "
-                + "look for another program at this port, the limit of open files, and the interface");
+                + "check for another program on this port, the limit of open files, and the interface");
             return;
         }
 
         _context.Troubles.Begin(
-            this, $"The system refuses the group {Group} ({reason}); what is sent to it comes in copies, and the node tries again.");
+            this, $"The system refuses the group {Group} ({reason}). The node tries again, and gets copies by unicast meanwhile.");
         _context.Environment.Schedule(_retry ??= new Alarm(TryOpen), _pause);
         _pause = _pause * 2 < LastRetry ? _pause * 2 : LastRetry;
     }

@@ -1,15 +1,16 @@
 namespace QuickSilver.Multicast.Receiving;
 
-// Where one sender's stream is in its life at one receiver.
+// The phase of one sender's stream at one receiver.
 //
-//   Open -> Departed         the sender was removed, or others tell of it before the membership service does
-//   Departed -> Open         the directory has it after all
-//   Departed -> Deciding     this member has told what it lacks: it takes nothing more, so that what it told stays true
-//   Deciding -> Departed     the members have decided what is lost, or begin anew
-//   Deciding -> Open         the directory has it after all: there is nothing to decide
+//   Open -> Departed         the sender was removed, or others report that before the membership service does
+//   Departed -> Open         the sender is in the directory after all
+//   Departed -> Deciding     this member has told what it lacks, and accepts nothing more, so that what it told stays true
+//   Deciding -> Departed     the members have decided what is lost, or start again
+//   Deciding -> Open         the sender is in the directory after all: there is nothing to decide
 //   any -> Closed            the view is closed here
 //
-// Other moves throw: they mean that those who decide and those who receive do not agree on what was told.
+// Invariant: only these transitions occur. Others throw, because they mean that settlement and the receiving side disagree on what was
+// told.
 internal struct StreamPhase
 {
     private State _state;
@@ -22,10 +23,10 @@ internal struct StreamPhase
         Closed,
     }
 
-    /// <summary>The sender is not in the directory: what is missing can be had of the other members only.</summary>
+    /// <summary>The sender is not in the directory: only other members can supply what is missing.</summary>
     public readonly bool IsSenderGone => _state is State.Departed or State.Deciding;
 
-    /// <summary>The members are deciding what is lost: whatever is sent again now is refused.</summary>
+    /// <summary>The members are deciding what is lost: packets that are sent again now are refused.</summary>
     public readonly bool IsDeciding => _state == State.Deciding;
 
     public readonly bool IsClosed => _state == State.Closed;
@@ -42,14 +43,14 @@ internal struct StreamPhase
         _state = State.Open;
     }
 
-    /// <summary>Also when it had begun: each token asks anew.</summary>
+    /// <summary>Legal in a decision too, because each token begins it anew.</summary>
     public void BeginDecision()
     {
         Require(IsSenderGone, nameof(BeginDecision));
         _state = State.Deciding;
     }
 
-    /// <summary>Also when none had begun here: others may have decided without this member.</summary>
+    /// <summary>Legal without a decision here too, because others may have decided without this member.</summary>
     public void EndDecision()
     {
         Require(!IsClosed, nameof(EndDecision));
@@ -69,13 +70,13 @@ internal struct StreamPhase
     }
 }
 
-// What a member keeps of a stream beyond what it needs itself.
+// What a member keeps of a stream beyond its own needs.
 internal enum Retention : byte
 {
-    // Nobody asks for it: the member is alone, or the stream is not repaired.
+    // No other member asks for packets: the member is alone, or the stream is not repaired.
     None,
     // The packets of its partition, until all members hold them.
     OwnPartition,
-    // All packets: a partition has no member left that could keep its own.
+    // All packets, because a partition has no live member that could keep its own.
     All,
 }

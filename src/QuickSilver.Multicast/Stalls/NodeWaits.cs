@@ -103,9 +103,9 @@ internal sealed class NodeWaits
         InboundStream { IsSenderGone: true } stream =>
             $"{stream.View} waits for the members to agree on packet {stream.Contiguous + 1} of node {stream.Sender}, which is gone",
         InboundStream stream =>
-            $"{stream.View} waits for packet {stream.Contiguous + 1} of node {stream.Sender}, which nobody has sent again",
+            $"{stream.View} waits for packet {stream.Contiguous + 1} of node {stream.Sender}, which no member has sent again",
         SlowReaders.Slow slow =>
-            $"A reader of {slow.Label} on this node has no room for messages of node {slow.Order.Sender}, which waits, and reads none",
+            $"A reader of {slow.Label} on this node has no room for messages of node {slow.Order.Sender}, which waits, and it reads none",
         _ => $"{of} waits",
     };
 
@@ -113,9 +113,9 @@ internal sealed class NodeWaits
     {
         var live = stream.Live;
         int rank = live.FirstIn(0, live.Ranks);
-        string who = rank < 0 ? "no member that lives"
-            : live[rank] == _context.Self ? "the acknowledgement that this node, which leads its rings, sends itself by UDP"
-            : $"the acknowledgement of node {live[rank]}, which leads its rings";
+        string who = rank < 0 ? "a live member, of which there is none"
+            : live[rank] == _context.Self ? "the acknowledgement that this node, which leads the rings, sends to itself over UDP"
+            : $"the acknowledgement of node {live[rank]}, which leads the rings";
         string last = $"the last acknowledgement came {Seconds(stream.Silence)} ago";
         var (sent, consumed) = stream.Through;
         long next = stream.Acknowledged + 1;
@@ -151,7 +151,7 @@ internal sealed class NodeWaits
             }
         }
 
-        return $"packet memory: {_context.Environment.Buffers.FreeToSend} blocks are left to send, of"
+        return $"packet memory: {_context.Environment.Buffers.FreeToSend} blocks are free for sending, of"
             + $" {_context.Environment.Buffers.Shares.MostToSend}";
     }
 }

@@ -3,16 +3,16 @@ using QuickSilver.Core.Environment;
 
 namespace QuickSilver.Multicast.Views;
 
-// The views that were closed here, by region the highest: what comes for them is stale, and who still has one open is told that it need
-// not wait for this node.
+// The views that were closed here, as the highest view of each region. A packet for such a view is stale, and a node that still has the
+// view open is told not to wait for this node.
 //
-// Who has it open asks within seconds, as nodes that do not answer are suspected, and is told once. So after a while it is forgotten,
-// and beyond a number the oldest is: regions come and go for as long as a node lives.
+// A node that has it open asks within seconds, because nodes that do not answer are suspected, and is told once. So an entry is removed
+// after some time, and the oldest entry is removed beyond a limit: regions come and go as long as a node lives (I17).
 internal sealed class ClosedViews
 {
     public const int Most = 16_384;
 
-    // A node that was paused for longer was removed meanwhile, and asks nobody.
+    // A node that was paused for longer has been removed meanwhile, and asks no more.
     public static readonly TimeSpan Age = TimeSpan.FromMinutes(5);
 
     private readonly INodeEnvironment _environment;
@@ -68,7 +68,7 @@ internal sealed class ClosedViews
     private void ForgetOldest()
     {
         var (region, view, _) = _byAge.Dequeue();
-        // One of several of a region goes with the highest, which mostly is the last.
+        // An older view of a region that has a higher one is removed with the highest, which usually is the last.
         if (_highest.TryGetValue(region, out uint highest) && highest == view)
         {
             _highest.Remove(region);

@@ -6,27 +6,28 @@ using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Views;
 
-// How far what this node sent is settled, as the membership service is told: in all views that were superseded up to a configuration, but
-// for some that are named. What is not settled holds the number up for a moment, in which nearly all is, so that as a rule nothing is
-// named; a view that takes longer, as its members' readers have no room, is named then and holds up no other.
+// Computes what this node confirms to the membership service: the configuration up to which everything that it sent in superseded views is
+// settled, except in some views that it names. An unsettled view holds the number back for a moment, in which nearly every view is
+// settled, so usually no view is named. A view that takes longer, because its members' readers have no room, is named and then holds back
+// no other view.
 internal sealed class Confirmation(IConfirmingNode node)
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
 
     private readonly List<(long Until, OpenView View)> _unsettled = [];
     private readonly List<OpenView> _named = [];
-    // When the number was first held up by a view that is not named.
+    // When a view that is not named began to hold the number back.
     private TimeSpan? _heldSince;
     private Alarm? _look;
 
     public bool IsNothingNamed => _named.Count == 0;
 
-    /// <summary>Others are named since the last time.</summary>
+    /// <summary>Whether the named views have changed since the last time.</summary>
     public bool IsNews { get; private set; }
 
     public ImmutableArray<OpenView> Named => [.. _named];
 
-    /// <summary>What was sent and is not settled holds the confirmation up, which is made when something does.</summary>
+    /// <summary>Adds the views with unsettled streams. The confirmation is created when there is the first one.</summary>
     public static void Hold(SentStreams sent, long configuration, IConfirmingNode node, ref Confirmation? confirmation)
     {
         foreach (var sender in sent.Retired)
@@ -34,7 +35,8 @@ internal sealed class Confirmation(IConfirmingNode node)
             (confirmation ??= new Confirmation(node)).Hold(sender, sender.SupersededAt);
         }
 
-        // Its members wait for a stream that no topic here uses any more, whatever this node was told of the region since.
+        // No topic of this node uses this stream any more, and its members wait for it, whatever this node has learnt about the region
+        // since.
         foreach (var sender in sent.Current)
         {
             if (!sender.IsSettled && sender.RoutedAt < configuration)
@@ -44,11 +46,13 @@ internal sealed class Confirmation(IConfirmingNode node)
         }
     }
 
-    // A view with something unsettled, though it was superseded or is used no more: from this configuration on.
+    // The view has unsettled packets, and was superseded or is unused from this configuration on.
     private void Hold(RegionSender sender, long from) =>
         _unsettled.Add((from - 1, new OpenView(sender.View.RegionId, sender.View.Number)));
 
-    /// <summary>Up to where all is settled but in the views that are named, once all that hold it up were said.</summary>
+    /// <summary>
+    /// Returns the configuration up to which everything is settled except in the named views. Called after all unsettled views were added.
+    /// </summary>
     public long Weigh(long configuration)
     {
         IsNews = ForgetSettled();
@@ -90,7 +94,7 @@ internal sealed class Confirmation(IConfirmingNode node)
         return _named.Count < before;
     }
 
-    // Up to where all is settled but in the views that are named.
+    // The configuration up to which everything is settled except in the named views.
     private long ThroughWithout(long configuration)
     {
         foreach (var (until, view) in _unsettled)
@@ -120,7 +124,7 @@ internal sealed class Confirmation(IConfirmingNode node)
         return false;
     }
 
-    // The oldest first: they hold up the most.
+    // The oldest views first, because they hold back the most.
     private void Name()
     {
         foreach (var (_, view) in _unsettled.OrderBy(static unsettled => unsettled.Until))

@@ -2,8 +2,8 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Views;
 
-// Which members of a view are gone, as one number that two nodes compare: the marks of all of them combined by exclusive or, so
-// the same in whatever order they went.
+// A number that identifies the set of members that have left a view, so that two nodes can compare their sets. It combines the members'
+// marks by exclusive or, so it does not depend on the order in which they left.
 internal static class GoneMark
 {
     public static ulong Of(NodeKey node)

@@ -2,13 +2,13 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Views;
 
-// Told when views are closed here.
+// Observes the closing of views on this node.
 internal interface IViewsObserver
 {
-    /// <summary>This view was closed; others of its region may be open.</summary>
+    /// <summary>This view was closed; other views of its region may be open.</summary>
     void OnViewClosed(RegionView view);
 
-    /// <summary>Once, after some were closed together.</summary>
+    /// <summary>Called once after one or more views were closed together.</summary>
     void OnViewsClosed();
 
     /// <summary>Some views may be over that were not before.</summary>

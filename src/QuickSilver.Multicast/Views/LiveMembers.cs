@@ -3,8 +3,9 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Views;
 
-// A view's members by rank (their place in key order, the same at every node) and which of them live: were neither removed
-// since, nor have closed the view. Nothing is kept per member while all live: a node may be in many views of thousands.
+// The members of a view by rank, and which of them are live. The rank is the position in key order, so it is the same at every node. A
+// member is live until it is removed or has closed the view. No state is kept per member while all are live, because a node may be in many
+// views of thousands of members.
 internal sealed class LiveMembers(ImmutableArray<NodeKey> members)
 {
     private State[]? _states;
@@ -16,25 +17,25 @@ internal sealed class LiveMembers(ImmutableArray<NodeKey> members)
         Gone,
     }
 
-    /// <summary>Members of the view, living or not.</summary>
+    /// <summary>The number of members of the view, live or not.</summary>
     public int Ranks => members.Length;
 
-    /// <summary>Members that live.</summary>
+    /// <summary>The number of live members.</summary>
     public int Count { get; private set; } = members.Length;
 
-    /// <summary>Which members were removed, as one number; one that only closed the view is not among them.</summary>
+    /// <summary>A number that identifies the members that were removed. It does not include members that only closed the view.</summary>
     public ulong Gone { get; private set; }
 
     public NodeKey this[int rank] => members[rank];
 
-    /// <summary>Its place in the view; negative when it is no member.</summary>
+    /// <summary>The rank of the node; negative if it is not a member.</summary>
     public int RankOf(NodeKey node) => members.BinarySearch(node);
 
     public bool IsLive(int rank) => (uint)rank < (uint)members.Length && (_states is null || _states[rank] == State.Live);
 
     public bool Contains(NodeKey node) => IsLive(RankOf(node));
 
-    /// <summary>The first live one of the ranks from <paramref name="from"/> to before <paramref name="end"/>, or -1.</summary>
+    /// <summary>The first live rank in [<paramref name="from"/>, <paramref name="end"/>), or -1.</summary>
     public int FirstIn(int from, int end)
     {
         for (int rank = from; rank < end; rank++)
@@ -48,10 +49,10 @@ internal sealed class LiveMembers(ImmutableArray<NodeKey> members)
         return -1;
     }
 
-    /// <summary>It was removed. False when it did not live.</summary>
+    /// <summary>Marks a member as removed. Returns false if it was not live.</summary>
     public bool Lose(NodeKey node) => End(RankOf(node), State.Gone);
 
-    /// <summary>It has closed the view. False when it did not live.</summary>
+    /// <summary>Marks a member as having closed the view. Returns false if it was not live.</summary>
     public bool Close(NodeKey node)
     {
         int rank = RankOf(node);

@@ -9,20 +9,21 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Views;
 
-// The views of which this node is a member, by region and number, from the configuration that brings one until all nodes have settled
-// it and all it holds was accepted above; and which were closed.
+// The views of which this node is a member, by region and number, and the views that it has closed. A view is open from the configuration
+// that has it until all nodes have settled it and everything in it was accepted above.
 //
-// The stream of the last data packet is remembered, and forgotten whenever a view or the directory changes.
+// Invariant: LastRegion and LastStream name an open view and one of its streams, or are null. They are cleared whenever a view or the
+// directory changes.
 internal sealed class OpenViews(MulticastContext context, IDatagramReceiver receiver, IViewsObserver observer)
 {
     private static readonly TimeSpan CloseRetry = TimeSpan.FromMilliseconds(500);
 
-    // Null before the first.
+    // Null until the first view is opened.
     private Dictionary<(ulong Region, uint View), RegionReceiver>? _regions;
     private readonly List<RegionReceiver> _ordered = [];
-    // By group; null before the first.
+    // By group; null until the first group is used.
     private Dictionary<IPEndPoint, RegionPort>? _ports;
-    // What is of these, or older, is stale; what is newer is early. Null: none was closed.
+    // A packet of these views or older ones is stale; one of a newer view is early. Null until a view is closed.
     private ClosedViews? _closed;
     private Alarm? _retry;
     // Up to this configuration all is settled, but in the views that are open still.
@@ -36,15 +37,15 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
 
     public RegionReceiver? LastRegion { get; private set; }
 
-    /// <summary>The stream of the last data packet, in <see cref="LastRegion"/>; null when it is not known.</summary>
+    /// <summary>The stream of the last data packet, in <see cref="LastRegion"/>; null if it is not known.</summary>
     public InboundStream? LastStream { get; private set; }
 
-    /// <summary>Views that are remembered as closed.</summary>
+    /// <summary>The number of views that are remembered as closed.</summary>
     public int Remembered => _closed?.Count ?? 0;
 
     public RegionReceiver? Find(ulong region, uint view) => _regions?.GetValueOrDefault((region, view));
 
-    /// <summary>The view that a packet names; None, or why there is none: it was closed here, or is not known.</summary>
+    /// <summary>Finds the view that a packet names. Returns None, or the reason: the view was closed here, or is not known.</summary>
     public DropReason Find(in PacketHeader header, out RegionReceiver? region)
     {
         region = Find(header.Region, header.View);
@@ -118,8 +119,8 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
     }
 
     /// <summary>
-    /// Whether something of a sender may still come that was sent before what is here of it: in a stream that is at its end, or in a
-    /// view older than its newest stream, of which the others may yet tell what this member has never heard of.
+    /// Whether packets of a sender may still come that were sent before those that are here. They may come in a stream that has ended, or
+    /// in a view older than the sender's newest stream, of which other members may still tell packets that this member does not know of.
     /// </summary>
     public bool IsAnyMissing(NodeKey sender)
     {
@@ -151,8 +152,8 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
     }
 
     /// <summary>
-    /// Whether the sender's streams of older views hold something that was not read yet; then those above are told of the loss again
-    /// when they are.
+    /// Whether the sender's streams in older views hold packets that are not parsed yet. If so, the loss is reported above again when they
+    /// are parsed.
     /// </summary>
     public bool AwaitReadBefore(InboundStream stream)
     {
@@ -173,7 +174,10 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
         return isAnyUnread;
     }
 
-    /// <summary>Closes what was superseded until then and is not open, as far as nothing of it is wanted here.</summary>
+    /// <summary>
+    /// Closes the views that were superseded up to this configuration and are not named as open, except those that still have packets
+    /// wanted here.
+    /// </summary>
     public void CloseSettled(long settled, ImmutableArray<OpenView> open)
     {
         _settled = settled;
