@@ -6,7 +6,7 @@ using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Stability;
 
-// Acknowledgements: to the stream of this node that they are of.
+// Passes acknowledgements to the stream of this node to which they refer.
 internal sealed class AckHandler(MulticastContext context, ISentStreams streams) : IPacketHandler
 {
     public DropReason OnPacket(in PacketHeader header, NodeKey sender)
@@ -16,7 +16,7 @@ internal sealed class AckHandler(MulticastContext context, ISentStreams streams)
             return DropReason.StaleView;
         }
 
-        // One that was away and is back tells of what it holds alone: the others it has given up.
+        // A node that was away and has rejoined acknowledges only for itself: it has removed the other members.
         if (!stream.IsLive(sender) || !context.Directory.Contains(sender))
         {
             return DropReason.NotMember;
@@ -29,11 +29,11 @@ internal sealed class AckHandler(MulticastContext context, ISentStreams streams)
 
         if (ack.Origin != context.Self)
         {
-            // For an earlier life at this address.
+            // It is for an earlier incarnation at this address.
             return DropReason.StaleView;
         }
 
-        // What is read may be more: others may have told of what was never sent, and then that much counts as missing.
+        // Read may exceed what was sent: other members may have told of packets that were never sent, and those then count as missing.
         if (!stream.HasSent(Math.Max(ack.Stable, ack.Consumed)))
         {
             return DropReason.Malformed;
@@ -41,7 +41,7 @@ internal sealed class AckHandler(MulticastContext context, ISentStreams streams)
 
         if (!stream.CountsAll(ack.Gone))
         {
-            // One of both has not heard yet who is gone. It will, and the sender asks again meanwhile.
+            // One of the two nodes does not know yet which members have been removed. It will, and the sender asks again meanwhile.
             return DropReason.NotMember;
         }
 

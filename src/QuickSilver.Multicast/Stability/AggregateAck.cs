@@ -4,13 +4,15 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Stability;
 
-// The body of an Ack packet, from a view's leader to one sender: u64 and u32 whose stream, i64 held by all, i64 accepted
-// above by all, i64 read by all, i64 datagrams the members' kernels dropped so far, i64 the smallest receive buffer
-// among them in bytes, u64 a mark of the members that are not counted because they are gone. The sender is named because its
-// next life may have the same address and port, and send into the same view. The mark is there because the leader may have
-// heard of a removal of which the sender has not: until it has, a member that the others left out may come to be one with it
-// in another cluster, and lack what it has let go. Where all hold more that is told in ranges: u8 count, each as i64 first and
-// i64 last.
+// The body of an Ack packet, from the leader of a view to one sender: u64 and u32 the sender of the stream, i64 held by all, i64 accepted
+// above by all, i64 read by all, i64 datagrams that the members' kernels have dropped so far, i64 the smallest receive buffer of the
+// members in bytes, u64 a mark of the members that are not counted because they have been removed. If ranges are told that all members
+// hold in addition, u8 their count follows, then each as i64 first and i64 last.
+//
+// The body names the sender because another incarnation may later have the same address and port, and send into the same view. The mark is
+// necessary because the leader may know of a removal that the sender does not know of yet. Until the sender knows of it, a member that the
+// others have left out may still be a member for the sender, in another part of a split cluster, and lack packets that the sender would
+// release.
 internal readonly record struct AggregateAck(
     NodeKey Origin, long Stable, long Consumed, long Read, long KernelDrops, long ReceiveBufferBytes, ulong Gone)
 {
@@ -19,7 +21,7 @@ internal readonly record struct AggregateAck(
     private const int BodyBytes = 60;
     private const int RangeBytes = 16;
 
-    /// <summary>Bytes written.</summary>
+    /// <summary>Returns the number of bytes written.</summary>
     public int Write(Span<byte> packet, in PacketTemplate template, SequenceRanges? held = null)
     {
         template.Write(packet, PacketKind.Ack, PacketFlags.None, 0, 0, 0);
@@ -48,7 +50,7 @@ internal readonly record struct AggregateAck(
         return used;
     }
 
-    /// <summary>How many ranges a body tells beyond; 0 where it is cut short.</summary>
+    /// <summary>The number of additional ranges in a body; 0 if it is truncated.</summary>
     public static int HeldRanges(ReadOnlySpan<byte> body) =>
         body.Length > BodyBytes && body.Length >= BodyBytes + 1 + (body[BodyBytes] * RangeBytes) ? body[BodyBytes] : 0;
 

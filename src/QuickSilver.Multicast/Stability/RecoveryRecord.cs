@@ -5,10 +5,10 @@ using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Stability;
 
-// What a ring's token says of one sender's stream (QSM paper, section 2). On the wire: u64 id, u32 incarnation,
-// u8 flags, i64 stable, then as u32 offsets from it: held by all, consumed by all, read by all, held by any, known as held by any,
-// replicated, replicated by all, through; u64 epoch; u8 count of the neighbour's gaps, u8 count of what all lack; each gap as two
-// u32 (offset, length). With flag 16 a u8 count and as many ranges follow: what all hold.
+// What the token of a ring tells about one sender's stream (QSM paper, section 2). On the wire: u64 id, u32 incarnation, u8 flags, u8
+// stream class, i64 stable, then as u32 offsets from it: held by all, consumed by all, read by all, held by any, known as held by any,
+// replicated, replicated by all, through; u64 epoch; u8 count of the neighbour's gaps, u8 count of the ranges that all lack; each range as
+// two u32 (offset, length). With flag 16, a u8 count and as many ranges follow: what all hold.
 internal sealed class RecoveryRecord
 {
     public const int FixedBytes = 64;
@@ -16,7 +16,7 @@ internal sealed class RecoveryRecord
     public const int MaxHeldRanges = 100;
     private const int RangeBytes = 8;
 
-    // Where each field stands: the sender first, then as named.
+    // The offset of each field; the sender's id is first.
     private const int IncarnationOffset = 8;
     private const int FlagsOffset = 12;
     private const int ClassOffset = 13;
@@ -37,32 +37,32 @@ internal sealed class RecoveryRecord
     private enum Flag : byte
     {
         None = 0,
-        // The epoch is decided: what all lack is lost.
+        // The epoch is decided: what all members lack is lost.
         Decided = 1,
         // In this epoch each member tells what it cannot supply.
         Gathering = 2,
         // A member can still hear the sender.
         Refused = 4,
-        // A ring below has not told yet.
+        // A ring below has not reported yet.
         Partial = 8,
-        // Ranges that all hold are told too.
+        // The record has the ranges that all hold.
         Held = 16,
     }
 
     public NodeKey Sender;
-    // Known from the rings above: all live members of the view hold the packets up to here; all who keep them do; some member
-    // knows that the sender sent up to here.
+    // Known from the rings above: all live members of the view hold the packets up to Stable; all keepers hold theirs up to Replicated;
+    // some member knows that the sender has sent packets up to KnownHeldByAny.
     public long Stable;
     public long Replicated;
     public long KnownHeldByAny;
-    // This round's minima and maximum so far.
+    // The minima and the maximum of this round so far.
     public long HeldByAll;
     public long ConsumedByAll;
-    // Came out of every member's socket, and waits for nothing but a repair.
+    // The packets up to here have left every member's socket, and wait for nothing but a repair.
     public long ReadByAll;
     public long ReplicatedByAll;
     public long HeldByAny;
-    // Of a sender that is gone: see Settlement.
+    // For a departed sender: see Settlement.
     public ulong Epoch;
     public long Through;
     public bool IsGathering;
@@ -74,8 +74,8 @@ internal sealed class RecoveryRecord
     public SequenceRanges LackedByAll { get; } = new(1 << 16);
 
     /// <summary>
-    /// What all of this round so far hold of the packets not known to be stable, as far as it is told in ranges
-    /// (<see cref="MulticastOptions.FeedbackRanges"/>); null where it is not.
+    /// The packets not known to be stable that all members of this round so far hold, if ranges are told (<see
+    /// cref="MulticastOptions.FeedbackRanges"/>); otherwise null.
     /// </summary>
     public SequenceRanges? HeldRanges { get; set; }
 
@@ -90,7 +90,7 @@ internal sealed class RecoveryRecord
         HeldRanges = null;
     }
 
-    /// <summary>Bytes written, or 0 when the record does not fit even without gaps.</summary>
+    /// <summary>Returns the number of bytes written, or 0 if the record does not fit even without gaps.</summary>
     public int Write(Span<byte> at)
     {
         if (at.Length < FixedBytes)
@@ -101,7 +101,7 @@ internal sealed class RecoveryRecord
         int room = (at.Length - FixedBytes) / RangeBytes;
         int lacked = Math.Min(Math.Min(LackedByAll.Count, MaxRanges), room);
         int gaps = Math.Min(Math.Min(NeighbourGaps.Count, MaxRanges), room - lacked);
-        // A list that is cut short decides less: what was left out counts as held.
+        // A truncated list decides less: ranges that are left out count as held.
         var flags = (IsGathering ? Flag.Gathering : 0) | (IsDecided ? Flag.Decided : 0)
             | (IsRefused ? Flag.Refused : 0) | (IsPartial ? Flag.Partial : 0);
         bool tellsHeld = HeldRanges is not null && room > lacked + gaps;
@@ -135,7 +135,7 @@ internal sealed class RecoveryRecord
         return used;
     }
 
-    /// <summary>Bytes read, or 0 when the bytes hold no record.</summary>
+    /// <summary>Returns the number of bytes read, or 0 if the bytes are not a record.</summary>
     public int TryRead(ReadOnlySpan<byte> at)
     {
         if (at.Length < FixedBytes || at[ClassOffset] != StreamClass.Reliable.Value
@@ -184,7 +184,7 @@ internal sealed class RecoveryRecord
         return used + ReadRanges(at[used..], HeldRanges, count);
     }
 
-    // Consumption may lie behind Stable (a slow reader), so offsets are signed around it.
+    // A slow reader may keep consumption below Stable, so the offsets are signed.
     private void Offset(Span<byte> at, long number) =>
         BinaryPrimitives.WriteInt32LittleEndian(at, (int)Math.Clamp(number - Stable, int.MinValue, int.MaxValue));
 

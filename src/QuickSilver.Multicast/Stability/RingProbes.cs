@@ -3,9 +3,9 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Stability;
 
-// The members of a ring that were asked whether they live, and how often each has not answered since: at first it is passed over by
-// tokens, then reported to the membership service. A probe is as large as a packet of data, and so is its reply: a token may be so too,
-// and a path that drops large datagrams only would answer small ones for ever.
+// The members of a ring that were probed, and how many probes each has not answered since. At first, tokens skip such a member; then it is
+// reported to the membership service. A probe and its reply are as large as a data packet, because a token may be that large too: a path
+// that drops only large datagrams would otherwise always deliver the probes.
 internal sealed class RingProbes(RingHierarchy rings)
 {
     private const int UntilPassedOver = 2;

@@ -4,14 +4,15 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Stability;
 
-// What a member does with the records of tokens, the same at all levels: tells what is settled, learns it, and adds what its seat holds.
-// A seat of level 0 holds what this member has received. A seat above holds what the ring below has found in its last whole round.
+// How a member processes the records of tokens; it does the same at all levels. It tells what is settled, learns what is settled, and adds
+// what its seat holds. A seat of level 0 holds what this member has received. A seat above holds what the ring below has found in its last
+// whole round.
 //
-// Invariant: nothing in a record that is about all members exceeds what this member knows of itself or of the ring below it.
+// Invariant: nothing in a record that concerns all members exceeds what this member knows of itself or of the ring below it.
 internal sealed class RingRecords(RingHierarchy rings)
 {
     private const int MostIdleEpochs = 4;
-    // So many are not begun while a node does not hear of one.
+    // The limit of epochs by which a record may be ahead. So many do not begin before a node learns of one.
     private const ulong MostEpochsAhead = 1 << 16;
 
     private readonly Dictionary<NodeKey, Settlement> _settlements = [];
@@ -37,7 +38,9 @@ internal sealed class RingRecords(RingHierarchy rings)
         return settlement;
     }
 
-    /// <summary>An epoch whose leader is gone may have been decided, or not: the next one decides.</summary>
+    /// <summary>
+    /// Abandons the epochs of leaders that are no longer live. Such an epoch may have been decided or not: the next epoch decides.
+    /// </summary>
     public void OnMembersChanged()
     {
         foreach (var settlement in _settlements.Values)
@@ -46,7 +49,7 @@ internal sealed class RingRecords(RingHierarchy rings)
         }
     }
 
-    /// <summary>At the root's leader: what a sender that is gone has left open is decided about.</summary>
+    /// <summary>At the root's leader: begins an epoch for a stream that a departed sender has left unsettled.</summary>
     public void BeginEpochIfDue(InboundStream stream, Settlement settlement)
     {
         long through = Math.Max(settlement.HeldByAny, stream.Highest);
@@ -62,7 +65,7 @@ internal sealed class RingRecords(RingHierarchy rings)
         settlement.Through = through;
     }
 
-    /// <summary>What is known to be settled goes into the record.</summary>
+    /// <summary>Writes what is known to be settled into the record.</summary>
     public void Tell(Settlement settlement, RecoveryRecord record)
     {
         record.Stable = settlement.Stable;
@@ -78,12 +81,13 @@ internal sealed class RingRecords(RingHierarchy rings)
         }
     }
 
-    /// <summary>What the record says is settled is so here too. True when something of it is news.</summary>
+    /// <summary>Learns what the record tells to be settled. Returns true if some of it is new.</summary>
     public bool Learn(RecoveryRecord record, Settlement settlement, InboundStream stream)
     {
-        // Also what this round has found so far: that a packet was sent is true wherever it was heard.
+        // This includes what the round has found so far: that a packet was sent is true regardless of who told it.
         long heldByAny = stream.Believable(Math.Max(record.KnownHeldByAny, record.HeldByAny));
-        // Held by all is held by this member; who is left out does not count, and has no use for it.
+        // What all members hold, this member holds too. A member that was left out of the round does not count, and does not need the
+        // packets.
         long stable = Math.Min(record.Stable, stream.Contiguous);
         long replicated = stream.Believable(record.Replicated);
         bool isNews = stable > settlement.Stable || replicated > settlement.Replicated || heldByAny > settlement.HeldByAny;
@@ -113,7 +117,9 @@ internal sealed class RingRecords(RingHierarchy rings)
         return isNews;
     }
 
-    /// <summary>All is never more than this member itself, whatever others made of the record on its way.</summary>
+    /// <summary>
+    /// Limits what concerns all members to what this member holds, whatever others wrote into the record on its way (F22).
+    /// </summary>
     public static void Bound(RecoveryRecord record, InboundStream stream)
     {
         record.HeldByAll = Math.Min(record.HeldByAll, stream.Contiguous);
@@ -123,7 +129,7 @@ internal sealed class RingRecords(RingHierarchy rings)
         record.HeldByAny = stream.Believable(record.HeldByAny);
     }
 
-    /// <summary>At the root's leader, when a round is over.</summary>
+    /// <summary>At the root's leader: settles the stream when a round is over.</summary>
     public void Settle(RecoveryRecord record, Settlement settlement, InboundStream stream, bool isWhole)
     {
         long before = settlement.Stable;
@@ -158,7 +164,7 @@ internal sealed class RingRecords(RingHierarchy rings)
         }
     }
 
-    /// <summary>The leader's own part of a record, the first.</summary>
+    /// <summary>Writes the leader's part, which is the first.</summary>
     public void Open(int level, InboundStream stream, Settlement settlement, RecoveryRecord record)
     {
         record.HeldByAll = record.ConsumedByAll = record.ReadByAll = record.ReplicatedByAll = long.MaxValue;
@@ -176,7 +182,7 @@ internal sealed class RingRecords(RingHierarchy rings)
         SignAsNeighbour(stream, record);
     }
 
-    /// <summary>A seat's part.</summary>
+    /// <summary>Adds the part of a seat.</summary>
     public void Join(int level, InboundStream stream, Settlement settlement, RecoveryRecord record)
     {
         Merge(level, stream, record);
@@ -213,7 +219,7 @@ internal sealed class RingRecords(RingHierarchy rings)
         record.HeldByAny = Math.Max(record.HeldByAny, Math.Max(below?.HeldByAny ?? 0, stream.Highest));
     }
 
-    // A copy of what the seat holds; null where it is not told in ranges.
+    // A copy of the ranges that the seat holds; null if ranges are not told.
     private SequenceRanges? Held(int level, InboundStream stream, long stable)
     {
         if (rings.Context.Options.FeedbackRanges <= 1)
@@ -237,8 +243,8 @@ internal sealed class RingRecords(RingHierarchy rings)
         return held;
     }
 
-    // What nobody in this seat can supply; null when it cannot be said, and the record is marked so. From then on the seat
-    // takes nothing of the stream until the decision, so that what was said stays true.
+    // What no member in this seat can supply. If it cannot be told, the result is null and the record is marked. From then on the seat
+    // accepts nothing of the stream until the decision, so that what was told stays true.
     private SequenceRanges? Unsupplied(int level, InboundStream stream, Settlement settlement, RecoveryRecord record)
     {
         if (level > 0)
@@ -268,14 +274,15 @@ internal sealed class RingRecords(RingHierarchy rings)
     private void SignAsNeighbour(InboundStream stream, RecoveryRecord record)
     {
         record.NeighbourGaps.Clear();
-        // Not while it would refuse what the neighbour gave: at each token, for as long as the members do not agree on who is gone.
+        // This member would refuse what the neighbour pushes while a decision is open. Without this condition it would be pushed at each
+        // token for as long as the members do not agree on who has departed.
         if (!stream.IsRefusing && rings.Region.NeedsNeighbourPush(stream))
         {
             Copy(stream.Missing, record.NeighbourGaps);
         }
     }
 
-    // An epoch begins while another is open: what this member told in that one need not stay true.
+    // An epoch begins while another one is open: what this member told in the earlier one need not stay true.
     private static void EndDecided(InboundStream stream, Settlement settlement)
     {
         if (!settlement.IsUndecided)
@@ -292,7 +299,7 @@ internal sealed class RingRecords(RingHierarchy rings)
             stream.GiveUp(settlement.Lost[i].First, settlement.Lost[i].Last);
         }
 
-        // What was answered meanwhile was refused.
+        // Packets that came during the decision were refused.
         rings.Region.AskAnew(stream);
     }
 

@@ -2,15 +2,15 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Stability;
 
-// What the rounds of one ring have found, at the ring's leader, and what senders were told of it.
+// What the rounds of one ring have found, at the leader of the ring, and what it has told the senders.
 internal sealed class RingResults(RingHierarchy rings)
 {
     private readonly Dictionary<NodeKey, RingResult> _bySender = [];
 
-    /// <summary>Datagrams that the kernels of all under the ring have dropped, as its last whole round says.</summary>
+    /// <summary>The datagrams that the kernels of all members under the ring have dropped, from the last whole round.</summary>
     public long KernelDrops { get; private set; }
 
-    /// <summary>The smallest room of all under the ring, as its last whole round says.</summary>
+    /// <summary>The smallest receive buffer of all members under the ring, from the last whole round.</summary>
     public long ReceiveBufferBytes { get; private set; }
 
     public RingResult? Find(NodeKey sender) => _bySender.GetValueOrDefault(sender);
@@ -26,7 +26,7 @@ internal sealed class RingResults(RingHierarchy rings)
         return result;
     }
 
-    /// <summary>What was found with the members that are gone is to be found anew without them.</summary>
+    /// <summary>Resumes all records, so that rounds with the changed members find the values again.</summary>
     public void OnMembersChanged()
     {
         foreach (var result in _bySender.Values)
@@ -35,14 +35,14 @@ internal sealed class RingResults(RingHierarchy rings)
         }
     }
 
-    /// <summary>Takes what a whole round has found of the members' buffers.</summary>
+    /// <summary>Takes what a whole round has found about the members' buffers.</summary>
     public void Take(Token token)
     {
         KernelDrops = token.KernelDrops;
         ReceiveBufferBytes = token.ReceiveBufferBytes;
     }
 
-    /// <summary>Takes what a round has found of one sender. True when a value has grown.</summary>
+    /// <summary>Takes what a round has found about one sender. Returns true if a value has grown.</summary>
     public static bool Take(RecoveryRecord record, RingResult result, bool isWhole)
     {
         bool isNews = record.HeldByAny > result.HeldByAny;

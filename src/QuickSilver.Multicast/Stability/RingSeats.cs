@@ -1,6 +1,6 @@
 namespace QuickSilver.Multicast.Stability;
 
-// The seats of one ring in their order, and who sits in them: at level 0 the members themselves, above it the leaders of the rings below.
+// The seats of one ring in their order, and who occupies them: at level 0 the members, above it the leaders of the rings below.
 internal sealed class RingSeats
 {
     private readonly RingHierarchy _rings;
@@ -8,7 +8,7 @@ internal sealed class RingSeats
     private readonly int _ring;
     private readonly int _first;
     private readonly int _end;
-    // This member's.
+    // The seat of this member.
     private readonly int _own;
 
     public RingSeats(RingHierarchy rings, int level)
@@ -20,13 +20,13 @@ internal sealed class RingSeats
         _own = rings.Shape.SeatOf(level, rings.SelfRank);
     }
 
-    /// <summary>The rank that leads the ring; -1 when none of it lives.</summary>
+    /// <summary>The rank that leads the ring; -1 if none of its members is live.</summary>
     public int Leader => _rings.LeaderOf(_level, _ring);
 
-    /// <summary>Whether the member of this rank is under this ring.</summary>
+    /// <summary>Whether the member with this rank is under this ring.</summary>
     public bool IsIn(int rank) => _rings.Shape.RingOf(_level, rank) == _ring;
 
-    /// <summary>The rank in the next occupied seat that the token does not pass over; this member's when there is no other.</summary>
+    /// <summary>The rank in the next occupied seat that the token does not skip; this member's rank if there is none.</summary>
     public int Successor(Token token)
     {
         int seats = _end - _first;
@@ -42,7 +42,7 @@ internal sealed class RingSeats
         return _rings.SelfRank;
     }
 
-    /// <summary>The rank in the seat before this member's that is occupied; this member's when there is no other.</summary>
+    /// <summary>The rank in the previous occupied seat; this member's rank if there is none.</summary>
     public int Predecessor()
     {
         int seats = _end - _first;

@@ -2,15 +2,15 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Stability;
 
-// How a view's members stand in rings of a bounded size (the QSM paper proposes the hierarchy in its outlook). Members of a
-// partition form a ring, more when a partition is larger than a ring may be; then the leaders of up to ringSize neighbouring
-// rings form a ring of the next level, until one ring is left. A view that fits into one ring has but that one.
+// How the members of a view form rings of a bounded size (the QSM paper proposes the hierarchy as future work). The members of a partition
+// form one ring, or several if the partition is larger than a ring may be. The leaders of up to ringSize neighbouring rings form a ring of
+// the next level, until one ring is left. A view that fits into one ring has only that one.
 //
-// Everything is an interval of ranks, so every node computes the same from the view alone, without a message, and keeps nothing
-// per member.
+// Invariant: every ring is an interval of ranks. So every node computes the same rings from the view alone, without a message, and keeps
+// no state per member.
 internal sealed class RingShape
 {
-    // Rings per level.
+    // The number of rings at each level.
     private readonly int[] _counts;
     private readonly int _members;
 
@@ -36,7 +36,7 @@ internal sealed class RingShape
 
     public int Levels => _counts.Length;
 
-    /// <summary>Rings of the level; one at the last.</summary>
+    /// <summary>The number of rings at the level; one at the last level.</summary>
     public int RingsAt(int level) => _counts[level];
 
     /// <summary>The ring of the level to which the rank belongs, itself or through leaders.</summary>
@@ -51,20 +51,20 @@ internal sealed class RingShape
         return ring;
     }
 
-    /// <summary>A ring's seats: ranks at level 0, rings of the level below above it.</summary>
+    /// <summary>The seats of a ring. They are ranks at level 0, and rings of the level below at the other levels.</summary>
     public (int First, int End) SeatsOf(int level, int ring)
     {
         int of = level == 0 ? _members : _counts[level - 1];
         return (Interval.Start(ring, of, _counts[level]), Interval.Start(ring + 1, of, _counts[level]));
     }
 
-    /// <summary>The seat that the rank, or its ring, has in its ring of the level.</summary>
+    /// <summary>The seat of the rank, or of its ring, in its ring of the level.</summary>
     public int SeatOf(int level, int rank) => level == 0 ? rank : RingOf(level - 1, rank);
 
     /// <summary>The ranks under a ring.</summary>
     public (int First, int End) RanksOf(int level, int ring) => (FirstRank(level, ring), FirstRank(level, ring + 1));
 
-    /// <summary>The ranks that a seat stands for; its first live one sits there.</summary>
+    /// <summary>The ranks that a seat represents; the first live one occupies it.</summary>
     public (int First, int End) RanksOfSeat(int level, int seat) => level == 0 ? (seat, seat + 1) : RanksOf(level - 1, seat);
 
     private int FirstRank(int level, int ring)

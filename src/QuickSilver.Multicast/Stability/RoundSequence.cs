@@ -1,12 +1,12 @@
 namespace QuickSilver.Multicast.Stability;
 
-// Which rounds of a ring a member takes part in: the next ones of the leader that it knows. A round of another leader, or one that is
-// not among the next, is late as a rule, or told falsely: taken at its word, a number far ahead would make all true ones look late
-// for ever. So such rounds count only when they go on: the leader is another one, of whom this member has not heard yet, or this
-// member was cut off, or what it took for true was not.
+// Determines which rounds of a ring a member takes part in: the next ones of the leader that it knows. A round of another leader, or one
+// that is not among the next, usually is late, or is a false claim. If the member believed a number that is far ahead, all true rounds
+// would look late forever. So it follows such rounds only if they continue for a while. Then there is another leader of which this member
+// does not know yet, or this member was disconnected, or what it believed was false (F22).
 internal struct RoundSequence
 {
-    // Rounds that a member may have missed.
+    // How many rounds a member may have missed.
     private const long MostMissed = 4096;
 
     private int _otherLeader;
@@ -19,12 +19,12 @@ internal struct RoundSequence
     public int Leader { get; private set; }
 
     /// <summary>Whether to take part in this round.</summary>
-    /// <param name="leader">The rank of who is said to have begun it.</param>
-    /// <param name="round">Its number.</param>
-    /// <param name="isExpected">This member takes that one for the leader.</param>
-    /// <param name="isByLeader">It comes from the leader itself.</param>
-    /// <param name="now">The time.</param>
-    /// <param name="patience">How long others are to go on.</param>
+    /// <param name="leader">The rank of the member that began the round, as the token tells.</param>
+    /// <param name="round">The number of the round.</param>
+    /// <param name="isExpected">Whether this member considers that member the leader.</param>
+    /// <param name="isByLeader">Whether the token comes from the leader itself.</param>
+    /// <param name="now">The current time.</param>
+    /// <param name="patience">How long other rounds must continue before this member follows them.</param>
     public bool TryFollow(int leader, long round, bool isExpected, bool isByLeader, TimeSpan now, TimeSpan patience)
     {
         bool isFirst = Round == 0 || leader != Leader;

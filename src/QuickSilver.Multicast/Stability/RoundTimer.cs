@@ -1,9 +1,9 @@
 namespace QuickSilver.Multicast.Stability;
 
-// How long a ring's rounds take, and how long to wait for one: the smoothed round trip and four times how much it varies (as TCP
-// does), doubled while tokens are lost. On a lossy link every round in six may be lost in a ring of sixteen, so a
-// fixed long wait would be most of the time. A token that comes home after its round was given up tells that rounds take longer
-// than was thought: without that, where they take longer than the longest wait, none would ever be completed.
+// Measures how long the rounds of a ring take, and computes how long to wait for one: the smoothed round trip plus four times its mean
+// deviation (as in TCP, RFC 6298), doubled while tokens are lost. On a lossy link, every sixth round of a ring of sixteen may be lost, so
+// a fixed long wait would take most of the time. A token that returns after its round was given up shows that rounds take longer than
+// estimated. Without that, if rounds took longer than the longest wait, none would ever be completed.
 internal sealed class RoundTimer(MulticastOptions options)
 {
     private const int RoundsTimed = 16;
@@ -13,12 +13,12 @@ internal sealed class RoundTimer(MulticastOptions options)
     private long _round;
     private SmoothedTime _roundTrip;
 
-    /// <summary>Zero before the first whole round.</summary>
+    /// <summary>The duration of the last round; zero before the first.</summary>
     public TimeSpan Last { get; private set; }
 
     public TimeSpan Timeout { get; private set; } = options.TokenTimeout;
 
-    /// <summary>Rounds in succession that did not come home.</summary>
+    /// <summary>The number of consecutive rounds whose token did not return.</summary>
     public int Timeouts { get; private set; }
 
     public TimeSpan ProbedAt { get; set; } = TimeSpan.MinValue / 2;
@@ -38,7 +38,7 @@ internal sealed class RoundTimer(MulticastOptions options)
         Allow(Last);
     }
 
-    /// <summary>The token of a round that was given up came home.</summary>
+    /// <summary>The token of a round that was given up has returned.</summary>
     public void OnLate(long round, TimeSpan now)
     {
         if (round > 0 && round < _round && round > _round - RoundsTimed)
@@ -54,14 +54,14 @@ internal sealed class RoundTimer(MulticastOptions options)
         Timeout = doubled > Timeout ? doubled : Timeout;
     }
 
-    /// <summary>The ring is another now.</summary>
+    /// <summary>The members of the ring have changed.</summary>
     public void Forget()
     {
         Timeouts = 0;
         Timeout = options.TokenTimeout;
     }
 
-    // Longer than the longest wait only where rounds were seen to need it.
+    // The timeout exceeds its maximum only if rounds were seen to take longer.
     private void Allow(TimeSpan round)
     {
         if (round * 2 > options.TokenTimeoutMax && round * 2 > Timeout)

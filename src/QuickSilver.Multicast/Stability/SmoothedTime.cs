@@ -1,6 +1,6 @@
 namespace QuickSilver.Multicast.Stability;
 
-// A time that varies: its smoothed mean and how far it strays from that (as TCP does, RFC 6298).
+// The smoothed mean and the mean deviation of a time that varies (as in TCP, RFC 6298).
 internal struct SmoothedTime
 {
     public TimeSpan Mean { get; private set; }

@@ -4,11 +4,12 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Stability;
 
-// The token of one ring of one view. Body: i64 round, u64 and u32 leader, i64 kernel drops summed so far, i64 smallest
-// receive buffer so far, u16 count of records, u64 and u32 whom it is passed to, u8 level of the ring, u8 count of members that
-// are passed over and the rank of each as u32, u64 mark of the members that are gone, u8 whether a member disputes it, the records.
-// The receiver is named because a member's next life may have its address: it would pass the token on and be taken for the one
-// before. One datagram at most: records that do not fit wait for the next round.
+// The token of one ring of one view. Body: i64 round, u64 and u32 leader, i64 sum of kernel drops so far, i64 smallest receive buffer so
+// far, u16 count of records, u64 and u32 receiver, u8 level of the ring, u8 count of members that are skipped and the rank of each as u32,
+// u64 mark of the members that have been removed, u8 whether a member disputes the mark, the records.
+//
+// The token names its receiver because another incarnation of a member may have its address: it would pass the token on and be mistaken
+// for the earlier one. The token is at most one datagram: records that do not fit wait for the next round.
 internal sealed class Token
 {
     public const int MaxPassedOver = 8;
@@ -23,13 +24,13 @@ internal sealed class Token
     public long KernelDrops { get; set; }
     public long ReceiveBufferBytes { get; set; }
     public int Level { get; set; }
-    // Members that answer nobody: the ring closes around them until the membership service has decided about them. As they have
-    // not told what they hold, such a round settles nothing; but it tells of gaps and fills them.
+    // Members that do not answer: the ring skips them until the membership service has decided about them. They have not told what they
+    // hold, so such a round settles nothing; but it shows gaps and fills them.
     public List<int> PassedOver { get; } = new(MaxPassedOver);
-    // Who is gone, as the leader has heard (GoneMark).
+    // The members that have been removed, as far as the leader knows (GoneMark).
     public ulong Gone { get; set; }
-    // A member has heard otherwise: it may have left one out that others, a sender among them, take for live. Such a round settles
-    // nothing either.
+    // Whether a member knows of other removals: the leader may have left out a member that others, such as a sender, consider live. Such a
+    // round settles nothing either.
     public bool IsDisputed { get; set; }
     public int Count { get; private set; }
 
@@ -67,7 +68,7 @@ internal sealed class Token
         return null;
     }
 
-    /// <summary>Writes the packet; <paramref name="from"/> rotates which records go first, so that none starves.</summary>
+    /// <summary>Writes the packet; <paramref name="from"/> rotates which records are written first, so that none starves.</summary>
     public int Write(Span<byte> packet, in PacketTemplate template, int from)
     {
         template.Write(packet, PacketKind.Token, PacketFlags.None, 0, 0, 0);

@@ -6,18 +6,20 @@ using QuickSilver.Multicast.Repair;
 
 namespace QuickSilver.Multicast.Stability;
 
-// One ring of one view, as one of its members lives it (QSM paper, section 2). At level 0 the members sit in it
-// themselves; above it each seat is a ring of the level below, and its leader sits there and tells what that ring's last whole
-// round has found. The first live seat leads: it releases the token, each seat adds what it holds of each sender and passes it to
-// the next, and what comes home is what all under this ring hold, and what any holds. The one ring of the last level is the root:
-// there it is the view's state (the cache may go, the sender is acknowledged).
+// One ring of one view, at one of its members (QSM paper, section 2). At level 0 the members occupy the seats. Above it each seat is a
+// ring of the level below, and that ring's leader occupies it and tells what the ring's last whole round has found. The first live seat
+// leads. The leader releases the token, each seat adds what it holds of each sender and passes the token on, and the token that returns
+// contains what all members under this ring hold, and what any member holds. The only ring of the last level is the root. Its result is
+// the state of the view: it permits the cache to release packets, and is acknowledged to the sender.
 //
-// Application: about one token a second while nothing is open, thousands while something moves, and ever fewer while what is
-// open waits (a slow reader, a gap that nobody could fill yet); at most one token of a ring is under way, an older round is
-// dropped, so there are no convoys. Rings turn independently of each other. What goes wrong: a token is lost (a new round
-// after a time-out that doubles), a member is silent (probed, passed over, then reported to the membership service), the leader
-// dies (the next live seat leads when the service has removed it; members watch for it), two members that both hear the leader do not
-// hear each other (its probes ask each to look at whom it gets the token from).
+// Invariants: at most one token of a ring is in flight, and a token of an older round is dropped, so tokens do not queue up behind each
+// other. Rings run independently of each other.
+//
+// Application: there is about one token per second while nothing is open, thousands while packets move, and fewer and fewer while what is
+// open does not change (a slow reader, a gap that no member could fill yet). What goes wrong: a token is lost (a new round begins after a
+// timeout that doubles); a member is silent (it is probed, then skipped, then reported to the membership service); the leader dies
+// (members watch it, and the next live seat leads when the service has removed it); two members that both hear the leader do not hear each
+// other (the leader's probes ask each member to check the member that sends it the token).
 internal sealed class TokenRing
 {
     private const int QuietRounds = 3;
@@ -33,16 +35,17 @@ internal sealed class TokenRing
     private readonly Alarm _watch;
     private readonly RoundTimer _clock;
     private readonly RingProbes _probes;
-    // The last round that this member began: it goes on from there if it leads again.
+    // The last round that this member began. It continues from there if it leads again.
     private long _led;
     private bool _underWay;
     private bool _waitsIdle;
     private bool _isWanted;
-    // Rounds since the last that found something moved.
+    // The number of rounds since the last one in which a value changed.
     private int _stillRounds;
     private bool _sawToken;
     private TimeSpan _heardOfAll;
-    // One of a higher rank may lead that takes one for gone who is not so here; when it is gone itself, the lower ranks lead again.
+    // A member of a higher rank may lead because it considers a member removed that is not removed here. When the higher one is removed
+    // itself, lower ranks lead again.
     private RoundSequence _rounds;
 
     public TokenRing(RingHierarchy rings, int level)
@@ -66,10 +69,10 @@ internal sealed class TokenRing
 
     public bool IsLeader => _seats.Leader == _rings.SelfRank;
 
-    /// <summary>Duration of the last whole round at the leader; zero before the first.</summary>
+    /// <summary>The duration of the last whole round at the leader; zero before the first.</summary>
     public TimeSpan LastRoundTrip => _clock.Last;
 
-    /// <summary>Datagrams that the kernels of all under this ring have dropped, as its last whole round says.</summary>
+    /// <summary>The datagrams that the kernels of all members under this ring have dropped, from its last whole round.</summary>
     public long KernelDrops => _results.KernelDrops;
 
     public long ReceiveBufferBytes => _results.ReceiveBufferBytes;
@@ -78,7 +81,7 @@ internal sealed class TokenRing
 
     public RingResult? FindResult(NodeKey sender) => _results.Find(sender);
 
-    /// <summary>Something has come, from a sender or from the ring below: a leader that rests begins a round soon.</summary>
+    /// <summary>Called when packets have come, from a sender or through the ring below: a leader that rests begins a round soon.</summary>
     public void OnActivity()
     {
         if (!_underWay && (_waitsIdle || !_timer.IsPending) && IsLeader && !IsSteady)
@@ -88,7 +91,7 @@ internal sealed class TokenRing
         }
     }
 
-    /// <summary>A sender wants to know soon what is held: the next round begins at once, or as soon as this one is over.</summary>
+    /// <summary>A sender has asked for an acknowledgement: the next round begins at once, or when the present one is over.</summary>
     public void OnAckWanted()
     {
         if (!IsLeader || IsSteady)
@@ -104,7 +107,7 @@ internal sealed class TokenRing
         }
     }
 
-    /// <summary>The record of this sender is to go round again, though all seemed settled.</summary>
+    /// <summary>Sends the record of this sender around again, although everything seemed settled.</summary>
     public void Recall(NodeKey sender, bool andAcknowledge)
     {
         if (IsLeader)
@@ -139,7 +142,7 @@ internal sealed class TokenRing
         }
     }
 
-    /// <summary>Takes the token that was just read into the hierarchy's.</summary>
+    /// <summary>Processes the token that was just read into the hierarchy's token.</summary>
     public DropReason OnToken(NodeKey from)
     {
         var token = _rings.Token;
@@ -177,7 +180,7 @@ internal sealed class TokenRing
 
     public void OnProbeReply(NodeKey from) => _probes.OnReply(from);
 
-    /// <summary>The leader of a ring misses its token, and hears this member: what is lost may be lost before it came here.</summary>
+    /// <summary>The leader of a ring misses its token and hears this member: the token may be lost before it reaches this member.</summary>
     public void OnTokenMissed(NodeKey leader)
     {
         int rank = _rings.Live.RankOf(leader);
@@ -229,7 +232,7 @@ internal sealed class TokenRing
 
     private void StartRound()
     {
-        // It goes on from the last that it led, if others have led since.
+        // The numbers continue from the last round that this member led, even if others have led since.
         _led++;
         _rounds.Set(_rings.SelfRank, _led);
         var token = _rings.Token;
@@ -250,8 +253,8 @@ internal sealed class TokenRing
 
             var settlement = _records.SettlementOf(stream.Sender);
             var result = _results.FindOrAdd(stream.Sender);
-            // What the ring above is told must be the last word: of a sender that is gone, or is not heard here, no announcement asks
-            // again, and a member that takes the last packets later cannot say so.
+            // The last values must reach the ring above. If the sender has departed or is not heard here, no announcement asks again, and
+            // a member that accepts the last packets later cannot tell it.
             bool quiet = settlement.Stable >= Math.Max(stream.Highest, settlement.HeldByAny) && stream.IsDrained && !settlement.IsGathering
                 && result.ConsumedByAll >= stream.Highest;
             result.QuietRounds = quiet ? result.QuietRounds + 1 : 0;
@@ -294,7 +297,8 @@ internal sealed class TokenRing
             var record = token[i];
             if (_region.FindTold(record.Sender) is not { } stream)
             {
-                // More strangers are told of than can be: this member speaks for none of them.
+                // The record names a sender that this member does not know, and there are more of those than can exist: this member tells
+                // nothing about them.
                 record.HeldByAll = record.ConsumedByAll = record.ReadByAll = record.ReplicatedByAll = 0;
                 record.IsPartial = true;
                 continue;
@@ -314,7 +318,7 @@ internal sealed class TokenRing
         {
             if (stream.IsReliable && stream.Highest > stream.Stable && token.Find(stream.Sender) is null)
             {
-                // The leader does not know of it: this round tells it, and the next asks everyone.
+                // The leader does not know of the stream: this round tells it, and the next round asks all members.
                 var record = token.Add(stream.Sender);
                 _records.Tell(_records.SettlementOf(stream.Sender), record);
                 record.HeldByAny = stream.Highest;
@@ -382,7 +386,7 @@ internal sealed class TokenRing
 
             if (record.Stable < settlement.Stable)
             {
-                // News, or a member that no quiet round has reached yet: it is told (again).
+                // There is a new value, or a member that no quiet round has reached yet: tell it (again).
                 result.QuietRounds = 0;
             }
 
@@ -395,7 +399,7 @@ internal sealed class TokenRing
         if (open)
         {
             _stillRounds = moved ? 0 : _stillRounds + 1;
-            // What arrives meanwhile ends the wait.
+            // Packets that arrive meanwhile end the wait.
             _waitsIdle = _stillRounds > 0;
             _context.Environment.Schedule(_timer, wasWanted ? TimeSpan.Zero : OpenInterval());
         }
@@ -423,7 +427,7 @@ internal sealed class TokenRing
         return interval < _context.Options.TokenIntervalWaiting ? interval : _context.Options.TokenIntervalWaiting;
     }
 
-    // A ring of one has nothing to watch: it sleeps until there is data.
+    // A ring of one member has nothing to watch: it rests until there is data.
     private void Rest()
     {
         _waitsIdle = true;
@@ -465,7 +469,7 @@ internal sealed class TokenRing
         }
     }
 
-    // A member that has seen no token for some idle intervals asks whether the leader lives.
+    // A member that has seen no token for some idle intervals probes the leader.
     private void OnWatch()
     {
         int leader = _seats.Leader;
