@@ -7,19 +7,21 @@ using QuickSilver.Multicast.Pacing;
 
 namespace QuickSilver.Multicast.Sending;
 
-// How a stream tells its members its last number, while something that was sent is not known to be held, or not to be taken, by all.
+// Tells the members of a stream its last number, while some packets that were sent are not known to be held or consumed by all.
 //
-// Intuition: the ring rests when all is well, and the acknowledgement that said so may have been lost; the window would stay closed on what
-// was held long ago, so it must be asked for. Application: an announcement to all, at a pace that slows down while nothing changes. What
-// goes wrong: the group reaches nobody, and then nobody knows that anything was sent; so after some without an answer they go to single
-// members too. Nobody answers for a best-effort stream: while it sends, its members are asked whether they hear it.
+// Intuition: the ring rests when everything is settled, and the acknowledgement of that may have been lost. The window would then stay
+// closed because of packets that all members hold, so the sender must ask. Application: it sends announcements to all members, at
+// increasing intervals while nothing changes. What goes wrong: if the group reaches no member, none knows that packets were sent, so after
+// some unanswered announcements they are also sent to single members. A best-effort stream is never acknowledged: while it sends, its
+// members are asked whether they hear it.
 internal sealed class Announcements
 {
-    // Announcements that nobody answers until they go to single members too: so many at first, and ever so many then.
+    // After so many unanswered announcements, single members get them too: the first time FirstRound members, then NextRound members each
+    // time.
     private const int UnansweredUntilUnicast = 3;
     private const int FirstRound = 32;
     private const int NextRound = 8;
-    // A best-effort stream is never answered: while it sends, that many members a second are asked whether they hear it.
+    // While a best-effort stream sends, so many members per second are asked whether they hear it, because it is never acknowledged.
     private const int BestEffortRound = 128;
     private static readonly TimeSpan RoundEvery = TimeSpan.FromSeconds(1);
 
@@ -29,7 +31,7 @@ internal sealed class Announcements
     private readonly PacketTemplate _template;
     private readonly AnnouncePace _pace;
     private readonly Alarm _alarm;
-    // Since the last acknowledgement.
+    // The announcements since the last acknowledgement.
     private int _unanswered;
     private MemberRound? _round;
     private TimeSpan _roundAt;
@@ -48,17 +50,19 @@ internal sealed class Announcements
 
     private MemberRound Round => _round ??= new MemberRound(_context, _stream.View);
 
-    /// <summary>Something was sent: announced after a while, unless more is sent or all is acknowledged.</summary>
+    /// <summary>
+    /// Schedules an announcement after packets were sent, which happens unless more is sent or everything is acknowledged.
+    /// </summary>
     public void Start() => _context.Environment.Schedule(_alarm, _pace.First());
 
-    /// <summary>Announces now, and goes on from the quickest pace.</summary>
+    /// <summary>Announces now, and continues with the shortest interval.</summary>
     public void StartNow()
     {
         _pace.First();
         Announce();
     }
 
-    /// <summary>All is known to be held and taken.</summary>
+    /// <summary>Stops, because everything is known to be held and consumed.</summary>
     public void Rest() => _context.Environment.Cancel(_alarm);
 
     public void OnSent(long through, TimeSpan now) => _pace.OnSent(through, now);
@@ -81,7 +85,7 @@ internal sealed class Announcements
         _context.SendControl(packet, member);
     }
 
-    /// <summary>A best-effort stream has sent.</summary>
+    /// <summary>Called when a best-effort stream has sent packets.</summary>
     public void CheckHearing()
     {
         var now = _context.Environment.Now;

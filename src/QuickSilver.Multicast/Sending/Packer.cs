@@ -5,11 +5,11 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Sending;
 
-// Packs messages into the packets of one outbound stream, back to back in one block, so that packets which wait together
-// go out as one run. A full packet is exactly PacketBytes long (padded by zeros where a header would not fit); a packet
-// closed because nothing more waits is as long as what it holds.
+// Packs messages into the packets of one outbound stream, back to back in one block, so that packets that wait together are sent as one
+// run. A full packet is exactly PacketBytes long, padded with zeros if a header does not fit. A packet that is closed because no more
+// messages wait is as long as its content.
 //
-// Invariant: a packet that is open lies at [_start, _start + _length) of _block and has the number packets.Next.
+// Invariant: an open packet is at [_start, _start + _length) of _block and has the number packets.Next.
 internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetBytes, RetentionBuffer packets)
 {
     private readonly PacketTemplate _template = template;
@@ -21,10 +21,10 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
 
     public bool HasOpenPacket => _open;
 
-    /// <summary>Packets up to this one lie in blocks that get no more: as a run they will not become longer.</summary>
+    /// <summary>Packets up to this one are in blocks that get no more packets: as a run they will not become longer.</summary>
     public long FullThrough { get; private set; }
 
-    /// <summary>The blocks that senders may still take.</summary>
+    /// <summary>The number of blocks that senders may still rent.</summary>
     public long FreeBlocks => pool.FreeToSend;
 
     private int PacketsInBlock => SlabPool.BlockBytes / packetBytes;
@@ -37,7 +37,8 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
     public int MostBlocks(int payloadBytes) => MostBlocks(payloadBytes, packetBytes);
 
     /// <summary>
-    /// The most that a message to so many regions may have, so that all of senders' memory together has room for it; below 0: for none.
+    /// The largest payload of a message to so many regions for which the memory of all senders together has room; negative if it has room
+    /// for none.
     /// </summary>
     public long MostPayload(int regions)
     {
@@ -45,17 +46,17 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
         return (blocks * PacketsInBlock * (packetBytes - PacketHeader.Bytes)) - WithStart(0);
     }
 
-    /// <summary>How many it may take with what is left of the stream's own.</summary>
+    /// <summary>The number of further blocks that the message may take, given what is left of the stream's block.</summary>
     public int BlocksFor(int payloadBytes)
     {
-        // Not in the open packet: what is left of it may be too little for a header.
+        // The rest of the open packet is not counted, because it may be too small for a header.
         int packets = Interval.Parts(WithStart(payloadBytes), packetBytes - PacketHeader.Bytes);
         int used = _block is null ? SlabPool.BlockBytes : _open ? _start + packetBytes : _used;
         int more = packets - ((SlabPool.BlockBytes - used) / packetBytes);
         return more <= 0 ? 0 : Interval.Parts(more, PacketsInBlock);
     }
 
-    /// <summary>Packs one message and gives the number of the packet in which it ends. There are FreeBlocks for it.</summary>
+    /// <summary>Packs one message and returns the number of the packet in which it ends. The caller has checked FreeBlocks.</summary>
     public long Append(ulong topicId, long sequence, StartTable? start, ReadOnlySpan<byte> extensions, ReadOnlySpan<byte> payload)
     {
         var marks = start is null ? MessageMarks.None : MessageMarks.Start;
@@ -102,10 +103,10 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
         return Spread(payload);
     }
 
-    /// <summary>The open packet, in which the last message ends, asks for an acknowledgement.</summary>
+    /// <summary>Marks the open packet, in which the last message ends, as one that asks for an acknowledgement.</summary>
     public void WantAck() => PacketTemplate.AddFlags(_block!.Span.Slice(_start, packetBytes), PacketFlags.AckWanted);
 
-    /// <summary>Closes the open packet, if there is one, as short as it is.</summary>
+    /// <summary>Closes the open packet, if there is one, without padding.</summary>
     public void Flush()
     {
         if (_open)
@@ -115,9 +116,8 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
     }
 
     /// <summary>
-    /// Nothing of this stream is on the way: its block goes back when packet memory is half in use, so that the streams of any
-    /// number of regions that rest leave the other half to those that move, or when it is needed. A stream that moves again
-    /// takes another block.
+    /// Returns the block of a stream that has nothing in flight, if packet memory is half used or the block is needed. So any number of
+    /// resting streams leave half of the memory to streams that send. A stream that sends again rents another block.
     /// </summary>
     public void Rest(bool isNeeded)
     {
@@ -139,7 +139,7 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
     private static int WithStart(int payloadBytes) =>
         payloadBytes + MessageHeader.Bytes + StartTable.MaxBytes + 1 + MessageExtensions.MostBytes;
 
-    // Over as many packets as it takes.
+    // Continues the message in as many packets as it needs.
     private long Spread(ReadOnlySpan<byte> payload)
     {
         long first = packets.Next;
@@ -165,7 +165,7 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
         {
             _block?.Release();
             FullThrough = packets.Last;
-            _block = pool.TryRentToSend() ?? throw new InvalidOperationException("Packet memory is gone although room was promised.");
+            _block = pool.TryRentToSend() ?? throw new InvalidOperationException("No packet memory, although it was checked before.");
             _used = 0;
         }
 

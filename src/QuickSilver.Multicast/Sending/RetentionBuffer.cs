@@ -11,14 +11,14 @@ internal struct RetainedPacket
     public int Offset;
     public int Length;
     public TimeSpan LastRepair;
-    // How many packets had been sent after it when it was last sent again: that went behind them.
+    // How many later packets had been sent when it was last sent again: the retransmission follows them.
     private int _behind;
-    // A mark of whom it was last sent to.
+    // A mark of the member to which it was last sent again.
     private ushort _repairedFor;
-    // The last time to all, as several had asked.
+    // Whether it was last sent again to all, because several members had requested it.
     public bool IsRepairedForAll;
 
-    /// <summary>It was sent again for one who asked, or for all.</summary>
+    /// <summary>Notes that it was sent again, for one requester or for all.</summary>
     public void NoteRepair(TimeSpan now, in RepairAsker asker, bool forAll, int behind)
     {
         LastRepair = now;
@@ -27,44 +27,45 @@ internal struct RetainedPacket
         _behind = behind;
     }
 
-    /// <summary>Whether it was last sent again for this one alone.</summary>
+    /// <summary>Whether it was last sent again for this member alone.</summary>
     public readonly bool WasRepairedFor(in RepairAsker asker) =>
         LastRepair != TimeSpan.MinValue && !IsRepairedForAll && _repairedFor == asker.Mark;
 
     /// <summary>
-    /// Whether who asks may still get what was last sent again: until it knows of a packet that was sent before that. One that does
-    /// not say what it knows of is not made to wait.
+    /// Whether the last retransmission may still reach the requester: this is so until the requester knows of a packet that was sent
+    /// before it. A requester that does not tell what it knows of does not have to wait.
     /// </summary>
     public readonly bool MayComeTo(in RepairAsker asker, long number) =>
         asker.Known > 0 && asker.Known < number + _behind && (IsRepairedForAll || WasRepairedFor(asker));
 }
 
-// Who asks for packets, where it is, and up to where it knows the stream to have been sent.
+// A member that requests packets, its address, and the highest number of the stream that it knows of.
 internal readonly record struct RepairAsker(NodeKey Node, DatagramAddress Address, long Known)
 {
     public ushort Mark => (ushort)Node.Id;
 }
 
-// The packets of one outbound stream from the oldest that is not stable to the newest packed: the packets themselves, no
-// copy. Numbers are dense, so a ring indexed by number does. Bytes are accounted to the node's retention budget.
+// The packets of one outbound stream, from the oldest that is not stable to the newest that was packed. They are not copied. Packet
+// numbers are dense, so a ring that is indexed by number holds them. Their bytes count against the retention budget of the node.
 internal sealed class RetentionBuffer(RetentionBudget budget)
 {
     private RetainedPacket[] _ring = new RetainedPacket[64];
 
-    // First: the oldest kept. Next: the number the next packet gets.
+    // First is the oldest packet that is kept. Next is the number of the next packet.
     public long First { get; private set; } = 1;
 
     public long Next { get; private set; } = 1;
 
     public long Last => Next - 1;
 
-    /// <summary>Of the numbers from First on, those whose packets are gone already.</summary>
+    /// <summary>The number of packets from First on that are already released.</summary>
     public long ReleasedEarly { get; private set; }
 
     public bool Contains(long sequence) => sequence >= First && sequence < Next;
 
     /// <summary>
-    /// The longest run from this packet on, of so many at most: adjacent in one block and of equal length, but the last may be shorter.
+    /// The longest run from this packet on, of at most so many packets: they are adjacent in one block and of equal length, except that
+    /// the last may be shorter.
     /// </summary>
     public (int Count, int Bytes) RunFrom(long first, int most)
     {
@@ -118,7 +119,7 @@ internal sealed class RetentionBuffer(RetentionBudget budget)
         }
     }
 
-    /// <summary>Releases packets though some before them are still kept.</summary>
+    /// <summary>Releases packets although some packets before them are still kept.</summary>
     public void Release(long first, long last)
     {
         for (long n = Math.Max(first, First); n <= Math.Min(last, Last); n++)
@@ -148,7 +149,7 @@ internal sealed class RetentionBuffer(RetentionBudget budget)
     }
 }
 
-// What a node's outbound streams hold together; the sender side says "no room" at the limit.
+// The bytes that all outbound streams of a node hold. At the limit, senders have no room.
 internal sealed class RetentionBudget(long limitBytes)
 {
     public long Bytes;

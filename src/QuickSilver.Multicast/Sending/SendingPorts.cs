@@ -3,19 +3,19 @@ using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Multicast.Sending;
 
-// The ports through which a node sends its streams, and the way that each view's packets take.
+// The ports through which a node sends its streams.
 internal sealed class SendingPorts(INodeEnvironment environment, MulticastOptions options, IDatagramReceiver receiver) : IDisposable
 {
-    // Opened when the first copy is to be sent. It is not told of a full queue: with that a system also tells of members that
-    // are gone, as if a send had failed.
+    // Opened when the first copy is sent. It does not report a full queue: on this port the operating system would also report members
+    // that no longer exist, as if a send had failed.
     private IDatagramPort? _copies;
 
     public int MaxRunSegments => Groups.MaxRunSegments;
 
-    /// <summary>What goes to groups leaves here.</summary>
+    /// <summary>The port for packets to groups.</summary>
     public IDatagramPort Groups { get; } = Open(environment, options, receiver, tellsFullQueue: !options.Unicast);
 
-    /// <summary>What goes to members one by one, but for control packets, leaves here.</summary>
+    /// <summary>The port for unicast packets to members, except control packets.</summary>
     public IDatagramPort Copies => options.Unicast ? Groups : _copies ??= TryOpenCopies() ?? Groups;
 
     public void Dispose()
@@ -24,7 +24,7 @@ internal sealed class SendingPorts(INodeEnvironment environment, MulticastOption
         _copies?.Dispose();
     }
 
-    // Where the system refuses another port, the one that there is will do.
+    // If the system refuses another port, the existing one is used.
     private IDatagramPort? TryOpenCopies()
     {
         try

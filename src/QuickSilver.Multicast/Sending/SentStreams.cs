@@ -5,14 +5,15 @@ using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Sending;
 
-// This node's outbound streams: of each region's current view one of each class in use, and those of superseded views until they are
-// settled. A stream into which something was packed is flushed when no more messages wait: one posted request flushes all of them.
+// The outbound streams of this node: for the current view of each region one per stream class in use, and those of superseded views until
+// they are settled. A stream with newly packed messages is flushed when no more messages wait; one posted request flushes all such
+// streams.
 internal sealed class SentStreams
 {
     private readonly INodeEnvironment _environment;
     private readonly Dictionary<(ulong Region, StreamClass Class), RegionSender> _current = [];
     private readonly List<RegionSender> _retired = [];
-    // What was packed into since the last flush. Nobody looks at the other streams: a node may have thousands that rest.
+    // The streams with messages packed since the last flush. The others are not examined: a node may have thousands of resting streams.
     private readonly List<RegionSender> _unflushed = [];
     private readonly Request _flush;
     private bool _isFlushPosted;
@@ -25,12 +26,12 @@ internal sealed class SentStreams
 
     public Dictionary<(ulong Region, StreamClass Class), RegionSender>.ValueCollection Current => _current.Values;
 
-    /// <summary>Those of superseded views.</summary>
+    /// <summary>The streams of superseded views.</summary>
     public List<RegionSender> Retired => _retired;
 
     public int Count => _current.Count + _retired.Count;
 
-    /// <summary>Those of old views first.</summary>
+    /// <summary>All streams, those of superseded views first.</summary>
     public List<RegionSender> All()
     {
         var all = new List<RegionSender>(Count);
@@ -61,7 +62,7 @@ internal sealed class SentStreams
 
     public void Add(RegionSender stream) => _current.Add((stream.View.RegionId, stream.Class), stream);
 
-    /// <summary>In all views that are still open to send.</summary>
+    /// <summary>Whether the topic has begun in all views into which this node still sends.</summary>
     public bool HasBegunEverywhere(ulong topicId)
     {
         foreach (var stream in _current.Values)
@@ -75,7 +76,7 @@ internal sealed class SentStreams
         return _retired.TrueForAll(stream => stream.HasBegun(topicId));
     }
 
-    /// <summary>Packet memory is short: streams of which nothing is on the way keep no block.</summary>
+    /// <summary>Called when packet memory is short: settled streams return their blocks.</summary>
     public void RestSettled()
     {
         foreach (var stream in _current.Values)
@@ -107,7 +108,7 @@ internal sealed class SentStreams
         }
     }
 
-    /// <summary>Lets go of the streams of superseded views that are settled.</summary>
+    /// <summary>Closes the streams of superseded views that are settled.</summary>
     public void CloseSettled()
     {
         for (int i = 0; i < _retired.Count; i++)
@@ -138,10 +139,10 @@ internal sealed class SentStreams
         }
     }
 
-    // The request, if it is posted, stays so: it may be posted again only after it ran.
+    // A request that is posted stays posted: it may be posted again only after it ran.
     public void FlushAll()
     {
-        // By index: who is told that a message is out may send the next.
+        // Iterates by index, because a caller that is told that a message was sent may send the next.
         for (int i = 0; i < _unflushed.Count; i++)
         {
             var stream = _unflushed[i];

@@ -1,6 +1,7 @@
 namespace QuickSilver.Multicast.Sending;
 
-// One message's wait to be stable in every region it was sent to: each region's stream releases once. Pooled by the node.
+// The wait of one message until it is stable in every region to which it was sent. The stream into each region releases the claim once.
+// Claims are pooled per node.
 internal sealed class StabilityClaim(Stack<StabilityClaim> pool)
 {
     private IStabilityObserver? _observer;
@@ -57,7 +58,7 @@ internal readonly struct StreamClaims()
 
     public void Add(long packet, StabilityClaim claim) => _claims.Enqueue((packet, claim));
 
-    /// <summary>All packets up to and with this one are held.</summary>
+    /// <summary>Releases the claims of all packets up to and including this one, which are held.</summary>
     public void ReleaseThrough(long packet)
     {
         while (_claims.TryPeek(out var claim) && claim.Packet <= packet)

@@ -1,6 +1,6 @@
 namespace QuickSilver.Multicast.Sending;
 
-// Who waits until what some streams had taken by then is acknowledged.
+// Callers that wait until everything that some streams had accepted at that time is acknowledged.
 internal sealed class StabilityWaits
 {
     private readonly List<(List<(RegionSender Sender, long Last)> Streams, Action Callback)> _waits = [];

@@ -5,8 +5,8 @@ using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Stability;
 
-// Passes tokens, probes and replies to probes to the stability tracker of the view that they name. A node that still has a view open which was closed
-// here is told so, because it need not wait for this node.
+// Passes tokens, probes and replies to probes to the stability tracker of the view that they name. A node that still has a view open
+// which was closed here is told so, because it need not wait for this node.
 internal sealed class StabilityHandler(MulticastContext context, OpenViews views) : IPacketHandler
 {
     public DropReason OnPacket(in PacketHeader header, NodeKey sender)
