@@ -200,7 +200,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
                 _ => $"no service was found on {options.Interface} (discovery port {options.DiscoveryPort}), and none could be hosted here",
             };
             where = where.TrimEnd('.');
-            FaceLog.StartFailed(core.Log, options.StartTimeout, where);
+            ApiLog.StartFailed(core.Log, options.StartTimeout, where);
             await node.DisposeAsync().ConfigureAwait(core.ResumesInContext);
             throw new MembershipUnreachableException(
                 $"Timed out after {options.StartTimeout} joining a membership service: {where}.", exception);
@@ -318,10 +318,10 @@ public sealed class QuickSilverNode : IAsyncDisposable
         _core.End();
         if (!inOrder)
         {
-            FaceLog.StopTimedOut(_core.Log);
+            ApiLog.StopTimedOut(_core.Log);
         }
 
-        FaceLog.Stopped(_core.Log, _core.Tally.Published, _core.Tally.Delivered);
+        ApiLog.Stopped(_core.Log, _core.Tally.Published, _core.Tally.Delivered);
     }
 
     private async Task<bool> Within(Task task, TimeSpan limit)

@@ -238,7 +238,7 @@ internal sealed class NodeCore : IMembershipObserver
     {
         if (TryAdvance(NodeState.Expelled))
         {
-            FaceLog.Expelled(Log, reason);
+            ApiLog.Expelled(Log, reason);
             EndLife(new NodeExpelledException(reason), $"The membership service removed this node: {reason}.");
         }
     }
@@ -249,7 +249,7 @@ internal sealed class NodeCore : IMembershipObserver
     {
         if (TryAdvance(NodeState.Expelled))
         {
-            FaceLog.GaveUp(Log, reason);
+            ApiLog.GaveUp(Log, reason);
             EndLife(NodeExpelledException.ByItself(reason), $"This node left the cluster: {reason}.");
         }
     }
@@ -278,11 +278,11 @@ internal sealed class NodeCore : IMembershipObserver
 
         if (wasJoined && reachable)
         {
-            FaceLog.ServiceBack(Log);
+            ApiLog.ServiceBack(Log);
         }
         else if (wasJoined)
         {
-            FaceLog.ServiceLost(Log);
+            ApiLog.ServiceLost(Log);
         }
     }
 
@@ -452,7 +452,7 @@ internal sealed class NodeCore : IMembershipObserver
 
         _isReachable = Membership.IsReachable;
         Self = new NodeId(Membership.Self.Id, Membership.Self.Incarnation);
-        FaceLog.Joined(Log, Self, _options.Cluster);
+        ApiLog.Joined(Log, Self, _options.Cluster);
         _joined.TrySetResult();
     }
 

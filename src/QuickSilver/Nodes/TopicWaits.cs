@@ -74,7 +74,7 @@ internal sealed class TopicWaits
         _troubles.Begin(of, why + ".");
         if (IsNotable)
         {
-            FaceLog.TopicStalled(_log, why);
+            ApiLog.TopicStalled(_log, why);
         }
     }
 
@@ -83,7 +83,7 @@ internal sealed class TopicWaits
         _troubles.End(of);
         if (IsNotable)
         {
-            FaceLog.TopicGoesOn(_log, of is TopicOpening opening ? $"Topic \"{opening.Topic.Name}\"" : "The publish lane", time);
+            ApiLog.TopicGoesOn(_log, of is TopicOpening opening ? $"Topic \"{opening.Topic.Name}\"" : "The publish lane", time);
         }
     }
 

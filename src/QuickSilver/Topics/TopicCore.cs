@@ -203,7 +203,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
     {
         Node.Tally.Gaps += gap.Last - gap.First + 1;
         var reason = GapReasons.Of(gap.Reason);
-        FaceLog.GapTold(Node.Log, Name, gap.Sender, gap.First, gap.Last, reason.InWords());
+        ApiLog.GapTold(Node.Log, Name, gap.Sender, gap.First, gap.Last, reason.InWords());
         var notice = new GapNotice(new NodeId(gap.Sender.Id, gap.Sender.Incarnation), gap.First, gap.Last, reason);
         foreach (var endpoint in _subscribers)
         {
@@ -220,14 +220,14 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
         }
 
         var limit = endpoint.Watch!.Limit;
-        FaceLog.ReaderTooSlow(Node.Log, Name, limit);
+        ApiLog.ReaderTooSlow(Node.Log, Name, limit);
         Drop(endpoint, new SlowReaderException(Name, limit), Untaken(GapReason.ReaderTooSlow));
     }
 
     /// <summary>The service granted it before, and does not any more: there is another contract under its name.</summary>
     public void OnRefused(string refusal)
     {
-        FaceLog.TopicRefused(Node.Log, Name, refusal);
+        ApiLog.TopicRefused(Node.Log, Name, refusal);
         var failure = new ContractMismatchException(refusal);
         var untaken = Untaken(GapReason.ContractMismatch);
         _granted = TopicRole.None;
@@ -281,7 +281,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
     {
         if (RepeatedEvent.IsLogged(++Node.Tally.HandlerFaults))
         {
-            FaceLog.HandlerThrew(Node.Log, exception, Name, sender, sequence, Node.Tally.HandlerFaults);
+            ApiLog.HandlerThrew(Node.Log, exception, Name, sender, sequence, Node.Tally.HandlerFaults);
         }
     }
 
@@ -289,7 +289,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
     {
         if (RepeatedEvent.IsLogged(++Node.Tally.HandlerFaults))
         {
-            FaceLog.ObserverThrew(Node.Log, exception, Name, Node.Tally.HandlerFaults);
+            ApiLog.ObserverThrew(Node.Log, exception, Name, Node.Tally.HandlerFaults);
         }
     }
 
@@ -297,7 +297,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
     {
         if (RepeatedEvent.IsLogged(++Node.Tally.FeedFaults))
         {
-            FaceLog.FeedThrew(Node.Log, exception, Name, Node.Tally.FeedFaults);
+            ApiLog.FeedThrew(Node.Log, exception, Name, Node.Tally.FeedFaults);
         }
     }
 
@@ -305,7 +305,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
     {
         if (RepeatedEvent.IsLogged(++_tooLarge))
         {
-            FaceLog.PublishImpossible(Node.Log, Name, MessageTooLargeException.InWords(bytes, limit), _tooLarge);
+            ApiLog.PublishImpossible(Node.Log, Name, MessageTooLargeException.InWords(bytes, limit), _tooLarge);
         }
     }
 
@@ -313,7 +313,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
     {
         if (RepeatedEvent.IsLogged(++Node.Tally.DecodeFaults))
         {
-            FaceLog.PayloadUndecodable(Node.Log, exception, Name, sender, sequence, Node.Tally.DecodeFaults);
+            ApiLog.PayloadUndecodable(Node.Log, exception, Name, sender, sequence, Node.Tally.DecodeFaults);
         }
     }
 
@@ -430,7 +430,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
         _isAsking = false;
         if (outcome.Refusal is { } refusal)
         {
-            FaceLog.TopicRefused(Node.Log, Name, refusal);
+            ApiLog.TopicRefused(Node.Log, Name, refusal);
             var refused = _openings?.FindAll(opening => (opening.Role & ~_granted) != 0) ?? [];
             foreach (var opening in refused)
             {

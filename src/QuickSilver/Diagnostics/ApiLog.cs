@@ -3,9 +3,8 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Diagnostics;
 
-// The public face's log events, ids 1600 to 1699. An id is for ever: one that is retired stays here as a comment and is
-// not reused.
-internal static partial class FaceLog
+// The log events of the public API, ids 1600 to 1699. Never reuse an id: the id of an event that no longer exists stays here as a comment.
+internal static partial class ApiLog
 {
     [LoggerMessage(1600, LogLevel.Information, "Node {Node} has joined the cluster \"{Cluster}\".")]
     public static partial void Joined(ILogger logger, NodeId node, string cluster);
