@@ -90,7 +90,7 @@ internal sealed partial class TopicEndpoint<T>
     /// Ends this endpoint when its node has ended, whatever its core thread does: nobody waits for ever for a thread that a
     /// handler blocks. Once, before the endpoint is given to its user.
     /// </summary>
-    public void EndWithNode() => Topic.Node.Roll.Enter(this);
+    public void EndWithNode() => Topic.Node.EndpointRegistry.Add(this);
 
     public void Cancel()
     {
@@ -393,7 +393,7 @@ internal sealed partial class TopicEndpoint<T>
 
         Stop(new ObjectDisposedException($"The topic \"{Name}\""), readerError: null);
         await Within(RunAsync(() => Topic.Leave(this)), DisposeLeaveLimit).ConfigureAwait(Topic.Node.ResumesInContext);
-        Topic.Node.Roll.Leave(this);
+        Topic.Node.EndpointRegistry.Remove(this);
     }
 
     // Ends everything this endpoint does, from any thread: first what outsiders wait for, then, on the core thread, the rest.

@@ -49,8 +49,8 @@ internal abstract class TopicEndpoint(string name, TopicAccess access)
     public StableList Unstable => _unstable ??= new StableList();
 
     /// <summary>The roll's own.</summary>
-    internal TopicEndpoint? NextInRoll { get; set; }
-    internal TopicEndpoint? PreviousInRoll { get; set; }
+    internal TopicEndpoint? NextRegistered { get; set; }
+    internal TopicEndpoint? PreviousRegistered { get; set; }
 
     /// <summary>Core thread: whether every consumer of this endpoint has room for a message of this size.</summary>
     public abstract bool CanAccept(int payloadBytes);

@@ -95,7 +95,7 @@ internal sealed class NodeCore : IMembershipObserver
 
     public PublishLatency Latency => _publishing!.Latency;
 
-    public EndpointRoll Roll { get; } = new();
+    public EndpointRegistry EndpointRegistry { get; } = new();
 
     public IMembership Membership => _parts.Membership;
 
@@ -372,7 +372,7 @@ internal sealed class NodeCore : IMembershipObserver
             one.TrySetResult();
         }
 
-        Roll.End();
+        EndpointRegistry.End();
     }
 
     public NodeStatus ReadStatus()

@@ -1,0 +1,83 @@
+using QuickSilver.Endpoints;
+
+namespace QuickSilver.Nodes;
+
+// The endpoints that must end when the core thread of their node has ended, so that no caller waits forever for a thread that a handler
+// blocks. The list is linked through the endpoints, because a registration with a cancellation token costs 96 bytes for each. Methods can
+// be called from any thread.
+internal sealed class EndpointRegistry
+{
+    private readonly Lock _lock = new();
+    private TopicEndpoint? _first;
+    private bool _isEnded;
+
+    /// <summary>Called once, before the user gets the endpoint. Ends it at once if the node has ended.</summary>
+    public void Add(TopicEndpoint endpoint)
+    {
+        lock (_lock)
+        {
+            if (!_isEnded)
+            {
+                endpoint.NextRegistered = _first;
+                if (_first is not null)
+                {
+                    _first.PreviousRegistered = endpoint;
+                }
+
+                _first = endpoint;
+                return;
+            }
+        }
+
+        EndOne(endpoint);
+    }
+
+    public void Remove(TopicEndpoint endpoint)
+    {
+        lock (_lock)
+        {
+            bool isRegistered = endpoint.PreviousRegistered is not null || ReferenceEquals(_first, endpoint);
+            if (_isEnded || !isRegistered)
+            {
+                return;
+            }
+
+            if (endpoint.PreviousRegistered is { } previous)
+            {
+                previous.NextRegistered = endpoint.NextRegistered;
+            }
+            else
+            {
+                _first = endpoint.NextRegistered;
+            }
+
+            if (endpoint.NextRegistered is { } next)
+            {
+                next.PreviousRegistered = endpoint.PreviousRegistered;
+            }
+
+            endpoint.NextRegistered = null;
+            endpoint.PreviousRegistered = null;
+        }
+    }
+
+    /// <summary>Ends all endpoints, because the core thread has ended.</summary>
+    public void End()
+    {
+        TopicEndpoint? first;
+        lock (_lock)
+        {
+            // From here on only this thread uses the links.
+            _isEnded = true;
+            first = _first;
+            _first = null;
+        }
+
+        for (var endpoint = first; endpoint is not null; endpoint = endpoint.NextRegistered)
+        {
+            EndOne(endpoint);
+        }
+    }
+
+    private static void EndOne(TopicEndpoint endpoint) => endpoint.OnFailed(new ObjectDisposedException(nameof(QuickSilverNode)));
+}
