@@ -321,7 +321,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
             ApiLog.StopTimedOut(_core.Log);
         }
 
-        ApiLog.Stopped(_core.Log, _core.Tally.Published, _core.Tally.Delivered);
+        ApiLog.Stopped(_core.Log, _core.CounterCells.Published, _core.CounterCells.Delivered);
     }
 
     private async Task<bool> Within(Task task, TimeSpan limit)

@@ -13,7 +13,7 @@ namespace QuickSilver.Endpoints;
 internal sealed class HandlerEndpoint<T>(
     MessageHandler<T> handler, Action<GapNotice>? onGap, TopicEndpoint<T> endpoint, IPayloadCodec<T> codec) : IDirectSink, IDisposable
 {
-    private readonly NodeTally _tally = endpoint.Topic.Node.Tally;
+    private readonly NodeCounterCells _counterCells = endpoint.Topic.Node.CounterCells;
     private volatile bool _isDetached;
     private volatile bool _isAlone;
 
@@ -24,7 +24,7 @@ internal sealed class HandlerEndpoint<T>(
             return false;
         }
 
-        _tally.CountDelivered(message.Length);
+        _counterCells.CountDelivered(message.Length);
         TopicEndpoint<T>.HandTo(endpoint, codec, this, message);
         return true;
     }

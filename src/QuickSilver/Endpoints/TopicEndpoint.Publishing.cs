@@ -305,7 +305,7 @@ internal sealed partial class TopicEndpoint<T>
             return task;
         }
 
-        Interlocked.Increment(ref Topic.Node.Tally.PublishWaits);
+        Interlocked.Increment(ref Topic.Node.CounterCells.PublishWaits);
         wait.WatchFor(cancellationToken);
         return task;
     }

@@ -245,7 +245,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
             dropped = Buffer(message, origin, isClaimed: true);
         }
 
-        Topic.Node.Tally.ReaderDrops += dropped;
+        Topic.Node.CounterCells.ReaderDrops += dropped;
     }
 
     private int Buffer(in Message<T> message, in DeliveredMessage origin, bool isClaimed) => IsBytes(_codec)

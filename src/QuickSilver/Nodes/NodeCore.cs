@@ -85,7 +85,7 @@ internal sealed class NodeCore : IMembershipObserver
 
     public ILogger Log { get; }
 
-    public NodeTally Tally { get; } = new();
+    public NodeCounterCells CounterCells { get; } = new();
 
     public PublishBudget PublishBudget => _publishing!.Budget;
 
@@ -409,16 +409,16 @@ internal sealed class NodeCore : IMembershipObserver
         var below = _parts.ReadCounters();
         return new NodeCounters
         {
-            Published = Volatile.Read(ref Tally.Published),
-            PublishedBytes = Volatile.Read(ref Tally.PublishedBytes),
-            PublishWaits = Volatile.Read(ref Tally.PublishWaits),
-            Delivered = Volatile.Read(ref Tally.Delivered),
-            DeliveredBytes = Volatile.Read(ref Tally.DeliveredBytes),
-            Gaps = Volatile.Read(ref Tally.Gaps),
-            ReaderDrops = Volatile.Read(ref Tally.ReaderDrops),
-            HandlerFaults = Volatile.Read(ref Tally.HandlerFaults),
-            FeedFaults = Volatile.Read(ref Tally.FeedFaults),
-            DecodeFaults = Volatile.Read(ref Tally.DecodeFaults),
+            Published = Volatile.Read(ref CounterCells.Published),
+            PublishedBytes = Volatile.Read(ref CounterCells.PublishedBytes),
+            PublishWaits = Volatile.Read(ref CounterCells.PublishWaits),
+            Delivered = Volatile.Read(ref CounterCells.Delivered),
+            DeliveredBytes = Volatile.Read(ref CounterCells.DeliveredBytes),
+            Gaps = Volatile.Read(ref CounterCells.Gaps),
+            ReaderDrops = Volatile.Read(ref CounterCells.ReaderDrops),
+            HandlerFaults = Volatile.Read(ref CounterCells.HandlerFaults),
+            FeedFaults = Volatile.Read(ref CounterCells.FeedFaults),
+            DecodeFaults = Volatile.Read(ref CounterCells.DecodeFaults),
             LogFaults = _logs.Faults,
             PacketsSent = below.PacketsSent,
             PacketsReceived = below.PacketsReceived,

@@ -20,7 +20,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
     // away by whatever may come before the next.
     private ITopicSender? _straight;
     private readonly PublishIntake _intake;
-    private readonly NodeTally _tally;
+    private readonly NodeCounterCells _counterCells;
     private readonly PublishLatency _latency;
     private LatencyProbe? _probe;
     // Null before the first feed.
@@ -36,11 +36,11 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
     private bool _laneFirst;
 
     public TopicPublisher(
-        INodeEnvironment environment, NodeTally tally, PublishBudget budget, PublishIntake intake, PublishLatency latency)
+        INodeEnvironment environment, NodeCounterCells counterCells, PublishBudget budget, PublishIntake intake, PublishLatency latency)
         : base(environment)
     {
         _intake = intake;
-        _tally = tally;
+        _counterCells = counterCells;
         _latency = latency;
         Gate = new PublishGate(environment, budget, intake, this);
     }
@@ -352,7 +352,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
             return TrySend(sender, request.Payload);
         }
 
-        _tally.CountPublished(request.Payload.Length);
+        _counterCells.CountPublished(request.Payload.Length);
         return true;
     }
 
@@ -362,7 +362,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         var probe = _latency.IsWatched ? (_probe ??= new LatencyProbe(_latency)).TryBegin() : null;
         if (sender.TrySend(payload, probe) >= 0)
         {
-            _tally.CountPublished(payload.Length);
+            _counterCells.CountPublished(payload.Length);
             return true;
         }
 
@@ -400,7 +400,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
             left--;
             if (sender.TrySend(message, null) >= 0)
             {
-                _tally.CountPublished(message.Length);
+                _counterCells.CountPublished(message.Length);
             }
             else if (!IsImpossible(sender, message.Length))
             {

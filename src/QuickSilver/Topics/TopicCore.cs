@@ -53,7 +53,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
 
     /// <summary>Made on the core thread, when the first endpoint comes that publishes.</summary>
     public TopicPublisher Publisher =>
-        _publisher ??= new TopicPublisher(Node.Environment, Node.Tally, Node.PublishBudget, Node.Intake, Node.Latency)
+        _publisher ??= new TopicPublisher(Node.Environment, Node.CounterCells, Node.PublishBudget, Node.Intake, Node.Latency)
         {
             Refused = OnTooLarge,
         };
@@ -188,7 +188,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
             }
         }
 
-        Node.Tally.CountDelivered(message.Length);
+        Node.CounterCells.CountDelivered(message.Length);
         foreach (var endpoint in _subscribers)
         {
             endpoint.Accept(message);
@@ -201,7 +201,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
 
     public void OnGap(in TopicGap gap)
     {
-        Node.Tally.Gaps += gap.Last - gap.First + 1;
+        Node.CounterCells.Gaps += gap.Last - gap.First + 1;
         var reason = GapReasons.Of(gap.Reason);
         ApiLog.GapTold(Node.Log, Name, gap.Sender, gap.First, gap.Last, reason.InWords());
         var notice = new GapNotice(new NodeId(gap.Sender.Id, gap.Sender.Incarnation), gap.First, gap.Last, reason);
@@ -279,25 +279,25 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
 
     public void OnHandlerFault(Exception exception, NodeId sender, long sequence)
     {
-        if (RepeatedEvent.IsLogged(++Node.Tally.HandlerFaults))
+        if (RepeatedEvent.IsLogged(++Node.CounterCells.HandlerFaults))
         {
-            ApiLog.HandlerThrew(Node.Log, exception, Name, sender, sequence, Node.Tally.HandlerFaults);
+            ApiLog.HandlerThrew(Node.Log, exception, Name, sender, sequence, Node.CounterCells.HandlerFaults);
         }
     }
 
     public void OnObserverFault(Exception exception)
     {
-        if (RepeatedEvent.IsLogged(++Node.Tally.HandlerFaults))
+        if (RepeatedEvent.IsLogged(++Node.CounterCells.HandlerFaults))
         {
-            ApiLog.ObserverThrew(Node.Log, exception, Name, Node.Tally.HandlerFaults);
+            ApiLog.ObserverThrew(Node.Log, exception, Name, Node.CounterCells.HandlerFaults);
         }
     }
 
     public void OnFeedFault(Exception exception)
     {
-        if (RepeatedEvent.IsLogged(++Node.Tally.FeedFaults))
+        if (RepeatedEvent.IsLogged(++Node.CounterCells.FeedFaults))
         {
-            ApiLog.FeedThrew(Node.Log, exception, Name, Node.Tally.FeedFaults);
+            ApiLog.FeedThrew(Node.Log, exception, Name, Node.CounterCells.FeedFaults);
         }
     }
 
@@ -311,9 +311,9 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
 
     public void OnDecodeFault(Exception exception, NodeId sender, long sequence)
     {
-        if (RepeatedEvent.IsLogged(++Node.Tally.DecodeFaults))
+        if (RepeatedEvent.IsLogged(++Node.CounterCells.DecodeFaults))
         {
-            ApiLog.PayloadUndecodable(Node.Log, exception, Name, sender, sequence, Node.Tally.DecodeFaults);
+            ApiLog.PayloadUndecodable(Node.Log, exception, Name, sender, sequence, Node.CounterCells.DecodeFaults);
         }
     }
 

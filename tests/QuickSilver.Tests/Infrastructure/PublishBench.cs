@@ -16,7 +16,7 @@ internal sealed class PublishBench
         Requests = new PublishRequestPool(QueueBytes);
         Lane = new PublishLane(QueueBytes);
         Intake = new PublishIntake(Core, Lane, Requests);
-        Publisher = new TopicPublisher(Core, new NodeTally(), Budget, Intake, new PublishLatency(Core, null));
+        Publisher = new TopicPublisher(Core, new NodeCounterCells(), Budget, Intake, new PublishLatency(Core, null));
         Number = Intake.Enter(Endpoint, Publisher);
     }
 

@@ -1,11 +1,12 @@
 namespace QuickSilver.Diagnostics;
 
-// What the public face counts. Each field has one writer, the core thread, but for those that say otherwise; anyone reads.
-internal sealed class NodeTally
+// The cells from which the counters of a node's public API are read, by any thread. The core thread is the only writer of a cell, unless a
+// comment says otherwise.
+internal sealed class NodeCounterCells
 {
     public long Published;
     public long PublishedBytes;
-    // Any thread, interlocked: a publish that waits is off the hot path anyway.
+    // Written interlocked by any thread: a publish that waits is not on the hot path.
     public long PublishWaits;
     public long Delivered;
     public long DeliveredBytes;
