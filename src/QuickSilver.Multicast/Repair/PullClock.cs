@@ -55,7 +55,7 @@ internal sealed class PullClock(MulticastOptions options, PullClock? others = nu
     /// <summary>The wait after the n-th request for a packet.</summary>
     public TimeSpan Wait(int asked)
     {
-        var wait = _answer.Mean > TimeSpan.Zero ? _answer.Mean + (_answer.Strays * 3) : others?.Wait(1) ?? options.PullRepeat;
+        var wait = _answer.Mean > TimeSpan.Zero ? _answer.Mean + (_answer.MeanDeviation * 3) : others?.Wait(1) ?? options.PullRepeat;
         wait = wait > options.PullRepeatMin ? wait : options.PullRepeatMin;
         wait = asked == 1 && _patience > wait ? _patience : wait;
         // A long wait is mostly the time that the answer takes, so only a short step doubles.

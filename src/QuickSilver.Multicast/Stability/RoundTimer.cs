@@ -34,7 +34,7 @@ internal sealed class RoundTimer(MulticastOptions options)
         Timeouts = 0;
         Last = now - _began[_round % RoundsTimed];
         _roundTrip.Add(Last);
-        Timeout = Clamp(_roundTrip.Mean + (_roundTrip.Strays * 4));
+        Timeout = Clamp(_roundTrip.Mean + (_roundTrip.MeanDeviation * 4));
         Allow(Last);
     }
 

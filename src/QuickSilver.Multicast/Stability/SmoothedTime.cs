@@ -5,18 +5,18 @@ internal struct SmoothedTime
 {
     public TimeSpan Mean { get; private set; }
 
-    public TimeSpan Strays { get; private set; }
+    public TimeSpan MeanDeviation { get; private set; }
 
     public void Add(TimeSpan sample)
     {
         if (Mean == TimeSpan.Zero)
         {
             Mean = sample;
-            Strays = sample / 2;
+            MeanDeviation = sample / 2;
             return;
         }
 
-        Strays += ((sample - Mean).Duration() - Strays) / 4;
+        MeanDeviation += ((sample - Mean).Duration() - MeanDeviation) / 4;
         Mean += (sample - Mean) / 8;
     }
 }
