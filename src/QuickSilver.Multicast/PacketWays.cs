@@ -25,7 +25,7 @@ internal sealed class PacketWays : IPacketHandler
         _context = context;
         _sent = sent;
         _views = views;
-        Ears = new GroupEars(context, context.Deaf.Report);
+        UnheardSenders = new UnheardSenders(context, context.Deaf.Report);
     }
 
     private enum Way : byte
@@ -36,7 +36,7 @@ internal sealed class PacketWays : IPacketHandler
         Unknown,
     }
 
-    private GroupEars Ears { get; }
+    private UnheardSenders UnheardSenders { get; }
 
     public void OnRun(IDatagramPort port)
     {
@@ -62,9 +62,9 @@ internal sealed class PacketWays : IPacketHandler
 
     public void OnViewClosed(RegionView view)
     {
-        if (!Ears.IsEmpty)
+        if (!UnheardSenders.IsEmpty)
         {
-            Ears.OnViewClosed(view, _views.All.FindLast(other => other.View.RegionId == view.RegionId)?.View);
+            UnheardSenders.OnViewClosed(view, _views.All.FindLast(other => other.View.RegionId == view.RegionId)?.View);
         }
     }
 
@@ -97,16 +97,16 @@ internal sealed class PacketWays : IPacketHandler
         {
             if (_way == Way.Group)
             {
-                Ears.OnProbe(region.View, sender, header.Sequence);
+                UnheardSenders.OnProbe(region.View, sender, header.Sequence);
             }
 
             return DropReason.None;
         }
 
-        Ears.OnAnswer(region.View, sender, notice.Word, region.MayHear);
+        UnheardSenders.OnAnswer(region.View, sender, notice.Word, region.MayHear);
         if (notice.Word == HearingWord.Unserved && region.View.Group is not null && region.IsSilent(sender))
         {
-            Ears.OnSilent(region.View, sender, region.MayHear);
+            UnheardSenders.OnSilent(region.View, sender, region.MayHear);
         }
 
         return DropReason.None;
@@ -114,13 +114,13 @@ internal sealed class PacketWays : IPacketHandler
 
     public void OnNodeGone(NodeKey node)
     {
-        Ears.ForgetSender(node);
+        UnheardSenders.ForgetSender(node);
         _context.Deaf.OnNodeGone(node);
     }
 
     public void Close()
     {
-        Ears.Close();
+        UnheardSenders.Close();
         _context.Deaf.Close();
     }
 
@@ -151,15 +151,15 @@ internal sealed class PacketWays : IPacketHandler
         if (_way == Way.Group)
         {
             stream.Heard.Set();
-            if (!Ears.IsEmpty)
+            if (!UnheardSenders.IsEmpty)
             {
-                Ears.OnHeard(region.View.RegionId, stream.Sender);
+                UnheardSenders.OnHeard(region.View.RegionId, stream.Sender);
             }
         }
         else if (_way == Way.Unicast && region is { SupersededAt: 0, View.Group: not null } && !stream.IsSenderGone
             && stream.Heard.IsSilent(_context.Environment.Now))
         {
-            Ears.OnSilent(region.View, stream.Sender, region.MayHear);
+            UnheardSenders.OnSilent(region.View, stream.Sender, region.MayHear);
         }
     }
 }

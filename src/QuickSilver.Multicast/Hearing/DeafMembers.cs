@@ -245,7 +245,7 @@ internal sealed class DeafMembers
         var view = _viewOf(region.View.RegionId) ?? region.View;
         foreach (var (member, saidAt) in region.Members.ToArray())
         {
-            if (saidAt != TimeSpan.MinValue && now - saidAt <= Ear.RefreshEvery * 3)
+            if (saidAt != TimeSpan.MinValue && now - saidAt <= GroupHearing.RefreshEvery * 3)
             {
                 continue;
             }

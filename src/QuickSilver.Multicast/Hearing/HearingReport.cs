@@ -21,7 +21,7 @@ internal sealed class HearingReport
 
     public HearingReport(MulticastContext context) => _context = context;
 
-    public GroupEars? Ears { get; set; }
+    public UnheardSenders? UnheardSenders { get; set; }
 
     public DeafMembers? Deaf { get; set; }
 
@@ -44,7 +44,7 @@ internal sealed class HearingReport
 
     private void Tell()
     {
-        var (silentCount, sender, view) = Ears?.Silent() ?? default;
+        var (silentCount, sender, view) = UnheardSenders?.Silent() ?? default;
         var (deafCount, member) = Deaf?.Deaf() ?? default;
         _context.Counters.UnheardSenders = silentCount;
         _context.Counters.DeafMembers = deafCount;

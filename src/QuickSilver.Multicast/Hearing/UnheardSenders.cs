@@ -5,10 +5,10 @@ namespace QuickSilver.Multicast.Hearing;
 
 // The member's side of hearing: the senders that this member does not hear over a region's group. An entry is created only when a unicast
 // packet arrives while the group is silent, so there are no entries and no questions while multicast works.
-internal sealed class GroupEars
+internal sealed class UnheardSenders
 {
     // A limit on the entries. Pairs of region and sender beyond it get no copies: repairs serve them.
-    private const int MostEars = 1 << 14;
+    private const int MostEntries = 1 << 14;
     // The delay before the first question. Packets over the group that a unicast packet has overtaken arrive meanwhile, and the members of
     // a region do not ask at the same moment.
     private static readonly TimeSpan LeastGrace = TimeSpan.FromMilliseconds(20);
@@ -16,18 +16,18 @@ internal sealed class GroupEars
     private static readonly TimeSpan GracePerMember = TimeSpan.FromMicroseconds(40);
     private static readonly TimeSpan MostGrace = TimeSpan.FromMilliseconds(400);
 
-    private readonly Dictionary<(ulong Region, NodeKey Sender), Entry> _ears = [];
+    private readonly Dictionary<(ulong Region, NodeKey Sender), Entry> _entries = [];
     private readonly MulticastContext _context;
     private readonly HearingReport _report;
 
-    public GroupEars(MulticastContext context, HearingReport report)
+    public UnheardSenders(MulticastContext context, HearingReport report)
     {
         _context = context;
         _report = report;
-        report.Ears = this;
+        report.UnheardSenders = this;
     }
 
-    public bool IsEmpty => _ears.Count == 0;
+    public bool IsEmpty => _entries.Count == 0;
 
     /// <summary>A unicast packet of the sender arrived, and its group has been silent for a while.</summary>
     public void OnSilent(RegionView view, NodeKey sender, bool mayHear) => FindOrAdd(view, sender, mayHear);
@@ -35,33 +35,33 @@ internal sealed class GroupEars
     /// <summary>A packet of the sender came over the group.</summary>
     public void OnHeard(ulong region, NodeKey sender)
     {
-        if (_ears.TryGetValue((region, sender), out var entry))
+        if (_entries.TryGetValue((region, sender), out var entry))
         {
-            bool wasDeaf = entry.Ear.IsDeaf;
-            Wake(entry, wasDeaf, entry.Ear.OnHeard(_context.Environment.Now));
+            bool wasDeaf = entry.Hearing.IsDeaf;
+            Wake(entry, wasDeaf, entry.Hearing.OnHeard(_context.Environment.Now));
         }
     }
 
     /// <summary>A probe came over the group.</summary>
     public void OnProbe(RegionView view, NodeKey sender, long number)
     {
-        if (_ears.TryGetValue((view.RegionId, sender), out var entry))
+        if (_entries.TryGetValue((view.RegionId, sender), out var entry))
         {
             entry.View = view;
-            bool wasDeaf = entry.Ear.IsDeaf;
-            Wake(entry, wasDeaf, entry.Ear.OnProbe(number, _context.Environment.Now));
+            bool wasDeaf = entry.Hearing.IsDeaf;
+            Wake(entry, wasDeaf, entry.Hearing.OnProbe(number, _context.Environment.Now));
         }
     }
 
     /// <summary>The sender answered by unicast.</summary>
     public void OnAnswer(RegionView view, NodeKey sender, HearingWord word, bool mayHear)
     {
-        var entry = word == HearingWord.Served ? FindOrAdd(view, sender, mayHear) : _ears.GetValueOrDefault((view.RegionId, sender));
+        var entry = word == HearingWord.Served ? FindOrAdd(view, sender, mayHear) : _entries.GetValueOrDefault((view.RegionId, sender));
         if (entry is not null)
         {
             entry.View = view;
-            bool wasDeaf = entry.Ear.IsDeaf;
-            Wake(entry, wasDeaf, entry.Ear.OnAnswer(word));
+            bool wasDeaf = entry.Hearing.IsDeaf;
+            Wake(entry, wasDeaf, entry.Hearing.OnAnswer(word));
         }
     }
 
@@ -76,7 +76,7 @@ internal sealed class GroupEars
             return;
         }
 
-        foreach (var entry in _ears.Values)
+        foreach (var entry in _entries.Values)
         {
             entry.View = entry.View.RegionId == view.RegionId && entry.View.Number == view.Number ? other : entry.View;
         }
@@ -90,10 +90,10 @@ internal sealed class GroupEars
     public (int Count, NodeKey Sender, RegionView? View) Silent()
     {
         var senders = new SortedDictionary<NodeKey, RegionView>();
-        foreach (var entry in _ears.Values)
+        foreach (var entry in _entries.Values)
         {
             // A node whose options exclude groups hears none by choice.
-            if (entry.Ear.IsDeaf && !_context.Options.Unicast
+            if (entry.Hearing.IsDeaf && !_context.Options.Unicast
                 && (!senders.TryGetValue(entry.Sender, out var known) || entry.View.RegionId < known.RegionId))
             {
                 senders[entry.Sender] = entry.View;
@@ -111,19 +111,19 @@ internal sealed class GroupEars
     private Entry? FindOrAdd(RegionView view, NodeKey sender, bool mayHear)
     {
         var key = (view.RegionId, sender);
-        if (_ears.TryGetValue(key, out var entry))
+        if (_entries.TryGetValue(key, out var entry))
         {
             entry.View = view;
             return entry;
         }
 
-        if (_ears.Count >= MostEars)
+        if (_entries.Count >= MostEntries)
         {
             return null;
         }
 
         entry = new Entry(this, view, sender, mayHear);
-        _ears.Add(key, entry);
+        _entries.Add(key, entry);
         _context.Environment.Schedule(entry.Alarm, mayHear ? Grace(view) : LeastGrace);
         return entry;
     }
@@ -147,7 +147,7 @@ internal sealed class GroupEars
 
     private void NoteChange(Entry entry, bool wasDeaf)
     {
-        if (entry.Ear.IsDeaf != wasDeaf)
+        if (entry.Hearing.IsDeaf != wasDeaf)
         {
             _report.OnChange();
         }
@@ -155,12 +155,12 @@ internal sealed class GroupEars
 
     private void OnDue(Entry entry)
     {
-        bool wasDeaf = entry.Ear.IsDeaf;
-        var (say, again) = entry.Ear.OnDue();
+        bool wasDeaf = entry.Hearing.IsDeaf;
+        var (say, again) = entry.Hearing.OnDue();
         if (say is { } word && _context.Directory.Find(entry.Sender) is { } address)
         {
             Span<byte> packet = stackalloc byte[HearingNotice.Bytes];
-            new HearingNotice(entry.Sender, word).Write(packet, _context.Template(entry.View), entry.Ear.LastProbe);
+            new HearingNotice(entry.Sender, word).Write(packet, _context.Template(entry.View), entry.Hearing.LastProbe);
             _context.SendControl(packet, address);
         }
 
@@ -170,7 +170,7 @@ internal sealed class GroupEars
         }
         else
         {
-            _ears.Remove((entry.View.RegionId, entry.Sender));
+            _entries.Remove((entry.View.RegionId, entry.Sender));
         }
 
         NoteChange(entry, wasDeaf);
@@ -178,17 +178,17 @@ internal sealed class GroupEars
 
     private void Forget(Predicate<Entry> isMeant)
     {
-        if (_ears.Count == 0)
+        if (_entries.Count == 0)
         {
             return;
         }
 
-        foreach (var (key, entry) in _ears.ToArray())
+        foreach (var (key, entry) in _entries.ToArray())
         {
             if (isMeant(entry))
             {
                 _context.Environment.Cancel(entry.Alarm);
-                _ears.Remove(key);
+                _entries.Remove(key);
                 NoteChange(entry, wasDeaf: false);
             }
         }
@@ -196,18 +196,18 @@ internal sealed class GroupEars
 
     private sealed class Entry
     {
-        public Entry(GroupEars owner, RegionView view, NodeKey sender, bool mayHear)
+        public Entry(UnheardSenders owner, RegionView view, NodeKey sender, bool mayHear)
         {
             View = view;
             Sender = sender;
-            Ear = new Ear(mayHear);
+            Hearing = new GroupHearing(mayHear);
             Alarm = new Alarm(() => owner.OnDue(this));
         }
 
         // The newest view in which the sender was silent or sent an answer.
         public RegionView View { get; set; }
         public NodeKey Sender { get; }
-        public Ear Ear { get; }
+        public GroupHearing Hearing { get; }
         public Alarm Alarm { get; }
     }
 }

@@ -1,9 +1,9 @@
 namespace QuickSilver.Multicast.Hearing;
 
-internal enum EarState : byte
+internal enum HearingState : byte
 {
     // A packet came by unicast and none over the group. One may still be on its way.
-    Wondering,
+    Suspecting,
     // Probes were requested.
     Asking,
     // This member reports that it is deaf; the sender has not confirmed it yet.
@@ -11,9 +11,9 @@ internal enum EarState : byte
     // The sender has confirmed that it sends copies.
     Served,
     // The group is heard again, and this member reports it; the sender has not confirmed it yet.
-    Back,
+    Recovered,
     // The group was heard a moment ago, so no probe is requested for now.
-    Content,
+    Hearing,
     // The sender sends to no groups.
     Exempt,
 }
@@ -27,7 +27,7 @@ internal enum EarState : byte
 // until the sender confirms that it has removed the member from its list. What goes wrong: either side may forget (a view is closed, or a
 // region is no longer known), so a served member repeats its report now and then, and the sender notifies members that have not repeated
 // it.
-internal sealed class Ear
+internal sealed class GroupHearing
 {
     public static readonly TimeSpan AskEvery = TimeSpan.FromMilliseconds(200);
     // A report is repeated after this time, which doubles up to RefreshEvery. A served member repeats its report every RefreshEvery.
@@ -36,10 +36,10 @@ internal sealed class Ear
     private const int AnswersUntilDeaf = 3;
     private const int MostAskDoublings = 3;
     // So many moments at which a packet came over the group, at least CountEvery apart and none later than ForgetAfter after the last.
-    private const int MomentsUntilBack = 3;
+    private const int MomentsUntilRecovered = 3;
     private static readonly TimeSpan CountEvery = TimeSpan.FromMilliseconds(300);
     private static readonly TimeSpan ForgetAfter = TimeSpan.FromSeconds(20);
-    private static readonly TimeSpan ContentFor = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan HearingFor = TimeSpan.FromSeconds(1);
 
     private int _answers;
     private int _unanswered;
@@ -49,15 +49,15 @@ internal sealed class Ear
     private TimeSpan _repeat;
 
     /// <param name="mayHear">Whether this node has a port in the group. If not, no question is necessary.</param>
-    public Ear(bool mayHear) => State = mayHear ? EarState.Wondering : EarState.Deaf;
+    public GroupHearing(bool mayHear) => State = mayHear ? HearingState.Suspecting : HearingState.Deaf;
 
-    public EarState State { get; private set; }
+    public HearingState State { get; private set; }
 
     /// <summary>The number of the last probe heard.</summary>
     public long LastProbe { get; private set; }
 
     /// <summary>Whether this member receives nothing over the group, as far as it knows.</summary>
-    public bool IsDeaf => State is EarState.Deaf or EarState.Served && _moments == 0;
+    public bool IsDeaf => State is HearingState.Deaf or HearingState.Served && _moments == 0;
 
     /// <summary>
     /// Called at the time that was returned last. Returns what to send, and when to call again; null and null: the entry can be removed.
@@ -66,27 +66,27 @@ internal sealed class Ear
     {
         switch (State)
         {
-            case EarState.Wondering:
-                State = EarState.Asking;
+            case HearingState.Suspecting:
+                State = HearingState.Asking;
                 return (HearingWord.Asks, AskEvery);
-            case EarState.Asking:
+            case HearingState.Asking:
                 _answers += _isAnswered ? 1 : 0;
                 _unanswered = _isAnswered ? 0 : _unanswered + 1;
                 _isAnswered = false;
                 if (_answers >= AnswersUntilDeaf)
                 {
-                    State = EarState.Deaf;
+                    State = HearingState.Deaf;
                     return (HearingWord.Deaf, Repeat());
                 }
 
                 return (HearingWord.Asks, AskEvery * (1 << Math.Min(_unanswered, MostAskDoublings)));
-            case EarState.Deaf:
+            case HearingState.Deaf:
                 return (HearingWord.Deaf, Repeat());
-            case EarState.Served:
+            case HearingState.Served:
                 return (HearingWord.Deaf, RefreshEvery);
-            case EarState.Back:
+            case HearingState.Recovered:
                 return (HearingWord.Hears, Repeat());
-            case EarState.Exempt:
+            case HearingState.Exempt:
                 return (null, RefreshEvery);
             default:
                 return (null, null);
@@ -110,25 +110,25 @@ internal sealed class Ear
     /// </summary>
     public TimeSpan? OnHeard(TimeSpan now)
     {
-        if (State is EarState.Wondering or EarState.Asking)
+        if (State is HearingState.Suspecting or HearingState.Asking)
         {
-            State = EarState.Content;
-            return ContentFor;
+            State = HearingState.Hearing;
+            return HearingFor;
         }
 
-        if (State is not (EarState.Deaf or EarState.Served) || (_moments > 0 && now - _countedAt < CountEvery))
+        if (State is not (HearingState.Deaf or HearingState.Served) || (_moments > 0 && now - _countedAt < CountEvery))
         {
             return null;
         }
 
         _moments = _moments > 0 && now - _countedAt > ForgetAfter ? 1 : _moments + 1;
         _countedAt = now;
-        if (_moments < MomentsUntilBack)
+        if (_moments < MomentsUntilRecovered)
         {
             return null;
         }
 
-        State = EarState.Back;
+        State = HearingState.Recovered;
         _repeat = TimeSpan.Zero;
         return TimeSpan.Zero;
     }
@@ -140,21 +140,21 @@ internal sealed class Ear
     {
         switch (word)
         {
-            case HearingWord.Served when State is not (EarState.Served or EarState.Back or EarState.Exempt):
-                State = EarState.Served;
+            case HearingWord.Served when State is not (HearingState.Served or HearingState.Recovered or HearingState.Exempt):
+                State = HearingState.Served;
                 return RefreshEvery;
-            case HearingWord.Unserved when State == EarState.Asking:
+            case HearingWord.Unserved when State == HearingState.Asking:
                 _isAnswered = true;
                 return null;
-            case HearingWord.Unserved when State == EarState.Served:
-                State = EarState.Deaf;
+            case HearingWord.Unserved when State == HearingState.Served:
+                State = HearingState.Deaf;
                 _repeat = TimeSpan.Zero;
                 return TimeSpan.Zero;
-            case HearingWord.Unserved when State == EarState.Back:
-                State = EarState.Content;
-                return ContentFor;
+            case HearingWord.Unserved when State == HearingState.Recovered:
+                State = HearingState.Hearing;
+                return HearingFor;
             case HearingWord.NoGroups:
-                State = EarState.Exempt;
+                State = HearingState.Exempt;
                 return RefreshEvery;
             default:
                 return null;
