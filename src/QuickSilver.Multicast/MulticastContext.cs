@@ -29,9 +29,9 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     private PullDrafts? _pullDrafts;
     private ReassemblyBudget? _reassembly;
     private RepairBudget? _repairs;
-    private SuspicionPace? _suspicions;
+    private SuspicionRateLimit? _suspicions;
     // Null until the service or another node asks for an echo.
-    private EchoDesk? _echoes;
+    private EchoExchange? _echoes;
     private RateLimit? _checks;
     private long _unicastDrops;
     private TimeSpan _dropsSampledAt = TimeSpan.MinValue;
@@ -110,7 +110,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     /// <summary>A member does not answer: the membership service finds out which of both is at fault.</summary>
     public void ReportSuspect(NodeKey member, string reason)
     {
-        if ((_suspicions ??= new SuspicionPace()).IsDue(member, Environment.Now))
+        if ((_suspicions ??= new SuspicionRateLimit()).IsDue(member, Environment.Now))
         {
             Membership.ReportSuspect(member, reason);
         }
@@ -169,7 +169,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
         return true;
     }
 
-    public EchoDesk Echoes => _echoes ??= new EchoDesk(this);
+    public EchoExchange Echoes => _echoes ??= new EchoExchange(this);
 
     public void Close()
     {

@@ -13,7 +13,7 @@ namespace QuickSilver.Multicast.Reachability;
 //
 // Each target is asked several times within the wait, so one lost datagram does not make a member appear dead. A reply that comes after
 // its inquiry has ended counts for the next inquiry: if every reply is late, no member is dead.
-internal sealed class EchoDesk(MulticastContext context)
+internal sealed class EchoExchange(MulticastContext context)
 {
     // The limit of concurrent inquiries. The service needs no more, and takes an inquiry without a result for no finding.
     private const int MaxOpen = 64;
@@ -130,7 +130,7 @@ internal sealed class EchoDesk(MulticastContext context)
 
     private sealed class Inquiry
     {
-        private readonly EchoDesk _desk;
+        private readonly EchoExchange _exchange;
         private readonly ImmutableArray<IPEndPoint> _targets;
         private readonly TimeSpan _wait;
         private readonly Action<EchoesAnswered> _completed;
@@ -138,13 +138,13 @@ internal sealed class EchoDesk(MulticastContext context)
         private readonly Alarm _alarm;
         private int _tries;
 
-        public Inquiry(EchoDesk desk, ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<EchoesAnswered> completed)
+        public Inquiry(EchoExchange exchange, ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<EchoesAnswered> completed)
         {
-            _desk = desk;
+            _exchange = exchange;
             _targets = targets;
             _wait = wait;
             _completed = completed;
-            _begun = desk.Now;
+            _begun = exchange.Now;
             _alarm = new Alarm(Try);
         }
 
@@ -158,20 +158,20 @@ internal sealed class EchoDesk(MulticastContext context)
 
             foreach (var target in _targets)
             {
-                if (!_desk.HasAnswered(target, _begun))
+                if (!_exchange.HasAnswered(target, _begun))
                 {
-                    _desk.Send(target, isFirst: _tries == 1);
+                    _exchange.Send(target, isFirst: _tries == 1);
                 }
             }
 
-            _desk.Schedule(_alarm, _wait / Tries);
+            _exchange.Schedule(_alarm, _wait / Tries);
         }
 
         public void OnAnswer()
         {
             foreach (var target in _targets)
             {
-                if (!_desk.HasAnswered(target, _begun))
+                if (!_exchange.HasAnswered(target, _begun))
                 {
                     return;
                 }
@@ -180,18 +180,18 @@ internal sealed class EchoDesk(MulticastContext context)
             Complete(_begun);
         }
 
-        public void Cancel() => _desk.Cancel(_alarm);
+        public void Cancel() => _exchange.Cancel(_alarm);
 
         private void Complete(TimeSpan since)
         {
             Cancel();
-            _desk._open.Remove(this);
+            _exchange._open.Remove(this);
             ulong any = 0;
             ulong first = 0;
             for (int i = 0; i < _targets.Length; i++)
             {
-                any |= _desk.HasAnswered(_targets[i], since) ? 1UL << i : 0;
-                first |= _desk.HasAnsweredFirst(_targets[i], since) ? 1UL << i : 0;
+                any |= _exchange.HasAnswered(_targets[i], since) ? 1UL << i : 0;
+                first |= _exchange.HasAnsweredFirst(_targets[i], since) ? 1UL << i : 0;
             }
 
             _completed(new EchoesAnswered(any, first));

@@ -4,7 +4,7 @@ namespace QuickSilver.Multicast.Reachability;
 
 // Limits how often a silent member is reported to the service. A report must be repeated, because it expires, but a busy ring would repeat
 // it forty times per second.
-internal sealed class SuspicionPace
+internal sealed class SuspicionRateLimit
 {
     private const int MaxKnown = 256;
     private static readonly TimeSpan Least = TimeSpan.FromMilliseconds(250);
