@@ -81,12 +81,12 @@ internal sealed class Assembly(ReassemblyBudget budget)
 
     public void Release()
     {
-        budget.GiveBack(_share, _total - _extensionBytes);
+        budget.ReturnBytes(_share, _total - _extensionBytes);
         budget.Return(this);
     }
 
     /// <summary>Returns a large buffer to the pool that it was rented from. The garbage collector frees a small one.</summary>
-    public void LetBufferGo()
+    public void ReleaseBuffer()
     {
         if (_buffer.Length > ReassemblyBudget.MaxKeptBytes)
         {
@@ -109,7 +109,7 @@ internal sealed class Assembly(ReassemblyBudget budget)
 
     private void Fit(int bytes)
     {
-        LetBufferGo();
+        ReleaseBuffer();
         _buffer = bytes > ReassemblyBudget.MaxKeptBytes
             ? ArrayPool<byte>.Shared.Rent(bytes)
             : GC.AllocateUninitializedArray<byte>((int)BitOperations.RoundUpToPowerOf2((uint)bytes));

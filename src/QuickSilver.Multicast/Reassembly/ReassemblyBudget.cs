@@ -107,7 +107,7 @@ internal sealed class ReassemblyBudget
         return true;
     }
 
-    public void GiveBack(ReassemblyShare share, int bytes)
+    public void ReturnBytes(ReassemblyShare share, int bytes)
     {
         if (share == ReassemblyShare.Copies)
         {
@@ -143,7 +143,7 @@ internal sealed class ReassemblyBudget
     {
         if (assembly.Buffer.Length > MaxKeptBytes || _pooledBytes + assembly.Buffer.Length > MaxPooledBytes)
         {
-            assembly.LetBufferGo();
+            assembly.ReleaseBuffer();
         }
 
         if (_pool.Count < MaxPooled)
@@ -184,7 +184,7 @@ internal sealed class ReassemblyBudget
     private void Serve(Line line)
     {
         line.NoteMoves(_pieces, _environment.Now);
-        line.IsOverdue = _environment.Now - line.StillSince >= Patience;
+        line.IsOverdue = _environment.Now - line.UnchangedSince >= Patience;
         while (line.Waiting.TryPeek(out var first))
         {
             long taken = line.Moves;
@@ -218,7 +218,7 @@ internal sealed class ReassemblyBudget
         public Queue<StreamAssembler> Waiting { get; } = new();
         // Whether the first stream may exceed the limit.
         public bool IsOverdue { get; set; }
-        public TimeSpan StillSince { get; private set; }
+        public TimeSpan UnchangedSince { get; private set; }
         private long _movesWhenSeen = -1;
 
         /// <summary>Returns false when there is too little, or when other streams wait.</summary>
@@ -244,7 +244,7 @@ internal sealed class ReassemblyBudget
             if (Moves + pieces != _movesWhenSeen)
             {
                 _movesWhenSeen = Moves + pieces;
-                StillSince = now;
+                UnchangedSince = now;
             }
         }
     }

@@ -16,25 +16,25 @@ namespace QuickSilver.Multicast.Sending;
 // members are asked whether they hear it.
 internal sealed class Announcements
 {
-    // After so many unanswered announcements, single members get them too: the first time FirstRound members, then NextRound members each
+    // After so many unanswered announcements, single members get them too: the first time FirstMembers members, then NextMembers members each
     // time.
     private const int UnansweredUntilUnicast = 3;
-    private const int FirstRound = 32;
-    private const int NextRound = 8;
+    private const int FirstMembers = 32;
+    private const int NextMembers = 8;
     // While a best-effort stream sends, so many members per second are asked whether they hear it, because it is never acknowledged.
-    private const int BestEffortRound = 128;
-    private static readonly TimeSpan RoundEvery = TimeSpan.FromSeconds(1);
+    private const int BestEffortMembers = 128;
+    private static readonly TimeSpan RotationEvery = TimeSpan.FromSeconds(1);
 
     private readonly MulticastContext _context;
     private readonly RegionSender _stream;
     private readonly IDisseminator _path;
     private readonly PacketTemplate _template;
-    private readonly AnnouncePace _pace;
+    private readonly AnnouncementInterval _interval;
     private readonly Alarm _alarm;
     // The announcements since the last acknowledgement.
     private int _unanswered;
-    private MemberRound? _round;
-    private TimeSpan _roundAt;
+    private MemberRotation? _rotation;
+    private TimeSpan _rotationAt;
 
     public Announcements(MulticastContext context, RegionSender stream, IDisseminator path, in PacketTemplate template)
     {
@@ -42,34 +42,34 @@ internal sealed class Announcements
         _stream = stream;
         _path = path;
         _template = template;
-        _pace = new AnnouncePace(context.Options.AnnounceAfter, context.Options.AnnounceMax);
+        _interval = new AnnouncementInterval(context.Options.AnnounceAfter, context.Options.AnnounceMax);
         _alarm = new Alarm(Announce);
     }
 
     public bool IsDue => _alarm.IsPending;
 
-    private MemberRound Round => _round ??= new MemberRound(_context, _stream.View);
+    private MemberRotation Rotation => _rotation ??= new MemberRotation(_context, _stream.View);
 
     /// <summary>
     /// Schedules an announcement after packets were sent, which happens unless more is sent or everything is acknowledged.
     /// </summary>
-    public void Start() => _context.Environment.Schedule(_alarm, _pace.First());
+    public void Start() => _context.Environment.Schedule(_alarm, _interval.First());
 
     /// <summary>Announces now, and continues with the shortest interval.</summary>
     public void StartNow()
     {
-        _pace.First();
+        _interval.First();
         Announce();
     }
 
     /// <summary>Stops, because everything is known to be held and consumed.</summary>
     public void Rest() => _context.Environment.Cancel(_alarm);
 
-    public void OnSent(long through, TimeSpan now) => _pace.OnSent(through, now);
+    public void OnSent(long through, TimeSpan now) => _interval.OnSent(through, now);
 
     public void OnAnswered() => _unanswered = 0;
 
-    public void OnAcknowledged(long through, TimeSpan now) => _pace.OnAcknowledged(through, now);
+    public void OnAcknowledged(long through, TimeSpan now) => _interval.OnAcknowledged(through, now);
 
     public void SendToAll()
     {
@@ -89,10 +89,10 @@ internal sealed class Announcements
     public void CheckHearing()
     {
         var now = _context.Environment.Now;
-        if (_path.UsesGroup && _context.Options.CopiesToDeaf && now >= _roundAt)
+        if (_path.UsesGroup && _context.Options.CopiesToDeaf && now >= _rotationAt)
         {
-            _roundAt = now + RoundEvery;
-            Round.Check(_context.Deaf, BestEffortRound);
+            _rotationAt = now + RotationEvery;
+            Rotation.Check(_context.Deaf, BestEffortMembers);
         }
     }
 
@@ -110,10 +110,10 @@ internal sealed class Announcements
         _path.Spread(packet);
         if (_stream.IsReliable && _path.UsesGroup && ++_unanswered >= UnansweredUntilUnicast)
         {
-            Round.Send(packet, _unanswered == UnansweredUntilUnicast ? FirstRound : NextRound);
+            Rotation.Send(packet, _unanswered == UnansweredUntilUnicast ? FirstMembers : NextMembers);
         }
 
-        _context.Environment.Schedule(_alarm, _pace.Next());
+        _context.Environment.Schedule(_alarm, _interval.Next());
     }
 
     private void Write(Span<byte> packet)

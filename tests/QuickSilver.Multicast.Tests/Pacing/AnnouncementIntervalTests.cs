@@ -2,9 +2,9 @@ using QuickSilver.Multicast.Pacing;
 
 namespace QuickSilver.Multicast.Tests.Pacing;
 
-public sealed class AnnouncePaceTests
+public sealed class AnnouncementIntervalTests
 {
-    private readonly AnnouncePace _pace = new(Milliseconds(5), Milliseconds(250));
+    private readonly AnnouncementInterval _pace = new(Milliseconds(5), Milliseconds(250));
 
     private static TimeSpan Milliseconds(int count) => TimeSpan.FromMilliseconds(count);
 

@@ -8,7 +8,7 @@ namespace QuickSilver.Multicast.Pacing;
 // acknowledgement that comes after an announcement does not show how long an acknowledgement takes, so it is not measured. Instead the
 // first wait of the next packet doubles, until an acknowledgement comes without an announcement (Karn and Partridge's rule for
 // retransmissions).
-internal sealed class AnnouncePace
+internal sealed class AnnouncementInterval
 {
     private readonly TimeSpan _least;
     private readonly TimeSpan _most;
@@ -20,7 +20,7 @@ internal sealed class AnnouncePace
     private long _timed;
     private bool _isAnnounced;
 
-    public AnnouncePace(TimeSpan least, TimeSpan most)
+    public AnnouncementInterval(TimeSpan least, TimeSpan most)
     {
         _least = _first = _wait = least;
         _most = most;
