@@ -18,19 +18,19 @@ using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast;
 
-// What every part of one node's multicast shares.
+// What all parts of one node's multicast share.
 internal sealed class MulticastContext(INodeEnvironment environment, MulticastOptions options, IMembership membership)
 {
     private static readonly TimeSpan DropSampleInterval = TimeSpan.FromMilliseconds(20);
 
-    // Made when first used: a node that has no topic open needs none of them.
+    // These objects are created when they are first used: a node without open topics needs none of them.
     private Token? _token;
     private byte[]? _fullPacket;
     private PullDrafts? _pullDrafts;
     private ReassemblyBudget? _reassembly;
     private RepairBudget? _repairs;
     private SuspicionRateLimit? _suspicions;
-    // Null until the service or another node asks for an echo.
+    // Null until the service or another node requests an echo.
     private EchoExchange? _echoes;
     private RateLimit? _checks;
     private long _unicastDrops;
@@ -47,23 +47,24 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     public ReassemblyBudget Reassembly => _reassembly ??= new ReassemblyBudget(Environment, Options.ReassemblyBytes);
     public NodeKey Self => Membership.Self;
     public Troubles Troubles => field ??= new();
-    // Said once: each group would say the same.
+    // Set after the first warning, because each group would repeat it.
     public bool HasToldOfPorts { get; set; }
     public ILogger Log { get; set; } = NullLogger.Instance;
 
-    /// <summary>Who does not hear this node over a group.</summary>
+    /// <summary>The members that do not hear this node over a group.</summary>
     public DeafMembers Deaf { get; set; } = null!;
 
-    /// <summary>The token under the hand, of whichever ring, and a packet of the largest size: each used within one call.</summary>
+    /// <summary>The token of any ring, and a packet of the largest size. Each is used within one call only.</summary>
     public Token Token => _token ??= new Token();
     public PullDrafts PullDrafts => _pullDrafts ??= new PullDrafts();
     public byte[] FullPacket => _fullPacket ??= new byte[Options.PacketBytes];
 
-    /// <summary>The node's unicast port: tokens, pulls, acknowledgements and repairs.</summary>
+    /// <summary>The unicast port of the node, for tokens, pulls, acknowledgements and repairs.</summary>
     public required IDatagramPort ControlPort { get; init; }
 
     /// <summary>
-    /// Datagrams that the kernel dropped at the unicast port, where copies come too. Sampled: reading it may cost a system call.
+    /// The datagrams that the kernel dropped at the unicast port, where copies arrive too. The value is sampled, because reading it may
+    /// cost a system call.
     /// </summary>
     public long UnicastDrops
     {
@@ -82,16 +83,18 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
         }
     }
 
-    /// <summary>An acknowledgement freed room or settled a stream.</summary>
+    /// <summary>Called when an acknowledgement has freed room or settled a stream.</summary>
     public required Action OnSenderProgress { get; init; }
 
-    /// <summary>Something waits for another node, and may for long.</summary>
+    /// <summary>Called when something waits for another node, and may wait for long.</summary>
     public required Action OnWait { get; init; }
 
-    /// <summary>This node cannot go on: it leaves the cluster, so that the others do, and says why to those above.</summary>
+    /// <summary>
+    /// Leaves the cluster because this node cannot continue, so that the others can, and passes the reason to the layer above.
+    /// </summary>
     public void GiveUp(string reason) => Membership.GiveUp(reason);
 
-    /// <summary>Members of the view that were removed before this node came to know of it.</summary>
+    /// <summary>The members of the view that were removed before this node learnt of it.</summary>
     public List<NodeKey> AbsentFrom(RegionView view)
     {
         var absent = Directory.Lacking(view.Members.AsSpan());
@@ -102,12 +105,12 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     public PacketTemplate Template(RegionView view) =>
         new(Options.ClusterId, Self.Id, Self.Incarnation, view.RegionId, view.Number);
 
-    /// <summary>For what concerns no view.</summary>
+    /// <summary>A template for packets that concern no view.</summary>
     public PacketTemplate Template() => new(Options.ClusterId, Self.Id, Self.Incarnation, 0, 0);
 
     public void SendControl(ReadOnlySpan<byte> packet, DatagramAddress to) => ControlPort.Send(packet, packet.Length, to);
 
-    /// <summary>A member does not answer: the membership service finds out which of both is at fault.</summary>
+    /// <summary>Reports a member that does not answer. The membership service determines which of the two nodes is faulty.</summary>
     public void ReportSuspect(NodeKey member, string reason)
     {
         if ((_suspicions ??= new SuspicionRateLimit()).IsDue(member, Environment.Now))
@@ -116,12 +119,13 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
         }
     }
 
-    /// <summary>What is sent again for others; with whom it is for told first.</summary>
+    /// <summary>The budget for retransmissions to others. The requester is set first.</summary>
     public RepairBudget Repairs => _repairs ??= new RepairBudget(Environment, Options);
 
     /// <summary>
-    /// A sender has had no acknowledgement of a view for so long. Where the sender is no member of it, or all others of it are silent,
-    /// nobody else might notice: the first that lives sends the acknowledgements. Whoever of the others is silent is missed by that one.
+    /// Suspects the leader of a view whose sender has had no acknowledgement for so long. If the sender is not a member of the view, or
+    /// all its other members are silent, no other node might notice. The first live member sends the acknowledgements; it detects any
+    /// other member that is silent.
     /// </summary>
     public void SuspectIfSilent(LiveMembers live, RegionView view, TimeSpan silence)
     {
@@ -132,7 +136,9 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
         }
     }
 
-    /// <summary>False when this node has sent as much again as it may for now: who asked will ask again, as a rule another.</summary>
+    /// <summary>
+    /// Returns false if this node has retransmitted as much as it may for now. The requester will ask again, usually another member.
+    /// </summary>
     public bool MayRepair()
     {
         if (Repairs.Allows())
@@ -144,7 +150,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
         return false;
     }
 
-    /// <summary>False when this node has sent as many packets as it may for now to members that had not asked.</summary>
+    /// <summary>Returns false if this node has sent as many packets as it may for now to members that have not asked.</summary>
     public bool MayCheck()
     {
         double rate = Options.ChecksPerSecond;
@@ -152,11 +158,14 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
         return _checks.TryTake(Environment.Now, 1);
     }
 
-    /// <summary>False: the system did not take it.</summary>
+    /// <summary>Returns false if the system did not accept the packet.</summary>
     public bool SendRepair(ReadOnlySpan<byte> packet, DatagramAddress to) =>
         OnRepair(packet.Length, ControlPort.Send(packet, packet.Length, to));
 
-    /// <summary>A packet was sent again, to one or to all, after <see cref="MayRepair"/>. False: the system did not take it.</summary>
+    /// <summary>
+    /// Records that a packet was sent again, to one member or to all, after <see cref="MayRepair"/>. Returns false if the system did not
+    /// accept it.
+    /// </summary>
     public bool OnRepair(int bytes, SendOutcome outcome)
     {
         if (outcome != SendOutcome.Sent)
@@ -177,7 +186,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
         _echoes?.Close();
     }
 
-    /// <summary>Null but in experiments.</summary>
+    /// <summary>Null except in experiments.</summary>
     public IRepairWatch? RepairWatch { get; set; }
 
     public int RandomBelow(int bound) => (int)(Environment.NextRandom() % (ulong)bound);

@@ -10,8 +10,8 @@ using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast;
 
-// By which way packets come, over a group or by unicast, as the port tells at which they arrive; and what members and senders say to
-// each other of that. The way of a run is noted once for each stream in it.
+// Notes whether packets come over a group or by unicast, which the port shows at which they arrive, and handles the packets with which
+// members and senders tell each other about that. The way of a run is noted once for each stream in it.
 internal sealed class PacketWays : IPacketHandler
 {
     private readonly MulticastContext _context;
@@ -32,7 +32,7 @@ internal sealed class PacketWays : IPacketHandler
     {
         Group,
         Unicast,
-        // It was kept for a while, and is not known any more.
+        // The packet was kept until its view became known, and its way was not recorded.
         Unknown,
     }
 
@@ -50,7 +50,7 @@ internal sealed class PacketWays : IPacketHandler
         _way = Way.Unknown;
     }
 
-    /// <summary>A packet of this stream has come, perhaps a duplicate.</summary>
+    /// <summary>Notes a packet of this stream, which may be a duplicate.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Note(RegionReceiver region, InboundStream stream)
     {
@@ -68,7 +68,7 @@ internal sealed class PacketWays : IPacketHandler
         }
     }
 
-    /// <summary>A Hearing packet.</summary>
+    /// <summary>Handles a Hearing packet.</summary>
     public DropReason OnPacket(in PacketHeader header, NodeKey sender)
     {
         if (!HearingNotice.TryRead(header.Body, out var notice))
@@ -78,7 +78,7 @@ internal sealed class PacketWays : IPacketHandler
 
         if (notice.Word is HearingWord.Asks or HearingWord.Deaf or HearingWord.Hears)
         {
-            // Another origin: for an earlier life at this address.
+            // A packet with another origin is for an earlier incarnation at this address.
             return notice.Origin == _context.Self ? OnWord(header.Region, sender, notice.Word) : DropReason.StaleView;
         }
 

@@ -1,16 +1,16 @@
 namespace QuickSilver.Multicast;
 
-// What ails a node that goes on all the same, by who has it, in order of beginning. The core thread begins and ends them; from
-// any thread the oldest can be read.
+// The troubles of a node that still works, each with its owner, in the order in which they began. Only the core thread begins and ends
+// them; any thread may read the oldest.
 internal sealed class Troubles
 {
     private readonly List<(object Of, string What)> _all = [];
     private volatile string? _first;
 
-    /// <summary>The oldest, in a sentence; null when all is well. From any thread.</summary>
+    /// <summary>The oldest trouble, as a sentence; null if there is none. Can be read from any thread.</summary>
     public string? First => _first;
 
-    /// <summary>Who has one already keeps its place and says it anew.</summary>
+    /// <summary>Begins the trouble of an owner. If the owner has one already, the trouble keeps its place and gets the new text.</summary>
     public void Begin(object of, string what)
     {
         int at = _all.FindIndex(one => ReferenceEquals(one.Of, of));

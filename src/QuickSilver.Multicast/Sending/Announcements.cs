@@ -16,7 +16,7 @@ namespace QuickSilver.Multicast.Sending;
 // members are asked whether they hear it.
 internal sealed class Announcements
 {
-    // After so many unanswered announcements, single members get them too: the first time FirstMembers members, then NextMembers members each
+    // After so many unanswered announcements, single members get them too: FirstMembers of them the first time, then NextMembers each
     // time.
     private const int UnansweredUntilUnicast = 3;
     private const int FirstMembers = 32;
