@@ -6,7 +6,7 @@ namespace QuickSilver.Multicast.Hearing;
 // The sender's side of hearing: which members of which regions have reported that they do not receive this node's multicast. Those members
 // are called deaf, and get copies by unicast.
 //
-// Invariant: a member is in _regionsOf with the number of regions in which it is deaf, and in no entry with the number 0.
+// Invariant: _regionsOf counts the regions in which each member is deaf, and has no entry with the count 0.
 //
 // A member that is deaf in one region probably is deaf in others. So when a member is new to a region, or a region is new here, its state
 // in the other regions is assumed, and the member is notified; if the assumption is wrong, the member reports it. Opening more topics on a

@@ -8,7 +8,7 @@ namespace QuickSilver.Multicast.Repair;
 // Requests the missing packets of one stream from other members as soon as a gap is older than the reordering window. The ring guarantees
 // what this strategy does not get.
 //
-// Invariant: the alarm is pending while a number is missing that may be requested. At most 32 pulls are sent per turn (PullDrafts).
+// Invariant: while a number of a reliable stream is missing, the alarm is pending. At most 32 pulls are sent per turn (PullDrafts).
 //
 // Intuition: usually one member alone has lost a packet, so any member that keeps the packet can supply it. Application: each missing
 // packet has its own schedule. It is requested from a random member of the partition that keeps it, then from another one, then from the

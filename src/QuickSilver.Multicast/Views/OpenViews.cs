@@ -12,8 +12,8 @@ namespace QuickSilver.Multicast.Views;
 // The views of which this node is a member, by region and number, and the views that it has closed. A view is open from the configuration
 // that has it until all nodes have settled it and everything in it was accepted above.
 //
-// Invariant: LastRegion and LastStream name an open view and one of its streams, or are null. They are cleared whenever a view or the
-// directory changes.
+// Invariant: LastRegion and LastStream name an open view and one of its streams, or are null. They are cleared whenever a view is closed
+// or the directory changes.
 internal sealed class OpenViews(MulticastContext context, IDatagramReceiver receiver, IViewsObserver observer)
 {
     private static readonly TimeSpan CloseRetry = TimeSpan.FromMilliseconds(500);
