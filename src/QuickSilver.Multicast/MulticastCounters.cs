@@ -2,10 +2,10 @@ using QuickSilver.Core.Wire;
 
 namespace QuickSilver.Multicast;
 
-// Written by the core thread, read by anyone at leisure (a torn read is impossible on 64-bit machines, and harmless).
+// Only the core thread writes the counters; any thread may read them. A torn read is impossible on 64-bit machines, and harmless.
 internal sealed class MulticastCounters
 {
-    // By reason; made with the first.
+    // By reason; null until the first drop.
     private long[]? _drops;
 
     public long MessagesSent;
@@ -16,36 +16,36 @@ internal sealed class MulticastCounters
     public long BytesReceived;
     // Packets sent again, by the sender or by a peer on its behalf.
     public long RepairsSent;
-    // Times that an answer was cut short since the node had sent as much again as it may.
+    // How often an answer was cut short because the repair budget was used up.
     public long RepairsPutOff;
-    // Packets that came as an answer to a pull or a push and were new.
+    // Packets that came as an answer to a pull or by a push, and were new.
     public long RepairsReceived;
     public long PullsSent;
     public long GapsSeen;
     public long GapNotices;
-    // Messages of best-effort topics for which a reader had no room, and which were not kept either.
+    // Messages of best-effort topics for which a reader had no room, and which were not kept.
     public long UnheldMessages;
-    // Times that something waited without progress for longer than the limit.
+    // How often something waited without progress for longer than the limit.
     public long Stalls;
     public long TokensSent;
     public long EchoesAnswered { get; set; }
     public long TokenTimeouts;
     public long AcksReceived;
     public long SinkExceptions;
-    // Of data packets, to members that do not hear the group.
+    // Copies of data packets to deaf members.
     public long CopiesSent;
-    // Senders that this node does not hear over their groups, and nodes that do not hear it, now.
+    // The senders that this node does not hear over their groups now, and the nodes that do not hear it.
     public long UnheardSenders;
     public long DeafMembers;
     public long BusySends;
     public long RefusedSends;
-    // Times that the system refused the port of a group.
+    // How often the system refused the port of a group.
     public long RefusedGroups;
     public long UnackedBytes;
-    // Datagrams the kernel dropped at this node's full receive buffers.
+    // Datagrams that the kernel dropped because a receive buffer of this node was full.
     public long KernelDrops;
     public long DuplicateMessages;
-    // Regions that the topics open here reach.
+    // The regions of the topics that are open here.
     public long Regions;
 
     public void Drop(DropReason reason) => (_drops ??= new long[Enum.GetValues<DropReason>().Length])[(int)reason]++;

@@ -4,11 +4,11 @@ using QuickSilver.Core.Environment;
 
 namespace QuickSilver.Multicast;
 
-// Event ids 1400 to 1499. An id is never given to another event.
+// Event ids 1400 to 1499. Never reuse an id for another event.
 internal static partial class MulticastLog
 {
     [LoggerMessage(1400, LogLevel.Warning,
-        "The system refuses the group {Group}: {Reason}. What is sent to it comes in copies; the node tries again, and leaves the cluster "
+        "The system refuses the group {Group}: {Reason}. The node gets copies by unicast, tries again, and leaves the cluster "
         + "after {Limit}.")]
     public static partial void GroupRefused(ILogger logger, IPEndPoint group, string reason, TimeSpan limit);
 
@@ -16,7 +16,7 @@ internal static partial class MulticastLog
     public static partial void GroupOpened(ILogger logger, IPEndPoint group, TimeSpan time);
 
     [LoggerMessage(1403, LogLevel.Warning,
-        "The group {Group} has one of the ports {Ports} that this system gives to sockets which ask for any: another program may have it. "
+        "The group {Group} uses one of the ports {Ports} that this system assigns automatically, so another program may have it. "
         + "Give the membership service other ports, or reserve its ports here (Linux: net.ipv4.ip_local_reserved_ports).")]
     public static partial void GroupPortEphemeral(ILogger logger, IPEndPoint group, EphemeralPorts ports);
 

@@ -8,33 +8,34 @@ using QuickSilver.Multicast.Stability;
 
 namespace QuickSilver.Multicast;
 
-// The layer's limits, each with its reason; their relations are asserted by Validate.
+// The options and limits of the multicast layer, each with its reason. Validate checks their relations.
 internal sealed record MulticastOptions
 {
-    // A message may be this large; more belongs in a file.
+    // The largest message; larger data belongs in a file.
     public const int MaxMessageBytes = 16 << 20;
-    // A message's header and its sender's whole start table lie in one packet.
+    // A packet must have room for a message header and the whole start table of a sender.
     public const int MinPacketBytes = 576;
     public const long DefaultReassemblyBytes = 256L << 20;
 
     public required ulong ClusterId { get; init; }
 
-    // One datagram, header included: what an Ethernet frame of MTU 1500 carries.
+    // One datagram, including the header: the largest that fits into an Ethernet frame with an MTU of 1500.
     public int PacketBytes { get; init; } = 1472;
 
-    // Sent and not yet stable, per node.
+    // The bytes of a node that are sent and not yet stable.
     public long RetentionBytes { get; init; } = 64L << 20;
 
-    // Packed and not yet sent, per region: enough for some runs, so that a full window pushes back soon.
+    // The bytes of a region that are packed and not yet sent: enough for some runs, and few enough that a full window soon stops the
+    // publishers.
     public int BacklogBytes { get; init; } = 512 << 10;
 
-    // Asked of the kernel per receiving port.
+    // The size that is requested from the kernel for each receiving port.
     public int ReceiveBufferBytes { get; init; } = 8 << 20;
 
     public bool SegmentationOffload { get; init; } = true;
 
-    // How losses are repaired, how what is sent reaches the members of a view, and how they find out what all of them hold: the same at all
-    // nodes of a cluster.
+    // How losses are repaired, how packets reach the members of a view, and how the members determine what all of them hold. These must be
+    // the same at all nodes of a cluster.
     public IRepairScheme Repair { get; init; } = PeerPullRepair.Scheme;
 
     public IDeliveryOrderScheme Order { get; init; } = FifoOrder.Scheme;
@@ -45,74 +46,75 @@ internal sealed record MulticastOptions
 
     public bool Unicast { get; init; }
 
-    // Members that say that they do not hear this node over a group get copies by unicast; if not, what repairs give them.
+    // Whether deaf members get copies by unicast; otherwise they get repairs only.
     public bool CopiesToDeaf { get; init; } = true;
 
-    // Small packets a second to single members that are not asked for by any: where nobody answers, and where no answers are
-    // expected. All streams of a node together.
+    // How many small packets per second all streams of a node together may send to single members that did not ask: where no member
+    // answers, and where no answers are expected.
     public int ChecksPerSecond { get; init; } = 2_000;
 
-    // Numbers ahead of the oldest packet not yet stable that a receiver takes: bounds its memory per sender (I17).
+    // How far ahead of the oldest unstable packet a receiver accepts packets. This bounds its memory per sender (I17).
     public int WindowPackets { get; init; } = 1 << 16;
 
     // A gap younger than this is probably reordering.
     public TimeSpan ReorderWindow { get; init; } = TimeSpan.FromMilliseconds(1);
 
-    // In a stream that does not repair, a gap younger than this may be reordering; an older one is told. Longer, as waiting costs
-    // little there, and a packet that comes too late is lost.
+    // In an unreliable stream, a gap younger than this may be reordering, and an older one is reported. It is longer than ReorderWindow,
+    // because waiting costs little there and a late packet is lost.
     public TimeSpan BestEffortPatience { get; init; } = TimeSpan.FromMilliseconds(10);
 
-    // The first repeat of an unanswered pull, before it is known how long answers take; doubles up to PullRepeatMax.
+    // The wait before the first repeat of a pull while the time of answers is unknown; it doubles up to PullRepeatMax.
     public TimeSpan PullRepeat { get; init; } = TimeSpan.FromMilliseconds(3);
 
-    // The first repeat where answers come quickly.
+    // The least wait before the first repeat if answers come quickly.
     public TimeSpan PullRepeatMin { get; init; } = TimeSpan.FromMilliseconds(0.5);
 
     public TimeSpan PullRepeatMax { get; init; } = TimeSpan.FromMilliseconds(250);
 
-    // Packets answered to one pull at most; the rest is asked again (T12).
+    // How many packets may answer one pull; the requester asks for the rest again (T12).
     public int PullAnswerPackets { get; init; } = 256;
 
-    // What a node sends again for others, in all views together; beyond it answers are put off, and asked for again. After a loss
-    // of very much at once repairs would else fill the link, and what is new would be lost for them.
+    // How many bytes per second a node sends again for others, in all views together. Answers beyond it are deferred, and requested again.
+    // Without the limit, retransmissions after very large losses would fill the link, and new packets would be lost.
     public long RepairBytesPerSecond { get; init; } = 64L << 20;
 
-    // A quiet sender announces its last number after this, or later where acknowledgements take longer, then at doubled intervals
-    // up to AnnounceMax until all hold it.
+    // A quiet sender announces its last number after this time, or later if acknowledgements take longer. The interval then doubles up to
+    // AnnounceMax until all members hold the packets.
     public TimeSpan AnnounceAfter { get; init; } = TimeSpan.FromMilliseconds(5);
 
     public TimeSpan AnnounceMax { get; init; } = TimeSpan.FromMilliseconds(250);
 
-    // The ring while what it settles moves; while it waits for something, which doubles up to the second bound; and while there
-    // is nothing (the paper's 1 to 5 tokens a second). A sender that needs to know sooner says so in its packets.
+    // The interval between the tokens of a ring while it makes progress; while something waits, when it doubles up to the second bound;
+    // and while nothing is open (the paper's 1 to 5 tokens per second). A sender that needs an acknowledgement sooner requests it in its
+    // packets.
     public TimeSpan TokenIntervalActive { get; init; } = TimeSpan.FromMilliseconds(1);
 
     public TimeSpan TokenIntervalWaiting { get; init; } = TimeSpan.FromMilliseconds(8);
 
     public TimeSpan TokenIntervalIdle { get; init; } = TimeSpan.FromSeconds(1);
 
-    // For experiments: a ring's leader releases a token this long after it has the last one back, whatever happens meanwhile.
+    // For experiments: the leader of a ring releases a token this long after the last one has returned, whatever happens meanwhile.
     public TimeSpan? TokenIntervalFixed { get; init; }
 
-    // For experiments: 1, an acknowledgement says up to where all hold everything; more, it also says in so many ranges what they
-    // hold beyond that, and the sender lets go of it.
+    // For experiments: with 1, an acknowledgement tells up to which packet all members hold everything. With more, it also tells in so
+    // many ranges what they hold beyond that, and the sender releases those packets.
     public int FeedbackRanges { get; init; } = 1;
 
-    // A token that has not come back is sent again after this, doubled up to TokenTimeoutMax.
+    // A token that has not returned is sent again after this time, which doubles up to TokenTimeoutMax.
     public TimeSpan TokenTimeout { get; init; } = TimeSpan.FromMilliseconds(25);
 
-    // The least that the wait adapts to where rounds are short: a pause of a member is no loss.
+    // The least timeout if rounds are short: a pause of a member is no loss.
     public TimeSpan TokenTimeoutMin { get; init; } = TimeSpan.FromMilliseconds(10);
 
     public TimeSpan TokenTimeoutMax { get; init; } = TimeSpan.FromSeconds(1);
 
-    // A sender that has had no acknowledgement for so long, though it announces what it has sent, reports who should have sent it.
+    // A sender that has had no acknowledgement for so long, although it sends announcements, reports the member that should have sent it.
     public TimeSpan AckSilence { get; init; } = TimeSpan.FromSeconds(1.5);
 
-    // Between two decisions about what a sender that is gone has left open: repairs come through meanwhile.
+    // The time between two decisions about what of a departed sender's stream is lost: repairs arrive meanwhile.
     public TimeSpan EpochSpacing { get; init; } = TimeSpan.FromMilliseconds(25);
 
-    // Packets of views not known yet: kept within these bounds until the view comes.
+    // The limits within which packets of unknown views are kept until their view comes.
     public int UnknownViewBytes { get; init; } = 4 << 20;
 
     public TimeSpan UnknownViewAge { get; init; } = TimeSpan.FromSeconds(5);
@@ -120,38 +122,39 @@ internal sealed record MulticastOptions
     // After a view change the first packet waits this long, so that most members know the view when it arrives.
     public TimeSpan ReconfigurationPause { get; init; } = TimeSpan.FromMilliseconds(2);
 
-    // An old view with a sender that is gone stays open until its ring has had nothing to settle for this long: longer than
-    // the longest wait between two tokens.
+    // An old view with a departed sender stays open until its ring has had nothing to settle for this long, which is longer than the
+    // longest wait between two tokens.
     public TimeSpan ClosingPause { get; init; } = TimeSpan.FromSeconds(3);
 
-    // What waits without progress for so long is named.
+    // Whatever waits without progress for so long is reported (I21).
     public TimeSpan StallWarning { get; init; } = TimeSpan.FromSeconds(5);
 
-    // How long the system may refuse a group's port before the node leaves. While it does, each packet costs a repair, and a view of
-    // which this is the only member gets nothing: longer than a shortage or a restart of the network lasts, and short enough for
-    // those who wait for this node.
+    // How long the system may refuse a group's port before the node leaves. Meanwhile each packet costs a repair, and a view of which this
+    // is the only member gets nothing. The limit is longer than a shortage or a restart of the network lasts, and short enough for the
+    // members that wait for this node.
     public TimeSpan GroupRefusalLimit { get; init; } = TimeSpan.FromSeconds(30);
 
-    // The ports that the system gives to sockets which ask for any; null: not known.
+    // The ports that the system assigns to sockets that request any port; null if they are not known.
     public EphemeralPorts? EphemeralPorts { get; init; }
 
-    // Messages of more than 64 KiB at a receiver that span packets, until they are accepted above, in bytes over all senders. Smaller
-    // ones have an eighth as much beside it, and copies of what waits in best-effort topics a sixteenth. As much again is for
-    // those that would else wait for each other.
+    // The bytes that messages of more than 64 KiB that span packets may take at a receiver until they are accepted above, for all senders
+    // together. Smaller messages may take an eighth of it in addition, and copies of waiting messages of best-effort topics a sixteenth.
+    // The same again is for messages that would otherwise wait for each other.
     public long ReassemblyBytes { get; init; } = DefaultReassemblyBytes;
 
     /// <summary>
-    /// The least packet memory of a node: twice the largest message, and so much that senders' share of it takes the largest message
+    /// The least packet memory of a node: twice the largest message, and so much that the senders' share has room for the largest message
     /// in packets of this size.
     /// </summary>
     public static long LeastBufferBytes(int packetBytes) =>
         Math.Max(2L * MaxMessageBytes, MemoryShares.LeastBytes(Packer.MostBlocks(MaxMessageBytes, packetBytes)));
 
-    // Messages that wait for a reader, of one sender and topic: what is on the way until the sender waits is some windows at most. A
-    // window is half a receive buffer.
+    // The bytes of one sender and topic that wait for a reader. Until the sender waits, some windows at most are in flight, and a window
+    // is half a receive buffer.
     public long ParkedBytesOfTopic { get; init; } = 16L << 20;
 
-    // Of all senders and topics. What is beyond stays in its packets, and holds back all topics of its sender's stream.
+    // The same for all senders and topics together. Messages beyond it stay in their packets, and hold back all topics of their sender's
+    // stream.
     public long ParkedBytes { get; init; } = 128L << 20;
 
     public void Validate()

@@ -3,15 +3,15 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast;
 
-// Who is alive, and where, as the membership service says. What is not in it is not heard (I10).
+// The live nodes and their addresses, as the membership service has announced them. Packets of other nodes are dropped (I10).
 //
-// Nodes share the roster (NodeRoster). What this node keeps for itself is little: the addresses of the nodes that it sends to, and
-// since when it is together with those that it came over with from another cluster. With all others it is together since the
-// later of both was admitted.
+// Nodes share the roster (NodeRoster). This node keeps little for itself: the addresses to which it sends, and for the nodes with which it
+// came from another cluster, since when they have been together. With every other node it has been together since the later of the two was
+// admitted.
 internal sealed class NodeDirectory(NodeRoster roster)
 {
     private NodeRoster _roster = roster;
-    // This node, also where the service has removed it.
+    // This node, even if the service has removed it.
     private NodeInfo? _self;
     private Dictionary<NodeKey, long>? _since;
     private Dictionary<NodeKey, DatagramAddress>? _addresses;
@@ -20,7 +20,9 @@ internal sealed class NodeDirectory(NodeRoster roster)
 
     public bool Contains(NodeKey node) => Known(node) is not null;
 
-    /// <summary>Those of these, which are in ascending order, that are no members now; this node too, if it was removed.</summary>
+    /// <summary>
+    /// The nodes of this list, which is in ascending order, that are not members now. Includes this node if it was removed.
+    /// </summary>
     public List<NodeKey> Lacking(ReadOnlySpan<NodeKey> nodes) => _roster.Lacking(nodes);
 
     public DatagramAddress? Find(NodeKey node)
@@ -41,8 +43,8 @@ internal sealed class NodeDirectory(NodeRoster roster)
     }
 
     /// <summary>
-    /// The configuration since which this node and that one have been in one cluster without a break: also over a change of
-    /// the service, if they went through it together. 0 when it is no member.
+    /// The configuration since which this node and that node have been in one cluster without interruption. A change of the service is no
+    /// interruption if they went through it together. 0 if the node is not a member.
     /// </summary>
     public long TogetherSince(NodeKey node)
     {
@@ -55,17 +57,17 @@ internal sealed class NodeDirectory(NodeRoster roster)
     }
 
     /// <summary>
-    /// Whether this node and that one share a view of this configuration: one from before this node was admitted only with those
-    /// that came along. Whoever else is a member now, known before or not, has given that view up, or never saw it.
+    /// Whether this node and that node share a view of this configuration. They share a view from before this node was admitted only if
+    /// they came together. Any other member, known before or not, has given up that view, or never knew it.
     /// </summary>
     public bool Shares(NodeKey node, long configuration) =>
         Contains(node) && (configuration >= Admitted || TogetherSince(node) < Admitted);
 
     /// <summary>
-    /// Applies a change and gives the nodes that are gone by it, in key order. One that was away, in another cluster, and is
-    /// a member again is gone first: what was sent before has nothing to do with what comes now. When it is this node that is
-    /// admitted anew, that is so of all others but those that were admitted together with it from the same origin: each two
-    /// nodes judge each other alike, so neither waits for the other in a view that the other has given up.
+    /// Applies a change. Returns the nodes that it removes, in key order. A node that was away, in another cluster, and is a member again
+    /// is removed first: what it sent before is unrelated to what it sends now. If this node itself is admitted anew, the same holds for
+    /// all other nodes except those that were admitted together with it from the same origin. Any two nodes judge each other alike, so
+    /// neither waits for the other in a view that the other has given up.
     /// </summary>
     public List<NodeKey> Apply(ConfigurationChange change, NodeKey self)
     {
@@ -82,8 +84,8 @@ internal sealed class NodeDirectory(NodeRoster roster)
         return gone;
     }
 
-    // The first configuration, and those in which others come and go: what was so between this node and others stays so, and
-    // only those who are named need a look. Null for all else.
+    // Handles the first configuration, and those in which other nodes join or leave: the state between this node and others does not
+    // change, so only the named nodes are examined. Null for all other changes.
     private List<NodeKey>? TryStep(ConfigurationChange change, NodeRoster next, NodeKey self)
     {
         if (_self is null && _roster.Count == 0)
@@ -159,7 +161,8 @@ internal sealed class NodeDirectory(NodeRoster roster)
         return gone;
     }
 
-    // Who stays is together with this node since when it was, whatever is said of when both were admitted.
+    // A node that stays has been together with this node since the earlier time, whatever the configuration says about when both were
+    // admitted.
     private void Keep(Dictionary<NodeKey, long> together, NodeInfo info, long admitted)
     {
         long since = TogetherSince(info.Key);
