@@ -483,7 +483,7 @@ internal sealed class InboundStream
         _delivering = false;
     }
 
-    // Out of line: few messages have one. Returns where the payload begins; below 0, the preamble is damaged.
+    // Not inlined, because few messages have a preamble. Returns the payload's offset, or a negative number if the preamble is damaged.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static int ReadPreamble(ReadOnlySpan<byte> packet, int at, MessageMarks marks, ref StreamMessage message, out int fieldBytes)
     {
