@@ -209,7 +209,7 @@ internal sealed class InboundStream
         if (IsReliable)
         {
             // In an unreliable stream, the message numbers of each topic show the loss.
-            TellLoss();
+            ReportLoss();
         }
     }
 
@@ -229,7 +229,7 @@ internal sealed class InboundStream
     }
 
     /// <summary>Reports to the layer above that nothing more comes of a departed sender.</summary>
-    public void Finish() => TellLoss();
+    public void Finish() => ReportLoss();
 
     /// <summary>Gets the packet, unless it was sent to the same member within the spacing.</summary>
     public bool TryGetPacket(long sequence, NodeKey to, TimeSpan spacing, out ReadOnlySpan<byte> packet)
@@ -341,7 +341,7 @@ internal sealed class InboundStream
         _dropped = Math.Max(_dropped, through);
     }
 
-    private void TellLoss()
+    private void ReportLoss()
     {
         _isLossUnread = !IsRead;
         _consumer.OnLoss(this);
@@ -387,7 +387,7 @@ internal sealed class InboundStream
 
         if (_isLossUnread && _parsed > before)
         {
-            TellLoss();
+            ReportLoss();
         }
 
         _packets.ReleaseThrough(Retention == Retention.None ? Consumed : Math.Min(Consumed, Stable));

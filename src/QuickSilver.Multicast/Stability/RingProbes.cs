@@ -8,7 +8,7 @@ namespace QuickSilver.Multicast.Stability;
 // that drops only large datagrams would otherwise always deliver the probes.
 internal sealed class RingProbes(RingHierarchy rings)
 {
-    private const int UntilPassedOver = 2;
+    private const int UntilSkipped = 2;
     private const int UntilSuspect = 3;
 
     private readonly Dictionary<NodeKey, int> _misses = [];
@@ -19,13 +19,13 @@ internal sealed class RingProbes(RingHierarchy rings)
 
     public void OnReply(NodeKey from) => _misses.Remove(from);
 
-    public void PassOver(Token token)
+    public void Skip(Token token)
     {
         foreach (var (member, misses) in _misses)
         {
-            if (misses >= UntilPassedOver && token.PassedOver.Count < Token.MaxPassedOver)
+            if (misses >= UntilSkipped && token.Skipped.Count < Token.MaxSkipped)
             {
-                token.PassedOver.Add(rings.Live.RankOf(member));
+                token.Skipped.Add(rings.Live.RankOf(member));
             }
         }
     }

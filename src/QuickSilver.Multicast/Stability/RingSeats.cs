@@ -33,7 +33,7 @@ internal sealed class RingSeats
         for (int i = 1; i < seats; i++)
         {
             int rank = _rings.OccupantOf(_level, _first + ((_own - _first + i) % seats));
-            if (rank >= 0 && !token.PassedOver.Contains(rank))
+            if (rank >= 0 && !token.Skipped.Contains(rank))
             {
                 return rank;
             }

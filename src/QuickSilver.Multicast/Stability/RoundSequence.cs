@@ -30,7 +30,7 @@ internal struct RoundSequence
         bool isFirst = Round == 0 || leader != Leader;
         bool isAhead = round > Round && (isByLeader || round - Round <= MostMissed);
         bool isNext = isFirst ? isExpected : isAhead;
-        if (!isNext && !GoesOn(leader, round, now, patience))
+        if (!isNext && !Continues(leader, round, now, patience))
         {
             return false;
         }
@@ -46,7 +46,7 @@ internal struct RoundSequence
         _other = 0;
     }
 
-    private bool GoesOn(int leader, long round, TimeSpan now, TimeSpan patience)
+    private bool Continues(int leader, long round, TimeSpan now, TimeSpan patience)
     {
         bool isNext = _other != 0 && leader == _otherLeader && round > _other && round - _other <= MostMissed;
         _otherSince = isNext ? _otherSince : now;

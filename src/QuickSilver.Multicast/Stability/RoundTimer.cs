@@ -55,7 +55,7 @@ internal sealed class RoundTimer(MulticastOptions options)
     }
 
     /// <summary>The members of the ring have changed.</summary>
-    public void Forget()
+    public void Reset()
     {
         Timeouts = 0;
         Timeout = options.TokenTimeout;

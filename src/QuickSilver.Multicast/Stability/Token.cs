@@ -12,7 +12,7 @@ namespace QuickSilver.Multicast.Stability;
 // for the earlier one. The token is at most one datagram: records that do not fit wait for the next round.
 internal sealed class Token
 {
-    public const int MaxPassedOver = 8;
+    public const int MaxSkipped = 8;
     private const int HeadBytes = 52;
     private const int MarkBytes = 9;
 
@@ -26,7 +26,7 @@ internal sealed class Token
     public int Level { get; set; }
     // Members that do not answer: the ring skips them until the membership service has decided about them. They have not told what they
     // hold, so such a round settles nothing; but it shows gaps and fills them.
-    public List<int> PassedOver { get; } = new(MaxPassedOver);
+    public List<int> Skipped { get; } = new(MaxSkipped);
     // The members that have been removed, as far as the leader knows (GoneMark).
     public ulong Gone { get; set; }
     // Whether a member knows of other removals: the leader may have left out a member that others, such as a sender, consider live. Such a
@@ -40,7 +40,7 @@ internal sealed class Token
     {
         Count = 0;
         IsDisputed = false;
-        PassedOver.Clear();
+        Skipped.Clear();
     }
 
     public RecoveryRecord Add(NodeKey sender)
@@ -81,9 +81,9 @@ internal sealed class Token
         BinaryPrimitives.WriteUInt64LittleEndian(body[38..], To.Id);
         BinaryPrimitives.WriteUInt32LittleEndian(body[46..], To.Incarnation);
         body[50] = (byte)Level;
-        body[51] = (byte)PassedOver.Count;
+        body[51] = (byte)Skipped.Count;
         int at = HeadBytes;
-        foreach (int rank in PassedOver)
+        foreach (int rank in Skipped)
         {
             BinaryPrimitives.WriteInt32LittleEndian(body[at..], rank);
             at += 4;
@@ -125,16 +125,16 @@ internal sealed class Token
         int count = BinaryPrimitives.ReadUInt16LittleEndian(body[36..]);
         To = new NodeKey(BinaryPrimitives.ReadUInt64LittleEndian(body[38..]), BinaryPrimitives.ReadUInt32LittleEndian(body[46..]));
         Level = body[50];
-        int passedOver = body[51];
+        int skipped = body[51];
         int at = HeadBytes;
-        if (Round < 0 || passedOver > MaxPassedOver || body.Length < at + (passedOver * 4) + MarkBytes)
+        if (Round < 0 || skipped > MaxSkipped || body.Length < at + (skipped * 4) + MarkBytes)
         {
             return false;
         }
 
-        for (int i = 0; i < passedOver; i++)
+        for (int i = 0; i < skipped; i++)
         {
-            PassedOver.Add(BinaryPrimitives.ReadInt32LittleEndian(body[at..]));
+            Skipped.Add(BinaryPrimitives.ReadInt32LittleEndian(body[at..]));
             at += 4;
         }
 

@@ -36,14 +36,14 @@ internal sealed class TokenRing
     private readonly RoundTimer _clock;
     private readonly RingProbes _probes;
     // The last round that this member began. It continues from there if it leads again.
-    private long _led;
-    private bool _underWay;
+    private long _lastLedRound;
+    private bool _isInFlight;
     private bool _waitsIdle;
     private bool _isWanted;
     // The number of rounds since the last one in which a value changed.
-    private int _stillRounds;
+    private int _unchangedRounds;
     private bool _sawToken;
-    private TimeSpan _heardOfAll;
+    private TimeSpan _heardAllAt;
     // A member of a higher rank may lead because it considers a member removed that is not removed here. When the higher one is removed
     // itself, lower ranks lead again.
     private RoundSequence _rounds;
@@ -61,7 +61,7 @@ internal sealed class TokenRing
         _watch = new Alarm(OnWatch);
         _clock = new RoundTimer(_context.Options);
         _probes = new RingProbes(rings);
-        _heardOfAll = _context.Environment.Now;
+        _heardAllAt = _context.Environment.Now;
         Rest();
     }
 
@@ -84,7 +84,7 @@ internal sealed class TokenRing
     /// <summary>Called when packets have come, from a sender or through the ring below: a leader that rests begins a round soon.</summary>
     public void OnActivity()
     {
-        if (!_underWay && (_waitsIdle || !_timer.IsPending) && IsLeader && !IsSteady)
+        if (!_isInFlight && (_waitsIdle || !_timer.IsPending) && IsLeader && !IsSteady)
         {
             _waitsIdle = false;
             _context.Environment.Schedule(_timer, _context.Options.TokenIntervalActive);
@@ -100,7 +100,7 @@ internal sealed class TokenRing
         }
 
         _isWanted = true;
-        if (!_underWay)
+        if (!_isInFlight)
         {
             _waitsIdle = false;
             _context.Environment.Schedule(_timer, TimeSpan.Zero);
@@ -126,8 +126,8 @@ internal sealed class TokenRing
     public void OnMembersChanged()
     {
         _probes.Clear();
-        _underWay = false;
-        _clock.Forget();
+        _isInFlight = false;
+        _clock.Reset();
         if (!_rings.Live.IsLive(_rounds.Leader))
         {
             _rounds = default;
@@ -154,7 +154,7 @@ internal sealed class TokenRing
 
         if (leader == _rings.SelfRank)
         {
-            if (!_underWay || token.Round != _led)
+            if (!_isInFlight || token.Round != _lastLedRound)
             {
                 _clock.OnLate(token.Round, _context.Environment.Now);
                 return DropReason.Duplicate;
@@ -207,7 +207,7 @@ internal sealed class TokenRing
 
     public override string ToString() =>
         $"level {Level} seats {_seats}{(IsLeader ? " leads" : "")} round {_rounds.Round} of {_rounds.Leader}"
-        + $"{(_underWay ? " under way" : "")}, {_clock.Timeouts} timeouts, {_stillRounds} still, {_probes.Count} probed";
+        + $"{(_isInFlight ? " in flight" : "")}, {_clock.Timeouts} timeouts, {_unchangedRounds} unchanged, {_probes.Count} probed";
 
     private void OnTimer()
     {
@@ -216,12 +216,12 @@ internal sealed class TokenRing
             return;
         }
 
-        if (_underWay)
+        if (_isInFlight)
         {
             _context.Counters.TokenTimeouts++;
             _clock.OnTimeout();
             if (_clock.Timeouts >= TimeoutsUntilProbe
-                && _context.Environment.Now - _heardOfAll >= _context.Options.TokenTimeout * 7)
+                && _context.Environment.Now - _heardAllAt >= _context.Options.TokenTimeout * 7)
             {
                 ProbeAll();
             }
@@ -233,17 +233,17 @@ internal sealed class TokenRing
     private void StartRound()
     {
         // The numbers continue from the last round that this member led, even if others have led since.
-        _led++;
-        _rounds.Set(_rings.SelfRank, _led);
+        _lastLedRound++;
+        _rounds.Set(_rings.SelfRank, _lastLedRound);
         var token = _rings.Token;
         token.Clear();
         token.Level = Level;
-        token.Round = _led;
+        token.Round = _lastLedRound;
         token.Leader = _context.Self;
         token.KernelDrops = _rings.DropsUnder(Level);
         token.ReceiveBufferBytes = _rings.BufferUnder(Level);
         token.Gone = _rings.Live.Gone;
-        PassOverTheSilent(token);
+        SkipSilentMembers(token);
         foreach (var stream in _region.Streams)
         {
             if (!stream.IsReliable)
@@ -273,8 +273,8 @@ internal sealed class TokenRing
             _records.Open(Level, stream, settlement, record);
         }
 
-        _underWay = true;
-        _clock.Begin(_led, _context.Environment.Now);
+        _isInFlight = true;
+        _clock.Begin(_lastLedRound, _context.Environment.Now);
         int next = _seats.Successor(_rings.Token);
         if (next == _rings.SelfRank)
         {
@@ -282,7 +282,7 @@ internal sealed class TokenRing
             return;
         }
 
-        Pass(next, (int)(_led % int.MaxValue));
+        Pass(next, (int)(_lastLedRound % int.MaxValue));
         _context.Environment.Schedule(_timer, _clock.Timeout);
     }
 
@@ -336,14 +336,14 @@ internal sealed class TokenRing
     private void Complete()
     {
         var token = _rings.Token;
-        bool isOfAll = token.PassedOver.Count == 0;
-        bool isWhole = isOfAll && !token.IsDisputed;
-        _underWay = false;
+        bool hasVisitedAll = token.Skipped.Count == 0;
+        bool isWhole = hasVisitedAll && !token.IsDisputed;
+        _isInFlight = false;
         _clock.End(_context.Environment.Now);
-        if (isOfAll)
+        if (hasVisitedAll)
         {
             _probes.Clear();
-            _heardOfAll = _context.Environment.Now;
+            _heardAllAt = _context.Environment.Now;
         }
 
         if (isWhole)
@@ -398,9 +398,9 @@ internal sealed class TokenRing
         _isWanted = false;
         if (open)
         {
-            _stillRounds = moved ? 0 : _stillRounds + 1;
+            _unchangedRounds = moved ? 0 : _unchangedRounds + 1;
             // Packets that arrive meanwhile end the wait.
-            _waitsIdle = _stillRounds > 0;
+            _waitsIdle = _unchangedRounds > 0;
             _context.Environment.Schedule(_timer, wasWanted ? TimeSpan.Zero : OpenInterval());
         }
         else
@@ -423,7 +423,7 @@ internal sealed class TokenRing
             return steady;
         }
 
-        var interval = _context.Options.TokenIntervalActive * (1 << Math.Min(_stillRounds, 8));
+        var interval = _context.Options.TokenIntervalActive * (1 << Math.Min(_unchangedRounds, 8));
         return interval < _context.Options.TokenIntervalWaiting ? interval : _context.Options.TokenIntervalWaiting;
     }
 
@@ -454,16 +454,16 @@ internal sealed class TokenRing
         }
     }
 
-    private void PassOverTheSilent(Token token)
+    private void SkipSilentMembers(Token token)
     {
         if (_probes.Count == 0)
         {
             return;
         }
 
-        _probes.PassOver(token);
+        _probes.Skip(token);
 
-        if (token.PassedOver.Count > 0 && _context.Environment.Now - _clock.ProbedAt >= _context.Options.TokenTimeout)
+        if (token.Skipped.Count > 0 && _context.Environment.Now - _clock.ProbedAt >= _context.Options.TokenTimeout)
         {
             ProbeAll();
         }

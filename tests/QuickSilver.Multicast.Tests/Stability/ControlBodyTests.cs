@@ -130,7 +130,7 @@ public sealed class ControlBodyTests
             To = new NodeKey(8, 2),
             KernelDrops = 12,
             ReceiveBufferBytes = 1 << 20,
-            PassedOver = { 3, 70_000 },
+            Skipped = { 3, 70_000 },
             Gone = 0x1234_5678_9ABC_DEF0,
             IsDisputed = true,
         };
@@ -162,7 +162,7 @@ public sealed class ControlBodyTests
         Assert.Equal((9L, Origin, 12L, 1L << 20), (read.Round, read.Leader, read.KernelDrops, read.ReceiveBufferBytes));
         Assert.Equal(new NodeKey(8, 2), read.To);
         Assert.Equal(2, read.Level);
-        Assert.Equal([3, 70_000], read.PassedOver);
+        Assert.Equal([3, 70_000], read.Skipped);
         Assert.Equal((0x1234_5678_9ABC_DEF0ul, true), (read.Gone, read.IsDisputed));
         var one = read.Find(new NodeKey(3, 1))!;
         Assert.Equal((1000L, 1010L, 990L, 1005L), (one.Stable, one.HeldByAll, one.ConsumedByAll, one.ReadByAll));

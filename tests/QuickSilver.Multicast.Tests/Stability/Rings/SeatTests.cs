@@ -44,12 +44,12 @@ public sealed class SeatTests
     public void A_member_that_is_passed_over_gets_no_token()
     {
         var token = _member.TokenOf(Leader, 1);
-        token.PassedOver.Add(2);
+        token.Skipped.Add(2);
         _member.Give(token, Leader);
 
         var passed = _member.TakeToken();
         Assert.Equal(_member.Keys[3], passed.To);
-        Assert.Equal([2], passed.PassedOver);
+        Assert.Equal([2], passed.Skipped);
     }
 
     [Fact]

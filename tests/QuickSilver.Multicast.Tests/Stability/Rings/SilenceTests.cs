@@ -93,7 +93,7 @@ public sealed class SilenceTests
         PassOver(_leader.Keys[2]);
 
         var token = _leader.TakeTokens()[^1];
-        Assert.Equal([2], token.PassedOver);
+        Assert.Equal([2], token.Skipped);
         Assert.Equal(_leader.Keys[1], token.To);
     }
 
@@ -143,7 +143,7 @@ public sealed class SilenceTests
         Answer(but: null);
         _leader.AdvanceToToken();
 
-        _leader.EndRound(token => Assert.Empty(token.PassedOver));
+        _leader.EndRound(token => Assert.Empty(token.Skipped));
 
         Assert.Equal(1, _leader.Settlement.Stable);
     }
@@ -156,7 +156,7 @@ public sealed class SilenceTests
         _leader.Remove(_leader.Keys[2]);
         _leader.Advance(TimeSpan.Zero);
 
-        _leader.EndRound(token => Assert.Empty(token.PassedOver));
+        _leader.EndRound(token => Assert.Empty(token.Skipped));
 
         Assert.Equal(1, _leader.Settlement.Stable);
     }
@@ -197,7 +197,7 @@ public sealed class SilenceTests
     private void EndRoundWithoutTheSilent(long heldByAny = 1)
     {
         var token = _leader.TakeTokens()[^1];
-        Assert.NotEmpty(token.PassedOver);
+        Assert.NotEmpty(token.Skipped);
         token.Find(LoneMember.Publisher)!.HeldByAny = heldByAny;
         token.To = _leader.Self;
         Assert.Equal(DropReason.None, _leader.Give(token, _leader.Keys[3]));
