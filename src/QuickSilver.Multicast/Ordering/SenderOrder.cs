@@ -314,10 +314,10 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     }
 }
 
-// Where the runs of senders ended that are gone. One that comes back from another cluster is the same sender with the same
-// numbers: without this note what it sent meanwhile would be missed in silence. The oldest are forgotten: a cluster that has
-// lost so many nodes since does not get that one back.
-internal sealed class SendersAside
+// Where the runs of departed senders ended. A sender that comes back from another cluster is the same sender and continues its numbers:
+// without this record, what it sent meanwhile would be missed without a gap notice. The oldest records are removed, because a cluster that
+// has lost so many nodes since then does not get that sender back.
+internal sealed class DepartedSenders
 {
     public const int Most = 1024;
 

@@ -18,7 +18,7 @@ internal sealed class TopicReceiver : ITopicReceiver
     // Null before the first message.
     private List<SenderOrder>? _senders;
     private Dictionary<NodeKey, SenderOrder>? _bySender;
-    private SendersAside? _aside;
+    private DepartedSenders? _departed;
     private readonly MulticastNode _node;
     private readonly IDeliverySink _sink;
     private readonly bool _isPinned;
@@ -255,7 +255,7 @@ internal sealed class TopicReceiver : ITopicReceiver
                 _bySender?.Remove(order.Sender);
                 _senders.RemoveAt(i--);
                 order.IsOver = true;
-                (_aside ??= new SendersAside()).Add(order);
+                (_departed ??= new DepartedSenders()).Add(order);
             }
         }
     }
@@ -362,7 +362,7 @@ internal sealed class TopicReceiver : ITopicReceiver
             return known;
         }
 
-        var order = _aside?.Take(sender) ?? new SenderOrder(sender, _sink);
+        var order = _departed?.Take(sender) ?? new SenderOrder(sender, _sink);
         order.IsOver = false;
         (_senders ??= new List<SenderOrder>(1)).Add(order);
         if (_bySender is not null)

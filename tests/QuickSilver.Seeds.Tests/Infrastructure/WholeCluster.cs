@@ -35,8 +35,8 @@ internal sealed class WholeCluster : IDisposable
         ["PublishRequestPool._free"] = PublishRequestPool.MaxKept,
         ["PublishRequestPool._freeWaits"] = PublishRequestPool.MaxKept,
         ["ReassemblyBudget._pool"] = ReassemblyBudget.MaxPooled,
-        ["SendersAside._byAge"] = SendersAside.Most,
-        ["SendersAside._orders"] = SendersAside.Most,
+        ["DepartedSenders._byAge"] = DepartedSenders.Most,
+        ["DepartedSenders._orders"] = DepartedSenders.Most,
         ["SlabPool._free"] = new SimulationOptions().PoolBytes / SlabPool.BlockBytes,
     };
 

@@ -53,7 +53,7 @@ internal static class PlantedBugList
             "order.NoteSent(number);",
             "order.NoteSent(number - 1);"),
         new("a sender that went is forgotten altogether", Ordering + "TopicReceiver.cs",
-            "(_aside ??= new SendersAside()).Add(order);",
+            "(_departed ??= new DepartedSenders()).Add(order);",
             ""),
         new("one member is forgotten in what is settled", Membership + "Service/Settlement.cs",
             "if (!member.IsNew)\n",
