@@ -70,11 +70,11 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     /// <summary>The last number that those above took.</summary>
     public long Taken => Next - 1 - (_waiting.Parked?.Count ?? 0);
 
-    // A loss that was found while the sink had no room, and is told when it has.
-    public InboundStream? Torn
+    // The stream of a loss that was found while the sink had no room; it is reported when the sink has room.
+    public InboundStream? PendingLoss
     {
-        get => _waiting.Torn;
-        set => _waiting.Torn = value;
+        get => _waiting.PendingLoss;
+        set => _waiting.PendingLoss = value;
     }
 
     /// <summary>In a best-effort topic, the highest number that is known to have been sent.</summary>
@@ -296,7 +296,7 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
         // under which it sent, below 0.
         public long BegunAt;
         public long RunStart;
-        public InboundStream? Torn;
+        public InboundStream? PendingLoss;
         public SlowReaders.Slow? Slow;
         public ParkedMessages? Parked;
 

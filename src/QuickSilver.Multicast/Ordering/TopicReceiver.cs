@@ -212,7 +212,7 @@ internal sealed class TopicReceiver : ITopicReceiver
         {
             if (order.IsBlocked)
             {
-                order.Torn = stream;
+                order.PendingLoss = stream;
                 return;
             }
 
@@ -289,9 +289,9 @@ internal sealed class TopicReceiver : ITopicReceiver
                 }
 
                 _node.SlowReaders.OnUnblocked(order);
-                if (order.Torn is { } stream)
+                if (order.PendingLoss is { } stream)
                 {
-                    order.Torn = null;
+                    order.PendingLoss = null;
                     _node.OnLoss(stream);
                 }
 
