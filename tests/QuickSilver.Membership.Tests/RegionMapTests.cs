@@ -461,8 +461,8 @@ public sealed class RegionMapTests
 
             foreach (var region in Map.Regions.Values)
             {
-                Assert.Equal(region.Lingering.Count, region.Lingering.Distinct().Count());
-                Assert.All(region.Lingering, node => Assert.Contains(node.Key, _roles.Keys));
+                Assert.Equal(region.AwaitingViewEnd.Count, region.AwaitingViewEnd.Distinct().Count());
+                Assert.All(region.AwaitingViewEnd, node => Assert.Contains(node.Key, _roles.Keys));
             }
 
             foreach (ulong gone in _live.Where(entry => entry.Value.Members.IsEmpty).Select(entry => entry.Key).ToArray())

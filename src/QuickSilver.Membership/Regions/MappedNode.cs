@@ -11,7 +11,7 @@ internal sealed class MappedNode(NodeKey key)
 
     public Dictionary<ulong, Opener> Open { get; } = [];
 
-    public Horizon Horizon { get; } = new();
+    public VisibleRegions VisibleRegions { get; } = new();
 
     // It was a member before, was away, and may have sent in views of regions that have not changed since.
     public bool HasReturned { get; init; }
@@ -23,12 +23,12 @@ internal sealed class MappedNode(NodeKey key)
     /// <summary>By the number of the set; null where it never was in that set.</summary>
     public IReadOnlyList<Place?> Places => _places;
 
-    /// <summary>One reason less to know of the region; without any the node is told of the end of this view, and no more.</summary>
-    public void LoseSightOf(Region region)
+    /// <summary>Removes a reason for which the region is visible. Without a reason, the node is told only the end of this view.</summary>
+    public void RemoveReasonFor(Region region)
     {
-        if (Horizon.LoseReason(region))
+        if (VisibleRegions.RemoveReason(region))
         {
-            region.Lingering.Add(this);
+            region.AwaitingViewEnd.Add(this);
         }
     }
 
@@ -78,7 +78,7 @@ internal sealed class Opener(MappedNode node, MappedTopic topic)
         set => Set(Traits.ToldSubscribed, value);
     }
 
-    // The topic's regions are in the node's sight through this: from when it publishes until it closes.
+    // The topic's regions are visible to the node because of this opener: from when it publishes until it closes.
     public bool IsRouted
     {
         get => Has(Traits.Routed);

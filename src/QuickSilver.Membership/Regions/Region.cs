@@ -26,8 +26,8 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
 
     public RegionView? View { get; private set; }
 
-    /// <summary>Nodes that have no reason any more to know of the region, but did in this view: they are told of its end.</summary>
-    public List<MappedNode> Lingering { get; } = [];
+    /// <summary>Nodes that lost their last reason to see the region during this view: they are told of its end.</summary>
+    public List<MappedNode> AwaitingViewEnd { get; } = [];
 
     // While a configuration is made: who comes, who goes, and the topics before it changed them.
     public bool IsChanging { get; private set; }

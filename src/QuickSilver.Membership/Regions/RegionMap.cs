@@ -62,9 +62,9 @@ internal sealed class RegionMap
             Forget(opener);
         }
 
-        foreach (ulong region in node.Horizon.Listed)
+        foreach (ulong region in node.VisibleRegions.AwaitingViewEnd)
         {
-            _reform.Regions[region].Lingering.Remove(node);
+            _reform.Regions[region].AwaitingViewEnd.Remove(node);
         }
 
         node.Open.Clear();
@@ -154,7 +154,7 @@ internal sealed class RegionMap
     {
         foreach (var node in _nodes.Values)
         {
-            node.Horizon.ClearNews();
+            node.VisibleRegions.ClearNews();
             node.AdmittedAt = node.AdmittedAt == 0 ? configuration : node.AdmittedAt;
         }
 
@@ -180,7 +180,7 @@ internal sealed class RegionMap
     {
         foreach (var node in _nodes.Values)
         {
-            node.Horizon.ClearNews();
+            node.VisibleRegions.ClearNews();
         }
     }
 
@@ -192,13 +192,13 @@ internal sealed class RegionMap
     public bool IsOpen(NodeKey key, ulong topicId) => _nodes[key].Open.ContainsKey(topicId);
 
     /// <summary>What the last configuration tells this node; valid until the next one.</summary>
-    public RegionNews NewsOf(NodeKey key) => _nodes[key].Horizon.News;
+    public RegionNews NewsOf(NodeKey key) => _nodes[key].VisibleRegions.News;
 
     /// <summary>All that the node was told up to the last configuration and that still stands, in ascending order of ids.</summary>
     public RegionNews SnapshotOf(NodeKey key)
     {
         var node = _nodes[key];
-        List<RegionView> regions = [.. node.Horizon.ToSorted().Select(id => _reform.Regions[id].View!)];
+        List<RegionView> regions = [.. node.VisibleRegions.ToSorted().Select(id => _reform.Regions[id].View!)];
         List<TopicView> topics =
         [
             .. node.Open.Values
@@ -261,7 +261,7 @@ internal sealed class RegionMap
         {
             foreach (var region in opener.Topic.Regions.All)
             {
-                node.LoseSightOf(region);
+                node.RemoveReasonFor(region);
             }
         }
 

@@ -2,10 +2,10 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
 
-// Works out who learns what when regions have changed. A node has in sight the regions that it is a member of and those of
-// the topics that it may publish to, and learns of every view of these; who leaves a region, or its topic does, learns of its
-// view once more. Of a topic everybody who has it open is told when its regions or its subscriptions changed: a region that
-// only another topic's subscriber enters or leaves is the same for all the topics that it carries, and may carry thousands.
+// Determines which nodes learn what when regions have changed. The regions of which a node is a member, and those of the topics to which it
+// may publish, are visible to it, and it learns every view of these. If it or its topic leaves a region, it learns the region's view once
+// more. A node that has a topic open is told of the topic when the topic's regions or subscriptions have changed. A region that only a
+// subscriber of another topic enters or leaves is the same for all topics that it carries, which may be thousands.
 internal sealed class ViewDistribution
 {
     private readonly List<MappedTopic> _touched = [];
@@ -117,46 +117,46 @@ internal sealed class ViewDistribution
     private void Tell(Opener opener)
     {
         var topic = opener.Topic;
-        var horizon = opener.Node.Horizon;
+        var visible = opener.Node.VisibleRegions;
         if (opener.Publishes && !opener.IsRouted)
         {
             opener.IsRouted = true;
             foreach (var region in topic.Regions.All)
             {
-                horizon.ComeIntoSight(region);
+                visible.AddReason(region);
             }
         }
         else if (opener.IsRouted)
         {
-            // The new regions first: one that another topic leaves must not go out of sight in between.
+            // The new regions come first: one that another topic leaves must not become invisible in between.
             foreach (var region in topic.Gained ?? [])
             {
-                horizon.ComeIntoSight(region);
+                visible.AddReason(region);
             }
 
             foreach (var region in topic.Lost ?? [])
             {
-                horizon.Tell(region);
-                opener.Node.LoseSightOf(region);
+                visible.Tell(region);
+                opener.Node.RemoveReasonFor(region);
             }
         }
 
         opener.IsFresh = false;
         opener.ToldSubscribed = opener.Subscribes;
         ref var view = ref _views[(opener.Subscribes ? 1 : 0) + (opener.IsRouted ? 2 : 0)];
-        horizon.News.Topics.Add(view ??= topic.ViewFor(opener.Subscribes, opener.IsRouted));
+        visible.News.Topics.Add(view ??= topic.ViewFor(opener.Subscribes, opener.IsRouted));
     }
 
     private static void TellNewView(Region region)
     {
         foreach (var place in region.Arriving)
         {
-            place.Node.Horizon.ComeIntoSight(region);
+            place.Node.VisibleRegions.AddReason(region);
         }
 
         foreach (var member in region.Members)
         {
-            member.Node.Horizon.Tell(region);
+            member.Node.VisibleRegions.Tell(region);
         }
 
         // Of a region that has dissolved its topics' openers were told when it was lost.
@@ -166,23 +166,23 @@ internal sealed class ViewDistribution
             {
                 if (opener.IsRouted)
                 {
-                    opener.Node.Horizon.Tell(region);
+                    opener.Node.VisibleRegions.Tell(region);
                 }
             }
         }
 
         foreach (var place in region.Leaving)
         {
-            place.Node.Horizon.Tell(region);
-            place.Node.LoseSightOf(region);
+            place.Node.VisibleRegions.Tell(region);
+            place.Node.RemoveReasonFor(region);
         }
 
         // The last: a region may lose one reason and gain the next.
-        foreach (var node in region.Lingering)
+        foreach (var node in region.AwaitingViewEnd)
         {
-            node.Horizon.EndLingering(region);
+            node.VisibleRegions.OnViewEnded(region);
         }
 
-        region.Lingering.Empty();
+        region.AwaitingViewEnd.Empty();
     }
 }

@@ -1,0 +1,92 @@
+using System.Runtime.InteropServices;
+
+namespace QuickSilver.Membership.Regions;
+
+// The regions that are visible to one node, because it is a member or because a topic to which it may publish is in them. The node is told
+// each view of these regions and may forget all others. A region that becomes visible again is told anew.
+//
+// Invariant: a region stops being visible only with a view that the node is told, never between two views. A node numbers the packets that
+// it sends from 1 in each view, so it must keep the numbers as long as the view lasts. A region without a remaining reason stays visible
+// until its view ends.
+internal sealed class VisibleRegions
+{
+    private readonly Dictionary<ulong, Visibility> _regions = [];
+
+    private struct Visibility
+    {
+        // The number of the last view that the node was told.
+        public uint ToldNumber;
+        // The number of reasons: its membership, and each topic in the region to which it may publish.
+        public int Reasons;
+        // Whether the node is in Region.AwaitingViewEnd, where it stays until the view ends, even if it gets a new reason.
+        public bool AwaitsViewEnd;
+    }
+
+    /// <summary>What the node is told in the configuration that is being made.</summary>
+    public RegionNews News { get; } = new([], [], []);
+
+    public int Count => _regions.Count;
+
+    /// <summary>The region ids in ascending order.</summary>
+    public ulong[] ToSorted()
+    {
+        ulong[] ids = [.. _regions.Keys];
+        Array.Sort(ids);
+        return ids;
+    }
+
+    public void AddReason(Region region)
+    {
+        ref var visibility = ref CollectionsMarshal.GetValueRefOrAddDefault(_regions, region.Id, out _);
+        visibility.Reasons++;
+        TellIfNew(ref visibility, region);
+    }
+
+    /// <summary>The regions in whose list of nodes that await the end of the view this node is.</summary>
+    public IEnumerable<ulong> AwaitingViewEnd => _regions.Where(entry => entry.Value.AwaitsViewEnd).Select(entry => entry.Key);
+
+    /// <summary>Removes a reason. Returns true if none is left and the node must be added to Region.AwaitingViewEnd.</summary>
+    public bool RemoveReason(Region region)
+    {
+        ref var visibility = ref CollectionsMarshal.GetValueRefOrNullRef(_regions, region.Id);
+        if (--visibility.Reasons > 0 || visibility.AwaitsViewEnd)
+        {
+            return false;
+        }
+
+        visibility.AwaitsViewEnd = true;
+        return true;
+    }
+
+    /// <summary>Called when the view that the node awaited to end has ended.</summary>
+    public void OnViewEnded(Region region)
+    {
+        ref var visibility = ref CollectionsMarshal.GetValueRefOrNullRef(_regions, region.Id);
+        visibility.AwaitsViewEnd = false;
+        if (visibility.Reasons == 0)
+        {
+            TellIfNew(ref visibility, region);
+            _regions.Remove(region.Id);
+            News.OutOfSight.Add(region.Id);
+        }
+    }
+
+    /// <summary>Tells the node the newest view of a visible region, once.</summary>
+    public void Tell(Region region) => TellIfNew(ref CollectionsMarshal.GetValueRefOrNullRef(_regions, region.Id), region);
+
+    public void ClearNews()
+    {
+        News.Regions.Empty();
+        News.Topics.Empty();
+        News.OutOfSight.Empty();
+    }
+
+    private void TellIfNew(ref Visibility visibility, Region region)
+    {
+        if (visibility.ToldNumber != region.Number)
+        {
+            visibility.ToldNumber = region.Number;
+            News.Regions.Add(region.View!);
+        }
+    }
+}
