@@ -4,7 +4,7 @@ using QuickSilver.Multicast.Tests.Infrastructure;
 
 namespace QuickSilver.Multicast.Tests.Reachability;
 
-public sealed class EchoDeskTests
+public sealed class EchoExchangeTests
 {
     private const int MaxAnswersPerSecond = 1024;
 
