@@ -11,6 +11,8 @@ internal sealed class TopicTable
 {
     private readonly Dictionary<ulong, OpenTopic> _topics = [];
     private readonly Dictionary<ulong, Ask> _asks = [];
+    // By pinned topic, the configuration since which this node is a member. Null before the first: few topics are pinned.
+    private Dictionary<ulong, long>? _memberSince;
     private ulong _lastRequest;
 
     private sealed class OpenTopic(ulong openedBy)
@@ -24,8 +26,6 @@ internal sealed class TopicTable
         public bool HasView;
         // The request that subscribed; none while the last one does not. Views from before are of an earlier subscription.
         public ulong SubscribedBy = ulong.MaxValue;
-        // Of a pinned topic: since which configuration the node is a member; 0: it is not, or not yet.
-        public long MemberSince;
     }
 
     // Completed is null for a registration anew of what was granted before.
@@ -45,7 +45,7 @@ internal sealed class TopicTable
         if (!request.Role.HasFlag(TopicRole.Subscribe))
         {
             topic.SubscribedBy = ulong.MaxValue;
-            topic.MemberSince = 0;
+            _memberSince?.Remove(request.TopicId);
         }
         else if (topic.SubscribedBy == ulong.MaxValue)
         {
@@ -66,6 +66,8 @@ internal sealed class TopicTable
         {
             return null;
         }
+
+        _memberSince?.Remove(topicId);
 
         foreach (var ask in topic.Waiting ?? [])
         {
@@ -141,6 +143,7 @@ internal sealed class TopicTable
         if (topic.Granted is null && topic.Waiting is null && _topics.GetValueOrDefault(ask.Request.TopicId) == topic)
         {
             _topics.Remove(ask.Request.TopicId);
+            _memberSince?.Remove(ask.Request.TopicId);
         }
 
         return ask.Completed is { } completed ? () => completed(new TopicOutcome(refusal)) : null;
@@ -177,15 +180,15 @@ internal sealed class TopicTable
             foreach (var view in topics)
             {
                 if (view.Subscribed && view.Regions is [var only] && only == region.RegionId
-                    && _topics.TryGetValue(view.TopicId, out var topic))
+                    && _topics.ContainsKey(view.TopicId))
                 {
-                    topic.MemberSince = region.Since[place];
+                    (_memberSince ??= [])[view.TopicId] = region.Since[place];
                 }
             }
         }
     }
 
-    private static SetTopicMessage ToMessage(Ask ask, Dictionary<ContractDescription, ulong> named)
+    private SetTopicMessage ToMessage(Ask ask, Dictionary<ContractDescription, ulong> named)
     {
         var message = ToMessage(ask);
         if (named.TryAdd(ask.Request.Contract, ask.RequestId))
@@ -196,11 +199,11 @@ internal sealed class TopicTable
         return message with { ContractOf = named[ask.Request.Contract] };
     }
 
-    private static SetTopicMessage ToMessage(Ask ask) => new()
+    private SetTopicMessage ToMessage(Ask ask) => new()
     {
         RequestId = ask.RequestId,
         Topic = ask.Request,
         Held = ask.Topic.HasView,
-        MemberSince = ask.Request.Role.HasFlag(TopicRole.Subscribe) ? ask.Topic.MemberSince : 0,
+        MemberSince = ask.Request.Role.HasFlag(TopicRole.Subscribe) ? _memberSince?.GetValueOrDefault(ask.Request.TopicId) ?? 0 : 0,
     };
 }

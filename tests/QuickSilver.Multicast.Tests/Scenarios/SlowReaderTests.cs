@@ -55,6 +55,20 @@ public sealed class SlowReaderTests
         Assert.Empty(cluster[1].Multicast.SlowReaders.Blocked);
     }
 
+    [Fact]
+    public void A_sender_goes_on_as_soon_as_the_reader_reads_again_and_not_when_its_limit_is_forgotten()
+    {
+        var cluster = Running(out var slow);
+        slow.IsFull = true;
+        cluster[0].PublishAll(Slow, 1_000_000, 1_000);
+        cluster.Simulation.Run(TimeSpan.FromSeconds(5));
+        int before = cluster[0].Published.Count;
+
+        slow.IsFull = false;
+        cluster[1].Resume(Slow);
+        Assert.True(cluster.RunUntil(() => cluster[0].Published.Count > before, seconds: 0.1));
+    }
+
     // Room comes and goes at each step; what is told of it is lost, doubled and comes late.
     [Theory]
     [InlineData(1, 0.0)]
