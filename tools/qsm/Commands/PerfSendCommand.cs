@@ -33,7 +33,8 @@ internal static class PerfSendCommand
         }.Within(0, 100_000);
         var warmUp = new Option<double>("--warmup")
         {
-            Description = "The time to send before measuring, so that compilation and the growth of windows are not measured.",
+            Description = "The time to send before measuring, so that compilation and the growth of windows are not measured. On a "
+                + "busy machine, .NET needs about 10 seconds to compile the hot code in its last tier.",
             HelpName = "S",
             DefaultValueFactory = _ => 3,
         }.Within(0, 86_400);
