@@ -243,7 +243,7 @@ internal sealed class MulticastNode
 
         if (topicId == MessageHeader.MarkTopic)
         {
-            OnMark(stream, message);
+            Topics.OnMark(stream, message);
         }
         else
         {
@@ -351,19 +351,9 @@ internal sealed class MulticastNode
 
     void IViewsObserver.OnViewClosed(RegionView view) => _ways.OnViewClosed(view);
 
-    /// <summary>Who is gone, and has no stream left in any view, will not be heard of again.</summary>
-    void IViewsObserver.OnViewsClosed()
-    {
-        if (_topics is null)
-        {
-            return;
-        }
-
-        foreach (var receiver in _topics.Receivers)
-        {
-            receiver.Forget(sender => !_context.Directory.Contains(sender) && !_open.HasStreamOf(sender));
-        }
-    }
+    // A node that has departed, and has no stream left in any view, will not be heard of again.
+    void IViewsObserver.OnViewsClosed() =>
+        _topics?.ForgetSenders(sender => !_context.Directory.Contains(sender) && !_open.HasStreamOf(sender));
 
     void IViewsObserver.OnViewsChecked() => _topics?.InstallViews();
 
@@ -462,17 +452,6 @@ internal sealed class MulticastNode
         _open.OnNodeGone(node);
         _creditLimits?.OnNodeGone(node);
         _sent?.OnNodeGone(node);
-    }
-
-    private void OnMark(InboundStream stream, in StreamMessage message)
-    {
-        if (!stream.IsReliable || message.StartTable.IsEmpty || !TopicMark.TryRead(message.Delivered.Span, out var mark))
-        {
-            Counters.Drop(DropReason.Malformed);
-            return;
-        }
-
-        _topics?.FindReceiver(mark.TopicId, StreamClass.BestEffort)?.OnMark(stream, message.StartTable, mark.Number);
     }
 
     private void PostProgress()

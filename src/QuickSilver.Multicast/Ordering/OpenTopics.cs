@@ -1,3 +1,4 @@
+using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Receiving;
@@ -31,8 +32,6 @@ internal sealed class OpenTopics(MulticastNode node)
 
     /// <summary>Topics that are published here, or were until a moment ago.</summary>
     public int Numbered => _numbers.Count;
-
-    public Dictionary<ChannelKey, TopicReceiver>.ValueCollection Receivers => _receivers.Values;
 
     private IEnumerable<TopicSender> Senders
     {
@@ -111,6 +110,27 @@ internal sealed class OpenTopics(MulticastNode node)
         }
 
         FollowRegions();
+    }
+
+    /// <summary>A sender tells in its reliable stream how many messages it has sent to a best-effort topic.</summary>
+    public void OnMark(InboundStream stream, in StreamMessage message)
+    {
+        if (!stream.IsReliable || message.StartTable.IsEmpty || !TopicMark.TryRead(message.Delivered.Span, out var mark))
+        {
+            node.Counters.Drop(DropReason.Malformed);
+            return;
+        }
+
+        FindReceiver(mark.TopicId, StreamClass.BestEffort)?.OnMark(stream, message.StartTable, mark.Number);
+    }
+
+    /// <summary>Subscriptions forget these senders, unless something of them is still to come.</summary>
+    public void ForgetSenders(Predicate<NodeKey> isOver)
+    {
+        foreach (var receiver in _receivers.Values)
+        {
+            receiver.Forget(isOver);
+        }
     }
 
     /// <summary>Views may be over: the next ones of pinned topics may be installed.</summary>
