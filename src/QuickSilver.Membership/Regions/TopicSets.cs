@@ -128,50 +128,19 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
     public void Assign(IEnumerable<MappedTopic> topics, int nodes)
     {
         _membershipCost = rules.MembershipCost(nodes);
-        AssignPinned();
         if (IsIrregular && _changesSincePartition * ChangesToSubscribers >= _subscriptions)
         {
             PartitionAnew(topics);
-            return;
         }
-
-        if (_sets.Count == 0)
+        else
         {
-            _changesSincePartition = 0;
+            _changesSincePartition = _sets.Count == 0 ? 0 : _changesSincePartition;
+            _changed.Sort(LargestFirst);
         }
 
-        _changed.Sort(LargestFirst);
+        // After a new partition only pinned topics are left to place.
         foreach (var topic in _changed)
         {
-            if (topic.IsPinned)
-            {
-                continue;
-            }
-
-            if (topic.Subscribers == 0)
-            {
-                topic.Set = -1;
-            }
-            else if (topic.Set < 0)
-            {
-                Put(topic, Choose(topic, except: -1).Set);
-            }
-            else if (topic.ChangesSincePlaced * ChangesToSubscribers >= topic.Subscribers)
-            {
-                Reconsider(topic);
-            }
-        }
-    }
-
-    private void AssignPinned()
-    {
-        foreach (var topic in _changed)
-        {
-            if (!topic.IsPinned)
-            {
-                continue;
-            }
-
             if (topic.Subscribers == 0)
             {
                 CloseIfPinned(topic);
@@ -179,7 +148,11 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
             }
             else if (topic.Set < 0)
             {
-                Put(topic, _pinned.Open());
+                Put(topic, topic.IsPinned ? _pinned.Open() : Choose(topic, except: -1).Set);
+            }
+            else if (topic.ChangesSincePlaced * ChangesToSubscribers >= topic.Subscribers)
+            {
+                Reconsider(topic);
             }
         }
     }
