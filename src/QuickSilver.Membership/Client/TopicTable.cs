@@ -68,7 +68,6 @@ internal sealed class TopicTable
         }
 
         _memberSince?.Remove(topicId);
-
         foreach (var ask in topic.Waiting ?? [])
         {
             _asks.Remove(ask.RequestId);

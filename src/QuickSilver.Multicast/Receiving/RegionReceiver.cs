@@ -314,25 +314,13 @@ internal sealed class RegionReceiver : IGapObserver
     /// Of a view that is settled: all that was sent in it was handed up here. Of a node that is gone others may know more until all
     /// members have held the same for a while; whether they have taken it does not matter.
     /// </summary>
-    public bool HasAll
-    {
-        get
-        {
-            var last = _lastGoneAt > Stability.LastUnstable ? _lastGoneAt : Stability.LastUnstable;
-            return IsDrained
-                && (_gone.Count == 0 || Live.Count <= 1 || _context.Environment.Now - last >= _context.Options.ClosingPause);
-        }
-    }
+    public bool HasAll => IsDrained && (_gone.Count == 0 || !MayOthersKnowMore);
 
     /// <summary>
     /// Whether others may still tell that a sender that is gone sent more here than is known: until all members have held all for a
     /// while.
     /// </summary>
-    public bool MayHearMoreOf(NodeKey sender)
-    {
-        var last = _lastGoneAt > Stability.LastUnstable ? _lastGoneAt : Stability.LastUnstable;
-        return Live.Count > 1 && _context.Environment.Now - last < _context.Options.ClosingPause && HasLost(sender);
-    }
+    public bool MayHearMoreOf(NodeKey sender) => MayOthersKnowMore && HasLost(sender);
 
     /// <summary>
     /// In a view that all live senders are done with: when nothing was heard of them for long, the other members have closed it, and
@@ -379,6 +367,16 @@ internal sealed class RegionReceiver : IGapObserver
         {
             _memoryDrops++;
             NoteGap(stream);
+        }
+    }
+
+    // Of nodes that are gone: until all members have held the same for a while.
+    private bool MayOthersKnowMore
+    {
+        get
+        {
+            var last = _lastGoneAt > Stability.LastUnstable ? _lastGoneAt : Stability.LastUnstable;
+            return Live.Count > 1 && _context.Environment.Now - last < _context.Options.ClosingPause;
         }
     }
 

@@ -50,17 +50,7 @@ internal sealed class RunTransmitter
 
         while (_window.Sent < through)
         {
-            if (_path.IsUnderWay)
-            {
-                if (!SendRun(_underWay))
-                {
-                    break;
-                }
-
-                continue;
-            }
-
-            long next = _window.NextOf(Math.Min(RunPackets, through - _window.Sent));
+            long next = _path.IsUnderWay ? _underWay : _window.NextOf(Math.Min(RunPackets, through - _window.Sent));
             if (next <= 0 || !SendRun((int)next))
             {
                 break;

@@ -8,7 +8,7 @@ namespace QuickSilver.Seeds.Tests.Infrastructure;
 // has lost fewer members than it has replicas. All agree on the members of a view and on their ranks.
 internal sealed class SynchronyChecker(int replicas) : HistoryChecker
 {
-    private readonly Dictionary<Passage, List<(NodeKey By, string What)>> _passages = [];
+    private readonly Dictionary<Passage, List<(NodeKey By, MemberView From, string What)>> _passages = [];
     private readonly HashSet<NodeKey> _stopped = [];
 
     public override string Invariant => "I6";
@@ -26,15 +26,15 @@ internal sealed class SynchronyChecker(int replicas) : HistoryChecker
             _passages.Add(key, all = []);
         }
 
-        all.Add((member, delivered));
+        all.Add((member, from, delivered));
     }
 
     public override void OnEnd()
     {
         foreach (var (passage, all) in _passages)
         {
-            bool isWhole = passage.Members.Split(' ').Count(member => _stopped.Any(gone => gone.ToString() == member)) < replicas;
-            foreach (var (by, what) in all.Skip(1))
+            bool isWhole = all[0].From.Members.Count(_stopped.Contains) < replicas;
+            foreach (var (by, _, what) in all.Skip(1))
             {
                 Compared++;
                 if (isWhole && what != all[0].What)
