@@ -29,7 +29,8 @@ namespace QuickSilver.Multicast;
 // is confirmed to the service only then; a superseded view of which this node is a member stays until the service says
 // that all nodes have confirmed, and all it holds was accepted above.
 internal sealed class MulticastNode
-    : IMulticast, IMembershipObserver, IStreamConsumer, ISentStreams, IViewsObserver, IWaitSources, IConfirmingNode, IPacketHandler
+    : IMulticast, IMembershipObserver, IOrderingNode, IStreamConsumer, ISentStreams, IViewsObserver, IWaitSources, IConfirmingNode,
+        IPacketHandler
 {
     private static readonly TimeSpan MemoryPause = TimeSpan.FromMilliseconds(2);
 
@@ -121,7 +122,6 @@ internal sealed class MulticastNode
     /// <summary>The outbound streams, those of old views first.</summary>
     public IReadOnlyList<RegionSender> Streams => _sent?.All() ?? [];
 
-    /// <summary>Of which topics the members take how much, and of which others' readers here do.</summary>
     public CreditLimits CreditLimits => _creditLimits ??= new CreditLimits(this);
 
     /// <summary>What waits, and for whom.</summary>
@@ -129,8 +129,7 @@ internal sealed class MulticastNode
 
     public IReadOnlyList<TopicSender> WaitingTopics => _waiting?.All ?? [];
 
-    /// <summary>What this node sends; made when first needed.</summary>
-    public SentStreams Sent => _sent ??= new SentStreams(_context.Environment);
+    public SentStreams Sent => _sent ??= new SentStreams(_context.Environment, _context.Counters);
 
     public List<RegionReceiver> OpenRegions => _open.All;
 
@@ -143,9 +142,9 @@ internal sealed class MulticastNode
     /// <summary>Told the same as this node, after it: of a configuration when it was applied.</summary>
     public IMembershipObserver? Observer { get; set; }
 
-    public BestEffortMarks Marks => _marks ??= new BestEffortMarks(this);
+    public BestEffortMarks Marks => _marks ??= new BestEffortMarks(_context.Environment);
 
-    public UnrepairedLosses Losses => _losses ??= new UnrepairedLosses(this);
+    public UnrepairedLosses Losses => _losses ??= new UnrepairedLosses(_context);
 
     private OpenTopics Topics => _topics ??= new OpenTopics(this);
 
@@ -251,7 +250,6 @@ internal sealed class MulticastNode
         }
     }
 
-    /// <summary>Whether streams of older views have something that was not read yet and goes before what this one has.</summary>
     public bool AwaitReadBefore(InboundStream stream) => _open.AwaitReadBefore(stream);
 
     public int LookAhead(InboundStream stream, ReadOnlySpan<byte> packets, int length) =>
@@ -278,15 +276,12 @@ internal sealed class MulticastNode
         PostProgress();
     }
 
-    /// <summary>The views of a pinned topic to which this node subscribes.</summary>
     public ViewSequence? ViewsOf(ulong topicId) => _topics?.ViewsOf(topicId);
 
     public RegionView? RegionOf(ulong region) => _views.GetValueOrDefault(region);
 
-    /// <summary>Whether all that was sent in the view was handed up here.</summary>
     public bool IsOver(RegionView view) => _open.IsOver(view);
 
-    /// <summary>The publishers of a pinned topic may take messages, or must not.</summary>
     public void SetHeld(ulong topicId, bool isHeld)
     {
         _topics?.SetHeld(topicId, isHeld);
@@ -313,9 +308,6 @@ internal sealed class MulticastNode
         return stream;
     }
 
-    /// <summary>
-    /// A topic found too little packet memory. Of what others leave of it nobody tells, so those who wait look again.
-    /// </summary>
     public void LookForMemoryAgain()
     {
         _memoryLook ??= new Alarm(PostProgress);
@@ -325,17 +317,10 @@ internal sealed class MulticastNode
         }
     }
 
-    /// <summary>Once until the topic is told of room.</summary>
     public void Wait(TopicSender topic)
     {
         (_waiting ??= new WaitingTopics()).Add(topic);
         Waits.Look();
-    }
-
-    public void NoteSent()
-    {
-        _context.Counters.MessagesSent++;
-        Sent.PostFlush();
     }
 
     public void CompleteLater(IStabilityObserver observer, long sequence) =>

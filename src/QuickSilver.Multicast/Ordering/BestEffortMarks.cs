@@ -10,7 +10,7 @@ namespace QuickSilver.Multicast.Ordering;
 // message there; how far it has come, when it has been quiet from one look to the next, and before the topic is closed or drained. A topic
 // that goes on tells of its losses by its next message, and says nothing. After a change of views the next mark goes into
 // the new ones: who stays subscribed is there. What goes wrong: the reliable stream has no room; then it is said later.
-internal sealed class BestEffortMarks(MulticastNode node)
+internal sealed class BestEffortMarks(INodeEnvironment environment)
 {
     private static readonly TimeSpan LookInterval = TimeSpan.FromMilliseconds(100);
 
@@ -52,7 +52,7 @@ internal sealed class BestEffortMarks(MulticastNode node)
         }
     }
 
-    public void Close() => node.Context.Environment.CancelIfMade(_look);
+    public void Close() => environment.CancelIfMade(_look);
 
     private void Note(TopicSender topic)
     {
@@ -66,7 +66,7 @@ internal sealed class BestEffortMarks(MulticastNode node)
         _look ??= new Alarm(OnLook);
         if (!_look.IsPending)
         {
-            node.Context.Environment.Schedule(_look, LookInterval);
+            environment.Schedule(_look, LookInterval);
         }
     }
 
@@ -90,7 +90,7 @@ internal sealed class BestEffortMarks(MulticastNode node)
         _topics.RemoveRange(left, _topics.Count - left);
         if (left > 0)
         {
-            node.Context.Environment.Schedule(_look!, LookInterval);
+            environment.Schedule(_look!, LookInterval);
         }
     }
 }

@@ -8,7 +8,7 @@ namespace QuickSilver.Multicast.Ordering;
 // Credit by topic, at the sender: which members take how much of which topic. The least counts, for this topic alone. What a member
 // does not repeat is forgotten, as it may have been removed, or its word that there is room again was lost: messages
 // that it has no room for then wait there, until it says so anew.
-internal sealed class CreditLimits(MulticastNode node)
+internal sealed class CreditLimits(IOrderingNode node)
 {
     // Some repeats of the receiver's (SlowReaders).
     private static readonly TimeSpan Forgotten = TimeSpan.FromSeconds(3);

@@ -9,7 +9,7 @@ namespace QuickSilver.Multicast.Ordering;
 //
 // Invariants: a view is kept while somebody here has its topic open, and is of the service that told of the last snapshot; a
 // topic's numbers outlive its senders. A node numbers MostNumbered topics in its life at most.
-internal sealed class OpenTopics(MulticastNode node)
+internal sealed class OpenTopics(IOrderingNode node)
 {
     private readonly Dictionary<ulong, TopicView> _views = [];
     // The newest of each topic; the others hang on it.
@@ -117,7 +117,7 @@ internal sealed class OpenTopics(MulticastNode node)
     {
         if (!stream.IsReliable || message.StartTable.IsEmpty || !TopicMark.TryRead(message.Delivered.Span, out var mark))
         {
-            node.Counters.Drop(DropReason.Malformed);
+            node.Context.Counters.Drop(DropReason.Malformed);
             return;
         }
 

@@ -11,7 +11,7 @@ namespace QuickSilver.Multicast.Ordering;
 //
 // Soft state: the sender forgets what is not repeated (CreditLimits), so a lost word costs time and never a stall. What
 // comes meanwhile is parked (ParkedMessages).
-internal sealed class SlowReaders(MulticastNode node)
+internal sealed class SlowReaders(IOrderingNode node)
 {
     // A sender forgets after three of these and more.
     private static readonly TimeSpan HoldInterval = TimeSpan.FromMilliseconds(500);
@@ -41,7 +41,7 @@ internal sealed class SlowReaders(MulticastNode node)
     /// <summary>Readers have no room for the sender's messages in the topic.</summary>
     public void OnBlocked(TopicReceiver topic, SenderOrder order)
     {
-        node.Waits.Look();
+        _context.OnWait();
         var slow = order.Slow;
         if (slow is null)
         {

@@ -19,12 +19,12 @@ internal sealed class TopicReceiver : ITopicReceiver
     private List<SenderOrder>? _senders;
     private Dictionary<NodeKey, SenderOrder>? _bySender;
     private DepartedSenders? _departed;
-    private readonly MulticastNode _node;
+    private readonly IReceivingNode _node;
     private readonly IDeliverySink _sink;
     private readonly bool _isPinned;
     private bool _isClosed;
 
-    public TopicReceiver(in ChannelSpec channel, IDeliverySink sink, MulticastNode node)
+    public TopicReceiver(in ChannelSpec channel, IDeliverySink sink, IReceivingNode node)
     {
         TopicId = channel.Topic;
         Class = channel.Class;

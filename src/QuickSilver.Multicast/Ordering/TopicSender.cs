@@ -6,7 +6,7 @@ namespace QuickSilver.Multicast.Ordering;
 
 // One topic's outbound side: numbers its messages across regions and views, and puts each into the stream of every region
 // of the topic's view. Until the first view is known there is no room.
-internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, MulticastNode node) : ITopicSender
+internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISendingNode node) : ITopicSender
 {
     private RegionSender[] _routes = [];
     private TopicView? _view;
@@ -208,16 +208,17 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, Mul
         }
 
         bool begins = false;
+        var sent = node.Sent;
         foreach (var route in _routes)
         {
             var starts = _isStarting && !route.HasStarted(TopicId) ? numbers : null;
             begins |= starts is not null;
             route.Append(TopicId, sequence, starts, extensions, payload, claim);
-            node.Sent.FlushSoon(route);
+            sent.FlushSoon(route);
         }
 
         _isStarting = false;
-        node.NoteSent();
+        sent.OnMessageSent();
         if (!IsReliable && _routes.Length > 0)
         {
             _isBeginUnmarked |= begins;

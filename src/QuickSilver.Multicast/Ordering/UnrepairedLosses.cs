@@ -13,7 +13,7 @@ namespace QuickSilver.Multicast.Ordering;
 // stream waits for a topic that does not repair. What goes wrong: a busy topic has more to copy than there is memory for copies; then
 // it waits no longer. A reader has no room, or the message that says where the run begins was lost; then what finds no memory is
 // lost too, and told later.
-internal sealed class UnrepairedLosses(MulticastNode node)
+internal sealed class UnrepairedLosses(MulticastContext context)
 {
     // Of one sender in one topic.
     private const int MostHeld = 4096;
@@ -23,20 +23,18 @@ internal sealed class UnrepairedLosses(MulticastNode node)
     private readonly List<long> _held = [];
     private Alarm? _alarm;
 
-    private MulticastContext Context => node.Context;
-
     /// <summary>A message that is not the next one, or for which there is no room above.</summary>
     public void Hold(TopicReceiver receiver, SenderOrder order, InboundStream stream, in StreamMessage message)
     {
         long sequence = message.Delivered.Sequence;
         if (order.Holds(sequence))
         {
-            Context.Counters.DuplicateMessages++;
+            context.Counters.DuplicateMessages++;
             return;
         }
 
         order.NoteSent(sequence);
-        if (order.HeldCount >= MostHeld || !order.TryHoldCopy(stream, message, Context.Reassembly))
+        if (order.HeldCount >= MostHeld || !order.TryHoldCopy(stream, message, context.Reassembly))
         {
             if (order.Next != 0 && !order.IsBlocked)
             {
@@ -44,7 +42,7 @@ internal sealed class UnrepairedLosses(MulticastNode node)
             }
             else
             {
-                Context.Counters.UnheldMessages++;
+                context.Counters.UnheldMessages++;
             }
         }
 
@@ -62,25 +60,25 @@ internal sealed class UnrepairedLosses(MulticastNode node)
         }
 
         order.IsLossNoted = true;
-        var wait = Context.Options.BestEffortPatience;
-        _due.Enqueue((Context.Environment.Now + wait, receiver, order, order.SentThrough));
+        var wait = context.Options.BestEffortPatience;
+        _due.Enqueue((context.Environment.Now + wait, receiver, order, order.SentThrough));
         _alarm ??= new Alarm(OnDue);
         if (!_alarm.IsPending)
         {
-            Context.Environment.Schedule(_alarm, wait);
+            context.Environment.Schedule(_alarm, wait);
         }
     }
 
-    public void Close() => Context.Environment.CancelIfMade(_alarm);
+    public void Close() => context.Environment.CancelIfMade(_alarm);
 
     private void OnDue()
     {
-        var now = Context.Environment.Now;
+        var now = context.Environment.Now;
         while (_due.TryPeek(out var next))
         {
             if (next.Due > now)
             {
-                Context.Environment.Schedule(_alarm!, next.Due - now);
+                context.Environment.Schedule(_alarm!, next.Due - now);
                 return;
             }
 
@@ -91,7 +89,7 @@ internal sealed class UnrepairedLosses(MulticastNode node)
                 continue;
             }
 
-            if (next.Order.Next == 0 && !Context.Directory.Contains(next.Order.Sender))
+            if (next.Order.Next == 0 && !context.Directory.Contains(next.Order.Sender))
             {
                 BeginAnyhow(next.Receiver, next.Order);
             }
@@ -153,9 +151,9 @@ internal sealed class UnrepairedLosses(MulticastNode node)
             return;
         }
 
-        if (!order.TryHoldCopy(stream, message, Context.Reassembly))
+        if (!order.TryHoldCopy(stream, message, context.Reassembly))
         {
-            Context.Counters.UnheldMessages++;
+            context.Counters.UnheldMessages++;
         }
     }
 }

@@ -11,7 +11,7 @@ namespace QuickSilver.Multicast.Ordering;
 //
 // Invariants: a view is installed when all of the one before it was handed up at this node and nothing of that waits for room; views are
 // installed in the order of their configurations; while a barrier is not released the topic's publishers on this node are held.
-internal sealed class ViewSequence(MulticastNode node, TopicReceiver receiver, IDeliverySink sink)
+internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, IDeliverySink sink)
 {
     private readonly Queue<RegionView> _coming = new();
     private RegionView? _installed;
@@ -99,7 +99,7 @@ internal sealed class ViewSequence(MulticastNode node, TopicReceiver receiver, I
         }
         catch (Exception)
         {
-            node.Counters.SinkExceptions++;
+            node.Context.Counters.SinkExceptions++;
         }
 
         if (!_isClosed)
@@ -122,7 +122,7 @@ internal sealed class ViewSequence(MulticastNode node, TopicReceiver receiver, I
         }
         catch (Exception)
         {
-            node.Counters.SinkExceptions++;
+            node.Context.Counters.SinkExceptions++;
             barrier.Release();
         }
     }

@@ -11,6 +11,7 @@ namespace QuickSilver.Multicast.Sending;
 internal sealed class SentStreams
 {
     private readonly INodeEnvironment _environment;
+    private readonly MulticastCounters _counters;
     private readonly Dictionary<(ulong Region, StreamClass Class), RegionSender> _current = [];
     private readonly List<RegionSender> _retired = [];
     // The streams with messages packed since the last flush. The others are not examined: a node may have thousands of resting streams.
@@ -18,9 +19,10 @@ internal sealed class SentStreams
     private readonly Request _flush;
     private bool _isFlushPosted;
 
-    public SentStreams(INodeEnvironment environment)
+    public SentStreams(INodeEnvironment environment, MulticastCounters counters)
     {
         _environment = environment;
+        _counters = counters;
         _flush = new ActionRequest(OnFlush);
     }
 
@@ -128,6 +130,13 @@ internal sealed class SentStreams
             stream.IsFlushNoted = true;
             _unflushed.Add(stream);
         }
+    }
+
+    /// <summary>A message is in all its streams, which are flushed when no more of them wait.</summary>
+    public void OnMessageSent()
+    {
+        _counters.MessagesSent++;
+        PostFlush();
     }
 
     public void PostFlush()
