@@ -2,7 +2,6 @@ using System.Runtime.CompilerServices;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Endpoints;
 using QuickSilver.Serialization;
-using QuickSilver.Topics;
 
 namespace QuickSilver.Hosting;
 

@@ -1,5 +1,6 @@
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
+using QuickSilver.Endpoints;
 using QuickSilver.Serialization;
 using QuickSilver.Topics;
 

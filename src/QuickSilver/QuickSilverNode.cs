@@ -244,8 +244,9 @@ public sealed class QuickSilverNode : IAsyncDisposable
         {
             try
             {
-                var endpoint = new TopicEndpoint<T>(_core.GetOrAdd(name, contract), codec, access, options);
-                var asked = new TopicOpening(endpoint.Topic, endpoint, contract);
+                var shared = _core.GetOrAdd(name, contract);
+                var endpoint = new TopicEndpoint<T>(shared, codec, access, options);
+                var asked = new TopicOpening(shared, endpoint, contract);
                 created.SetResult((asked, endpoint));
                 asked.Begin();
             }

@@ -74,6 +74,24 @@ public sealed partial class LayerRuleTests
     }
 
     [Fact]
+    public void The_rooms_of_the_public_project_use_only_what_stands_before_them()
+    {
+        Violations.AssertNone(RoomsOf("QuickSilver").Except(LayerRules.PublicRooms.Keys));
+        Violations.AssertNone(UsesOf("QuickSilver", LayerRules.PublicRooms));
+    }
+
+    [Fact]
+    public void Of_the_public_types_only_the_node_knows_the_rooms()
+    {
+        var wrong =
+            from use in NamespaceUses.Within(Assemblies.Named("QuickSilver"))
+            where RoomOf(use.User).Length == 0 && RoomOf(use.Used).Length > 0 && Outermost(use.User) != typeof(QuickSilverNode)
+            select $"{use.User.FullName} uses {use.Used.FullName}";
+
+        Violations.AssertNone(wrong);
+    }
+
+    [Fact]
     public void In_Membership_what_both_sides_share_knows_neither_side()
     {
         var wrong =
@@ -93,6 +111,15 @@ public sealed partial class LayerRuleTests
             select $"{use.User.FullName} uses {use.Used.FullName}";
 
         Violations.AssertNone(wrong);
+    }
+
+    [Fact]
+    public void No_room_of_Multicast_knows_the_node_that_wires_them()
+    {
+        var multicast = Assemblies.Named("QuickSilver.Multicast");
+        var node = multicast.GetType("QuickSilver.Multicast.MulticastNode", throwOnError: true);
+
+        Violations.AssertNone(NamespaceUses.Within(multicast).Where(u => u.Used == node).Select(u => u.User.FullName!));
     }
 
     [Fact]
@@ -146,6 +173,16 @@ public sealed partial class LayerRuleTests
         var root = type.Assembly.GetName().Name!;
         var full = type.Namespace ?? "";
         return full.StartsWith(root + ".", StringComparison.Ordinal) ? full[(root.Length + 1)..].Split('.')[0] : "";
+    }
+
+    private static Type Outermost(Type type)
+    {
+        while (type.DeclaringType is { } outer)
+        {
+            type = outer;
+        }
+
+        return type;
     }
 
     [GeneratedRegex(@"^namespace\s+([\w.]+)", RegexOptions.Multiline)]

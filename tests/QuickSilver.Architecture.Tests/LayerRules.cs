@@ -75,6 +75,20 @@ internal static class LayerRules
     ];
 
     /// <summary>
+    /// In the public project, from what publishers fill, by endpoints and topics, to the node. The public types are known to all, whichever
+    /// folder they lie in; the node that users open, and no other of them, knows the rooms.
+    /// </summary>
+    public static readonly IReadOnlyDictionary<string, string[]> PublicRooms = new Dictionary<string, string[]>
+    {
+        ["Diagnostics"] = [""],
+        ["Composition"] = [""],
+        ["Publishing"] = ["", "Diagnostics"],
+        ["Endpoints"] = ["", "Diagnostics", "Publishing"],
+        ["Topics"] = ["", "Diagnostics", "Publishing", "Endpoints"],
+        ["Nodes"] = ["", "Diagnostics", "Composition", "Publishing", "Endpoints", "Topics"],
+    };
+
+    /// <summary>
     /// In Multicast, Channels knows no other room; nothing below knows Ordering, and Ordering knows streams only; Hearing knows who gets
     /// copies and not how; Dissemination offers seams. The root wires them.
     /// </summary>

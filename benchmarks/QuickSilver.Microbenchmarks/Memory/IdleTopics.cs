@@ -1,5 +1,4 @@
 using QuickSilver.Endpoints;
-using QuickSilver.Topics;
 
 namespace QuickSilver.Microbenchmarks.Memory;
 

@@ -1,7 +1,6 @@
-using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 
-namespace QuickSilver.Nodes;
+namespace QuickSilver.Core.Environment;
 
 // A wish that any thread may express any number of times and that the core thread grants once per batch of wishes: a
 // signal that comes before the action begins is covered by it, one that comes later posts it again.
@@ -11,7 +10,7 @@ internal abstract class SignalRequest(INodeEnvironment environment) : Request
 {
     private int _isPosted;
 
-    protected INodeEnvironment Environment { get; } = environment;
+    public INodeEnvironment Environment { get; } = environment;
 
     public void Signal()
     {

@@ -2,7 +2,6 @@ using System.Buffers.Binary;
 using QuickSilver.Endpoints;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Stability;
-using QuickSilver.Topics;
 
 namespace QuickSilver.Simulation.Experiments;
 

@@ -1,6 +1,4 @@
-using QuickSilver.Endpoints;
-
-namespace QuickSilver.Nodes;
+namespace QuickSilver.Endpoints;
 
 // The endpoints that must end when the core thread of their node has ended, so that no caller waits forever for a thread that a handler
 // blocks. The list is linked through the endpoints, because a registration with a cancellation token costs 96 bytes for each. Methods can

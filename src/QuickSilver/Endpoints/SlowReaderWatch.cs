@@ -1,6 +1,5 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
-using QuickSilver.Topics;
 
 namespace QuickSilver.Endpoints;
 
@@ -10,7 +9,7 @@ internal sealed class SlowReaderWatch
     private readonly INodeEnvironment _environment;
     private readonly Alarm _alarm;
 
-    public SlowReaderWatch(TopicCore topic, TopicEndpoint endpoint, TimeSpan limit)
+    public SlowReaderWatch(EndpointTopic topic, TopicEndpoint endpoint, TimeSpan limit)
     {
         _environment = topic.Node.Environment;
         Limit = limit;

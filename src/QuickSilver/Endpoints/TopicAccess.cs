@@ -1,4 +1,4 @@
-namespace QuickSilver.Topics;
+namespace QuickSilver.Endpoints;
 
 // Which half of a topic an endpoint was opened for. The values are those of the role that the membership service is asked for.
 [Flags]

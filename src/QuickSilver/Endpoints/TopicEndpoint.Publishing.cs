@@ -1,8 +1,6 @@
-using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using QuickSilver.Multicast;
 using QuickSilver.Publishing;
-using QuickSilver.Serialization;
 
 namespace QuickSilver.Endpoints;
 
@@ -48,7 +46,7 @@ internal sealed partial class TopicEndpoint<T>
     {
         ArgumentNullException.ThrowIfNull(feed);
         CheckPublishes();
-        var attached = new AttachedFeed<T>(Topic, this, _codec, feed);
+        var attached = new AttachedFeed<T>(Topic.Publisher, this, _codec, feed) { Fault = Topic.OnFeedFault };
         lock (Topic)
         {
             CheckPublishes();
@@ -195,7 +193,7 @@ internal sealed partial class TopicEndpoint<T>
 
         try
         {
-            size = Write(_codec, value, claim.Payload);
+            size = PayloadEncoding<T>.Write(_codec, value, claim.Payload);
         }
         catch
         {
@@ -215,33 +213,13 @@ internal sealed partial class TopicEndpoint<T>
         return true;
     }
 
-    /// <summary>A codec that says it wrote more than it was given would make the core thread read what is not the message's.</summary>
-    internal static int Write(IPayloadCodec<T> codec, in T value, Span<byte> destination)
-    {
-        int written = codec.Write(value, destination);
-        if ((uint)written > (uint)destination.Length)
-        {
-            ThrowTooMuchWritten(codec, written, destination.Length);
-        }
-
-        return written;
-    }
-
-    internal static int CheckSize(IPayloadCodec<T> codec, int size) => size >= 0
-        ? size
-        : throw new InvalidOperationException($"GetSize of the codec {codec.GetType()} returned {size}. It must return 0 or more.");
-
-    [DoesNotReturn]
-    private static void ThrowTooMuchWritten(IPayloadCodec<T> codec, int written, int room) => throw new InvalidOperationException(
-        $"Write of the codec {codec.GetType()} returned {written} bytes, but its GetSize returned {room}.");
-
     private PublishRequest Encode(in T value)
     {
         CheckPublishes();
         int size;
         try
         {
-            size = CheckSize(_codec, _codec.GetSize(value));
+            size = PayloadEncoding<T>.CheckSize(_codec, _codec.GetSize(value));
         }
         catch (OverflowException overflow)
         {
@@ -261,7 +239,7 @@ internal sealed partial class TopicEndpoint<T>
         var request = Topic.Node.Requests.Rent();
         try
         {
-            request.SetLength(Write(_codec, value, request.Prepare(size)));
+            request.SetLength(PayloadEncoding<T>.Write(_codec, value, request.Prepare(size)));
         }
         catch
         {

@@ -3,7 +3,6 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Publishing;
 using QuickSilver.Serialization;
-using QuickSilver.Topics;
 
 namespace QuickSilver.Endpoints;
 
@@ -29,7 +28,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     private bool _hadReader;
     private bool _isAlone;
 
-    public TopicEndpoint(TopicCore topic, IPayloadCodec<T> codec, TopicAccess access, TopicOptions options)
+    public TopicEndpoint(EndpointTopic topic, IPayloadCodec<T> codec, TopicAccess access, TopicOptions options)
         : base(topic.Name, access)
     {
         Topic = topic;
@@ -45,7 +44,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         }
     }
 
-    public TopicCore Topic { get; }
+    public EndpointTopic Topic { get; }
 
     public int Subscribers => Topic.Subscribers;
 
@@ -245,7 +244,10 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
             dropped = Buffer(message, origin, isClaimed: true);
         }
 
-        Topic.Node.CounterCells.ReaderDrops += dropped;
+        if (dropped != 0)
+        {
+            Topic.Node.CounterCells.ReaderDrops += dropped;
+        }
     }
 
     private int Buffer(in Message<T> message, in DeliveredMessage origin, bool isClaimed) => IsBytes(_codec)

@@ -1,6 +1,5 @@
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Publishing;
-using QuickSilver.Topics;
 
 namespace QuickSilver.Endpoints;
 
@@ -16,12 +15,10 @@ internal enum EndpointState
 }
 
 // One endpoint as the core thread sees it, whatever its payload type.
-internal abstract class TopicEndpoint(string name, TopicAccess access)
+internal abstract class TopicEndpoint(string name, TopicAccess access) : PublishOrigin
 {
     private int _state;
     private volatile bool _hasPublished;
-    private Exception? _dropReason;
-    private StableList? _unstable;
 
     public string Name { get; } = name;
 
@@ -42,13 +39,7 @@ internal abstract class TopicEndpoint(string name, TopicAccess access)
 
     public EndpointState State => (EndpointState)Volatile.Read(ref _state);
 
-    /// <summary>Set when what this endpoint has queued is to be dropped, not sent.</summary>
-    public Exception? DropReason => Volatile.Read(ref _dropReason);
-
-    /// <summary>Sent and not yet stable, of those publishes that wait for it. Core thread only.</summary>
-    public StableList Unstable => _unstable ??= new StableList();
-
-    /// <summary>The roll's own.</summary>
+    /// <summary>The registry's own.</summary>
     internal TopicEndpoint? NextRegistered { get; set; }
     internal TopicEndpoint? PreviousRegistered { get; set; }
 
@@ -86,7 +77,4 @@ internal abstract class TopicEndpoint(string name, TopicAccess access)
 
     /// <summary>States only go forward; false when this or a later one was reached already.</summary>
     protected bool TryAdvance(EndpointState to) => ForwardState.TryAdvance(ref _state, (int)to);
-
-    /// <summary>False when it was done before.</summary>
-    protected bool DropQueued(Exception reason) => Interlocked.CompareExchange(ref _dropReason, reason, null) is null;
 }

@@ -18,7 +18,7 @@ namespace QuickSilver.Nodes;
 
 // A node's inside: its topics by number, and what the membership service says of them. Core thread only, where nothing
 // else is said.
-internal sealed class NodeCore : IMembershipObserver
+internal sealed class NodeCore : ITopicNode, IMembershipObserver
 {
     private static readonly TimeSpan PulseInterval = TimeSpan.FromMilliseconds(500);
     // A core thread that has not turned for this long is taken for blocked.

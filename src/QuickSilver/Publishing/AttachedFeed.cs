@@ -1,10 +1,9 @@
 using System.Numerics;
+using QuickSilver.Core.Environment;
 using QuickSilver.Multicast;
-using QuickSilver.Nodes;
 using QuickSilver.Serialization;
-using QuickSilver.Topics;
 
-namespace QuickSilver.Endpoints;
+namespace QuickSilver.Publishing;
 
 // The pull model: the core thread asks for a message when the network can take one and gives it on at once. One that is not taken
 // is kept, and goes first; nothing else is buffered.
@@ -13,8 +12,8 @@ internal abstract class AttachedFeed : IAttachedFeed
     private const int LeastBufferBytes = 512;
     private const int MaxBufferBytes = 64 << 10;
 
-    private readonly TopicCore _topic;
-    private readonly TopicEndpoint _origin;
+    private readonly TopicPublisher _publisher;
+    private readonly PublishOrigin _origin;
     private readonly SignalRequest _signal;
     private readonly SignalRequest _attach;
     private readonly SignalRequest _detach;
@@ -25,17 +24,19 @@ internal abstract class AttachedFeed : IAttachedFeed
     private bool _isIdle;
     private volatile bool _isDisposed;
 
-    protected AttachedFeed(TopicCore topic, TopicEndpoint origin)
+    protected AttachedFeed(TopicPublisher publisher, PublishOrigin origin)
     {
-        _topic = topic;
+        _publisher = publisher;
         _origin = origin;
-        var environment = topic.Node.Environment;
-        _signal = new ActionSignal(environment, OnSignal);
-        _attach = new ActionSignal(environment, OnAttach);
-        _detach = new ActionSignal(environment, OnDetach);
+        _signal = new ActionSignal(publisher.Environment, OnSignal);
+        _attach = new ActionSignal(publisher.Environment, OnAttach);
+        _detach = new ActionSignal(publisher.Environment, OnDetach);
     }
 
     public bool IsDisposed => _isDisposed;
+
+    /// <summary>Told, on the core thread, of what the application's feed threw.</summary>
+    public required Action<Exception> Fault { get; init; }
 
     public void Attach() => _attach.Signal();
 
@@ -93,7 +94,7 @@ internal abstract class AttachedFeed : IAttachedFeed
         {
             // A feed that throws is asked again when it signals: asking at once would throw for ever.
             _isIdle = true;
-            _topic.OnFeedFault(exception);
+            Fault(exception);
         }
 
         return !_isIdle;
@@ -126,31 +127,31 @@ internal abstract class AttachedFeed : IAttachedFeed
     private void OnSignal()
     {
         _isIdle = false;
-        _topic.Publisher.Pump();
+        _publisher.Pump();
     }
 
     private void OnAttach()
     {
         if (!_isDisposed)
         {
-            _topic.Publisher.Add(this);
+            _publisher.Add(this);
         }
     }
 
     private void OnDetach()
     {
-        _topic.Publisher.Remove(this);
+        _publisher.Remove(this);
         if (_kept >= 0 && _origin.DropReason is null)
         {
-            _topic.Publisher.TakeKept(_topic.Node.Requests.Rent(_origin, _buffer.AsSpan(0, _kept)));
+            _publisher.TakeKept(_origin, _buffer.AsSpan(0, _kept));
         }
 
         _kept = -1;
     }
 }
 
-internal sealed class AttachedFeed<T>(TopicCore topic, TopicEndpoint origin, IPayloadCodec<T> codec, FeedCallback<T> callback)
-    : AttachedFeed(topic, origin)
+internal sealed class AttachedFeed<T>(TopicPublisher publisher, PublishOrigin origin, IPayloadCodec<T> codec, FeedCallback<T> callback)
+    : AttachedFeed(publisher, origin)
 {
     protected override bool TryAsk(ref byte[] buffer, out ReadOnlySpan<byte> message)
     {
@@ -170,12 +171,12 @@ internal sealed class AttachedFeed<T>(TopicCore topic, TopicEndpoint origin, IPa
         int size = codec.GetMaxSize(value);
         if ((uint)size > (uint)buffer.Length)
         {
-            size = TopicEndpoint<T>.CheckSize(codec, codec.GetSize(value));
+            size = PayloadEncoding<T>.CheckSize(codec, codec.GetSize(value));
             Check(size);
             Fit(ref buffer, size);
         }
 
-        size = TopicEndpoint<T>.Write(codec, value, buffer.AsSpan(0, size));
+        size = PayloadEncoding<T>.Write(codec, value, buffer.AsSpan(0, size));
         Check(size);
         message = buffer.AsSpan(0, size);
         return true;

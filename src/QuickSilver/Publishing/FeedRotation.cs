@@ -1,5 +1,3 @@
-using QuickSilver.Endpoints;
-
 namespace QuickSilver.Publishing;
 
 // The feeds of one topic, which are asked in turn.

@@ -1,5 +1,3 @@
-using QuickSilver.Endpoints;
-
 namespace QuickSilver.Publishing;
 
 // The endpoints that publish by the lane, by the numbers that its messages carry. Numbers are never given again: a publisher that
@@ -19,7 +17,7 @@ internal sealed class LaneSources
 
     public int Count { get; private set; }
 
-    public int Add(TopicEndpoint endpoint, TopicPublisher publisher)
+    public int Add(PublishOrigin origin, TopicPublisher publisher)
     {
         int number = ++_last;
         int page = number >> PageBits;
@@ -29,7 +27,7 @@ internal sealed class LaneSources
             Array.Resize(ref _present, _pages.Length);
         }
 
-        (_pages[page] ??= new LaneSource[PageSize])[number & (PageSize - 1)] = new LaneSource(endpoint, publisher);
+        (_pages[page] ??= new LaneSource[PageSize])[number & (PageSize - 1)] = new LaneSource(origin, publisher);
         _present[page]++;
         Count++;
         return number;
@@ -58,8 +56,8 @@ internal sealed class LaneSources
         _pages[number >> PageBits] is { } page ? page[number & (PageSize - 1)] : default;
 }
 
-internal readonly record struct LaneSource(TopicEndpoint Endpoint, TopicPublisher Publisher)
+internal readonly record struct LaneSource(PublishOrigin Origin, TopicPublisher Publisher)
 {
     /// <summary>There is no such endpoint any more.</summary>
-    public bool IsAbsent => Endpoint is null;
+    public bool IsAbsent => Origin is null;
 }

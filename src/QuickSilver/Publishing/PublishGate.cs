@@ -1,5 +1,4 @@
 using QuickSilver.Core.Environment;
-using QuickSilver.Nodes;
 
 namespace QuickSilver.Publishing;
 
@@ -187,7 +186,7 @@ internal sealed class PublishGate : SignalRequest
     }
 
     /// <summary>Ends the waiting of one endpoint's publishers, or of all (null).</summary>
-    public void FailLine(Endpoints.TopicEndpoint? origin, Exception reason)
+    public void FailLine(PublishOrigin? origin, Exception reason)
     {
         lock (LineLock)
         {

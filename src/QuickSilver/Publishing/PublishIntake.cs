@@ -1,7 +1,5 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
-using QuickSilver.Endpoints;
-using QuickSilver.Nodes;
 
 namespace QuickSilver.Publishing;
 
@@ -70,11 +68,14 @@ internal sealed class PublishIntake
     public bool StandsFor(PublishGate gate) => Volatile.Read(ref _standsFor) is not { } stuck || ReferenceEquals(stuck, gate);
 
     /// <summary>An endpoint that publishes: the number by which its messages name it.</summary>
-    public int Enter(TopicEndpoint endpoint, TopicPublisher publisher)
+    public int Enter(PublishOrigin origin, TopicPublisher publisher)
     {
         Lane.Reserve();
-        return _sources.Add(endpoint, publisher);
+        return _sources.Add(origin, publisher);
     }
+
+    /// <summary>A request that holds a message of this origin.</summary>
+    public PublishRequest Rent(PublishOrigin origin, ReadOnlySpan<byte> payload) => _requests.Rent(origin, payload);
 
     /// <summary>An endpoint has ended, or was never opened; what is still in the lane of it is dropped.</summary>
     public void Leave(int number)
@@ -229,7 +230,7 @@ internal sealed class PublishIntake
         IsOver(source) || source.Publisher.TrySendFromLane(message);
 
     private bool IsOver(in LaneSource source) =>
-        source.IsAbsent || (Volatile.Read(ref _endings) != 0 && source.Endpoint.DropReason is not null);
+        source.IsAbsent || (Volatile.Read(ref _endings) != 0 && source.Origin.DropReason is not null);
 
     // The topic in front has no room. Others go if they have messages in the lane behind it, or past it, or wait for the lane.
     private bool CanOthersGo(TopicPublisher stuck, in LaneMessage first)
@@ -271,7 +272,7 @@ internal sealed class PublishIntake
 
     private void Spill(in LaneSource source, in LaneMessage message)
     {
-        var request = _requests.Rent(source.Endpoint, message.Payload);
+        var request = Rent(source.Origin, message.Payload);
         request.Mark = message.Position;
         source.Publisher.TakeOver(request);
     }

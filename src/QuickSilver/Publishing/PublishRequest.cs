@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Numerics;
-using QuickSilver.Endpoints;
 
 namespace QuickSilver.Publishing;
 
@@ -21,7 +20,7 @@ internal sealed class PublishRequest(PublishRequestPool pool)
     internal PublishRequest? Previous;
 
     /// <summary>Which endpoint published it; cancelling that endpoint takes back what was not yet sent.</summary>
-    public TopicEndpoint? Origin { get; set; }
+    public PublishOrigin? Origin { get; set; }
 
     /// <summary>Set when the publisher waits until all hold the message.</summary>
     public StableCompletion? Stable { get; set; }

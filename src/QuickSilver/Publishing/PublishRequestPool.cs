@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using QuickSilver.Endpoints;
 
 namespace QuickSilver.Publishing;
 
@@ -31,7 +30,7 @@ internal sealed class PublishRequestPool(long publishQueueBytes)
         return new PublishRequest(this);
     }
 
-    public PublishRequest Rent(TopicEndpoint origin, ReadOnlySpan<byte> payload)
+    public PublishRequest Rent(PublishOrigin origin, ReadOnlySpan<byte> payload)
     {
         var request = Rent();
         payload.CopyTo(request.Prepare(payload.Length));

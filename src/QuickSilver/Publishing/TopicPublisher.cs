@@ -1,8 +1,6 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Diagnostics;
-using QuickSilver.Endpoints;
 using QuickSilver.Multicast;
-using QuickSilver.Nodes;
 
 namespace QuickSilver.Publishing;
 
@@ -201,14 +199,14 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
     }
 
     /// <summary>Takes over what a feed that is detached had given and there was no room for: before all that waits in the lane.</summary>
-    public void TakeKept(PublishRequest request)
+    public void TakeKept(PublishOrigin origin, ReadOnlySpan<byte> payload)
     {
         if (_sender is null)
         {
-            request.Recycle();
             return;
         }
 
+        var request = _intake.Rent(origin, payload);
         request.Mark = _intake.Lane.Next;
         TakeOver(request);
         Pump();

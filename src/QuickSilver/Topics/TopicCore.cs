@@ -7,14 +7,13 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Protocols;
-using QuickSilver.Nodes;
 using QuickSilver.Publishing;
 
 namespace QuickSilver.Topics;
 
 // One topic of one node, shared by all its endpoints: the union of their access is what the membership service is asked
 // for, and one sender and one receiver serve them all. Core thread only, where nothing else is said.
-internal sealed class TopicCore : SignalRequest, IDeliverySink
+internal sealed class TopicCore : EndpointTopic, IDeliverySink
 {
     private readonly ContractDescription _contract;
     // Null while there are none.
@@ -29,37 +28,28 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
     private bool _isAsking;
     private bool _isClosed;
     private bool _isSubscribedInView;
-    private int _subscriberCount;
-    private long _mostBytes = long.MaxValue;
     private long _tooLarge;
     // Receivers opened so far, and the one that the service was asked to subscribe; 0 when the last request does not.
     private int _subscription;
     private int _askedSubscription;
 
-    public TopicCore(NodeCore node, string name, ulong id, ContractDescription contract)
-        : base(node.Environment)
+    public TopicCore(ITopicNode node, string name, ulong id, ContractDescription contract)
+        : base(node.Environment, name)
     {
         Node = node;
-        Name = name;
         Id = id;
         _contract = contract;
     }
 
-    public NodeCore Node { get; }
-
-    public string Name { get; }
+    public override ITopicNode Node { get; }
 
     public ulong Id { get; }
 
-    /// <summary>Made on the core thread, when the first endpoint comes that publishes.</summary>
-    public TopicPublisher Publisher =>
+    public override TopicPublisher Publisher =>
         _publisher ??= new TopicPublisher(Node.Environment, Node.CounterCells, Node.PublishBudget, Node.Intake, Node.Latency)
         {
             Refused = OnTooLarge,
         };
-
-    /// <summary>From any thread: what a message may have at most, as the topic's last view was.</summary>
-    public long MostBytes => Volatile.Read(ref _mostBytes);
 
     public IReadOnlyList<TopicEndpoint> Endpoints => _endpoints;
 
@@ -70,9 +60,6 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
     public bool IsAsking => _isAsking;
 
     private ITopicProtocol Protocol => Node.ProtocolOf(_contract.Guarantee);
-
-    /// <summary>From any thread: subscribers in the last view.</summary>
-    public int Subscribers => Volatile.Read(ref _subscriberCount);
 
     public void Join(TopicOpening opening)
     {
@@ -106,7 +93,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
         }
     }
 
-    public void Leave(TopicEndpoint endpoint)
+    public override void Leave(TopicEndpoint endpoint)
     {
         if (Array.IndexOf(_endpoints, endpoint) >= 0)
         {
@@ -119,8 +106,8 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
     public void OnView(TopicView view)
     {
         _isSubscribedInView = view.Subscribed;
-        Volatile.Write(ref _subscriberCount, view.Subscribers);
-        Volatile.Write(ref _mostBytes, _publisher?.MostBytes ?? long.MaxValue);
+        Subscribers = view.Subscribers;
+        MostBytes = _publisher?.MostBytes ?? long.MaxValue;
         CompleteOpenings();
         _waits?.OnSubscribers(view.Subscribers);
         _waits = _waits is { Count: 0 } ? null : _waits;
@@ -129,7 +116,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
     /// <summary>Waits that someone still may end; one that was cancelled goes at the next look. Core thread.</summary>
     public int OpenWaits => _waits?.Count ?? 0;
 
-    public async Task WaitForSubscribersAsync(TopicEndpoint endpoint, int count, CancellationToken cancellationToken)
+    public override async Task WaitForSubscribersAsync(TopicEndpoint endpoint, int count, CancellationToken cancellationToken)
     {
         if (Subscribers >= count)
         {
@@ -159,9 +146,6 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
             throw;
         }
     }
-
-    /// <summary>From any thread: a reader that refused a message has room.</summary>
-    public void Resume() => Signal();
 
     protected override void OnSignal()
     {
@@ -211,8 +195,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
         }
     }
 
-    /// <summary>The endpoint's reader has had no room for as long as it may: the topic goes on without it.</summary>
-    public void OnReaderTooSlow(TopicEndpoint endpoint)
+    public override void OnReaderTooSlow(TopicEndpoint endpoint)
     {
         if (Array.IndexOf(_subscribers, endpoint) < 0)
         {
@@ -255,7 +238,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
         Leave(endpoint);
     }
 
-    public void OnEndpointEnded(TopicEndpoint endpoint, Exception reason)
+    public override void OnEndpointEnded(TopicEndpoint endpoint, Exception reason)
     {
         endpoint.Watch?.OnRoom();
         _waits?.Fail(endpoint, reason);
@@ -277,7 +260,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
         }
     }
 
-    public void OnHandlerFault(Exception exception, NodeId sender, long sequence)
+    public override void OnHandlerFault(Exception exception, NodeId sender, long sequence)
     {
         if (RepeatedEvent.IsLogged(++Node.CounterCells.HandlerFaults))
         {
@@ -285,7 +268,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
         }
     }
 
-    public void OnObserverFault(Exception exception)
+    public override void OnObserverFault(Exception exception)
     {
         if (RepeatedEvent.IsLogged(++Node.CounterCells.HandlerFaults))
         {
@@ -293,7 +276,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
         }
     }
 
-    public void OnFeedFault(Exception exception)
+    public override void OnFeedFault(Exception exception)
     {
         if (RepeatedEvent.IsLogged(++Node.CounterCells.FeedFaults))
         {
@@ -309,7 +292,7 @@ internal sealed class TopicCore : SignalRequest, IDeliverySink
         }
     }
 
-    public void OnDecodeFault(Exception exception, NodeId sender, long sequence)
+    public override void OnDecodeFault(Exception exception, NodeId sender, long sequence)
     {
         if (RepeatedEvent.IsLogged(++Node.CounterCells.DecodeFaults))
         {

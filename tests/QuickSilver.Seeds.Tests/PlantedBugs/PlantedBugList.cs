@@ -107,7 +107,7 @@ internal static class PlantedBugList
         new("an endpoint is drained when all was sent and is not stable yet", "src/QuickSilver/Endpoints/TopicEndpoint.Publishing.cs",
             "marker.Marker = () => Topic.Publisher.WhenStable(() => drained.TrySetResult(DropReason is null));",
             "marker.Marker = () => drained.TrySetResult(DropReason is null);"),
-        new("a feed keeps nothing for which there was no room", "src/QuickSilver/Endpoints/AttachedFeed.cs",
+        new("a feed keeps nothing for which there was no room", "src/QuickSilver/Publishing/AttachedFeed.cs",
             "if (_kept >= 0)",
             "if (_kept > 1 << 16)"),
         new("announcements that nobody answers go to the group alone", Sending + "Announcements.cs",

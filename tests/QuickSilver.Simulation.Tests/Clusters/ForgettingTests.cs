@@ -1,5 +1,5 @@
+using QuickSilver.Endpoints;
 using QuickSilver.Multicast;
-using QuickSilver.Topics;
 
 namespace QuickSilver.Simulation.Tests.Clusters;
 

@@ -1,6 +1,5 @@
 using System.Runtime;
 using QuickSilver.Endpoints;
-using QuickSilver.Topics;
 using Xunit.Abstractions;
 
 namespace QuickSilver.Simulation.Tests.Clusters;

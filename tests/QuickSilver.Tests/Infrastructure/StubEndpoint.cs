@@ -1,6 +1,5 @@
 using QuickSilver.Endpoints;
 using QuickSilver.Multicast.Channels;
-using QuickSilver.Topics;
 
 namespace QuickSilver.Tests.Infrastructure;
 

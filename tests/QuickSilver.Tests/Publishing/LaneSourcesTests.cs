@@ -43,7 +43,7 @@ public sealed class LaneSourcesTests
             Assert.Equal(model.Count, sources.Count);
             foreach (int number in given)
             {
-                Assert.Same(model.GetValueOrDefault(number), sources.Find(number).Endpoint);
+                Assert.Same(model.GetValueOrDefault(number), sources.Find(number).Origin);
             }
         }
     }

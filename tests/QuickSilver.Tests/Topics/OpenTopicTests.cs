@@ -3,6 +3,7 @@ using QuickSilver.Endpoints;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 using QuickSilver.Tests.Infrastructure;
+using QuickSilver.Topics;
 
 namespace QuickSilver.Tests.Topics;
 
@@ -169,7 +170,7 @@ public sealed class OpenTopicTests
             var wait = topic.WaitForSubscribersAsync(1000, giveUp.Token);
             await giveUp.CancelAsync();
             await Assert.ThrowsAnyAsync<OperationCanceledException>(() => wait).OrFail();
-            await parts.Core.RunAsync(() => open = topic.Topic.OpenWaits);
+            await parts.Core.RunAsync(() => open = ((TopicCore)topic.Topic).OpenWaits);
         }
 
         Assert.InRange(open, 0, 2);

@@ -4,7 +4,6 @@ using QuickSilver.Composition;
 using QuickSilver.Endpoints;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Tool.Commands;
-using QuickSilver.Topics;
 using Serilog;
 using Serilog.Events;
 using Serilog.Extensions.Logging;
