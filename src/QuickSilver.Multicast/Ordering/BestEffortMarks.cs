@@ -3,22 +3,23 @@ using QuickSilver.Core.Environment;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// When a node's best-effort topics say how many messages they have sent.
+// Sends the marks of this node's best-effort topics (TopicMark): where a topic begins in a view, and how many messages it has sent.
 //
-// Intuition: nobody misses a message after which nothing comes, and nobody knows where a run begins whose first message was lost. So
-// these two things are said in the stream that repairs. Application: where a topic begins in a view is said together with its first
-// message there; how far it has come, when it has been quiet from one look to the next, and before the topic is closed or drained. A topic
-// that goes on tells of its losses by its next message, and says nothing. After a change of views the next mark goes into
-// the new ones: who stays subscribed is there. What goes wrong: the reliable stream has no room; then it is said later.
+// A receiver notices a lost message by the number of a later message. It therefore cannot notice the loss of the last messages, and if the
+// first message of a run is lost, it does not know where the run begins. Marks fill both gaps, and are sent in the reliable stream.
+// Application: the mark of a topic's beginning in a view is sent together with its first message there. The mark of the last number is sent
+// when the topic has sent nothing between two checks, and before it is closed or drained. A topic that continues to send needs no mark,
+// because its next message shows the losses. After a view change the next mark is sent into the new views, because every member that stays
+// subscribed is in them. What goes wrong: the reliable stream has no room; the mark is then sent later.
 internal sealed class BestEffortMarks(INodeEnvironment environment)
 {
     private static readonly TimeSpan LookInterval = TimeSpan.FromMilliseconds(100);
 
-    // What they had sent at the last look.
+    // The topics, and the last number that each had sent at the last check.
     private readonly List<(TopicSender Topic, long Sent)> _topics = [];
     private Alarm? _look;
 
-    /// <summary>The topic has sent, perhaps its first into a view.</summary>
+    /// <summary>Called when the topic has sent a message. <paramref name="begins"/>: it is the topic's first message in a view.</summary>
     public void OnSent(TopicSender topic, bool begins)
     {
         Note(topic);
@@ -28,7 +29,7 @@ internal sealed class BestEffortMarks(INodeEnvironment environment)
         }
     }
 
-    /// <summary>All that was sent is said as soon as there is room.</summary>
+    /// <summary>Sends the marks of all topics whose reliable streams have room.</summary>
     public void MarkAll()
     {
         for (int i = 0; i < _topics.Count; i++)
@@ -37,7 +38,7 @@ internal sealed class BestEffortMarks(INodeEnvironment environment)
         }
     }
 
-    /// <summary>The topics that are closed say it now or never: their views change.</summary>
+    /// <summary>Sends the marks of closed topics before the views change. A mark that finds no room now is not sent later.</summary>
     public void MarkClosed()
     {
         for (int i = 0; i < _topics.Count; i++)

@@ -5,22 +5,22 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// Credit by topic, at the sender: which members take how much of which topic. The least counts, for this topic alone. What a member
-// does not repeat is forgotten, as it may have been removed, or its word that there is room again was lost: messages
-// that it has no room for then wait there, until it says so anew.
+// Credit per topic, at the sender: the number up to which each member takes messages of each topic. The smallest limit of the members
+// applies, and only to that topic. A limit that its member does not repeat is removed: the member may have been removed, or its packet that
+// lifts the limit was lost. If the member still has no room, messages wait at the member until it sends the limit again.
 internal sealed class CreditLimits(IOrderingNode node)
 {
-    // Some repeats of the receiver's (SlowReaders).
+    // Several intervals of the receiver's repetition (SlowReaders).
     private static readonly TimeSpan Forgotten = TimeSpan.FromSeconds(3);
     private static readonly TimeSpan LookInterval = TimeSpan.FromSeconds(1);
 
     private readonly Dictionary<ulong, Dictionary<NodeKey, Limit>> _topics = [];
     private Alarm? _look;
 
-    /// <summary>Topics of which some member takes no more for now.</summary>
+    /// <summary>The topics for which a member has sent a limit, or has lifted one a moment ago.</summary>
     public int Count => _topics.Count;
 
-    /// <summary>Takes a member's packet.</summary>
+    /// <summary>Processes a credit packet of a member.</summary>
     public DropReason OnPacket(NodeKey from, long stamp, ReadOnlySpan<byte> body)
     {
         if (!CreditPacket.TryRead(body, out int count))
@@ -42,7 +42,7 @@ internal sealed class CreditLimits(IOrderingNode node)
         return isAny ? DropReason.None : DropReason.NotMember;
     }
 
-    /// <summary>It was removed: nobody waits for it.</summary>
+    /// <summary>Called when a member was removed: its limits no longer apply.</summary>
     public void OnNodeGone(NodeKey member)
     {
         if (_topics.Count > 0)
@@ -51,7 +51,9 @@ internal sealed class CreditLimits(IOrderingNode node)
         }
     }
 
-    /// <summary>The member that takes the least of the topic, up to which number, and since when; null: all take any.</summary>
+    /// <summary>
+    /// The member with the smallest limit for the topic, the limit, and the time since which it applies; null if no member has a limit.
+    /// </summary>
     public (NodeKey Member, long Through, TimeSpan Since)? SlowestOf(ulong topic)
     {
         (NodeKey, long Through, TimeSpan)? slowest = null;

@@ -3,9 +3,9 @@ using QuickSilver.Core.Wire;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// The body of a Credit packet: u16 count, then per topic its id (u64) and up to which of the sender's numbers in it this node
-// takes messages (i64); the largest number: any. The header's sequence grows with each packet of a node, so that of two that came
-// in the wrong order the newer counts.
+// The body of a Credit packet: u16 count, then for each topic its id (u64) and the last number of the sender's messages in it that this
+// node takes (i64; the largest value means no limit). The header's sequence increases with each packet of a node: if two packets arrive in
+// the wrong order, the newer one applies.
 internal static class CreditPacket
 {
     public const int MaxEntries = 30;

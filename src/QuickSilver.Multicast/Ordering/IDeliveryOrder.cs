@@ -2,49 +2,55 @@ using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// Which of several senders' messages in a topic goes up first. Each sender's own come in the order of their numbers whatever the order
-// says; a sender whose next message waits keeps all that it sent after it waiting.
+// Decides the order in which the messages of several senders in a topic are delivered. The messages of one sender are always delivered in
+// the order of their numbers; while the next message of a sender waits, the later ones of the same sender wait too.
 internal interface IDeliveryOrder
 {
     /// <summary>
-    /// Whether this message, the next of its sender, may go up now. If not, it is offered again after something went up or was given up.
+    /// Whether this message, the next of its sender, may be delivered now. If not, it is offered again after another message was delivered
+    /// or a gap was reported.
     /// </summary>
     bool MayDeliver(in DeliveredMessage message);
 
-    /// <summary>The message goes up: what is published from there in reply follows it.</summary>
+    /// <summary>
+    /// Called immediately before the message is delivered. Messages that this node publishes in reply follow it in the order.
+    /// </summary>
     void OnDelivered(in DeliveredMessage message);
 
-    /// <summary>There was no room for it above: it is offered again.</summary>
+    /// <summary>Called when the sink had no room for the message, which is offered again later.</summary>
     void OnRefused(in DeliveredMessage message);
 
-    /// <summary>These messages never come.</summary>
+    /// <summary>Called when these messages will not arrive.</summary>
     void OnGap(in TopicGap gap);
 
-    /// <summary>Of a pinned topic: what is offered from now on was sent in this view, and nothing of the one before is left.</summary>
+    /// <summary>
+    /// For a pinned topic: all messages offered from now on were sent in this view, and no message of the view before it is left.
+    /// </summary>
     void OnView(MemberView view)
     {
     }
 }
 
-// What a publisher says of its messages' place among those of others.
+// Creates the stamps by which a publisher's messages are ordered among those of other publishers.
 internal interface IOrderStamps
 {
-    /// <summary>Writes what the message with this number carries as its order stamp, and gives how many bytes that are.</summary>
+    /// <summary>Writes the order stamp of the message with this number.</summary>
+    /// <returns>The length of the stamp in bytes.</returns>
     int Write(long number, Span<byte> stamp);
 }
 
-// The order of a node's channels; all members of a cluster have the same.
+// Creates the delivery orders of a node's channels. All members of a cluster use the same scheme.
 internal interface IDeliveryOrderScheme
 {
-    /// <summary>The order before a subscription's sink; null: that of each sender alone, with nothing between.</summary>
+    /// <summary>The order in front of a subscription's sink; null: each sender's own order only, without a stage in between.</summary>
     IDeliveryOrder? ForSubscription(MulticastContext context, in ChannelSpec channel);
 
-    /// <summary>What the channel's messages from here carry; null: nothing.</summary>
+    /// <summary>The stamps of the messages that this node publishes in the channel; null: no stamps.</summary>
     IOrderStamps? ForPublisher(MulticastContext context, in ChannelSpec channel);
 }
 
-// First in, first out: the order of each sender alone. It is made below, where streams become runs, so that the short way of a message
-// goes past no further stage.
+// FIFO: the order of each sender alone. SenderOrder and TopicReceiver already provide it, so the path of a message contains no further
+// stage.
 internal sealed class FifoOrder : IDeliveryOrderScheme
 {
     public static FifoOrder Scheme { get; } = new();

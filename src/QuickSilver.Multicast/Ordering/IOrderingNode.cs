@@ -5,12 +5,14 @@ using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// The node as its topics know it.
+// The node's interface for its topics.
 internal interface IOrderingNode : ISendingNode, IReceivingNode
 {
     new MulticastContext Context { get; }
 
-    /// <summary>Of which topics the members take how much, and of which others' readers here do.</summary>
+    /// <summary>
+    /// The limits up to which members take messages of this node's topics. They include the limits of readers on this node.
+    /// </summary>
     CreditLimits CreditLimits { get; }
 
     RegionView? RegionOf(ulong region);
@@ -18,11 +20,11 @@ internal interface IOrderingNode : ISendingNode, IReceivingNode
     /// <summary>Whether a topic that is published here goes to the member.</summary>
     bool IsRoutedTo(ulong topicId, NodeKey member);
 
-    /// <summary>The number through which a topic's messages may be sent.</summary>
+    /// <summary>Sets the last number up to which a topic's messages may be sent.</summary>
     void SetCredit(ulong topicId, long through);
 }
 
-// The node as the senders of its topics know it.
+// The node's interface for the senders of its topics.
 internal interface ISendingNode
 {
     MulticastContext Context { get; }
@@ -30,35 +32,36 @@ internal interface ISendingNode
     /// <summary>The last configuration applied.</summary>
     long Configuration { get; }
 
-    /// <summary>What this node sends; made when first needed.</summary>
+    /// <summary>The outbound streams of this node, created when first used.</summary>
     SentStreams Sent { get; }
 
     BestEffortMarks Marks { get; }
 
     Stack<StabilityClaim> ClaimPool { get; }
 
-    /// <summary>The stream into the region's current view; null where there is no view with members.</summary>
+    /// <summary>The stream into the region's current view; null if the region has no view with members.</summary>
     RegionSender? SenderFor(ulong region, StreamClass streamClass);
 
     RegionSender? FindSender(ulong region, uint view, StreamClass streamClass);
 
-    /// <summary>A message that nobody receives is stable, though not within the call that sends it.</summary>
+    /// <summary>Reports a message that has no receivers as stable, after the call that sends it has returned.</summary>
     void CompleteLater(IStabilityObserver observer, long sequence);
 
     void WhenStable(Action callback);
 
     /// <summary>
-    /// A topic found too little packet memory. Of what others leave of it nobody tells, so those who wait look again.
+    /// Called when a topic has found too little packet memory. No event reports that others have returned memory, so waiting topics check
+    /// again after a pause.
     /// </summary>
     void LookForMemoryAgain();
 
-    /// <summary>Once until the topic is told of room.</summary>
+    /// <summary>Adds the topic to those that wait for room. A topic calls it at most once until it is notified of room.</summary>
     void Wait(TopicSender topic);
 
     void Forget(TopicSender topic);
 }
 
-// The node as the receivers of its topics know it.
+// The node's interface for the receivers of its topics.
 internal interface IReceivingNode
 {
     MulticastContext Context { get; }
@@ -67,19 +70,19 @@ internal interface IReceivingNode
 
     SlowReaders SlowReaders { get; }
 
-    /// <summary>The views of a pinned topic to which this node subscribes.</summary>
+    /// <summary>The views of a pinned topic to which this node subscribes; null for any other topic.</summary>
     ViewSequence? ViewsOf(ulong topicId);
 
-    /// <summary>Whether streams of older views have something that was not read yet and goes before what this one has.</summary>
+    /// <summary>Whether streams of older views contain unread messages that precede those of this stream.</summary>
     bool AwaitReadBefore(InboundStream stream);
 
-    /// <summary>What is missing of the stream's sender may never come.</summary>
+    /// <summary>Called when missing messages of the stream's sender may never arrive.</summary>
     void OnLoss(InboundStream stream);
 
-    /// <summary>Whether all that was sent in the view was handed up here.</summary>
+    /// <summary>Whether this node has delivered all messages that were sent in the view.</summary>
     bool IsOver(RegionView view);
 
-    /// <summary>The publishers of a pinned topic may take messages, or must not.</summary>
+    /// <summary>Sets whether the publishers of a pinned topic must refuse messages.</summary>
     void SetHeld(ulong topicId, bool isHeld);
 
     void Forget(TopicReceiver receiver);

@@ -4,25 +4,27 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// Reads what the messages of the next packets will look at on their way up, for several messages at once.
+// Prefetches the objects that the messages of the next packets will need for their delivery, for a group of messages at once.
 //
-// With thousands of topics the objects of each are out of the cache when its next message comes. One after another, a message
-// waits for some six of them in turn, and each wait is as long as a hundred instructions and more. Read for a group of
-// messages before the first of them is handed up, they come at the same time: a processor goes on with the next message's
-// while it waits for those of the one before. Reading needs no care: nothing is done, and the bytes are not trusted.
+// With thousands of topics, the objects of a topic are not in the processor's cache when its next message arrives. If messages are
+// processed one after another, each waits for about six of them in turn, and each cache miss takes as long as a hundred instructions or
+// more. If the objects of a group of messages are read before the first message is delivered, the cache misses overlap, because the
+// processor continues with the next message while it waits for the memory of the one before. The reading has no side effects, and does not
+// trust the bytes of the packets.
 internal sealed class LookAhead
 {
-    // Fewer topics stay in the cache by themselves.
+    // The objects of fewer topics stay in the cache without a prefetch.
     private const int WorthIt = 512;
-    // As many as a processor can wait for at once, about.
+    // About the number of cache misses that a processor can have outstanding.
     private const int Group = 16;
 
-    // Null until it is worth it.
+    // Null until a stream has WorthIt topics.
     private SenderOrder?[]? _orders;
-    // Kept, so that the reading is not optimized away.
+    // Stored, so that the compiler does not remove the reads.
     private int _touched;
 
-    /// <summary>Of a stream's run of packets, all but the last of one length; gives how many were looked into, at least one.</summary>
+    /// <summary>Reads ahead in a run of packets of a stream, which all have the same length except the last.</summary>
+    /// <returns>The number of packets that were examined, at least one.</returns>
     public int Into(InboundStream? stream, ReadOnlySpan<byte> packets, int length)
     {
         if (stream is null || StreamOrders.Of(stream) is not { Count: >= WorthIt } orders)

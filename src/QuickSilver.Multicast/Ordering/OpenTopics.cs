@@ -5,32 +5,34 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// The topics that are open at this node: their views, who sends in them and who receives.
+// The topics that are open at this node: their views, senders and receivers.
 //
-// Invariants: a view is kept while somebody here has its topic open, and is of the service that told of the last snapshot; a
-// topic's numbers outlive its senders. A node numbers MostNumbered topics in its life at most.
+// Invariants: a view is kept while this node has an endpoint of its topic open, and comes from the service that sent the last snapshot. The
+// numbers of a topic outlive its senders. In its lifetime, a node numbers at most MostNumbered topics.
 internal sealed class OpenTopics(IOrderingNode node)
 {
     private readonly Dictionary<ulong, TopicView> _views = [];
-    // The newest of each topic; the others hang on it.
+    // The newest sender of each topic; it links to the older ones (NextOfTopic).
     private readonly Dictionary<ulong, TopicSender> _senders = [];
     private readonly Dictionary<ChannelKey, TopicNumbers> _numbers = [];
-    // Of those that nobody publishes here now, and that no view in use has anything of, the next number alone. It stays for as long as
-    // the node lives, since subscribers take note of the last one. Null until there is one.
+    // The next number of each topic that has no publisher here now and no packets in any view in use. The number is kept for the lifetime
+    // of the node, because subscribers remember the last number. Null until there is one.
     private Dictionary<ChannelKey, long>? _resting;
-    // Closed, and their numbers may not rest yet.
+    // Closed senders whose numbers cannot be moved to _resting yet.
     private readonly List<TopicSender> _closing = [];
     private readonly Dictionary<ChannelKey, TopicReceiver> _receivers = [];
-    // Of the pinned topics to which this node subscribes; null before the first.
+    // The view sequences of the pinned topics to which this node subscribes; null before the first.
     private SortedDictionary<ulong, ViewSequence>? _sequences;
 
-    /// <summary>Topics, reliable and not, that a node may have published in its life: 40 bytes of each stay.</summary>
+    /// <summary>
+    /// The number of topics that a node may publish in its lifetime, reliable and best effort. Each occupies 40 bytes from then on.
+    /// </summary>
     public const int MostNumbered = 1 << 20;
 
-    /// <summary>Topics that were published here and are not now, of which the next number is kept.</summary>
+    /// <summary>The number of topics that have no publisher here any more, and of which only the next number is kept.</summary>
     public int Resting => _resting?.Count ?? 0;
 
-    /// <summary>Topics that are published here, or were until a moment ago.</summary>
+    /// <summary>The number of topics that are published here, or were until a moment ago.</summary>
     public int Numbered => _numbers.Count;
 
     private IEnumerable<TopicSender> Senders
@@ -112,7 +114,7 @@ internal sealed class OpenTopics(IOrderingNode node)
         FollowRegions();
     }
 
-    /// <summary>A sender tells in its reliable stream how many messages it has sent to a best-effort topic.</summary>
+    /// <summary>Processes a mark: a sender reports in its reliable stream how many messages it has sent to a best-effort topic.</summary>
     public void OnMark(InboundStream stream, in StreamMessage message)
     {
         if (!stream.IsReliable || message.StartTable.IsEmpty || !TopicMark.TryRead(message.Delivered.Span, out var mark))
@@ -124,7 +126,7 @@ internal sealed class OpenTopics(IOrderingNode node)
         FindReceiver(mark.TopicId, StreamClass.BestEffort)?.OnMark(stream, message.StartTable, mark.Number);
     }
 
-    /// <summary>Subscriptions forget these senders, unless something of them is still to come.</summary>
+    /// <summary>Removes these senders from all subscriptions, except senders whose messages are still awaited.</summary>
     public void ForgetSenders(Predicate<NodeKey> isOver)
     {
         foreach (var receiver in _receivers.Values)
@@ -133,7 +135,7 @@ internal sealed class OpenTopics(IOrderingNode node)
         }
     }
 
-    /// <summary>Views may be over: the next ones of pinned topics may be installed.</summary>
+    /// <summary>Called when views may be over: installs the next views of pinned topics.</summary>
     public void InstallViews()
     {
         foreach (var sequence in Sequences())
@@ -142,7 +144,7 @@ internal sealed class OpenTopics(IOrderingNode node)
         }
     }
 
-    /// <summary>The topic's publishers may take messages, or must not.</summary>
+    /// <summary>Sets whether the topic's publishers must refuse messages.</summary>
     public void SetHeld(ulong topicId, bool isHeld)
     {
         for (var sender = _senders.GetValueOrDefault(topicId); sender is not null; sender = sender.NextOfTopic)
@@ -151,7 +153,7 @@ internal sealed class OpenTopics(IOrderingNode node)
         }
     }
 
-    /// <summary>Whether some sender of the topic here sends to this member.</summary>
+    /// <summary>Whether a sender of the topic on this node sends to this member.</summary>
     public bool IsRoutedTo(ulong topicId, NodeKey member)
     {
         for (var sender = _senders.GetValueOrDefault(topicId); sender is not null; sender = sender.NextOfTopic)
@@ -168,7 +170,7 @@ internal sealed class OpenTopics(IOrderingNode node)
         return false;
     }
 
-    /// <summary>How far all members have room for the topic.</summary>
+    /// <summary>Sets the last number for which all members have room.</summary>
     public void SetCredit(ulong topicId, long through)
     {
         foreach (var streamClass in StreamClass.All)
@@ -180,10 +182,10 @@ internal sealed class OpenTopics(IOrderingNode node)
         }
     }
 
-    /// <summary>Of the topics that were closed before this configuration, nothing stays but their next number.</summary>
+    /// <summary>Reduces each topic that was closed before this configuration to its next number.</summary>
     public void Rest(long settled) => _closing.RemoveAll(closed => TryRest(closed, settled));
 
-    /// <summary>What is missing of the stream's sender will not come any more.</summary>
+    /// <summary>Called when missing messages of the stream's sender will not arrive any more.</summary>
     public void OnLoss(InboundStream stream)
     {
         bool senderGone = stream.IsSenderGone && stream.IsReliable;
@@ -220,7 +222,7 @@ internal sealed class OpenTopics(IOrderingNode node)
         _closing.Add(sender);
     }
 
-    // The next subscription to the topic begins with a view of its own, never with the one this subscription had.
+    // The next subscription to the topic begins with a view of its own, not with the view that this subscription had.
     public void Forget(TopicReceiver receiver)
     {
         _receivers.Remove(new ChannelKey(receiver.TopicId, receiver.Class));
@@ -246,7 +248,7 @@ internal sealed class OpenTopics(IOrderingNode node)
         }
     }
 
-    // A region may have a new view though nothing of its topic changed.
+    // A region may have a new view although its topic has not changed.
     private void FollowRegions()
     {
         foreach (var sequence in Sequences())
@@ -259,7 +261,7 @@ internal sealed class OpenTopics(IOrderingNode node)
         }
     }
 
-    // Those above may close topics while they are told.
+    // A copy, because sinks may close topics while they are called.
     private ViewSequence[] Sequences() => _sequences is null ? [] : [.. _sequences.Values];
 
     private TopicNumbers NumbersOf(ChannelKey topic)
@@ -277,15 +279,16 @@ internal sealed class OpenTopics(IOrderingNode node)
         else if (_numbers.Count + Resting >= MostNumbered)
         {
             throw new InvalidOperationException(
-                $"This node has published {MostNumbered:N0} topics, and must know the last number of each: it can open no more to publish. "
-                + "Use fewer topics, or start a new node.");
+                $"This node has published {MostNumbered:N0} topics. This is the maximum, because a node keeps the last message number of "
+                + "each topic. Use fewer topics, or start a new node.");
         }
 
         _numbers.Add(topic, numbers);
         return numbers;
     }
 
-    // True when there is nothing more to do for it: its numbers rest, or others use them.
+    // True if nothing more is to do for the closed sender: only its next number is kept, or another sender of the topic uses its numbers,
+    // or it never sent a message.
     private bool TryRest(TopicSender closed, long settled)
     {
         var topic = new ChannelKey(closed.TopicId, closed.Class);
@@ -326,7 +329,8 @@ internal sealed class OpenTopics(IOrderingNode node)
     {
         var reliable = FindReceiver(view.TopicId, StreamClass.Reliable);
         var bestEffort = FindReceiver(view.TopicId, StreamClass.BestEffort);
-        // A receiver that opens in the middle of a view has missed where the senders' runs begin: it waits for a view of its own.
+        // A receiver that opens in the middle of a view has missed the beginning of the senders' runs. It waits for a view that includes
+        // it.
         bool receives = reliable is not null || bestEffort is not null;
         _views[view.TopicId] = receives || !view.Subscribed ? view : view with { Subscribed = false };
         for (var sender = _senders.GetValueOrDefault(view.TopicId); sender is not null; sender = sender.NextOfTopic)
@@ -341,7 +345,7 @@ internal sealed class OpenTopics(IOrderingNode node)
         }
     }
 
-    // A topic that is not open here any more is not kept up to date; opened again, it waits for a new view.
+    // The view of a topic that is no longer open here is not updated. If the topic is opened again, it waits for a new view.
     private void ForgetView(ulong topicId)
     {
         if (FindReceiver(topicId, StreamClass.Reliable) is null && FindReceiver(topicId, StreamClass.BestEffort) is null

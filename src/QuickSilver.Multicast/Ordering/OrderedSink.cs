@@ -4,9 +4,10 @@ using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// An order before a subscription's sink. What may not go up yet is refused as if the sink had no room, so it waits where messages of a
-// slow reader wait, within the same bounds, and its sender is told to wait if that is much. What went up may be what others wait for:
-// then they are offered again, soon and not from within the call, which is in the midst of another sender's run.
+// A delivery order in front of a subscription's sink. A message that may not be delivered yet is refused as if the sink had no room. It
+// then waits where messages for a slow reader wait, within the same limits, and its sender is told to wait. Messages of other senders may
+// wait for the message that was just delivered. They are offered again soon, but not within this call, which is in the middle of another
+// sender's run.
 internal sealed class OrderedSink : IDeliverySink
 {
     private readonly INodeEnvironment _environment;

@@ -3,17 +3,17 @@ using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// Messages of one sender in one topic that are in order, and for which there is no room above: copied out of their packets, so that
-// a reader that waits does not keep the packets, nor the sender's window, which other topics share.
+// Parked messages: messages of one sender in one topic that are in order and for which the sink has no room. They are copied out of their
+// packets, so that a slow reader retains neither the packets nor the sender's window, which other topics share.
 //
-// What comes here is what was on the way when the reader had no room any more: its sender waits as soon as it is told
-// (SlowReaders). Bounded for each sender and topic, and for the node; what finds no place stays in its packet.
+// The parked messages are those that were in flight when the reader ran out of room: the sender waits as soon as it is told (SlowReaders).
+// The bytes are limited for each sender and topic, and for the node. A message that exceeds a limit stays in its packet.
 internal sealed class ParkedMessages(ParkingBudget budget)
 {
     private const int ChunkBytes = 64 << 10;
 
     private readonly Queue<(byte[] Chunk, int Offset, int Length, int ExtensionBytes)> _messages = new();
-    // Where the newest lies; returned when it is left and nothing in it waits.
+    // The chunk with the newest message. It is returned to the pool when another chunk replaces it and no message in it waits.
     private byte[] _chunk = [];
     private int _used;
     private int _inChunk;
@@ -43,7 +43,7 @@ internal sealed class ParkedMessages(ParkingBudget budget)
         return true;
     }
 
-    /// <summary>The oldest; its bytes are valid until it is removed.</summary>
+    /// <summary>Gets the oldest message. Its bytes are valid until it is removed.</summary>
     public void Peek(ref DeliveredMessage message, ulong topicId, long number)
     {
         var (chunk, offset, length, extensionBytes) = _messages.Peek();
@@ -91,10 +91,10 @@ internal sealed class ParkedMessages(ParkingBudget budget)
     }
 }
 
-// What all messages that wait so may take, on the heap.
+// The limits of the heap memory that parked messages may use.
 internal sealed class ParkingBudget(long perSenderAndTopic, long limit)
 {
-    // A message's place in the queue.
+    // The size of a queue entry.
     private const int PlaceBytes = 32;
 
     public long Bytes { get; private set; }

@@ -4,8 +4,8 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// Streams of which something was lost, or whose sender is gone. A gap is certain when no stream of the sender that is at its end still
-// waits for anything: then it is told, in order with the rest.
+// Streams that have lost packets, or whose sender has departed. A gap is certain when none of the sender's streams still waits for a
+// packet. It is then reported, in order with the sender's messages.
 internal sealed class UncertainLosses
 {
     private static readonly TimeSpan Interval = TimeSpan.FromMilliseconds(100);
@@ -51,7 +51,7 @@ internal sealed class UncertainLosses
     }
 }
 
-// Streams that can go on, and are told so after the call in which that was found.
+// Streams that can continue to deliver. They are notified after the call in which that was found.
 internal sealed class HeldUpStreams
 {
     private readonly INodeEnvironment _environment;
@@ -74,7 +74,7 @@ internal sealed class HeldUpStreams
 
     private void ReadOn()
     {
-        // By index: one that reads on may add another.
+        // Iterates by index, because a stream that continues may add another.
         for (int i = 0; i < _streams.Count; i++)
         {
             _streams[i].ReadOn();

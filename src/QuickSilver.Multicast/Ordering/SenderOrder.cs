@@ -5,8 +5,8 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// A message that waits for an earlier one, or for room above; its bytes stay in the packet that its stream keeps, but those of a
-// best-effort topic, for which no packet waits, in memory of its own.
+// A message that waits for an earlier one, or for room in the sink. Its bytes stay in the packet, which its stream keeps. In a best-effort
+// topic no packet is kept, so the bytes are in memory of their own.
 internal readonly struct HeldMessage(InboundStream stream, long packet, in DeliveredMessage message, Assembly? assembly)
 {
     public InboundStream Stream { get; } = stream;
@@ -23,28 +23,33 @@ internal readonly struct HeldMessage(InboundStream stream, long packet, in Deliv
     }
 }
 
-// One sender's run in one topic at one subscriber. Next is 0 until it is known where the run begins.
+// One sender's run in one topic at one subscription. Next is 0 until the beginning of the run is known.
 internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
 {
-    // Apart, so that what a message in its turn looks at is small.
+    // A separate object, so that a message that arrives in order touches little memory.
     private readonly Waiting _waiting = new();
     private IDirectSink? _direct;
 
     public NodeKey Sender { get; } = sender;
     public long Next { get; set; }
     public int HeldCount { get; private set; }
-    // The sink said no; nothing is offered until it resumes.
+    // The sink has refused a message; no message is offered until it resumes.
     public bool IsBlocked { get; set; }
-    // The subscription is closed, or the sender put aside: nothing is handed up any more.
+    // The subscription is closed, or the sender was moved to DepartedSenders: no message is delivered any more.
     public bool IsOver { get; set; }
 
-    /// <summary>Whether the run has begun in the time since which the sender and this node are together. 0: it is not known yet.</summary>
+    /// <summary>
+    /// Whether the run has begun in the period since which the sender and this node have been together (0: that configuration is not known
+    /// yet).
+    /// </summary>
     public bool HasBegun(long since) => Next != 0 && (_waiting.BegunAt == since || (since == 0 && _waiting.BegunAt < 0));
 
-    /// <summary>A run begins, which the sender sent under this configuration.</summary>
+    /// <summary>Begins a run, which the sender sent under this configuration.</summary>
     public void Begin(long since, long configuration) => _waiting.BegunAt = since != 0 ? since : -configuration;
 
-    /// <summary>The sender may have sent before this node knew of it: then it came no later than it began.</summary>
+    /// <summary>
+    /// The sender may have sent before this node knew it. In that case the two were together no later than the run began.
+    /// </summary>
     public void OnKnown(long since)
     {
         if (since != 0 && since <= -_waiting.BegunAt)
@@ -53,24 +58,24 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
         }
     }
 
-    // The number with which the run began: what comes in the streams of that time is whole from there on.
+    // The number with which the run began. The streams of that period contain all messages from this number on.
     public long RunStart
     {
         get => _waiting.RunStart;
         set => _waiting.RunStart = value;
     }
 
-    // While the sink has no room, and until the sender was told of room again: what of it waits in the meantime.
+    // The record in SlowReaders. It exists from when the sink has no room until the sender was told often enough that there is room again.
     public SlowReaders.Slow? Slow
     {
         get => _waiting.Slow;
         set => _waiting.Slow = value;
     }
 
-    /// <summary>The last number that those above took.</summary>
+    /// <summary>The last number that the sink accepted.</summary>
     public long Taken => Next - 1 - (_waiting.Parked?.Count ?? 0);
 
-    // The stream of a loss that was found while the sink had no room; it is reported when the sink has room.
+    // The stream of a loss that was found while the sink had no room. The loss is reported when the sink has room.
     public InboundStream? PendingLoss
     {
         get => _waiting.PendingLoss;
@@ -80,17 +85,17 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     /// <summary>In a best-effort topic, the highest number that is known to have been sent.</summary>
     public long SentThrough => _waiting.Loss?.SentThrough ?? 0;
 
-    /// <summary>A time is set at which what is missing by then is told.</summary>
+    /// <summary>Whether a time is set at which the messages that are still missing are reported as lost.</summary>
     public bool IsLossNoted
     {
         get => _waiting.Loss is { IsNoted: true };
         set => (_waiting.Loss ??= new Loss()).IsNoted = value;
     }
 
-    /// <summary>Something that was sent is neither handed up nor told.</summary>
+    /// <summary>Whether a message that was sent is neither delivered nor reported as lost.</summary>
     public bool IsAwaiting => HeldCount > 0 || SentThrough >= Next;
 
-    /// <summary>The common case: the message is the next, and nothing waits before it. False: the long way.</summary>
+    /// <summary>The fast path: the message is the next, and nothing waits before it. False: the message takes the slow path.</summary>
     public bool TryTake(in DeliveredMessage message, MulticastCounters counters)
     {
         if (Next != message.Sequence || HeldCount > 0 || IsBlocked || IsOver || !TryHandUp(message, counters))
@@ -102,10 +107,13 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
         return true;
     }
 
-    /// <summary>Reads what <see cref="TryTake"/> will, and does nothing.</summary>
+    /// <summary>Reads the data that <see cref="TryTake"/> will read, to bring it into the cache, and has no other effect.</summary>
     public int Touch() => (int)Next + (_direct?.Touch() ?? 0);
 
-    /// <summary>False: no room above. An exception from there never passes below: the message counts as taken.</summary>
+    /// <summary>
+    /// Passes the message to the sink. False: the sink has no room. An exception of the sink is counted and not propagated; the message
+    /// then counts as taken.
+    /// </summary>
     public bool TryHandUp(in DeliveredMessage message, MulticastCounters counters)
     {
         try
@@ -130,11 +138,11 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
         return true;
     }
 
-    /// <summary>The message is the next, and is copied to wait outside its packet. False: there is no place for it.</summary>
+    /// <summary>Copies the message, which is the next, out of its packet to wait. False: the limits leave no memory for it.</summary>
     public bool TryPark(in DeliveredMessage message, ParkingBudget budget) =>
         (_waiting.Parked ??= new ParkedMessages(budget)).TryAdd(message);
 
-    /// <summary>Hands up what was parked; false when some of it is left, as there is no room for it yet.</summary>
+    /// <summary>Delivers the parked messages. False: some are left, because the sink has no room for them yet.</summary>
     public bool TryHandUpParked(ulong topicId, MulticastCounters counters)
     {
         if (_waiting.Parked is not { } parked)
@@ -179,7 +187,7 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
 
     public bool Holds(long sequence) => HeldCount > 0 && _waiting.Held!.ContainsKey(sequence);
 
-    /// <summary>Of a best-effort topic; it is not held yet. False: there is no memory for it.</summary>
+    /// <summary>Holds a copy of a message of a best-effort topic that is not held yet. False: there is no memory for it.</summary>
     public bool TryHoldCopy(InboundStream stream, in StreamMessage message, ReassemblyBudget budget)
     {
         var copy = message.Delivered;
@@ -203,14 +211,14 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
         return true;
     }
 
-    /// <summary>In a best-effort topic: all up to this number was sent.</summary>
+    /// <summary>In a best-effort topic: records that all messages up to this number were sent.</summary>
     public void NoteSent(long number)
     {
         var loss = _waiting.Loss ??= new Loss();
         loss.SentThrough = Math.Max(loss.SentThrough, number);
     }
 
-    /// <summary>The held ones up to a number, in order.</summary>
+    /// <summary>Copies the numbers of the held messages up to a number, in order.</summary>
     public void CopyHeld(long through, List<long> into)
     {
         into.Clear();
@@ -292,18 +300,18 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
 
     private sealed class Waiting
     {
-        // Since when the sender and this node were together as the run began; or, of a sender that was not known yet, the configuration
-        // under which it sent, below 0.
+        // The configuration since which the sender and this node were together when the run began. If that is not known yet: the
+        // configuration under which the sender sent, negated.
         public long BegunAt;
         public long RunStart;
         public InboundStream? PendingLoss;
         public SlowReaders.Slow? Slow;
         public ParkedMessages? Parked;
 
-        // From the first message on that waits.
+        // Null until a message waits.
         public Dictionary<long, HeldMessage>? Held;
 
-        // In a best-effort topic, from the first loss on.
+        // Null until a message of a best-effort topic is lost or a mark arrives.
         public Loss? Loss;
     }
 

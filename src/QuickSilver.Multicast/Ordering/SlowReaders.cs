@@ -6,14 +6,14 @@ using QuickSilver.Multicast.Stalls;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// Credit by topic, at the receiver. When readers here have no room for a topic, its sender is told to wait with this topic alone,
-// beyond what is on the way; when they have room again, to go on.
+// Credit per topic, at the receiver. When readers on this node have no room for a topic, the sender is told to stop sending this topic
+// only. Messages already in flight still arrive. When the readers have room again, the sender is told to continue.
 //
-// Soft state: the sender forgets what is not repeated (CreditLimits), so a lost word costs time and never a stall. What
-// comes meanwhile is parked (ParkedMessages).
+// Soft state: the sender removes a limit that is not repeated (CreditLimits), so a lost packet costs time and never causes a stall.
+// Messages that arrive meanwhile are parked (ParkedMessages).
 internal sealed class SlowReaders(IOrderingNode node)
 {
-    // A sender forgets after three of these and more.
+    // A sender removes a limit after several of these intervals without a repetition.
     private static readonly TimeSpan HoldInterval = TimeSpan.FromMilliseconds(500);
     private static readonly TimeSpan ReleaseInterval = TimeSpan.FromMilliseconds(20);
     private const int Releases = 3;
@@ -23,10 +23,10 @@ internal sealed class SlowReaders(IOrderingNode node)
     private Alarm? _repeat;
     private long _stamp;
 
-    /// <summary>The runs that readers here have no room for.</summary>
+    /// <summary>The runs for which readers on this node have no room.</summary>
     public IEnumerable<Slow> Blocked => _slow.Where(static slow => slow.IsHeld);
 
-    /// <summary>Adds these to what waits.</summary>
+    /// <summary>Adds the blocked runs to the list of waits.</summary>
     public void AddBlocked(List<Wait> waits, int most)
     {
         foreach (var slow in _slow)
@@ -38,7 +38,7 @@ internal sealed class SlowReaders(IOrderingNode node)
         }
     }
 
-    /// <summary>Readers have no room for the sender's messages in the topic.</summary>
+    /// <summary>Called when readers have no room for the sender's messages in the topic.</summary>
     public void OnBlocked(TopicReceiver topic, SenderOrder order)
     {
         _context.OnWait();
@@ -57,7 +57,7 @@ internal sealed class SlowReaders(IOrderingNode node)
         Tell(slow);
     }
 
-    /// <summary>There is room again, or nobody here wants the sender's messages any more.</summary>
+    /// <summary>Called when there is room again, or the subscription no longer takes the sender's messages.</summary>
     public void OnUnblocked(SenderOrder order)
     {
         if (order.Slow is { IsHeld: true } slow)
@@ -138,15 +138,15 @@ internal sealed class SlowReaders(IOrderingNode node)
         }
     }
 
-    // One sender's run in one topic, from when readers have no room for it until its sender was told of room often enough.
+    // One sender's run in one topic, from when readers have no room for it until the sender was told often enough that there is room.
     internal sealed class Slow(TopicReceiver topic, SenderOrder order)
     {
         public ulong Topic { get; } = topic.TopicId;
         public string Label => topic.Label;
         public SenderOrder Order { get; } = order;
-        // There is no room.
+        // Readers have no room.
         public bool IsHeld { get; set; }
-        // How often it is yet to be said that there is room again.
+        // How many more times the sender is told that there is room again.
         public int ReleasesLeft { get; set; }
         public TimeSpan NextAt { get; private set; }
         public bool IsOver => !IsHeld && ReleasesLeft <= 0;

@@ -2,12 +2,12 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// One sender's runs in the topics of this node, as its stream looks them up. With thousands of topics the objects of each are
-// out of the cache when its next message comes, and every one that a message must look at costs as much as all else that is
-// done with it: so a message in its turn looks at an entry here and at its order, and at nothing else of this layer.
+// One sender's runs in the topics of this node, as its stream looks them up. With thousands of topics, the objects of a topic are not in
+// the processor's cache when its next message arrives, and each object that a message reads costs as much as the rest of its processing. A
+// message that arrives in order therefore reads only an entry here and its SenderOrder, and no other object of this layer.
 //
-// A short cut only: what is not found here goes the long way, and is entered there. Entries of runs that are over are stale;
-// their orders say so themselves, and they go when the table grows.
+// This is a fast path only: a message whose topic is not found here takes the slow path, which adds the entry. The entries of runs that are
+// over are stale. Their orders report that (IsOver), and the entries are removed when the table grows.
 internal sealed class StreamOrders
 {
     private const ulong Spread = 0x9E37_79B9_7F4A_7C15;
@@ -15,7 +15,7 @@ internal sealed class StreamOrders
     private Entry[] _entries = new Entry[16];
     private int _count;
 
-    /// <summary>Those of a stream; null before the first.</summary>
+    /// <summary>The runs of a stream; null before the first.</summary>
     public static StreamOrders? Of(InboundStream stream) => (StreamOrders?)stream.Above;
 
     public static void Note(InboundStream stream, ulong topicId, SenderOrder order)

@@ -3,8 +3,9 @@ using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// What a sender says of its best-effort topics in its reliable stream into the same view: how many messages it has sent, and in the
-// start table before it where they begin. A message of the topic MessageHeader.MarkTopic, with payload u64 topic and i64 number.
+// What a sender reports about a best-effort topic in its reliable stream into the same view: how many messages it has sent and, in the
+// start table before the mark, where the topic begins. The mark is a message of the topic MessageHeader.MarkTopic, with the payload u64
+// topic and i64 number.
 internal readonly record struct TopicMark(ulong TopicId, long Number)
 {
     public const int Bytes = 16;

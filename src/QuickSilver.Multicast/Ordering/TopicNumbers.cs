@@ -2,9 +2,9 @@ using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// A life's numbering of its messages in one topic: the next number, and with which it went on under each configuration. It
-// outlives the sender that uses it: who closes a topic and opens it again goes on where it was, since subscribers took note of
-// the last number and would take the first ones for repeats.
+// The numbering of one incarnation's messages in one topic: the next number, and the first number under each configuration. It outlives the
+// sender that uses it. An application that closes a topic and opens it again continues the numbering, because subscribers remember the last
+// number and would treat the first numbers as duplicates.
 internal sealed class TopicNumbers : StartTable
 {
     public long Next { get; set; } = 1;

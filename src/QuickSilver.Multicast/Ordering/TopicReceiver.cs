@@ -4,15 +4,15 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// Order per topic and sender, across views and regions: a message carries its topic's number, so a lost packet holds back
-// only the topics whose messages it carried, and a node that changes region goes on where it was.
+// Orders messages per topic and sender, across views and regions. Each message carries its number in the topic, so a lost packet delays
+// only the topics whose messages it carried, and a node that changes its region continues where it was.
 //
-// A subscription is active from the configuration in which the membership service put it in a view. Messages of older views
-// are not its business. Where a sender's run begins for it, the start table says, which the first message of the topic in
-// each view carries; until then what arrives is held.
+// A subscription is active from the configuration in which the membership service put it into a view. It ignores messages of older views.
+// The first message of a topic in each view carries the start table, which tells where the sender's run begins for this subscription. Until
+// it arrives, other messages are held.
 internal sealed class TopicReceiver : ITopicReceiver
 {
-    // A topic has few senders as a rule, and is looked up by the table only once they are many.
+    // A topic usually has few senders. The dictionary is used only for more than these.
     private const int FewSenders = 8;
 
     // Null before the first message.
@@ -35,25 +35,25 @@ internal sealed class TopicReceiver : ITopicReceiver
             : sink;
     }
 
-    /// <summary>Each sender's run, for diagnostics.</summary>
+    /// <summary>The run of each sender, for diagnostics.</summary>
     public IReadOnlyList<SenderOrder> Orders => _senders ?? [];
 
-    /// <summary>Where its messages go, through the order that the channel has.</summary>
+    /// <summary>The sink of the messages, with the channel's delivery order in front.</summary>
     public IDeliverySink Sink => _sink;
 
     public ulong TopicId { get; }
     public StreamClass Class { get; }
     public bool IsReliable => Class.IsReliable;
 
-    /// <summary>A message was refused, and its sender's next ones wait for room.</summary>
+    /// <summary>Whether the sink has refused a message, so that the next messages of its sender wait for room.</summary>
     public bool IsAnyBlocked => _senders is not null && _senders.Exists(static order => order.IsBlocked);
 
     public string? Name { get; set; }
 
-    /// <summary>For people.</summary>
+    /// <summary>A text for log messages.</summary>
     public string Label => Name is null ? $"topic {TopicId:x}" : $"topic \"{Name}\"";
 
-    /// <summary>The configuration from which on this subscription is in the topic's view; 0: not yet.</summary>
+    /// <summary>The configuration from which on this subscription is in the topic's view; 0 if it is not yet.</summary>
     public long ActiveFrom { get; set; }
 
     public void Activate(long configuration)
@@ -115,7 +115,7 @@ internal sealed class TopicReceiver : ITopicReceiver
         }
     }
 
-    /// <summary>Up, or aside while there is no room above; false: there is no place for it aside either.</summary>
+    /// <summary>Passes the message to the sink, or parks it while the sink has no room. False: there is no memory to park it.</summary>
     public bool TryPass(SenderOrder order, in DeliveredMessage message)
     {
         if (!order.IsBlocked && order.TryHandUp(message, _node.Context.Counters))
@@ -140,7 +140,7 @@ internal sealed class TopicReceiver : ITopicReceiver
         {
             if (order.IsBlocked)
             {
-                // Where there was no place to park it, the message that was refused first is the next.
+                // If there was no memory to park it, the message that was refused first is the next.
                 long first = order.Taken + 1;
                 ranges.Add(new UntakenRange(order.Sender, first, Math.Max(first, order.Next - 1)));
             }
@@ -149,7 +149,9 @@ internal sealed class TopicReceiver : ITopicReceiver
         return ranges;
     }
 
-    /// <summary>In a best-effort topic: the sender has sent all up to a number, as it says in its reliable stream.</summary>
+    /// <summary>
+    /// In a best-effort topic: called when the sender reports in its reliable stream that it has sent all messages up to a number.
+    /// </summary>
     public void OnMark(InboundStream stream, ReadOnlySpan<byte> starts, long number)
     {
         if (_isClosed || ActiveFrom == 0 || stream.View.Configuration < ActiveFrom || IsReliable)
@@ -170,7 +172,7 @@ internal sealed class TopicReceiver : ITopicReceiver
 
     private void Begin(SenderOrder order, InboundStream stream, ReadOnlySpan<byte> starts)
     {
-        // A sender that came into this cluster after the subscription was elsewhere before, under other configurations.
+        // A sender that joined this cluster after the subscription was in another cluster before, under other configurations.
         long since = _node.Context.Directory.TogetherSince(stream.Sender);
         order.OnKnown(since);
         if (order.HasBegun(since))
@@ -191,15 +193,16 @@ internal sealed class TopicReceiver : ITopicReceiver
             order.RunStart = first;
             if (first > order.Next && IsReliable)
             {
-                // It was away and is back: what it sent elsewhere meanwhile never comes.
+                // The sender was away and is back: what it sent in the other cluster meanwhile never arrives.
                 _node.OnLoss(stream);
             }
         }
     }
 
     /// <summary>
-    /// What is missing of this sender will not come any more where its stream is at its end, and no other still waits for it.
-    /// In a stream that goes on all comes from where the sender's run begins there, and nothing from before.
+    /// Called when missing messages of this sender may never arrive. They will not arrive if the stream that has the next held message is
+    /// at its end and no other stream of the sender still waits for packets. A stream that continues contains all messages from the
+    /// beginning of the sender's run in it, and none from before.
     /// </summary>
     public void OnLoss(InboundStream stream, bool senderGone)
     {
@@ -219,8 +222,8 @@ internal sealed class TopicReceiver : ITopicReceiver
             order.TryPeekHeld(first, out var held);
             if (IsAhead(held.Stream) || _node.AwaitReadBefore(held.Stream))
             {
-                // Something that waits there may come before this one, though nothing is missing there any more; and of a view that
-                // is not installed yet nothing goes up, or is told.
+                // Messages that wait in the older view may precede this one, although nothing is missing there any more. Of a view that is
+                // not installed yet, nothing is delivered or reported.
                 return;
             }
 
@@ -244,7 +247,10 @@ internal sealed class TopicReceiver : ITopicReceiver
         }
     }
 
-    /// <summary>Puts senders aside of whom nothing can come any more, unless they come back from another cluster one day.</summary>
+    /// <summary>
+    /// Moves senders whose messages cannot arrive any more to DepartedSenders. They are kept there, because they may come back from another
+    /// cluster.
+    /// </summary>
     public void Forget(Predicate<NodeKey> isOver)
     {
         for (int i = 0; i < _senders?.Count; i++)
@@ -260,7 +266,7 @@ internal sealed class TopicReceiver : ITopicReceiver
         }
     }
 
-    /// <summary>What came of the view that was installed, and waited for that, goes on.</summary>
+    /// <summary>Called when a view was installed: delivers the messages of the view that waited for that.</summary>
     public void OnInstalled()
     {
         for (int i = 0; i < _senders?.Count; i++)
@@ -332,7 +338,7 @@ internal sealed class TopicReceiver : ITopicReceiver
         _node.Forget(this);
     }
 
-    /// <summary>Tells a range that will not come, and goes on behind it.</summary>
+    /// <summary>Reports a range of messages that will not arrive as a gap, and continues after it.</summary>
     public void GiveUp(SenderOrder order, long last, TopicGapReason reason)
     {
         ReportGap(order.Sender, order.Next, last, reason);

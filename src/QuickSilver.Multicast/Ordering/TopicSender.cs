@@ -4,8 +4,8 @@ using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// One topic's outbound side: numbers its messages across regions and views, and puts each into the stream of every region
-// of the topic's view. Until the first view is known there is no room.
+// The outbound side of one topic: numbers its messages across regions and views, and packs each into the stream of every region of the
+// topic's view. Until the first view is known, there is no room.
 internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISendingNode node) : ITopicSender
 {
     private RegionSender[] _routes = [];
@@ -13,9 +13,9 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     private readonly IOrderStamps? _stamps = node.Context.Options.Order.ForPublisher(node.Context, channel);
     private bool _isClosed;
     private bool _isStartTableFull = numbers.IsFull;
-    // The topic's next message is its first in the view of a route, or may be.
+    // Whether the topic's next message is, or may be, its first in the view of a route.
     private bool _isStarting;
-    // Of a best-effort topic: the last number that was told in all views, and whether it was told where the topic begins in them.
+    // For a best-effort topic: the last number marked in all views, and whether a view still lacks the mark of the topic's beginning.
     private long _marked;
     private bool _isBeginUnmarked;
 
@@ -26,38 +26,38 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
 
     public string? Name { get; set; }
 
-    /// <summary>For people.</summary>
+    /// <summary>A text for log messages.</summary>
     public string Label => Name is null ? $"topic {TopicId:x}" : $"topic \"{Name}\"";
 
-    /// <summary>The membership service has said who subscribes.</summary>
+    /// <summary>Whether the membership service has sent the topic's view.</summary>
     public bool HasView => _view is not null;
     public IRoomObserver? RoomObserver { get; set; }
 
-    /// <summary>A flush barrier of its pinned topic is not released yet.</summary>
+    /// <summary>Whether a flush barrier of the pinned topic is not released yet.</summary>
     public bool IsHeld { get; set; }
 
     public IReadOnlyList<RegionSender> Routes => _routes;
-    // Another sender of the topic at this node; they hang together.
+    // The next older sender of the topic at this node, in a linked list.
     public TopicSender? NextOfTopic { get; set; }
 
-    /// <summary>TrySend said no, and RoomObserver was not told since.</summary>
+    /// <summary>Whether TrySend has refused a message and RoomObserver was not notified since.</summary>
     public bool IsWaiting { get; private set; }
 
-    /// <summary>The last number taken, by whichever sender of the topic.</summary>
+    /// <summary>The last number used by any sender of the topic at this node.</summary>
     public long Sent => numbers.Next - 1;
 
     public bool IsClosed => _isClosed;
 
-    /// <summary>BestEffortMarks has it in its list.</summary>
+    /// <summary>Whether BestEffortMarks has the topic in its list.</summary>
     public bool IsMarkNoted { get; set; }
 
-    /// <summary>How many messages were sent was told.</summary>
+    /// <summary>Whether the number of messages sent is marked.</summary>
     public bool IsMarked => !_isBeginUnmarked && _marked == Sent;
 
-    /// <summary>Where the topic begins was told in all views that it was sent into.</summary>
+    /// <summary>Whether the topic's beginning is marked in all views into which it was sent.</summary>
     public bool HasBegun => !_isBeginUnmarked;
 
-    // To one region the largest message always goes: packet memory is no less.
+    // One region always accepts the largest message: packet memory is never smaller than that.
     public long MostBytes => _routes.Length > 1 ? _routes[0].MostPayload(_routes.Length) : long.MaxValue;
 
     public bool HasRoom => CanTake(0);
@@ -89,7 +89,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         }
 
         _view = view;
-        // The configuration in which this node adopted the view: the view itself may be older than its membership.
+        // The configuration in which this node applied the view. The view itself may be older than the node's membership.
         Prune();
         numbers.Add(Math.Max(view.Configuration, node.Configuration), numbers.Next);
         _isStartTableFull = numbers.IsFull;
@@ -97,12 +97,13 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     }
 
     /// <summary>
-    /// A new service does not know yet that this node publishes the topic, and the views of the old one are over: there is no
-    /// room until it does. What was sent meanwhile would take numbers that reach nobody, and that subscribers wait for.
+    /// Removes the topic's view. A new membership service does not know yet that this node publishes the topic, and the views of the old
+    /// service are over, so the topic has no room until the new service knows. A message sent meanwhile would take a number that reaches no
+    /// subscriber, and subscribers would wait for it.
     /// </summary>
     public void Unroute() => _view = null;
 
-    /// <summary>The streams that the topic uses were told of in this configuration.</summary>
+    /// <summary>Records that the topic uses its streams in this configuration.</summary>
     public void MarkRoutes(long configuration)
     {
         foreach (var route in _routes)
@@ -115,7 +116,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         }
     }
 
-    /// <summary>Finds the streams again after the views changed.</summary>
+    /// <summary>Finds the streams after the views have changed.</summary>
     public void Route()
     {
         _isStarting = true;
@@ -149,9 +150,10 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     }
 
     /// <summary>
-    /// Forgets where those begin who know by now. A view of that time may still be in use, and its first message of the topic not have
-    /// come to a member that hears of a newer view first: it would begin there, and take the rest for repeats. Who holds the first
-    /// message of each view has begun.
+    /// Removes the start table's entries for receivers that already know where their run begins. A view of that time may still be in use,
+    /// and its first message of the topic may not have reached a member that receives a message of a newer view first. Without the entries,
+    /// that member would begin with the newer view and treat the rest as duplicates. A member that holds the first message of each view
+    /// knows where its run begins.
     /// </summary>
     public void Prune()
     {
@@ -187,8 +189,8 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         int bytes = stamps.Write(numbers.Next, stamp);
         int used = MessageExtensions.Add(fields, extensions.Length, ExtensionKind.OrderStamp, stamp[..bytes]);
         return used >= 0 ? Send(payload, observer, fields[..used]) : throw new InvalidOperationException(
-            $"The extensions of a message in {Label} leave no room for its order stamp: {extensions.Length} and {bytes} bytes, and "
-            + $"{MessageExtensions.MostBytes} are the most.");
+            $"The extensions of a message in {Label} leave no room for its order stamp: they take {extensions.Length} bytes, the stamp "
+            + $"takes {bytes} bytes, and the limit is {MessageExtensions.MostBytes} bytes.");
     }
 
     private long Send(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions)
@@ -230,7 +232,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
 
     public bool AwaitRoom()
     {
-        // What can never be taken is to be tried, and refused.
+        // A message that can never be accepted must be tried, so that it is refused.
         if (HasRoom || MostBytes < 0)
         {
             return true;
@@ -241,7 +243,8 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     }
 
     /// <summary>
-    /// Of a best-effort topic: tells in the reliable streams into its views how many messages were sent. False when one has no room.
+    /// For a best-effort topic: marks in the reliable streams into its views how many messages were sent. False when one of the streams has
+    /// no room.
     /// </summary>
     public bool TryMark()
     {
@@ -325,7 +328,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         return HasPacketMemory(payloadBytes);
     }
 
-    // For the message in all its streams together: each may need blocks of its own.
+    // Counts the message in all its streams together, because each stream may need blocks of its own.
     private bool HasPacketMemory(int payloadBytes)
     {
         if (_routes.Length == 0)

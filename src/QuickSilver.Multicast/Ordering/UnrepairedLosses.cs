@@ -5,25 +5,25 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// What is lost of best-effort topics, and when it is told.
+// Reports the losses of best-effort topics.
 //
-// Intuition: nobody is asked for it, so all there is to wait for is a packet that came late. Application: what a topic's numbers say
-// was sent and has not come is told once it cannot be reordering any more, and what waits behind it goes on. They say so when a
-// later message comes, in whatever view, or the sender's mark (BestEffortMarks). What waits is copied out of its packet: no packet and no
-// stream waits for a topic that does not repair. What goes wrong: a busy topic has more to copy than there is memory for copies; then
-// it waits no longer. A reader has no room, or the message that says where the run begins was lost; then what finds no memory is
-// lost too, and told later.
+// Lost packets of these topics are not requested again, so the only reason to wait is a packet that arrives late. Application: the numbers
+// of a topic show that messages were sent that have not arrived, when a later message arrives in any view, or the sender's mark
+// (BestEffortMarks). Once reordering can no longer explain their absence, they are reported as lost, and the messages that wait behind them
+// are delivered. Messages that wait are copied out of their packets, so that no packet and no stream waits for a topic without repair. What
+// goes wrong: a busy topic has more messages to copy than there is memory for copies; it then does not wait. Or a reader has no room, or
+// the message that tells where the run begins was lost; messages for which there is no memory are then lost too, and reported later.
 internal sealed class UnrepairedLosses(MulticastContext context)
 {
-    // Of one sender in one topic.
+    // The limit for one sender in one topic.
     private const int MostHeld = 4096;
 
-    // All wait equally long, so the first is due first.
+    // All entries wait for the same time, so the first is due first.
     private readonly Queue<(TimeSpan Due, TopicReceiver Receiver, SenderOrder Order, long Through)> _due = new();
     private readonly List<long> _held = [];
     private Alarm? _alarm;
 
-    /// <summary>A message that is not the next one, or for which there is no room above.</summary>
+    /// <summary>Holds a message that is not the next one, or for which the sink has no room.</summary>
     public void Hold(TopicReceiver receiver, SenderOrder order, InboundStream stream, in StreamMessage message)
     {
         long sequence = message.Delivered.Sequence;
@@ -49,10 +49,11 @@ internal sealed class UnrepairedLosses(MulticastContext context)
         Note(receiver, order);
     }
 
-    /// <summary>If something is missing, it is told in a while.</summary>
+    /// <summary>Schedules the report of missing messages, if there are any.</summary>
     public void Note(TopicReceiver receiver, SenderOrder order)
     {
-        // Before it is known where a run begins there is nothing to tell, and what a reader has no room for is told when it has.
+        // Until the beginning of a run is known there is nothing to report. A loss of a reader that has no room is reported when it has
+        // room.
         bool isNothing = order.Next == 0 ? order.HeldCount == 0 : order.SentThrough < order.Next;
         if (isNothing || order.IsBlocked || order.IsOver || order.IsLossNoted)
         {
@@ -103,7 +104,7 @@ internal sealed class UnrepairedLosses(MulticastContext context)
         }
     }
 
-    // Of a sender that is gone: nobody says any more where its run began.
+    // For a departed sender: no packet will tell any more where its run began.
     private static void BeginAnyhow(TopicReceiver receiver, SenderOrder order)
     {
         if (order.TryFirstHeld(out long first))
@@ -134,7 +135,7 @@ internal sealed class UnrepairedLosses(MulticastContext context)
         }
     }
 
-    // There is no memory to wait with: what is missing before it is not waited for.
+    // There is no memory to hold the message, so the missing messages before it are not waited for.
     private void TellNow(TopicReceiver receiver, SenderOrder order, InboundStream stream, in StreamMessage message)
     {
         long sequence = message.Delivered.Sequence;

@@ -4,19 +4,19 @@ using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Ordering;
 
-// The views of a pinned topic as one subscription goes through them, one after the other. What was sent in a view goes up after all that
-// this member gets of the view before it, and the sink is told of the view in between. All members that go from one view to the next
-// have then delivered the same messages in the first of them, which is what a process group's flush is for (Isis, virtual
-// synchrony): views of regions are closed worlds, and when one closes its members have agreed on all that was sent in it.
+// The sequence of views of a pinned topic at one subscription. Messages of a view are delivered after all messages that this member gets of
+// the view before it, and the sink is told of the view in between. All members that pass from one view to the next have then delivered the
+// same messages in the first of them, as a process group's flush guarantees (Isis, virtual synchrony). The views of a region are closed:
+// when one closes, its members have agreed on everything that was sent in it.
 //
-// Invariants: a view is installed when all of the one before it was handed up at this node and nothing of that waits for room; views are
-// installed in the order of their configurations; while a barrier is not released the topic's publishers on this node are held.
+// Invariants: a view is installed when this node has delivered all messages of the view before it and none of them waits for room. Views
+// are installed in the order of their configurations. While a barrier is not released, the topic's publishers on this node are held.
 internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, IDeliverySink sink)
 {
     private readonly Queue<RegionView> _coming = new();
     private RegionView? _installed;
     private ImmutableArray<NodeKey> _members = [];
-    // Of the last view that came.
+    // The configuration of the newest view received.
     private long _last;
     private int _barriers;
     private bool _isInstalling;
@@ -24,13 +24,13 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
 
     public ulong TopicId => receiver.TopicId;
 
-    /// <summary>A barrier is not released yet.</summary>
+    /// <summary>Whether a barrier is not released yet.</summary>
     public bool IsHeld => _barriers > 0;
 
     /// <summary>Whether the view is not installed yet.</summary>
     public bool IsAhead(RegionView view) => _installed is null || view.Configuration > _installed.Configuration;
 
-    /// <summary>The topic's region has this view now, of which this node is a member.</summary>
+    /// <summary>Called when the topic's region has a new view, of which this node is a member.</summary>
     public void OnView(RegionView view)
     {
         if (view.Configuration <= _last)
@@ -49,7 +49,7 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
         TryInstall();
     }
 
-    /// <summary>Views may be over, or messages that waited for room have gone up.</summary>
+    /// <summary>Called when views may be over, or messages that waited for room were delivered.</summary>
     public void TryInstall()
     {
         if (_isInstalling)
@@ -67,7 +67,7 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
         _isInstalling = false;
     }
 
-    /// <summary>The subscription is closed.</summary>
+    /// <summary>Called when the subscription is closed.</summary>
     public void Close()
     {
         _isClosed = true;
@@ -135,7 +135,7 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
         }
     }
 
-    // The members are in the order of their keys, so those who came together stay so.
+    // The sort is stable: members are in the order of their keys, and those that joined together stay in this order.
     private static ImmutableArray<NodeKey> ByAge(RegionView view) =>
         [.. Enumerable.Range(0, view.Members.Length).OrderBy(place => view.Since[place]).Select(place => view.Members[place])];
 

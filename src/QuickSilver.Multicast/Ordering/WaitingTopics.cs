@@ -1,7 +1,7 @@
 namespace QuickSilver.Multicast.Ordering;
 
-// The topics that found no room for a message, in the order in which they came. Each is told once when there is room, and may come to
-// wait again from within that call: for the next time.
+// The topics that found no room for a message, in the order in which they began to wait. Each is notified once when there is room. A topic
+// that begins to wait again within that call is notified the next time.
 internal sealed class WaitingTopics
 {
     private List<TopicSender> _waiting = [];
