@@ -1,21 +1,21 @@
 namespace QuickSilver.Multicast.Channels;
 
-// What a topic's publishers and subscribers agree on and the layers below act by. A channel is what one of them opens; the contract of
-// the topic makes sure that all open the same.
+// The properties of a topic that its publishers and subscribers agree on and that the multicast layer uses. The topic's contract ensures
+// that all of them open the same channel.
 internal readonly record struct ChannelSpec(ulong Topic)
 {
     public Reliability Reliability { get; init; }
 
     /// <summary>
-    /// The topic owns its region, so that its subscribers are the members of a closed view, of each of which the sink is told between
-    /// the messages. For reliable channels only.
+    /// The topic owns its region, so that its subscribers are the members of a closed view. The sink is told of each view between the
+    /// messages. For reliable channels only.
     /// </summary>
     public bool IsPinned { get; init; }
 
-    /// <summary>The class of the streams that carry it.</summary>
+    /// <summary>The class of the streams that carry the channel.</summary>
     public StreamClass Class => Reliability == Reliability.Reliable ? StreamClass.Reliable : StreamClass.BestEffort;
 
-    /// <summary>What messages are told apart by on their way: the topic, and the class of the stream they came in.</summary>
+    /// <summary>The key by which messages are assigned to channels: the topic, and the class of the stream in which they arrive.</summary>
     public ChannelKey Key => new(Topic, Class);
 }
 

@@ -2,12 +2,12 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Channels;
 
-// One message as it is handed up, valid during the call only. Its payload lies where it was received, or where it was put
-// together when it spanned packets: who keeps the bytes copies them.
+// A message as it is delivered to a sink, valid during the call only. Its payload is in the buffer in which it was received or, if it
+// spanned packets, reassembled. A sink that keeps the bytes must copy them.
 //
-// The payload is kept as three plain fields, and the whole is passed on by reference from where it is first written. A memory
-// or span in its place would be written in parts and copied as a whole at once, for which a processor waits until the parts
-// have left its store buffer: longer than the rest of a message's way takes.
+// The payload is stored as three plain fields, and the struct is passed by reference from where it is first written. A Memory or Span field
+// would be written in parts and then immediately copied as a whole. The processor would wait until the parts have left its store buffer,
+// which takes longer than the rest of the message's processing.
 internal struct DeliveredMessage(NodeKey sender)
 {
     private byte[] _buffer = [];
@@ -18,22 +18,22 @@ internal struct DeliveredMessage(NodeKey sender)
     // The sender's number in this topic, from 1.
     public long Sequence { get; private set; }
     public int Length { get; private set; }
-    // Of the fields that stand right before the payload.
+    // The length of the extension fields immediately before the payload.
     private int _extensionBytes;
 
     public readonly ReadOnlySpan<byte> Span => new(_buffer, _offset, Length);
 
-    /// <summary>What the sender said of the message beside its payload.</summary>
+    /// <summary>The data that the sender added to the message besides the payload.</summary>
     public readonly MessageExtensions Extensions => new(new ReadOnlySpan<byte>(_buffer, _offset - _extensionBytes, _extensionBytes));
 
-    /// <summary>The bytes of the extensions, and of the payload after them.</summary>
+    /// <summary>The bytes of the extensions, followed by the payload.</summary>
     public readonly ReadOnlySpan<byte> WithExtensions => new(_buffer, _offset - _extensionBytes, _extensionBytes + Length);
 
     public readonly int ExtensionBytes => _extensionBytes;
 
     public readonly ReadOnlyMemory<byte> Memory => new(_buffer, _offset, Length);
 
-    /// <summary>Makes it the sender's next message; its extensions stand right before the offset.</summary>
+    /// <summary>Sets the fields for the sender's next message. Its extensions are immediately before the offset.</summary>
     public void Set(ulong topicId, long sequence, byte[] buffer, int offset, int length, int extensionBytes = 0)
     {
         TopicId = topicId;

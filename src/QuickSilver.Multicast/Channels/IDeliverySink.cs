@@ -1,20 +1,21 @@
 namespace QuickSilver.Multicast.Channels;
 
-// Where a subscription's messages go, and what happens in between. Core thread; must not block.
+// Receives a subscription's messages, gaps and views. Called on the core thread; must not block.
 internal interface IDeliverySink
 {
     /// <summary>
-    /// False: no room. The message stays below, unacknowledged, and comes again after <see cref="ITopicReceiver.Resume"/>.
+    /// Offers a message. False: the sink has no room. The message then stays unconsumed in the multicast layer, and is offered again after
+    /// <see cref="ITopicReceiver.Resume"/>.
     /// </summary>
     bool TryAccept(in DeliveredMessage message);
 
-    /// <summary>Who may be given the messages straight, with nothing between; null: nobody, or not now.</summary>
+    /// <summary>The consumer that may get the messages directly, without this sink; null if there is none at present.</summary>
     IDirectSink? Direct => null;
 
     void OnGap(in TopicGap gap);
 
     /// <summary>
-    /// Of a pinned topic: all that this member gets of the view before came before this call, and what was sent in this view comes
+    /// For a pinned topic: all messages that this member gets of the view before came before this call, and the messages of this view come
     /// after it.
     /// </summary>
     void OnView(MemberView view)
@@ -22,19 +23,20 @@ internal interface IDeliverySink
     }
 
     /// <summary>
-    /// Of a pinned topic, for each view but the first: the view is decided, and nothing more is sent in the one before it. Messages of
-    /// that one may still come, then <see cref="OnView"/>. Until the barrier is released no publisher of the topic on this node takes
-    /// a message.
+    /// For a pinned topic, called for each view except the first: the view is decided, and nothing more is sent in the view before it.
+    /// Messages of that view may still arrive, followed by <see cref="OnView"/>. Until the barrier is released, no publisher of the topic
+    /// on this node takes a message.
     /// </summary>
     void OnFlush(IFlushBarrier barrier) => barrier.Release();
 }
 
-// The one consumer of a subscription, while it is the only one and nothing is owed to it. Core thread; throws nothing.
+// The consumer of a subscription, while it is the only one and no earlier message or gap waits to be passed to it. Called on the core
+// thread; throws no exception.
 internal interface IDirectSink
 {
-    /// <summary>False: it is not that one any more. The message goes to the sink.</summary>
+    /// <summary>Passes a message to the consumer. False: it may no longer be used directly, and the message goes to the sink.</summary>
     bool TryTake(in DeliveredMessage message);
 
-    /// <summary>Reads what <see cref="TryTake"/> will, so that it is in the cache then; gives something of it.</summary>
+    /// <summary>Reads the data that <see cref="TryTake"/> will read, to bring it into the cache; returns a value derived from it.</summary>
     int Touch();
 }

@@ -3,30 +3,31 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Channels;
 
-// The members of a pinned topic from a configuration on: the same at all of them, in the same order.
+// The members of a pinned topic from a configuration on. All members see the same list, in the same order.
 internal sealed record MemberView
 {
     public required ulong TopicId { get; init; }
 
-    // Of a later view it is higher.
+    // Increases with each view.
     public required long Configuration { get; init; }
 
-    // By age in the topic, the oldest first; of those who came together, the lowest key.
+    // Ordered by the time since which they are in the topic, the oldest first; members that joined together are ordered by key.
     public required ImmutableArray<NodeKey> Members { get; init; }
 
-    // Against the view before it at this member, in the order of Members and of the members before. In the first, all have joined.
+    // The differences from the previous view at this member, in the order of Members and of the previous members. In the first view all
+    // have joined.
     public required ImmutableArray<NodeKey> Joined { get; init; }
     public required ImmutableArray<NodeKey> Left { get; init; }
 
     public override string ToString() => $"topic {TopicId:x} from configuration {Configuration} on ({Members.Length} members)";
 }
 
-// Holds the topic's publishers on this node. Core thread only.
+// Holds the topic's publishers on this node until it is released. Core thread only.
 internal interface IFlushBarrier
 {
-    /// <summary>Of the view that is decided.</summary>
+    /// <summary>The configuration of the view that is decided.</summary>
     long Configuration { get; }
 
-    /// <summary>Once; more calls do nothing.</summary>
+    /// <summary>Releases the barrier. Further calls have no effect.</summary>
     void Release();
 }

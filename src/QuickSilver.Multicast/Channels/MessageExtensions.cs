@@ -2,33 +2,35 @@ using System.Buffers.Binary;
 
 namespace QuickSilver.Multicast.Channels;
 
-// What a field between a message's header and its payload holds. The numbers are for ever.
+// The kinds of fields between a message's header and its payload. The numbers must never change.
 internal enum ExtensionKind : byte
 {
     None = 0,
-    // When it was published: i64, ticks of UTC.
+    // The time of publication: i64, UTC ticks.
     PublishTime = 1,
-    // Where it stands among messages of other senders: the order's own bytes.
+    // The position among messages of other senders: bytes that the delivery order defines.
     OrderStamp = 2,
-    // The trace that it belongs to: 16 bytes of trace id, 8 of span id, u8 flags.
+    // The trace of the message: 16 bytes of trace id, 8 of span id, u8 flags.
     TraceContext = 3,
-    // What filters look at without reading the payload: the filter's own bytes.
+    // Attributes for filters, which do not read the payload: bytes that the filter defines.
     FilterAttributes = 4,
 }
 
-// The fields of one message, each u8 kind, u8 length and so many bytes, after a byte that states how many bytes they have together. Who
-// does not know a kind skips it.
+// The fields of one message. Each consists of u8 kind, u8 length and the value. Before them is a byte with their total length. A receiver
+// skips fields of unknown kinds.
 internal readonly ref struct MessageExtensions(ReadOnlySpan<byte> fields)
 {
-    /// <summary>Bytes of all fields together, at most: with the largest start table they fit into the smallest packet.</summary>
+    /// <summary>The maximum length of all fields together: with the largest start table they fit into the smallest packet.</summary>
     public const int MostBytes = 128;
 
-    /// <summary>Bytes of a field beside its value.</summary>
+    /// <summary>The bytes of a field in addition to its value.</summary>
     public const int FieldBytes = 2;
 
     private readonly ReadOnlySpan<byte> _fields = fields;
 
-    /// <summary>The size at the head of these bytes, of the size byte and the fields, or -1 when they do not hold whole fields.</summary>
+    /// <summary>
+    /// The length of the fields and their length byte at the beginning of these bytes; -1 if the bytes do not contain whole fields.
+    /// </summary>
     public static int Measure(ReadOnlySpan<byte> at)
     {
         if (at.IsEmpty || at[0] > MostBytes || at[0] >= at.Length)
@@ -52,7 +54,8 @@ internal readonly ref struct MessageExtensions(ReadOnlySpan<byte> fields)
         return 1 + bytes;
     }
 
-    /// <summary>Adds a field behind so many bytes of others and gives how many there are then; -1: there is no room for it.</summary>
+    /// <summary>Adds a field after the <paramref name="used"/> bytes of other fields.</summary>
+    /// <returns>The new length of all fields; -1 if there is no room.</returns>
     public static int Add(Span<byte> fields, int used, ExtensionKind kind, ReadOnlySpan<byte> value)
     {
         int end = used + FieldBytes + value.Length;
@@ -86,7 +89,7 @@ internal readonly ref struct MessageExtensions(ReadOnlySpan<byte> fields)
         return false;
     }
 
-    /// <summary>When the message was published, in ticks of UTC; null when it does not say.</summary>
+    /// <summary>The time of publication in UTC ticks; null if the message does not contain it.</summary>
     public long? PublishTime => TryFind(ExtensionKind.PublishTime, out var value) && value.Length == sizeof(long)
         ? BinaryPrimitives.ReadInt64LittleEndian(value)
         : null;

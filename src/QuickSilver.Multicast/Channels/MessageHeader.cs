@@ -2,21 +2,21 @@ using System.Buffers.Binary;
 
 namespace QuickSilver.Multicast.Channels;
 
-// What stands before each message in a packet, little-endian:
+// The header before each message in a packet, little-endian:
 //
 //   0  u32  bits 0-24 payload length, bit 29 extensions, bit 30 start mark, bit 31 always set (a zero word is padding: the rest is
 //           empty)
 //   4  u64  topic id
 //   12 u64  the message's number in its topic, per sender, from 1
 //
-// With the start mark follows the sender's recent history of the topic (StartTable), with the other mark the message's extensions
-// (MessageExtensions), then the payload. A header, table or extension never crosses a packet's border; a payload may.
+// If the start mark is set, the sender's recent history of the topic follows (StartTable). If the extensions bit is set, the message's
+// extensions follow (MessageExtensions). Then comes the payload. A header, table or extension never spans packets; a payload may.
 internal static class MessageHeader
 {
     public const int Bytes = 20;
-    // No user's topic has this id: its messages are the sender's own (TopicMark).
+    // The topic of a sender's own messages (TopicMark). No topic of an application has this id.
     public const ulong MarkTopic = 0;
-    // No number of a message or packet comes near it: numbers beyond are refused, so that sums of them are safe.
+    // No message or packet number comes near this value. Larger numbers are refused, so that sums of two cannot overflow.
     public const long MaxNumber = long.MaxValue / 2;
     private const uint Present = 1u << 31;
     private const int MarksShift = 29;
@@ -31,7 +31,7 @@ internal static class MessageHeader
         BinaryPrimitives.WriteInt64LittleEndian(at[12..], sequence);
     }
 
-    /// <summary>False at padding or at the packet's end.</summary>
+    /// <summary>Reads a header. False at padding or at the end of the packet.</summary>
     public static bool TryRead(
         ReadOnlySpan<byte> at, out int payloadBytes, out MessageMarks marks, out ulong topicId, out long sequence)
     {
@@ -53,7 +53,7 @@ internal static class MessageHeader
     }
 }
 
-// What stands between a message's header and its payload.
+// The parts between a message's header and its payload.
 [Flags]
 internal enum MessageMarks : byte
 {
@@ -62,10 +62,10 @@ internal enum MessageMarks : byte
     Start = 2,
 }
 
-// How many bytes these take: the start table, then the extensions' fields with the byte that states their size.
+// The lengths of these parts: the start table, and the extension fields with their length byte.
 internal readonly record struct MessagePreamble(int TableBytes, int FieldBytes, int Bytes)
 {
-    /// <summary>Of what the marks announce behind a header; false when it is damaged.</summary>
+    /// <summary>Measures the parts that the marks announce after a header. False if they are damaged.</summary>
     public static bool TryMeasure(ReadOnlySpan<byte> at, MessageMarks marks, out MessagePreamble preamble)
     {
         int table = (marks & MessageMarks.Start) == 0 ? 0 : StartTable.Measure(at);
@@ -75,34 +75,34 @@ internal readonly record struct MessagePreamble(int TableBytes, int FieldBytes, 
     }
 }
 
-// From which number on a sender's messages in a topic were sent under which configuration. The first message of a topic
-// in each view carries it, and tells a new subscriber exactly where its own run begins: at the first entry whose
-// configuration is not older than its subscription. Without it, a subscriber whose region changed again before the first
-// message came could not know what went through the view in between.
+// The first number of a sender's messages in a topic under each configuration. The first message of a topic in each view carries the table.
+// It tells a new subscriber exactly where its run begins: at the first entry whose configuration is not older than the subscription.
+// Without the table, a subscriber whose region changed again before the first message arrived could not know what was sent in the view in
+// between.
 //
-// Configurations between which nothing was sent share an entry. Entries that somebody may still ask for are never dropped:
-// a sender whose table is full waits until all members of its old views have begun.
+// Configurations between which nothing was sent share an entry. Entries that a subscriber may still need are never removed: a sender whose
+// table is full waits until all members of its old views have begun.
 internal class StartTable
 {
-    // What fits into the smallest packet beside its header, the message's and the largest extensions.
+    // The number of entries that fit into the smallest packet together with its header, the message header and the largest extensions.
     public const int MaxEntries = 22;
     public const int MaxBytes = 1 + (EntryBytes * MaxEntries);
     private const int EntryBytes = 16;
 
-    // Nearly always there is one entry.
+    // In almost all cases there is one entry.
     private (long Configuration, long First) _oldest;
     private (long Configuration, long First)[]? _others;
     private int _count;
 
     public int EncodedBytes => 1 + (EntryBytes * _count);
 
-    /// <summary>There is more than one entry.</summary>
+    /// <summary>Whether there is more than one entry.</summary>
     public bool IsLong => _count > 1;
 
-    /// <summary>No message may be sent: the configuration after it could not be entered.</summary>
+    /// <summary>Whether the table is full. No message may then be sent, because the next configuration could not be added.</summary>
     public bool IsFull => _count == MaxEntries;
 
-    /// <summary>Whether nobody can ask for more than the last entry says.</summary>
+    /// <summary>Whether no subscriber needs more than the last entry.</summary>
     public bool IsSettled(long settled) => _count == 0 || Entry(_count - 1).Configuration <= settled;
 
     public void Add(long configuration, long first)
@@ -131,7 +131,7 @@ internal class StartTable
         Entry(_count++) = (configuration, first);
     }
 
-    /// <summary>Forgets all entries but the newest: nobody asks for them any more.</summary>
+    /// <summary>Removes all entries except the newest, because no subscriber needs them any more.</summary>
     public void ForgetOlder()
     {
         if (_count > 1)
@@ -153,7 +153,7 @@ internal class StartTable
         }
     }
 
-    /// <summary>The table's size at the head of these bytes, or -1 when they do not hold one.</summary>
+    /// <summary>The table's size at the beginning of these bytes; -1 if the bytes do not contain a whole table.</summary>
     public static int Measure(ReadOnlySpan<byte> at)
     {
         if (at.IsEmpty || at[0] > MaxEntries)
@@ -166,8 +166,8 @@ internal class StartTable
     }
 
     /// <summary>
-    /// Where a subscription that is active from <paramref name="configuration"/> on begins, and from which configuration on that is so;
-    /// 0 when the table does not say.
+    /// The number with which a subscription that is active from <paramref name="configuration"/> on begins, and the configuration of that
+    /// entry; 0 if the table does not contain it.
     /// </summary>
     public static long FirstFor(ReadOnlySpan<byte> table, long configuration, out long from)
     {

@@ -2,19 +2,19 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Channels;
 
-// Why a range of messages does not come.
+// The reason why a range of messages cannot be received.
 internal enum TopicGapReason
 {
-    // Nobody who is left has them.
+    // No remaining member holds them.
     SenderGone = 0,
-    // They were sent while this node was in another cluster than the sender.
+    // They were sent while this node and the sender were in different clusters.
     SentElsewhere = 1,
-    // Lost, and the topic does not repair.
+    // They were lost, and the topic does not repair losses.
     Unrepaired = 2,
 }
 
-// A range of a sender's messages in a topic that this subscriber will never get, ends included.
+// A range of a sender's messages in a topic that this subscriber will not receive, First and Last included.
 internal readonly record struct TopicGap(NodeKey Sender, ulong TopicId, long First, long Last, TopicGapReason Reason);
 
-// A range of a sender's messages that came, and that the subscription had no room for so far, ends included.
+// A range of a sender's messages that arrived and for which the subscription has had no room so far, First and Last included.
 internal readonly record struct UntakenRange(NodeKey Sender, long First, long Last);

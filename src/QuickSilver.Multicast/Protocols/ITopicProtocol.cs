@@ -4,27 +4,28 @@ using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Protocols;
 
-// How the topics of one guarantee are carried: by which channel of multicast, and what stands between the channel and the topic's
-// endpoints. A node creates a protocol with the first topic of its guarantee, and it serves all of them. Core thread.
+// Implements the topics of one guarantee: selects the multicast channel, and provides any stage between the channel and the topic's
+// endpoints. A node creates a protocol with the first topic of its guarantee, and uses it for all of them. Called on the core thread.
 internal interface ITopicProtocol
 {
-    /// <summary>Once for each topic, until the sender is closed.</summary>
+    /// <summary>Opens the topic's sender. Called at most once for each topic until the sender is closed.</summary>
     ITopicSender OpenPublisher(ulong topic);
 
-    /// <summary>Once for each topic, until the receiver is closed.</summary>
+    /// <summary>Opens the topic's receiver. Called at most once for each topic until the receiver is closed.</summary>
     ITopicReceiver OpenSubscription(ulong topic, IDeliverySink sink);
 
-    /// <summary>The node ends; what was opened is closed.</summary>
+    /// <summary>Called when the node ends, after the endpoints of its topics have ended and before the multicast layer is closed.</summary>
     void Close()
     {
     }
 }
 
-// Guarantee is what contracts name: endpoints of different protocols never share a topic. A pinned one's topics own their regions.
+// Creates a protocol. Contracts name the guarantee, so endpoints of different protocols never share a topic. Each topic of a pinned
+// protocol owns its region.
 internal sealed record TopicProtocolFactory(string Guarantee, Func<ProtocolContext, ITopicProtocol> Create)
 {
     public bool IsPinned { get; init; }
 }
 
-// What a protocol has of its node.
+// The parts of the node that a protocol may use.
 internal readonly record struct ProtocolContext(INodeEnvironment Environment, IMulticast Multicast, ILogger Log);

@@ -2,15 +2,15 @@ using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Protocols;
 
-// Topics whose guarantee is that of a channel, with nothing between.
+// Topics whose guarantee is that of the channel, without a stage in between.
 internal sealed class PlainTopics(IMulticast multicast, ChannelSpec channel) : ITopicProtocol
 {
     public static TopicProtocolFactory Reliable { get; } = Of("Reliable", new ChannelSpec { Reliability = Reliability.Reliable });
 
     public static TopicProtocolFactory BestEffort { get; } = Of("BestEffort", new ChannelSpec { Reliability = Reliability.BestEffort });
 
-    /// <param name="guarantee">What contracts name.</param>
-    /// <param name="channel">That of each topic but for its number.</param>
+    /// <param name="guarantee">The name of the guarantee in contracts.</param>
+    /// <param name="channel">The channel of each topic, without the topic's number.</param>
     public static TopicProtocolFactory Of(string guarantee, ChannelSpec channel) =>
         new(guarantee, context => new PlainTopics(context.Multicast, channel)) { IsPinned = channel.IsPinned };
 

@@ -1,6 +1,6 @@
 namespace QuickSilver.Multicast.Protocols;
 
-// The protocols that a node can open topics with, by the guarantee that contracts name. Composition chooses them.
+// The protocols that a node can open topics with, by the guarantee that contracts name. NodeComposition chooses them.
 internal sealed class TopicProtocols
 {
     private readonly Dictionary<string, TopicProtocolFactory> _byGuarantee = new(StringComparer.Ordinal);
@@ -13,15 +13,15 @@ internal sealed class TopicProtocols
         }
     }
 
-    /// <summary>Those that every node has.</summary>
+    /// <summary>The protocols that every node has.</summary>
     public static TopicProtocols BuiltIn { get; } = new([PlainTopics.Reliable, PlainTopics.BestEffort]);
 
-    /// <summary>These and more.</summary>
-    /// <exception cref="ArgumentException">Two serve one guarantee.</exception>
+    /// <summary>Adds protocols to these.</summary>
+    /// <exception cref="ArgumentException">Two protocols provide the same guarantee.</exception>
     public TopicProtocols With(params TopicProtocolFactory[] more) => new(_byGuarantee.Values.Concat(more));
 
-    /// <summary>From any thread.</summary>
-    /// <exception cref="NotSupportedException">No protocol of this node serves the guarantee.</exception>
+    /// <summary>The protocol of a guarantee. Can be called from any thread.</summary>
+    /// <exception cref="NotSupportedException">No protocol of this node provides the guarantee.</exception>
     public TopicProtocolFactory Of(string guarantee) => _byGuarantee.TryGetValue(guarantee, out var factory)
         ? factory
         : throw new NotSupportedException(
