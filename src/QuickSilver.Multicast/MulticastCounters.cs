@@ -5,7 +5,7 @@ namespace QuickSilver.Multicast;
 // Only the core thread writes the counters; any thread may read them. A torn read is impossible on 64-bit machines, and harmless.
 internal sealed class MulticastCounters
 {
-    // By reason; null until the first drop.
+    // By drop reason; null until the first drop.
     private long[]? _drops;
 
     public long MessagesSent;

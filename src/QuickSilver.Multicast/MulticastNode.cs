@@ -21,13 +21,13 @@ using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast;
 
-// One node's multicast: where configurations are applied, and sending topics meet their regions' streams. What arrives goes
-// through PacketDispatcher. All on the core thread.
+// The multicast layer of one node: applies configurations, and connects sending topics with the streams of their regions. PacketDispatcher
+// handles received packets. Runs on the core thread.
 //
-// Invariants: a node's topics move from old views to new ones within one OnConfiguration, so a topic's messages go through
-// exactly one view of each region per configuration; a superseded stream stays until it is settled, and the configuration
-// is confirmed to the service only then; a superseded view of which this node is a member stays until the service says
-// that all nodes have confirmed, and all it holds was accepted above.
+// Invariants: all topics of a node move from old views to new ones within one call of OnConfiguration, so the messages of a topic go
+// through exactly one view of each region per configuration. A superseded stream stays open until it is settled, and only then is the
+// configuration confirmed to the service. A superseded view of which this node is a member stays open until the service reports that all
+// nodes have confirmed and this node has consumed all its packets.
 internal sealed class MulticastNode
     : IMulticast, IMembershipObserver, IOrderingNode, IStreamConsumer, ISentStreams, IViewsObserver, IWaitSources, IConfirmingNode,
         IPacketHandler
@@ -43,19 +43,19 @@ internal sealed class MulticastNode
     // Null until something is sent.
     private SentStreams? _sent;
     private LookAhead? _lookAhead;
-    // Null until one is.
+    // Null until a topic is opened.
     private OpenTopics? _topics;
-    // Null until a best-effort topic has something for them.
+    // _marks and _losses are null until a best-effort topic needs them.
     private BestEffortMarks? _marks;
     private UnrepairedLosses? _losses;
     private WaitingTopics? _waiting;
     private StabilityWaits? _stabilityWaits;
     private NodeWaits? _waits;
-    // Null until a reader is slow.
+    // _creditLimits and _slowReaders are null until a reader is slow.
     private CreditLimits? _creditLimits;
     private SlowReaders? _slowReaders;
     private readonly Request _progress;
-    // Null until something holds a confirmation up.
+    // Null until something delays a confirmation.
     private Confirmation? _confirmation;
     private long _confirmed;
     private UncertainLosses? _uncertain;
@@ -105,26 +105,28 @@ internal sealed class MulticastNode
         set => _context.Log = value;
     }
 
-    /// <summary>What ails this node though it goes on, in a sentence; null when all is well. From any thread.</summary>
+    /// <summary>
+    /// A sentence about a problem of this node that does not stop it; null if there is none. Can be read from any thread.
+    /// </summary>
     public string? Trouble => _context.Troubles.First;
 
     public Stack<StabilityClaim> ClaimPool => field ??= new();
 
-    /// <summary>Every live region of which this node is a member, old views included.</summary>
+    /// <summary>The receivers of all open views of which this node is a member, superseded views included.</summary>
     public IReadOnlyCollection<RegionReceiver> Regions => _open.All;
 
-    /// <summary>Bytes that all outbound streams keep now; the counter of unacknowledged bytes lags behind it.</summary>
+    /// <summary>The bytes that all outbound streams keep now. The counter of unacknowledged bytes is updated later.</summary>
     public long RetainedBytes => _context.Retention.Bytes;
 
     /// <summary>The last configuration applied.</summary>
     public long Configuration => _configuration;
 
-    /// <summary>The outbound streams, those of old views first.</summary>
+    /// <summary>The outbound streams, those of superseded views first.</summary>
     public IReadOnlyList<RegionSender> Streams => _sent?.All() ?? [];
 
     public CreditLimits CreditLimits => _creditLimits ??= new CreditLimits(this);
 
-    /// <summary>What waits, and for whom.</summary>
+    /// <summary>What waits on this node, and for which nodes.</summary>
     public NodeWaits Waits => _waits ??= new NodeWaits(_context, this);
 
     public IReadOnlyList<TopicSender> WaitingTopics => _waiting?.All ?? [];
@@ -139,7 +141,7 @@ internal sealed class MulticastNode
 
     public int MaxRunSegments => _ports.MaxRunSegments;
 
-    /// <summary>Told the same as this node, after it: of a configuration when it was applied.</summary>
+    /// <summary>Receives the same calls as this node, after it. A configuration is passed on when it has been applied.</summary>
     public IMembershipObserver? Observer { get; set; }
 
     public BestEffortMarks Marks => _marks ??= new BestEffortMarks(_context.Environment);
@@ -148,10 +150,12 @@ internal sealed class MulticastNode
 
     private OpenTopics Topics => _topics ??= new OpenTopics(this);
 
-    /// <summary>Views that were closed here and are remembered; for diagnostics.</summary>
+    /// <summary>The number of closed views that are remembered; for diagnostics.</summary>
     public int RememberedViews => _open.Remembered;
 
-    /// <summary>Topics that are published here, and of which only the next number is kept; for diagnostics.</summary>
+    /// <summary>
+    /// The number of topics that are published here, and of those of which only the next number is kept; for diagnostics.
+    /// </summary>
     public (int Open, int Resting) NumberedTopics => (_topics?.Numbered ?? 0, _topics?.Resting ?? 0);
 
     public TopicView? ViewOf(ulong topicId) => _topics?.ViewOf(topicId);
@@ -175,7 +179,7 @@ internal sealed class MulticastNode
         }
         catch (Exception exception)
         {
-            // Half a configuration is none: others would wait for what this node will never send or hold.
+            // A configuration cannot be applied in part: other nodes would wait for packets that this node will never send or hold.
             MulticastLog.ConfigurationFailed(_context.Log, exception, change.Number);
             _context.GiveUp($"it could not apply configuration {change.Number}: {exception.Message}");
             throw;
@@ -184,9 +188,9 @@ internal sealed class MulticastNode
 
     private void Apply(ConfigurationChange change)
     {
-        // Messages taken before the change belong to the views before it.
+        // Messages accepted before the change are sent in the views before it.
         _sent?.FlushAll();
-        // Who is gone is so from the old views, and may be in the new ones.
+        // Removed nodes are removed from the old views before the new ones are opened, which may contain them again.
         foreach (var node in _context.Directory.Apply(change, _context.Self))
         {
             OnNodeGone(node);
@@ -199,7 +203,7 @@ internal sealed class MulticastNode
             Topics.Apply(change);
         }
 
-        // Not before the topics have left them.
+        // Only after the topics have left the regions.
         foreach (ulong region in change.OutOfSight)
         {
             _views.Remove(region);
@@ -208,7 +212,7 @@ internal sealed class MulticastNode
         _context.Counters.Regions = _views.Count;
         _context.Deaf.OnConfiguration();
 
-        // Who is above knows of a view before the first message of it comes.
+        // The observer is told of a view before it receives the first message of the view.
         Observer?.OnConfiguration(change);
         _dispatcher.ReplayUnknown();
         ConfirmIfSettled();
@@ -336,7 +340,7 @@ internal sealed class MulticastNode
 
     void IViewsObserver.OnViewClosed(RegionView view) => _ways.OnViewClosed(view);
 
-    // A node that has departed, and has no stream left in any view, will not be heard of again.
+    // A departed node that has no stream left in any view can send nothing more.
     void IViewsObserver.OnViewsClosed() =>
         _topics?.ForgetSenders(sender => !_context.Directory.Contains(sender) && !_open.HasStreamOf(sender));
 
@@ -372,7 +376,7 @@ internal sealed class MulticastNode
         _context.ControlPort.Dispose();
     }
 
-    // Which kind goes where. What is made when it is first needed has the node for its door.
+    // Registers the handler of each packet kind. The node itself handles the kinds whose handlers are created when first needed.
     private PacketDispatcher Handlers()
     {
         var data = new DataHandler(_open, _ways, this);

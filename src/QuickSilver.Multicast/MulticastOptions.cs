@@ -49,8 +49,8 @@ internal sealed record MulticastOptions
     // Whether deaf members get copies by unicast; otherwise they get repairs only.
     public bool CopiesToDeaf { get; init; } = true;
 
-    // How many small packets per second all streams of a node together may send to single members that did not ask: where no member
-    // answers, and where no answers are expected.
+    // How many small packets per second all streams of a node together may send to single members that did not request them: where no
+    // member answers, and where no answers are expected.
     public int ChecksPerSecond { get; init; } = 2_000;
 
     // How far ahead of the oldest unstable packet a receiver accepts packets. This bounds its memory per sender (I17).
@@ -137,9 +137,9 @@ internal sealed record MulticastOptions
     // The ports that the system assigns to sockets that request any port; null if they are not known.
     public EphemeralPorts? EphemeralPorts { get; init; }
 
-    // The bytes that messages of more than 64 KiB that span packets may take at a receiver until they are accepted above, for all senders
-    // together. Smaller messages may take an eighth of it in addition, and copies of waiting messages of best-effort topics a sixteenth.
-    // The same again is for messages that would otherwise wait for each other.
+    // The bytes that messages of more than 64 KiB that span packets may take at a receiver until the sinks have accepted them, for all
+    // senders together. Smaller messages may take an eighth of it in addition, and copies of waiting messages of best-effort topics a
+    // sixteenth. Messages that would otherwise wait for each other may take the same amounts once more.
     public long ReassemblyBytes { get; init; } = DefaultReassemblyBytes;
 
     /// <summary>
@@ -149,8 +149,8 @@ internal sealed record MulticastOptions
     public static long LeastBufferBytes(int packetBytes) =>
         Math.Max(2L * MaxMessageBytes, MemoryShares.LeastBytes(Packer.MostBlocks(MaxMessageBytes, packetBytes)));
 
-    // The bytes of one sender and topic that wait for a reader. Until the sender waits, some windows at most are in flight, and a window
-    // is half a receive buffer.
+    // The bytes of one sender and topic that wait for a reader. Until the sender stops, at most some windows are in flight, and a window is
+    // half a receive buffer.
     public long ParkedBytesOfTopic { get; init; } = 16L << 20;
 
     // The same for all senders and topics together. Messages beyond it stay in their packets, and hold back all topics of their sender's
@@ -161,17 +161,20 @@ internal sealed record MulticastOptions
     {
         if (PacketBytes is < MinPacketBytes or > 65_507)
         {
-            throw new ArgumentOutOfRangeException(nameof(PacketBytes), PacketBytes, $"A packet has {MinPacketBytes} to 65,507 bytes.");
+            throw new ArgumentOutOfRangeException(
+                nameof(PacketBytes), PacketBytes, $"A packet must have {MinPacketBytes} to 65,507 bytes.");
         }
 
         if (RepairBytesPerSecond < PacketBytes)
         {
-            throw new ArgumentOutOfRangeException(nameof(RepairBytesPerSecond), RepairBytesPerSecond, "A packet a second, at least.");
+            throw new ArgumentOutOfRangeException(
+                nameof(RepairBytesPerSecond), RepairBytesPerSecond, "The repair budget must allow at least one packet per second.");
         }
 
         if (PacketBytes > SlabPool.BlockBytes || RetentionBytes < 2 * BacklogBytes || ReassemblyBytes < MaxMessageBytes)
         {
-            throw new ArgumentException("Retention must exceed twice the backlog, and reassembly one message.");
+            throw new ArgumentException(
+                "The retention must be at least twice the backlog, and the reassembly memory must have room for the largest message.");
         }
     }
 }

@@ -9,14 +9,16 @@ using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Receiving;
 
-// One view of a region as one of its members lives it: the inbound streams of its senders, and what finds out how far all members
-// hold them. It lives on after a newer view has come, until the service says that all is settled and all was accepted above.
+// One view of a region at one of its members: the inbound streams of its senders, and the stability tracker that finds out up to where all
+// members hold them. A superseded view stays open until the service reports that it is settled and this member has consumed all its
+// packets.
 internal sealed class RegionReceiver : IGapObserver
 {
-    // Twice the window of a sender that was told of no socket.
+    // Twice the window of a sender that knows no receive buffer size.
     private const long UnicastRoomPackets = 4096;
 
-    // Senders that members tell of and the directory has not, at a time: they are gone, or will be known soon.
+    // The maximum number of senders at a time that other members report and that the directory does not contain. They have departed, or the
+    // directory will contain them soon.
     private const int MostStrangers = 256;
 
     private readonly MulticastContext _context;
@@ -25,8 +27,8 @@ internal sealed class RegionReceiver : IGapObserver
     private readonly Dictionary<NodeKey, InboundStream> _bestEffort = [];
     private readonly Dictionary<InboundStream, IRepairStrategy> _repairs = [];
     private readonly List<InboundStream> _streams = [];
-    // Who was removed since the view was opened; it may have sent here, though this member has not heard of it, and does not
-    // come back to this view when it comes back to the cluster.
+    // The nodes that were removed since the view was opened. A removed node may have sent in the view although this member has received
+    // nothing from it. If it returns to the cluster, it does not return to this view.
     private readonly HashSet<NodeKey> _gone = [];
     private bool _isPartitionLost;
     private long _memoryDrops;
@@ -56,30 +58,30 @@ internal sealed class RegionReceiver : IGapObserver
     }
 
     public RegionView View { get; }
-    // Null where members pass nothing on.
+    // Null if members do not forward packets.
     public IForwarder? Forwarder { get; }
     public RegionPort? Port { get; }
-    // This member hears nothing that is sent to the view's group, and lives by what others send to it alone.
+    // Whether this member receives nothing that is sent to the view's group, and depends on what others send to it alone.
     public bool IsDeaf => Port is { IsDeaf: true };
     public PacketKeepers Keepers { get; }
-    // Of members that were asked for what another sent.
+    // The pull times of the members that were asked for another sender's packets.
     public PullClock PullClock { get; }
     public IStabilityTracker Stability { get; }
     public LiveMembers Live { get; }
-    // This member's.
+    // The rank of this member.
     public int SelfRank { get; }
-    // Of what this member sends to other members of the view.
+    // The template of the packets that this member sends to other members of the view.
     public PacketTemplate Template { get; }
-    // The packets that this member keeps for others are those of its partition.
+    // The partition whose packets this member keeps for others.
     public int OwnPartition { get; }
     public long SupersededAt { get; private set; }
 
-    /// <summary>Datagrams of the view for which there was no room: in the socket, or in packet memory.</summary>
+    /// <summary>The datagrams of the view that were dropped because there was no room in a socket or in packet memory.</summary>
     public long Drops => (Port?.KernelDrops ?? 0) + _context.UnicastDrops + _memoryDrops;
 
     /// <summary>
-    /// What may wait here for one sender: in the socket, or in packet memory, which all share who send now. A sender's window is half
-    /// of it, and it may send as many windows as it waits for repairs.
+    /// The bytes of one sender that may wait here: in the socket's receive buffer, or in packet memory, which all current senders share. A
+    /// sender's window is half of this value, and while it waits for repairs a sender may send RepairWindows windows.
     /// </summary>
     public long RoomBytes
     {
@@ -90,12 +92,12 @@ internal sealed class RegionReceiver : IGapObserver
         }
     }
 
-    /// <summary>Whether what is sent to the view's group can reach this node at all.</summary>
+    /// <summary>Whether this node can receive packets that are sent to the view's group.</summary>
     public bool MayHear => Port is { IsDeaf: false };
-    // In order of first packet; deterministic. A list, so that going through it allocates nothing.
+    // In the order of their first packets, which is deterministic. A list, so that iteration does not allocate.
     public List<InboundStream> Streams => _streams;
 
-    /// <summary>The stability tracker is to be told of the activity, once for as many packets as come together.</summary>
+    /// <summary>Processes a data packet. The caller notifies the stability tracker once for all packets that arrive together.</summary>
     public DropReason OnData(InboundStream stream, long sequence, Core.Buffers.Lease lease, int offset, int length)
     {
         long highest = stream.Highest;
@@ -152,7 +154,7 @@ internal sealed class RegionReceiver : IGapObserver
         }
     }
 
-    /// <summary>Whether no stream of this sender was heard over the group for a while.</summary>
+    /// <summary>Whether this node has received no stream of this sender over the group for a while.</summary>
     public bool IsSilent(NodeKey sender)
     {
         bool isSilent = true;
@@ -164,7 +166,7 @@ internal sealed class RegionReceiver : IGapObserver
         return isSilent;
     }
 
-    /// <summary>Whether it was removed since the view was opened, or is not known yet though others told of it.</summary>
+    /// <summary>Whether the node was removed since the view was opened, or is not known yet although others have reported it.</summary>
     public bool IsGone(NodeKey node) => Find(node) is { IsSenderGone: true } || HasLost(node);
 
     public InboundStream? Find(NodeKey sender) => _reliable.GetValueOrDefault(sender);
@@ -195,7 +197,7 @@ internal sealed class RegionReceiver : IGapObserver
     }
 
     /// <summary>
-    /// The stream of a sender of which another member tells, known or not; null when more are told of that nobody has heard of than can be.
+    /// The stream of a sender that another member reports, known or not; null if more unknown senders are reported than can exist.
     /// </summary>
     public InboundStream? FindTold(NodeKey sender)
     {
@@ -252,7 +254,9 @@ internal sealed class RegionReceiver : IGapObserver
         Stability.OnMembersChanged();
     }
 
-    /// <summary>It had all it wanted of this view and has closed it: it holds nothing any more, and nobody waits for it.</summary>
+    /// <summary>
+    /// Called when a member has closed the view because it has all packets. It holds nothing any more, and no member waits for it.
+    /// </summary>
     public void OnMemberClosed(NodeKey node)
     {
         if (Live.Close(node))
@@ -262,7 +266,10 @@ internal sealed class RegionReceiver : IGapObserver
         }
     }
 
-    /// <summary>The directory has grown: a sender that others told of before the membership service did is alive.</summary>
+    /// <summary>
+    /// Called when the directory has new nodes. A sender that other members reported before the membership service did is then known to be
+    /// alive.
+    /// </summary>
     public void OnNodesCame()
     {
         foreach (var stream in _streams)
@@ -275,7 +282,7 @@ internal sealed class RegionReceiver : IGapObserver
         }
     }
 
-    /// <summary>Nothing is open any more; who is still missing something is asked to hurry, not cut off.</summary>
+    /// <summary>Whether all streams are drained.</summary>
     public bool IsDrained
     {
         get
@@ -293,8 +300,8 @@ internal sealed class RegionReceiver : IGapObserver
     }
 
     /// <summary>
-    /// Nothing is open here; and when some node is gone, whom nobody can ask any more, no member has had anything open for
-    /// a while: until then another member may lack what only this one has.
+    /// Whether the view may be closed: all streams are drained and, if a node has departed and cannot answer any more, no member has had
+    /// anything open for a while. Until then, another member may lack packets that only this one holds.
     /// </summary>
     public bool MayClose
     {
@@ -311,20 +318,20 @@ internal sealed class RegionReceiver : IGapObserver
     }
 
     /// <summary>
-    /// Of a view that is settled: all that was sent in it was handed up here. Of a node that is gone others may know more until all
-    /// members have held the same for a while; whether they have taken it does not matter.
+    /// For a settled view: whether this node has delivered everything that was sent in it. Other members may know of more packets of a
+    /// departed node until all members have held the same for a while; it does not matter whether they have consumed them.
     /// </summary>
     public bool HasAll => IsDrained && (_gone.Count == 0 || !MayOthersKnowMore);
 
     /// <summary>
-    /// Whether others may still tell that a sender that is gone sent more here than is known: until all members have held all for a
-    /// while.
+    /// Whether other members may still report more packets of a departed sender than are known here, until all members have held everything
+    /// for a while.
     /// </summary>
     public bool MayHearMoreOf(NodeKey sender) => MayOthersKnowMore && HasLost(sender);
 
     /// <summary>
-    /// In a view that all live senders are done with: when nothing was heard of them for long, the other members have closed it, and
-    /// what a sender that is gone has left open here is nowhere any more.
+    /// Called in a view in which the streams of all live senders are settled. If no token of the other members has arrived for long, they
+    /// have closed the view, and no node holds what a departed sender has left open here.
     /// </summary>
     public void GiveUpIfAlone()
     {
@@ -360,7 +367,8 @@ internal sealed class RegionReceiver : IGapObserver
         Port?.RemoveUser();
     }
 
-    // What packet memory had no room for is dropped as a full socket drops it: its senders go slower, and it is asked for again.
+    // A packet for which packet memory has no room is treated like a drop in a full socket: its sender slows down, and the packet is
+    // requested again.
     private void OnRefused(InboundStream stream, DropReason reason)
     {
         if (reason == DropReason.NoMemory)
@@ -370,7 +378,7 @@ internal sealed class RegionReceiver : IGapObserver
         }
     }
 
-    // Of nodes that are gone: until all members have held the same for a while.
+    // Whether other members may know of more packets of departed nodes: until all members have held the same for a while.
     private bool MayOthersKnowMore
     {
         get

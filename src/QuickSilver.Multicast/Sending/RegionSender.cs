@@ -6,15 +6,15 @@ using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Sending;
 
-// One node's outbound stream into one view of a region: numbers packets across topics, keeps them until all members hold
-// them, has them sent as the window allows, and announces its last number while it is quiet and not all acknowledged.
+// One node's outbound stream into one view of a region. It numbers packets across topics, keeps them until all members hold them, sends
+// them as the window allows, and announces its last number while it is quiet and not all packets are acknowledged.
 //
-// Invariants: _window.Sent <= _packets.Last; packets (Acknowledged, Last] are kept (reliable streams). Once superseded nothing is
-// appended, and the stream is settled when Acknowledged == Last.
+// Invariants: _window.Sent <= _packets.Last; a reliable stream keeps the packets (Acknowledged, Last]. Once the stream is superseded,
+// nothing is appended, and it is settled when Acknowledged == Last.
 internal sealed class RegionSender : ITransmittedStream
 {
     private readonly MulticastContext _context;
-    // Null where the scheme has the sender do nothing by itself.
+    // Null if the repair scheme needs no action of the sender's own.
     private readonly ISentRepair? _repair;
     private readonly RetentionBuffer _packets;
     private readonly Packer _packer;
@@ -23,16 +23,16 @@ internal sealed class RegionSender : ITransmittedStream
     private readonly Announcements _announcements;
     private readonly Retransmissions _retransmissions;
     private readonly StreamClaims _claims = new();
-    // By topic, the packet in which its first message in this view ends: it carries the topic's start table.
+    // For each topic, the packet in which its first message in this view ends. That message carries the topic's start table.
     private readonly Dictionary<ulong, long> _started = [];
     private readonly LiveMembers _live;
     private long _lastAckWanted;
-    // A flush could not send all: the next acknowledgement does.
+    // Whether a flush could not send all packets, so that the next acknowledgement must continue it.
     private bool _isFlushDue;
-    // By best-effort topic, the packet that first told where it begins in this view. Null before the first.
+    // For each best-effort topic, the packet with the first mark of its beginning in this view. Null before the first.
     private Dictionary<ulong, long>? _marked;
     private TimeSpan _supersededSince;
-    // When an acknowledgement last came, or the first packet went that one is due for.
+    // When the last acknowledgement arrived, or when the first packet was sent for which one is due.
     private TimeSpan _ackedAt;
 
     public RegionSender(MulticastContext context, RegionView view, StreamClass streamClass, IDisseminator path)
@@ -56,7 +56,7 @@ internal sealed class RegionSender : ITransmittedStream
         }
     }
 
-    /// <summary>What the topics that go to this region only have in common: their routes.</summary>
+    /// <summary>A list of this stream alone: the routes that all topics of only this region share.</summary>
     public RegionSender[] Alone { get; }
 
     public RegionView View { get; }
@@ -68,47 +68,47 @@ internal sealed class RegionSender : ITransmittedStream
     /// <summary>The configuration that replaced this view; 0 while it is current.</summary>
     public long SupersededAt { get; private set; }
 
-    /// <summary>The node's note that it will flush this stream.</summary>
+    /// <summary>Whether SentStreams has noted the stream for the next flush.</summary>
     public bool IsFlushNoted { get; set; }
 
-    /// <summary>The last configuration in which a topic here used the stream.</summary>
+    /// <summary>The last configuration in which a topic of this node used the stream.</summary>
     public long RoutedAt { get; set; }
 
-    /// <summary>Sent, and not known to be held by all.</summary>
+    /// <summary>The number of packets that are not known to be held by all members.</summary>
     public long Pending => Last - Acknowledged - _packets.ReleasedEarly;
 
-    /// <summary>All live members hold the packets up to and with this one.</summary>
+    /// <summary>All live members hold the packets up to and including this one.</summary>
     public long Acknowledged { get; private set; }
 
     public long Last => _packets.Last + (_packer.HasOpenPacket ? 1 : 0);
 
-    /// <summary>Nothing is left to do: all is held by all, or of a best-effort stream, all was sent.</summary>
+    /// <summary>Whether nothing is left to do: all members hold all packets or, for a best-effort stream, all packets were sent.</summary>
     public bool IsSettled => Acknowledged >= Last;
 
-    /// <summary>Something that was packed is not known to be held, or not to be taken, by all.</summary>
+    /// <summary>Whether a packed packet is not known to be held, or not known to be consumed, by all members.</summary>
     public bool IsWaiting => IsReliable && (Acknowledged < Last || _window.Consumed < _window.Sent);
 
-    /// <summary>What moves while the stream does.</summary>
+    /// <summary>A value that changes whenever the stream makes progress.</summary>
     public long Progress => Acknowledged + _window.Consumed + _window.Sent;
 
-    /// <summary>The last packet that was sent, and the last that all members' readers took.</summary>
+    /// <summary>The last packet that was sent, and the last that all members have consumed.</summary>
     public (long Sent, long Consumed) Through => (_window.Sent, _window.Consumed);
 
     /// <summary>
-    /// Something that was sent is not known to be held, or not to be taken, by all. Of a best-effort stream nobody says so, and its topics'
-    /// marks tell what was sent last.
+    /// Whether a sent packet is not known to be held, or not known to be consumed, by all members. For a best-effort stream no member
+    /// reports that, and the marks of its topics tell what was sent last.
     /// </summary>
     public bool AwaitsNews => IsReliable && (Acknowledged < _window.Sent || _window.Consumed < _window.Sent);
 
-    /// <summary>Nothing more will be sent into this view.</summary>
+    /// <summary>Whether nothing more will be sent into this view.</summary>
     public bool HasSentAll => SupersededAt != 0 && _window.Sent == _packets.Last;
 
-    /// <summary>How long no acknowledgement came that is due.</summary>
+    /// <summary>How long an acknowledgement has been due.</summary>
     public TimeSpan Silence => _context.Environment.Now - _ackedAt;
 
     public LiveMembers Live => _live;
 
-    /// <summary>Packets on the way at most; for diagnostics.</summary>
+    /// <summary>The maximum number of packets in flight; for diagnostics.</summary>
     public int WindowPackets => _window.Packets;
 
     public bool CanTake(int payloadBytes)
@@ -118,19 +118,21 @@ internal sealed class RegionSender : ITransmittedStream
             && (_context.Retention.Allows(payloadBytes) || IsSettled);
     }
 
-    /// <summary>The most that a message to so many regions may have, or packet memory has never room for it; below 0: for none.</summary>
+    /// <summary>
+    /// The largest payload for which packet memory can ever have room in a message to so many regions; below 0 if there is room for none.
+    /// </summary>
     public long MostPayload(int regions) => _packer.MostPayload(regions);
 
-    /// <summary>Blocks of packet memory that senders may still take.</summary>
+    /// <summary>The blocks of packet memory that senders may still take.</summary>
     public long FreeBlocks => _packer.FreeBlocks;
 
-    /// <summary>How many of them a message may take here at most, whatever was packed before.</summary>
+    /// <summary>The largest number of blocks that a message may take in this stream, whatever was packed before.</summary>
     public int MostBlocks(int payloadBytes) => _packer.MostBlocks(payloadBytes);
 
-    /// <summary>How many it may take now.</summary>
+    /// <summary>The number of blocks that the message may take now.</summary>
     public int BlocksFor(int payloadBytes) => _packer.BlocksFor(payloadBytes);
 
-    /// <summary>A stream of which nothing is on the way gives its block back, if others need it or much is in use.</summary>
+    /// <summary>Returns the block of a stream that has nothing in flight, if others need it or much memory is in use.</summary>
     public void RestIfSettled(bool needsBlock)
     {
         if (IsSettled && _window.Sent == Last)
@@ -139,14 +141,14 @@ internal sealed class RegionSender : ITransmittedStream
         }
     }
 
-    /// <summary>Whether the topic's first message in this view has gone: it carries the start table.</summary>
+    /// <summary>Whether the topic's first message in this view, which carries the start table, is packed.</summary>
     public bool HasStarted(ulong topicId) => _started.ContainsKey(topicId);
 
-    /// <summary>Whether all members know where the topic begins for them, if anything of it was sent into this view.</summary>
+    /// <summary>Whether all members know where the topic begins in this view. True if nothing of the topic was sent into it.</summary>
     public bool HasBegun(ulong topicId) => (!_started.TryGetValue(topicId, out long end) || Acknowledged >= end)
         && (_marked is null || !_marked.TryGetValue(topicId, out end) || Acknowledged >= end);
 
-    /// <summary>Packs one message; with a topic's first in this view come its starts, with all others none.</summary>
+    /// <summary>Packs one message. <paramref name="starts"/> is given with a topic's first message in this view only.</summary>
     public void Append(
         ulong topicId, long sequence, StartTable? starts, ReadOnlySpan<byte> extensions, ReadOnlySpan<byte> payload, StabilityClaim? claim)
     {
@@ -174,8 +176,8 @@ internal sealed class RegionSender : ITransmittedStream
     }
 
     /// <summary>
-    /// Packs the mark of a best-effort topic. False: there is no room. The first one in a view says where the topic begins there, and
-    /// does not wait for a backlog.
+    /// Packs the mark of a best-effort topic. False: there is no room. The first mark in a view tells where the topic begins there, and is
+    /// packed even if the backlog is full.
     /// </summary>
     public bool TryMark(ulong topicId, StartTable starts, ReadOnlySpan<byte> mark)
     {
@@ -197,11 +199,11 @@ internal sealed class RegionSender : ITransmittedStream
         return true;
     }
 
-    // Whole runs of what is packed.
+    // Sends whole runs of the packed packets.
     private void SendFull(long end)
     {
-        // Often enough that the window does not close while all is well, and no more often: a round of the ring costs each member
-        // a packet's work.
+        // Acknowledgements are requested often enough that the window does not close while there are no losses, and not more often, because
+        // a round of the ring costs each member the processing of a packet.
         if (end - _lastAckWanted >= _window.Packets / 4 && IsReliable)
         {
             _lastAckWanted = end;
@@ -214,12 +216,12 @@ internal sealed class RegionSender : ITransmittedStream
         }
         else if (_packer.FullThrough > _window.Sent)
         {
-            // No further: what follows lies in the next block, and goes with it in one run.
+            // The packets after it are in the next block, and are sent with it in one run.
             SendWaiting(_packer.FullThrough);
         }
     }
 
-    /// <summary>Sends what is packed, the open packet too: called when no more messages wait.</summary>
+    /// <summary>Sends all packed packets, including the open one. Called when no more messages wait.</summary>
     public void Flush()
     {
         if (_packer.HasOpenPacket && (_window.Room > _packets.Last - _window.Sent || SupersededAt != 0))
@@ -249,10 +251,10 @@ internal sealed class RegionSender : ITransmittedStream
         }
     }
 
-    /// <summary>Whether an acknowledgement that leaves these members out counts all that this node takes for live.</summary>
+    /// <summary>Whether an acknowledgement that excludes these members covers all members that this node considers live.</summary>
     public bool CountsAll(ulong gone) => gone == _live.Gone;
 
-    /// <summary>Whether so much was sent: more is never held.</summary>
+    /// <summary>Whether a packet with this number was sent. No member can hold a later one.</summary>
     public bool HasSent(long number) => number <= _window.Sent;
 
     public void OnAck(long stable, long consumed, long read, long kernelDrops, long receiveBufferBytes)
@@ -281,7 +283,7 @@ internal sealed class RegionSender : ITransmittedStream
         }
         else
         {
-            // A flush follows what was appended since: until then only whole runs go.
+            // A flush will send what was appended since. Until then, only whole runs are sent.
             SendWaiting(Math.Max(_window.Sent, _packer.FullThrough));
         }
 
@@ -289,20 +291,22 @@ internal sealed class RegionSender : ITransmittedStream
         _context.OnSenderProgress();
     }
 
-    /// <summary>All hold these, though they lack something before: nobody will ask for them.</summary>
+    /// <summary>Releases packets that all members hold although they lack earlier ones. No member will request them.</summary>
     public void LetGo(long first, long last) => _packets.Release(first, Math.Min(last, _window.Sent));
 
-    /// <summary>False when no member is left. One that comes back to the cluster does not come back to this view.</summary>
+    /// <summary>
+    /// Called when a node was removed. False if no member is left. A node that returns to the cluster does not return to this view.
+    /// </summary>
     public bool OnMemberGone(NodeKey node)
     {
         _live.Lose(node);
         return _live.Count > 0;
     }
 
-    /// <summary>Whether it is a member of the view that was not removed since.</summary>
+    /// <summary>Whether the node is a member of the view and was not removed since.</summary>
     public bool IsLive(NodeKey node) => _live.Contains(node);
 
-    /// <summary>No live member is left to want anything: all counts as held.</summary>
+    /// <summary>Called when no live member needs the packets: all count as held.</summary>
     public void Abandon()
     {
         _packer.Flush();
@@ -310,11 +314,11 @@ internal sealed class RegionSender : ITransmittedStream
         OnAck(_packets.Last, _packets.Last, _packets.Last, 0, 0);
     }
 
-    /// <summary>Sends again what a member asked for.</summary>
+    /// <summary>Sends packets again that a member requested.</summary>
     public void Repair(long first, long last, ref AnswerLimit limit, in RepairAsker asker) =>
         _retransmissions.Answer(first, last, ref limit, asker);
 
-    /// <summary>Tells of members that have not acknowledged for long.</summary>
+    /// <summary>Reports members that have not acknowledged for a long time.</summary>
     public void SuspectIfSilent()
     {
         if (IsReliable && Acknowledged < _window.Sent)
@@ -323,7 +327,7 @@ internal sealed class RegionSender : ITransmittedStream
         }
     }
 
-    /// <summary>To one member that could not hear what was sent until now.</summary>
+    /// <summary>Sends an announcement to one member that could not hear this node until now.</summary>
     public void AnnounceTo(NodeKey member)
     {
         if (IsReliable && AwaitsNews && IsLive(member) && _context.Directory.Find(member) is { } address)
@@ -363,7 +367,7 @@ internal sealed class RegionSender : ITransmittedStream
         Flush();
         if (!IsReliable && SupersededAt != 0 && _context.Environment.Now - _supersededSince >= _context.Options.ClosingPause)
         {
-            // The system has had no room for it for so long: what is left counts as lost.
+            // The system has had no room for the packets for this long: the rest counts as lost.
             Abandon();
         }
 

@@ -5,9 +5,9 @@ using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Stability;
 
-// The rings of one view in which a member sits: that of its level 0, and as long as it leads one, the ring above that. What
-// is found goes up, ring by ring, and what is settled comes down again; nobody waits for another ring's token. RingRecords does what
-// a token's records say, once for all levels.
+// The rings of one view in which a member has a seat: its ring at level 0 and, for each ring that it leads, the ring above. Results move up
+// from ring to ring, and settled values move down again; no ring waits for the token of another. RingRecords processes the records of a
+// token in the same way for all levels.
 internal sealed class RingHierarchy : IStabilityTracker
 {
     private readonly List<TokenRing> _rings = [];
@@ -31,10 +31,10 @@ internal sealed class RingHierarchy : IStabilityTracker
     public PacketTemplate Template => Region.Template;
     public int SelfRank => Region.SelfRank;
     public LiveMembers Live => Region.Live;
-    // The one under the hand: read, added to, and passed on within one call.
+    // The token that is being processed: it is read, changed and passed on within one call.
     public Token Token => Context.Token;
 
-    /// <summary>At the root's leader, the time that the last whole rounds of all levels took together; zero before the first.</summary>
+    /// <summary>At the root's leader, the total duration of the last whole rounds of all levels; zero before the first.</summary>
     public TimeSpan LastRoundTrip
     {
         get
@@ -52,16 +52,16 @@ internal sealed class RingHierarchy : IStabilityTracker
         }
     }
 
-    // When a token last said so.
+    // When a token last reported packets that not all members have consumed.
     public TimeSpan LastUnconsumed { get; private set; }
 
-    // When a token last said so, of what some member knows was sent.
+    // When a token last reported packets that some member holds or knows of and that are not stable.
     public TimeSpan LastUnstable { get; private set; }
 
-    // When the last token came by.
+    // When the last token arrived.
     public TimeSpan LastHeard { get; private set; }
 
-    // By order of the level.
+    // In the order of the levels.
     public IReadOnlyList<TokenRing> Rings => _rings;
 
     public static long Smaller(long a, long b) => a == 0 || (b != 0 && b < a) ? b : a;
@@ -120,7 +120,7 @@ internal sealed class RingHierarchy : IStabilityTracker
             return DropReason.Malformed;
         }
 
-        // For an earlier life at this address, or for a ring that this node does not lead below.
+        // The token is for an earlier incarnation at this address, or for a ring in which this node has no seat.
         if (Token.To != Context.Self || Token.Level >= _rings.Count
             || Shape.RingOf(Token.Level, rank) != Shape.RingOf(Token.Level, SelfRank))
         {
@@ -138,7 +138,7 @@ internal sealed class RingHierarchy : IStabilityTracker
         }
     }
 
-    /// <summary>A leader's probe says that its token does not come back.</summary>
+    /// <summary>Called when a leader's probe reports that its token has not returned.</summary>
     public void OnTokenMissed(NodeKey leader)
     {
         foreach (var ring in _rings)
@@ -155,14 +155,14 @@ internal sealed class RingHierarchy : IStabilityTracker
         }
     }
 
-    /// <summary>The rank that leads the ring: the first live one under it; -1 when none lives.</summary>
+    /// <summary>The rank that leads the ring, which is the first live rank under it; -1 if none is live.</summary>
     public int LeaderOf(int level, int ring)
     {
         var (first, end) = Shape.RanksOf(level, ring);
         return Live.FirstIn(first, end);
     }
 
-    /// <summary>The rank that sits in the seat; -1 when none lives.</summary>
+    /// <summary>The rank that occupies the seat; -1 if none is live.</summary>
     public int OccupantOf(int level, int seat)
     {
         var (first, end) = Shape.RanksOfSeat(level, seat);
@@ -194,7 +194,7 @@ internal sealed class RingHierarchy : IStabilityTracker
         }
     }
 
-    /// <summary>News from a ring: those below that this node leads pass it on.</summary>
+    /// <summary>Called when a ring has new values: the rings below that this node leads pass them on.</summary>
     public void RecallBelow(int level, NodeKey sender)
     {
         for (int i = level - 1; i >= 0; i--)
@@ -203,7 +203,7 @@ internal sealed class RingHierarchy : IStabilityTracker
         }
     }
 
-    /// <summary>A ring has found something new.</summary>
+    /// <summary>Called when a ring has new values for the ring above.</summary>
     public void RecallAbove(int level, NodeKey sender)
     {
         if (level + 1 < _rings.Count)
@@ -212,7 +212,7 @@ internal sealed class RingHierarchy : IStabilityTracker
         }
     }
 
-    /// <summary>A round that a sender wanted is over: the ring above has news to take up.</summary>
+    /// <summary>Called when a round that a sender requested is over: the ring above has new values to take.</summary>
     public void WantAbove(int level)
     {
         if (level + 1 < _rings.Count)
@@ -239,7 +239,8 @@ internal sealed class RingHierarchy : IStabilityTracker
         }
     }
 
-    // A leader of a ring has a seat in the ring above. Leadership comes when those before are removed, and never goes.
+    // The leader of a ring has a seat in the ring above. A member becomes the leader when the members before it are removed, and remains
+    // the leader.
     private void JoinRings()
     {
         while (_rings.Count < Shape.Levels && (_rings.Count == 0 || _rings[^1].IsLeader))
