@@ -5,14 +5,14 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
 
-// Gives every live region a multicast address and port of its own from a range. Where a region's search begins is drawn
-// from the cluster's name and the region's id, so two clusters on one network seldom meet, nor do two services one after
-// the other. An address given back rests until every node has settled past the region's end: until then somebody may
-// still send to it. When the range is used up, an address is shared, with another port, which keeps streams apart still; and when all
-// its ports are used up too, both are: each member then hears, and refuses, what is not for it.
+// Assigns to every live region a multicast address and port of its own from a range. The search begins at a point that is derived from the
+// cluster's name and the region's id, so that two clusters on one network, or two successive services, rarely use the same address. A
+// released address rests until every node has settled past the region's end, because until then a node may still send to it. When all
+// addresses of the range are used, an address is shared with a different port, which still separates the streams. When all ports are used
+// too, both are shared, and each member receives and refuses packets that are not for it.
 internal sealed class AddressPlan
 {
-    // A node that never settles must not make the table grow for ever: beyond this the oldest is free again.
+    // Bounds the table if a node never settles: beyond this number, the oldest address becomes free.
     private const int MaxResting = 65_536;
 
     private readonly uint _base;
@@ -28,7 +28,8 @@ internal sealed class AddressPlan
         _ports = ports ?? GroupPorts.Default;
         if (rangeBase.AddressFamily != AddressFamily.InterNetwork || prefixLength is < 8 or > 30)
         {
-            throw new ArgumentException($"The multicast range {rangeBase}/{prefixLength} must be IPv4 with a prefix of 8 to 30.");
+            throw new ArgumentException(
+                $"The multicast range {rangeBase}/{prefixLength} must be an IPv4 range with a prefix length of 8 to 30.");
         }
 
         _size = 1u << (32 - prefixLength);
@@ -36,14 +37,14 @@ internal sealed class AddressPlan
         _clusterHash = TopicId.Of(cluster);
         if (_base >> 28 != 0xE)
         {
-            throw new ArgumentException($"The multicast range {rangeBase}/{prefixLength} must lie in 224.0.0.0/4.");
+            throw new ArgumentException($"The multicast range {rangeBase}/{prefixLength} must be within 224.0.0.0/4.");
         }
     }
 
-    /// <summary>Addresses in use or resting.</summary>
+    /// <summary>The number of addresses in use or resting.</summary>
     public int Claimed => _endPoints.Count;
 
-    /// <summary>Addresses that had to be shared because the range was used up.</summary>
+    /// <summary>The number of addresses that had to be shared because the range was used up.</summary>
     public long Shared { get; private set; }
 
     public IPEndPoint Take(ulong regionId)
@@ -73,7 +74,7 @@ internal sealed class AddressPlan
         return new IPEndPoint(ToAddress(_base + slot), port);
     }
 
-    /// <summary>The region has no members from this configuration on.</summary>
+    /// <summary>Called when the region has no group from this configuration on.</summary>
     public void Release(ulong region, IPEndPoint group, long configuration)
     {
         _resting.Add((region, group, configuration));
@@ -84,7 +85,7 @@ internal sealed class AddressPlan
         }
     }
 
-    /// <summary>Every node has settled up to this configuration, but for these views.</summary>
+    /// <summary>Called when every node has settled up to this configuration, except for these views.</summary>
     public void Settle(long configuration, IReadOnlyCollection<OpenView> open)
     {
         var regions = open.Select(static view => view.Region).ToHashSet();

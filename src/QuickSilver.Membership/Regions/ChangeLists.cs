@@ -1,6 +1,6 @@
 namespace QuickSilver.Membership.Regions;
 
-// Lists of what one configuration changes: used again and again, but not kept at the size of the largest change.
+// Lists of the changes of one configuration. They are reused, but do not keep the capacity of the largest change.
 internal static class ChangeLists
 {
     private const int MostIdle = 64;

@@ -2,15 +2,15 @@ using QuickSilver.Core.Environment;
 
 namespace QuickSilver.Membership.Regions;
 
-// The ports that regions' groups may have: a range, less those that this system gives to sockets which ask for any. A group's port
-// is bound at each member because of its number, so one that another program happens to have makes that member deaf.
+// The ports that the groups of regions may use: a range without the ports that this system assigns to sockets that request any port. Each
+// member must bind the port of a group by its number. If another program has the port, that member is deaf.
 //
-// What goes wrong: the members' systems may have other ranges than the service's. They say so when they are told of such a group; and
-// the default range lies below what systems use unless they are told otherwise.
+// What goes wrong: the systems of members may have other ranges than the system of the service. A member reports this when it is told of
+// such a group. The default range is below the ranges that systems use by default.
 internal sealed class GroupPorts
 {
     public const int DefaultFirst = 10_000;
-    // Where Linux begins, and well below others.
+    // The range of Linux begins after this port; those of other systems begin well above it.
     public const int DefaultLast = 32_767;
 
     private readonly List<(int First, int Last)> _parts = [];
@@ -53,7 +53,7 @@ internal sealed class GroupPorts
 
     public int Count { get; }
 
-    /// <summary>The system may give each port of the range to others, so that it is used as it is.</summary>
+    /// <summary>Whether the system may assign every port of the range automatically. The range is then used unchanged.</summary>
     public bool IsAllEphemeral { get; }
 
     public int this[int index]

@@ -2,7 +2,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
 
-// A node as the region map sees it: what it has open, and its place in each set of topics.
+// A node in the region map: its open topics, and its place in each set of topics.
 internal sealed class MappedNode(NodeKey key)
 {
     private readonly List<Place?> _places = [];
@@ -13,14 +13,14 @@ internal sealed class MappedNode(NodeKey key)
 
     public VisibleRegions VisibleRegions { get; } = new();
 
-    // It was a member before, was away, and may have sent in views of regions that have not changed since.
+    // Whether the node was a member before and returned. It may have sent in views of regions that have not changed since.
     public bool HasReturned { get; init; }
-    // The first configuration that it is in; 0 before.
+    // The first configuration that contains the node; 0 before it.
     public long AdmittedAt { get; set; }
 
     public bool IsRemoved { get; set; }
 
-    /// <summary>By the number of the set; null where it never was in that set.</summary>
+    /// <summary>By set number; null for a set in which the node never was.</summary>
     public IReadOnlyList<Place?> Places => _places;
 
     /// <summary>Removes a reason for which the region is visible. Without a reason, the node is told only the end of this view.</summary>
@@ -54,7 +54,7 @@ internal sealed class Opener(MappedNode node, MappedTopic topic)
 
     public MappedTopic Topic { get; } = topic;
 
-    // Where it lies among the topic's openers, by which alone it is set; -1: the topic is not open here any more.
+    // The index in the topic's table of openers, which alone sets it; -1 if the topic is no longer open at this node.
     public int Index { get; set; } = -1;
 
     public bool IsOpen => Index >= 0;
@@ -71,21 +71,21 @@ internal sealed class Opener(MappedNode node, MappedTopic topic)
         set => Set(Traits.Publishes, value);
     }
 
-    // What the last view that the node was told says.
+    // Whether the last view that the node was told says that it subscribes.
     public bool ToldSubscribed
     {
         get => Has(Traits.ToldSubscribed);
         set => Set(Traits.ToldSubscribed, value);
     }
 
-    // The topic's regions are visible to the node because of this opener: from when it publishes until it closes.
+    // Whether the topic's regions are visible to the node because of this opener: from when the node publishes until it closes the topic.
     public bool IsRouted
     {
         get => Has(Traits.Routed);
         set => Set(Traits.Routed, value);
     }
 
-    // The node has no view of the topic yet.
+    // Whether the node has no view of the topic yet.
     public bool IsFresh
     {
         get => Has(Traits.Fresh);

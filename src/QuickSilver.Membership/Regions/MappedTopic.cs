@@ -4,46 +4,46 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
 
-// A topic as the region map sees it: who has it open, the set that it is in, and the regions of that set whose members, all
-// together, are its subscribers.
+// A topic in the region map: the nodes that have it open, the set that contains it, and the regions of that set whose members together are
+// its subscribers.
 internal sealed class MappedTopic(ulong id)
 {
     private Opener[] _openers = [];
     private int _openerCount;
 
-    // What its last view says beside its regions.
+    // The contents of its last view in addition to the regions.
     private long _viewedAt;
     private int _viewedSubscribers;
 
-    // Of a pinned topic: since which configuration who subscribes. Null while there is nobody.
+    // For a pinned topic: the configuration since which each node subscribes. Null while there is none.
     private Dictionary<MappedNode, long>? _since;
 
     public ulong Id { get; } = id;
 
-    // Who is told of it. What is done for one opener does not touch another, so the order of this table has no effect.
+    // The nodes that are told of the topic. Actions for one opener do not affect another, so the order of this table has no effect.
     public ReadOnlySpan<Opener> Openers => _openers.AsSpan(0, _openerCount);
 
     public int Subscribers { get; set; }
 
-    /// <summary>It shares its set with no other topic.</summary>
+    /// <summary>Whether the topic shares its set with no other topic.</summary>
     public bool IsPinned { get; set; }
 
-    /// <summary>The number of its set; -1 while nobody subscribes.</summary>
+    /// <summary>The number of its set; -1 while it has no subscribers.</summary>
     public int Set { get; set; } = -1;
 
-    // What it counts for in its set: the subscribers that it had when it was put there, or was weighed again.
+    // Its weight in its set: the number of subscribers that it had when it was put there or was last weighed.
     public int Weight { get; set; }
 
-    // Subscriptions that came or went since it was given its set, or was weighed again.
+    // The number of subscriptions that were added or removed since the topic was put into its set or was last weighed.
     public int ChangesSincePlaced { get; set; }
 
-    // A subscription came or went since the last configuration.
+    // Whether a subscription was added or removed since the last configuration.
     public bool IsChanged { get; set; }
 
-    /// <summary>Shared with other topics that lie in the same ones.</summary>
+    /// <summary>A list that is shared with other topics in the same regions.</summary>
     public RegionList Regions { get; private set; } = RegionList.None;
 
-    // What the configuration that is being made adds to its regions, and takes away; null when that is nothing.
+    // The regions that the configuration that is being made adds and removes; null if there are none.
     public List<Region>? Gained { get; private set; }
     public List<Region>? Lost { get; private set; }
 
@@ -79,7 +79,7 @@ internal sealed class MappedTopic(ulong id)
 
     public void ForgetSince(MappedNode node) => _since?.Remove(node);
 
-    /// <summary>Since which configuration a node subscribes to the pinned topic: since this one when it is new.</summary>
+    /// <summary>The configuration since which a node subscribes to the pinned topic: the given one if the node is new.</summary>
     public long SinceOf(MappedNode node, long configuration)
     {
         ref long since = ref CollectionsMarshal.GetValueRefOrAddDefault(_since ??= [], node, out _);
@@ -102,7 +102,9 @@ internal sealed class MappedTopic(ulong id)
 
     public void Lose(Region region) => (Lost ??= new List<Region>(1)).Add(region);
 
-    /// <summary>Takes in what was gained and lost; <paramref name="likely"/> is what another topic's regions became.</summary>
+    /// <summary>
+    /// Applies the regions gained and lost. <paramref name="likely"/> is the new list of another topic, which is used if it is the same.
+    /// </summary>
     public void RemakeRegions(RegionList likely)
     {
         if (Gained is null && Lost is null)
@@ -125,14 +127,14 @@ internal sealed class MappedTopic(ulong id)
         Regions = likely.Holds(regions) ? likely : RegionList.Of(regions);
     }
 
-    /// <summary>From this configuration on it has another view.</summary>
+    /// <summary>Called when the topic has another view from this configuration on.</summary>
     public void RenewView(long configuration)
     {
         _viewedAt = configuration;
         _viewedSubscribers = Subscribers;
     }
 
-    /// <summary>The topic's view as one is told it who has it open so.</summary>
+    /// <summary>The topic's view for nodes that have this access to it.</summary>
     public TopicView ViewFor(bool subscribed, bool routed) => new()
     {
         TopicId = Id,
@@ -143,7 +145,7 @@ internal sealed class MappedTopic(ulong id)
         Subscribers = _viewedSubscribers,
     };
 
-    /// <summary>The configuration is made.</summary>
+    /// <summary>Called when the configuration is made.</summary>
     public void EndChange()
     {
         Gained = null;
@@ -151,7 +153,7 @@ internal sealed class MappedTopic(ulong id)
     }
 }
 
-// The regions that a topic lies in, in ascending order of their ids; never changed. Topics by the thousand lie in the same ones.
+// The regions of a topic, in ascending order of their ids; immutable. Thousands of topics may have the same regions.
 internal sealed class RegionList
 {
     public static readonly RegionList None = new([]);

@@ -1,7 +1,7 @@
 namespace QuickSilver.Membership.Regions;
 
-// The sets of pinned topics, one topic in each, numbered after all that shared sets may have. The number of a set that was closed
-// is given to another in a later configuration: in the same one its nodes have not left their regions yet.
+// The sets of pinned topics, with one topic in each. They are numbered after the largest number of shared sets. The number of a closed set
+// is reused in a later configuration only, because in the same one its nodes have not left their regions yet.
 internal sealed class PinnedSets(TopicSetRules rules, Func<ulong, TopicSetKey> keyOfTopic)
 {
     private readonly List<SetOverlaps> _sets = [];
@@ -10,7 +10,7 @@ internal sealed class PinnedSets(TopicSetRules rules, Func<ulong, TopicSetKey> k
 
     public SetOverlaps this[int set] => _sets[set - rules.MaxSets];
 
-    /// <summary>Gives the number of a set without topics.</summary>
+    /// <summary>Returns the number of a set without topics.</summary>
     public int Open()
     {
         if (_free.Count > 0)
@@ -25,10 +25,10 @@ internal sealed class PinnedSets(TopicSetRules rules, Func<ulong, TopicSetKey> k
         return added;
     }
 
-    /// <summary>The set has no topic any more.</summary>
+    /// <summary>Called when the set has no topic any more.</summary>
     public void Close(int set) => _closed.Add(set);
 
-    /// <summary>The configuration is made.</summary>
+    /// <summary>Called when the configuration is made.</summary>
     public void EndChange()
     {
         foreach (int set in _closed)

@@ -1,7 +1,7 @@
 namespace QuickSilver.Membership.Regions;
 
-// A node in one set of topics: what it is to subscribe to of that set from the next configuration on, and the region of the
-// set that it lies in until then.
+// A node in one set of topics: the topics of the set to which it subscribes from the next configuration on, and the region of the set of
+// which it is a member until then.
 internal sealed class Place(MappedNode node, int set, Func<ulong, TopicSetKey> keyOfTopic)
 {
     public MappedNode Node { get; } = node;
@@ -10,20 +10,20 @@ internal sealed class Place(MappedNode node, int set, Func<ulong, TopicSetKey> k
 
     public TopicSet Wanted { get; } = new(keyOfTopic);
 
-    // Of the topics that it wants, together.
+    // The sum of the weights of the topics in Wanted.
     public long Weight { get; set; }
 
-    // The nodes that want the same; null while it wants nothing.
+    // The nodes that subscribe to the same topics of the set; null while Wanted is empty.
     public Overlap? Overlap { get; set; }
 
     public Region? Region { get; set; }
 
-    // Where it lay before the configuration that moved it last.
+    // Its region before the configuration that last moved it.
     public Region? Previous { get; set; }
 
-    // What happens to it at the next configuration.
+    // What happens to the place in the next configuration.
     public bool IsMoved { get; set; }
-    // The node closed a topic of its region and opened it again: the region needs a new view even with the same members, since
-    // nobody may begin to receive in the middle of one.
+    // The node closed a topic of its region and opened it again. The region then needs a new view even if its members are the same, because
+    // no node may begin to receive in the middle of a view.
     public bool IsRenewed { get; set; }
 }

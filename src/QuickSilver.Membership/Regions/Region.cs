@@ -3,8 +3,8 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
 
-// The nodes that subscribe to exactly the same topics of one set. Its id and address outlive a change of its topics when all
-// its members made the same change; every change gives it a view with a new number.
+// The nodes that subscribe to exactly the same topics of one set. If all its members make the same change of topics, the region keeps its
+// id and address. Every change gives it a view with a new number.
 internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
 {
     public int Set { get; } = set;
@@ -13,7 +13,7 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
 
     public uint Number { get; private set; }
 
-    /// <summary>Null where each member is sent to by itself.</summary>
+    /// <summary>Null if packets are sent to each member separately.</summary>
     public IPEndPoint? Group { get; set; }
 
     public TopicSetKey SetKey { get; private set; } = setKey;
@@ -26,10 +26,10 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
 
     public RegionView? View { get; private set; }
 
-    /// <summary>Nodes that lost their last reason to see the region during this view: they are told of its end.</summary>
+    /// <summary>The nodes that lost their last reason to see the region during this view. They are told of the view's end.</summary>
     public List<MappedNode> AwaitingViewEnd { get; } = [];
 
-    // While a configuration is made: who comes, who goes, and the topics before it changed them.
+    // While a configuration is made: the nodes that arrive and leave, and the topics before the change.
     public bool IsChanging { get; private set; }
     public List<Place> Arriving { get; } = [];
     public List<Place> Leaving { get; } = [];
@@ -37,7 +37,7 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
 
     public bool IsForming { get; private set; } = true;
 
-    // Its first view is the one that is being made.
+    // Whether its first view is the one that is being made.
     public bool IsNew => Number == 1;
 
     public bool Contains(ulong topicId)
@@ -96,7 +96,7 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
         IsForming = false;
     }
 
-    /// <summary>Takes the place of a region that was forming: its topics become this one's.</summary>
+    /// <summary>Replaces a region that was forming: takes over its topics.</summary>
     public void TakeOver(Region forming)
     {
         TopicsBefore = Topics;
@@ -104,7 +104,7 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
         SetKey = forming.SetKey;
     }
 
-    /// <summary>Takes in who comes and goes.</summary>
+    /// <summary>Applies the arrivals and departures to the members.</summary>
     public void MakeMembers()
     {
         Members.RemoveAll(member => member.Region != this);

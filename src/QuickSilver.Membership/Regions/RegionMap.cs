@@ -3,12 +3,13 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
 
-// The map from topics to regions: changes are collected, and one call makes all of them into the next configuration.
+// The map from topics to regions: changes are collected, and one call makes the next configuration from all of them.
 //
-// Topics are parted into sets. Every topic's subscribers are exactly the members of its regions, all of which belong to its
-// set, each in one of them; a node lies in one region of a set at most, with those who want the same topics of that set;
-// nodes that only publish lie in none. A pinned topic has a set of its own, and so one region, whose members are its subscribers.
-// What a node is told, added up over all configurations, is what it would be told if it came now. Views of a region only grow in number.
+// Topics are partitioned into sets. The subscribers of a topic are exactly the members of its regions. All these regions belong to the
+// topic's set, and each subscriber is a member of one of them. A node is a member of at most one region of a set, together with the nodes
+// that subscribe to the same topics of that set. Nodes that only publish are members of none. A pinned topic has a set of its own and
+// therefore one region, whose members are its subscribers. What a node has been told in all configurations together is what it would be
+// told if it joined now. The view numbers of a region only increase.
 internal sealed class RegionMap
 {
     private readonly TopicSets _sets;
@@ -39,10 +40,10 @@ internal sealed class RegionMap
 
     public IReadOnlyDictionary<ulong, MappedTopic> Topics => _topics;
 
-    /// <summary>How often a topic went from one set to another.</summary>
+    /// <summary>How often a topic was moved from one set to another.</summary>
     public long Reassignments => _sets.Reassignments;
 
-    /// <summary>How often all topics were parted anew.</summary>
+    /// <summary>How often all topics were partitioned again.</summary>
     public long Partitions => _sets.Partitions;
 
     public int TopicCount => _topics.Count;
@@ -72,12 +73,14 @@ internal sealed class RegionMap
         _sets.Remove(node);
     }
 
-    /// <summary>The node's access to a topic from the next configuration on; None closes it.</summary>
+    /// <summary>Sets the node's access to a topic from the next configuration on; None closes it.</summary>
     /// <param name="key">The node.</param>
     /// <param name="topicId">The topic.</param>
     /// <param name="role">What the node may do.</param>
-    /// <param name="isPinned">Whether the topic owns its region: the same for all who have it open.</param>
-    /// <param name="memberSince">Since which configuration the node subscribes to a pinned topic, as it says; 0: from the next on.</param>
+    /// <param name="isPinned">Whether the topic owns its region. The value is the same for all nodes that have the topic open.</param>
+    /// <param name="memberSince">
+    /// The configuration since which the node subscribes to a pinned topic, as the node reports it; 0: from the next on.
+    /// </param>
     public void SetRole(NodeKey key, ulong topicId, TopicRole role, bool isPinned = false, long memberSince = 0)
     {
         var node = _nodes[key];
@@ -115,7 +118,7 @@ internal sealed class RegionMap
     }
 
     /// <summary>
-    /// How many nodes share a region with this one, itself included, counted as far as 3; 0 when it is in none.
+    /// The number of nodes that share a region with this one, itself included, counted up to 3; 0 if it is a member of none.
     /// </summary>
     public int RegionSizeOf(NodeKey key)
     {
@@ -149,7 +152,7 @@ internal sealed class RegionMap
         return size;
     }
 
-    /// <summary>Makes the next configuration; then <see cref="NewsOf"/> says what each node is told.</summary>
+    /// <summary>Makes the next configuration. <see cref="NewsOf"/> then returns what each node is told.</summary>
     public void Apply(long configuration)
     {
         foreach (var node in _nodes.Values)
@@ -175,7 +178,7 @@ internal sealed class RegionMap
         _outworn.Empty();
     }
 
-    /// <summary>All nodes were told the last configuration; there is no news of it any more.</summary>
+    /// <summary>Called when all nodes were told the last configuration: removes the news.</summary>
     public void ForgetNews()
     {
         foreach (var node in _nodes.Values)
@@ -184,7 +187,7 @@ internal sealed class RegionMap
         }
     }
 
-    /// <summary>What the node has open.</summary>
+    /// <summary>The topics that the node has open.</summary>
     public IReadOnlyCollection<ulong> TopicsOf(NodeKey key) => _nodes[key].Open.Keys;
 
     public int TopicCountOf(NodeKey key) => _nodes[key].Open.Count;
@@ -194,7 +197,9 @@ internal sealed class RegionMap
     /// <summary>What the last configuration tells this node; valid until the next one.</summary>
     public RegionNews NewsOf(NodeKey key) => _nodes[key].VisibleRegions.News;
 
-    /// <summary>All that the node was told up to the last configuration and that still stands, in ascending order of ids.</summary>
+    /// <summary>
+    /// Everything that the node was told up to the last configuration and that is still valid, in ascending order of ids.
+    /// </summary>
     public RegionNews SnapshotOf(NodeKey key)
     {
         var node = _nodes[key];
@@ -209,8 +214,8 @@ internal sealed class RegionMap
         return new RegionNews(regions, topics, []);
     }
 
-    // Packets are numbered from 1 in each view, and its members have given up who went away: one that has returned never
-    // sends in a view from before its return.
+    // Packets are numbered from 1 in each view, and the members of a view have given up the nodes that went away. A node that has returned
+    // therefore never sends in a view from before its return.
     private void CollectOutworn()
     {
         _outworn.Clear();
@@ -298,7 +303,7 @@ internal sealed class RegionMap
         ForgetIfUnused(opener.Topic);
     }
 
-    // Once it is forgotten its number may already stand for another that was opened since.
+    // A topic that was removed may have been opened again since, with a new object of the same id.
     private void ForgetIfUnused(MappedTopic topic)
     {
         if (topic.Openers.IsEmpty && topic.Regions.Count == 0 && _topics.GetValueOrDefault(topic.Id) == topic)

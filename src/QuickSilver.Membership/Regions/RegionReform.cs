@@ -3,27 +3,28 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
 
-// Moves nodes to the regions of what they want of each set, all the moves of one configuration at once: who wants the same
-// topics of a set meets in one region. What no region has yet forms one; when some region's members all go to that forming region, it takes
-// the old one's id and address over (the largest such, then the lowest id), so that nodes that open the same topics
-// together change neither their region nor its multicast group, only its view.
+// Moves nodes to the regions of the topics to which they subscribe in each set, all moves of one configuration at once. Nodes that
+// subscribe to the same topics of a set become members of one region. If no region has these topics yet, a new one forms. If all members of
+// an existing region move to the forming region, the forming one takes over the id and address of the existing one (of the largest such
+// region, then of the lowest id). Nodes that open the same topics together therefore keep their region and multicast group, and only the
+// view changes.
 internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, TopicSetRules rules, RepairRules repair)
 {
     private readonly Dictionary<TopicSetKey, List<Region>> _bySet = [];
     private readonly SortedDictionary<ulong, Region> _regions = [];
     private readonly List<Region> _changed = [];
     private readonly List<Region> _forming = [];
-    // Starts at a random number: two services that are born in the same second have the same epoch, and a node that goes
-    // over from one to the other must not take a region of the second for one of the first.
+    // Starts at a random number. Two services that start in the same second have the same epoch, and a node that moves from one to the
+    // other must not confuse a region of the second with one of the first.
     private uint _nextRegion = firstRegion;
 
     public IReadOnlyDictionary<ulong, Region> Regions => _regions;
 
-    /// <summary>The regions with a new view in the last configuration, in the order in which they came to change.</summary>
+    /// <summary>The regions with a new view in the last configuration, in the order in which they began to change.</summary>
     public List<Region> Changed => _changed;
 
-    /// <param name="moved">Who comes, goes, or has other topics.</param>
-    /// <param name="outworn">Regions that need a new view, whether or not their members or topics change.</param>
+    /// <param name="moved">The places whose nodes arrive, leave, or have other topics.</param>
+    /// <param name="outworn">The regions that need a new view, whether or not their members or topics change.</param>
     /// <param name="topics">All topics.</param>
     /// <param name="configuration">The configuration that is being made.</param>
     public void Run(List<Place> moved, List<Region> outworn, Dictionary<ulong, MappedTopic> topics, long configuration)
@@ -42,7 +43,7 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
             Settle(region, (uint)(configuration >> 32));
         }
 
-        // A forming region that was taken into an older one has no members of its own.
+        // A forming region that was merged into an older one has no members of its own.
         _changed.RemoveAll(region => region.IsForming);
         foreach (var region in _changed)
         {
@@ -57,8 +58,9 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
         }
     }
 
-    // In the first set each node needs one group, which every host can afford. In the others a region has a group from
-    // SmallRegion members on, and keeps it until half of them are gone: its members need not leave and join with every change.
+    // In the first set each node needs one group, which every host can provide. In the other sets, a region gets a group when it has
+    // SmallRegion members, and keeps it until fewer than half of that are left, so that its members need not leave and join with every
+    // change.
     private void SetGroup(Region region, long configuration)
     {
         int members = region.Members.Count;
@@ -71,7 +73,7 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
         else if (region.Group is { } group)
         {
             addresses.Release(region.Id, group, configuration);
-            // What dissolves says once more where it was.
+            // The last view of a region that dissolves still contains its group.
             region.Group = members == 0 ? group : null;
         }
     }

@@ -2,31 +2,32 @@ using System.Runtime.InteropServices;
 
 namespace QuickSilver.Membership.Regions;
 
-// The nodes that want exactly the same topics of one set: what becomes a region, counted.
+// The number of nodes that subscribe to exactly the same topics of one set. They form a region.
 internal sealed class Overlap
 {
     public int Nodes { get; set; }
 
-    /// <summary>Of their topics, together.</summary>
+    /// <summary>The sum of the weights of their topics.</summary>
     public required long Weight { get; set; }
 
-    // For one walk over a topic's subscribers: which walk it was, and how many of them are in here.
+    // For one walk over a topic's subscribers: the number of the walk, and how many of the subscribers are in this overlap.
     public int Walk { get; set; }
     public int Met { get; set; }
 }
 
-// One set's overlaps as the coming configuration will have them, and what a topic costs in it: the sends that a message of
-// each topic takes, times the topic's weight, and the places of nodes in the set. A topic weighs as much as it has subscribers,
-// since popular topics are busy ones, and a service does not know their traffic. Costs are whole numbers, so that the order in
-// which the subscribers are visited has no effect.
+// The overlaps of one set in the configuration that is being made, and the cost of topics in the set. The cost is the number of sends that
+// a message of each topic takes times the topic's weight, plus the cost of the nodes' places in the set. The weight of a topic is its
+// number of subscribers, because popular topics are busy, and a service does not know their traffic. Costs are integers, so that the order
+// in which subscribers are visited has no effect.
 internal sealed class SetOverlaps(int set, TopicSetRules rules, Func<ulong, TopicSetKey> keyOfTopic)
 {
-    // By key and number of topics: sets of topics that share both are counted as one. That makes a cost wrong, never a region.
+    // By key and number of topics. Topic sets with the same key and number are counted as one; such a collision makes a cost wrong, but
+    // never a region.
     private readonly Dictionary<(TopicSetKey Key, int Topics), Overlap> _overlaps = [];
     private readonly List<Overlap> _met = [];
     private int _walk;
 
-    /// <summary>How many regions the set has.</summary>
+    /// <summary>The number of regions of the set.</summary>
     public int Count => _overlaps.Count;
 
     public void Enter(Place place, MappedTopic topic)
@@ -45,7 +46,7 @@ internal sealed class SetOverlaps(int set, TopicSetRules rules, Func<ulong, Topi
         Deposit(place);
     }
 
-    /// <summary>The node is gone.</summary>
+    /// <summary>Called when the node was removed.</summary>
     public void Withdraw(Place place)
     {
         if (place.Overlap is { } overlap)
@@ -58,7 +59,7 @@ internal sealed class SetOverlaps(int set, TopicSetRules rules, Func<ulong, Topi
         }
     }
 
-    /// <summary>A topic in the set counts for as many subscribers as it has now.</summary>
+    /// <summary>Sets the weight of a topic in the set to its present number of subscribers.</summary>
     public void Reweigh(MappedTopic topic)
     {
         long more = topic.Subscribers - topic.Weight;
@@ -78,7 +79,7 @@ internal sealed class SetOverlaps(int set, TopicSetRules rules, Func<ulong, Topi
         }
     }
 
-    /// <summary>What the set costs more with a topic that is not in it, and how many regions it has then.</summary>
+    /// <summary>The increase of the set's cost if a topic is added, and the number of regions that the set then has.</summary>
     public (long Cost, int Overlaps) WithTopic(MappedTopic topic, long membershipCost)
     {
         int outside = MeetSubscribers(topic);
@@ -96,7 +97,7 @@ internal sealed class SetOverlaps(int set, TopicSetRules rules, Func<ulong, Topi
         return (cost, overlaps);
     }
 
-    /// <summary>What the set costs less without a topic that is in it.</summary>
+    /// <summary>The decrease of the set's cost if a topic is removed from it.</summary>
     public long WithoutTopic(MappedTopic topic, long membershipCost)
     {
         MeetSubscribers(topic);
@@ -105,7 +106,7 @@ internal sealed class SetOverlaps(int set, TopicSetRules rules, Func<ulong, Topi
         {
             if (opener.Subscribes && opener.Node.PlaceIn(set) is { Overlap: { Met: > 0 } overlap } place)
             {
-                // Once for each overlap, at the first of its nodes.
+                // Counts each overlap once, at the first of its nodes.
                 overlap.Met = 0;
                 gain += GainOfMerging(overlap, place.Wanted, topic, membershipCost);
             }
@@ -126,7 +127,7 @@ internal sealed class SetOverlaps(int set, TopicSetRules rules, Func<ulong, Topi
         return gain + ((rules.Sends(others) - rules.Sends(overlap.Nodes + others)) * (overlap.Weight - topic.Weight));
     }
 
-    // Counts the topic's subscribers in each overlap; gives how many are in none.
+    // Counts the topic's subscribers in each overlap. Returns how many are in none.
     private int MeetSubscribers(MappedTopic topic)
     {
         _walk++;

@@ -1,7 +1,7 @@
 namespace QuickSilver.Membership.Regions;
 
-// A key by which equal topic sets are found: the sum of a 128-bit mix of each topic's number, so that it does not depend
-// on order and follows an addition or removal in one step. Different sets may share a key; who looks one up compares.
+// A key for finding equal topic sets: the sum of a 128-bit mix of each topic's number. It does not depend on the order, and an addition or
+// removal changes it in one step. Different sets may have the same key, so a lookup must compare the sets.
 internal readonly record struct TopicSetKey(ulong High, ulong Low)
 {
     public static TopicSetKey operator +(TopicSetKey a, TopicSetKey b) => new(unchecked(a.High + b.High), unchecked(a.Low + b.Low));
@@ -12,7 +12,7 @@ internal readonly record struct TopicSetKey(ulong High, ulong Low)
 
     public override int GetHashCode() => unchecked((int)Low);
 
-    // The finalizer of splitmix64: every bit of the input moves every bit of the output.
+    // The finalizer of splitmix64: every bit of the input affects every bit of the output.
     private static ulong Mix(ulong z)
     {
         z = unchecked((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9);

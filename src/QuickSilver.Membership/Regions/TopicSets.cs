@@ -1,27 +1,27 @@
 namespace QuickSilver.Membership.Regions;
 
-// Parts the topics into sets, so that a node lies in few regions although no two nodes want the same topics.
+// Partitions the topics into sets, so that a node is a member of few regions although no two nodes subscribe to the same topics.
 //
-// Intuition: where everybody's interest is their own, regions of equal interest in all topics are single nodes, and a message
-// goes to each of them. Among a few topics interests coincide: nodes lie in one region per set, and a message goes to the
-// regions of its topic's set only. QSM's greedy rule (section 3 of the paper) begins with the largest topic and adds those
-// that overlap without making small regions, then begins the next set with the largest that is left. Here each topic, the
-// largest first, goes where it adds the least cost (SetOverlaps), a new set being one of the choices while there are fewer
-// than MaxSets. It is the same greed, but a topic that comes later finds its set by the same rule, and nothing else moves.
+// Intuition: if all nodes have different interests, regions of equal interest in all topics are single nodes, and a message must be sent to
+// each of them. Among a few topics interests coincide: a node is a member of one region per set, and a message is sent only to the regions
+// of its topic's set. The greedy rule of QSM (section 3 of the paper) begins with the largest topic, adds the topics that overlap without
+// creating small regions, and then begins the next set with the largest topic that is left. Here each topic, the largest first, is put into
+// the set in which it adds the least cost (SetOverlaps). A new set is one of the choices while there are fewer than MaxSets. This is the
+// same greedy approach, but a topic that comes later finds its set by the same rule, and no other topic moves.
 //
-// Policy under churn: a change of a subscription moves its node in the set of its topic and nowhere else, and a topic stays in
-// its set, but for two cases that the changes before them pay for. A topic is weighed again when its subscriptions have changed
-// half as often as it has subscribers, and moves where that saves a quarter of its cost; this takes each subscriber through two
-// sets. And everything is parted anew, where overlap is irregular, when there have been half as many changes as there are
-// subscriptions: many small topics together can break up a set in which none of them alone makes a difference. So over any
-// history nodes change regions at most ten times for each change of a subscription: once for itself, four times for topics
-// that move, five times for new partitions; and a system that stays as it is has none of either.
+// Policy under churn: a change of a subscription moves its node in the set of its topic and in no other set, and a topic stays in its set.
+// There are two exceptions, each of which the preceding changes pay for. First, a topic is weighed again when its subscriptions have
+// changed half as often as it has subscribers, and is moved if that saves a quarter of its cost; the move takes each subscriber through two
+// sets. Second, if the overlap is irregular, all topics are partitioned again when there have been half as many changes as there are
+// subscriptions, because many small topics together can break up a set in which none of them alone makes a difference. Over any history,
+// nodes therefore change regions at most ten times for each change of a subscription: once for the change itself, four times for topics
+// that move, and five times for new partitions. A system without changes has no moves.
 //
-// A pinned topic is in a set of its own beside these, whatever it costs: what is said of sets above is not about them.
+// A pinned topic has a set of its own in addition to these, whatever it costs. The rules above do not apply to pinned topics.
 internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> keyOfTopic)
 {
     private const int ChangesToSubscribers = 2;
-    // Moves save at least this part of the cost.
+    // A move must save at least this fraction of the cost (1/4).
     private const int LeastSaving = 4;
 
     private readonly List<SetOverlaps> _sets = [];
@@ -32,16 +32,16 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
     private long _subscriptions;
     private long _changesSincePartition;
 
-    /// <summary>The places whose nodes want other topics than they had, or are gone.</summary>
+    /// <summary>The places whose nodes have changed their subscriptions or were removed.</summary>
     public List<Place> Moved => _moved;
 
     /// <summary>The topics whose subscriptions changed.</summary>
     public List<MappedTopic> Changed => _changed;
 
-    /// <summary>How often a topic went from one set to another.</summary>
+    /// <summary>How often a topic was moved from one set to another.</summary>
     public long Reassignments { get; private set; }
 
-    /// <summary>How often all topics were parted anew.</summary>
+    /// <summary>How often all topics were partitioned again.</summary>
     public long Partitions { get; private set; }
 
     public void Subscribe(MappedNode node, MappedTopic topic)
@@ -73,7 +73,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
                 continue;
             }
 
-            // A place that is empty may be left from an earlier partition with more sets.
+            // An empty place may be left from an earlier partition with more sets.
             if (place.Overlap is not null)
             {
                 SetOf(place.Set).Withdraw(place);
@@ -83,16 +83,16 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
         }
     }
 
-    /// <summary>The topic lost a subscriber, perhaps with its node.</summary>
+    /// <summary>Called when the topic lost a subscriber, possibly because its node was removed.</summary>
     public void NoteLost(MappedTopic topic) => NoteChange(topic, subscriptions: -1);
 
-    /// <summary>Whether the topic is pinned changes, as may be where one node alone has it open.</summary>
+    /// <summary>Changes whether the topic is pinned, which is possible if only one node has it open.</summary>
     public void SetPinned(MappedTopic topic, bool isPinned)
     {
         TakeOut(topic);
         CloseIfPinned(topic);
         topic.Set = -1;
-        // It counts among the shared ones, or not any more.
+        // The subscriptions of shared topics are counted; those of pinned topics are not.
         _subscriptions += isPinned ? -topic.Subscribers : topic.Subscribers;
         topic.IsPinned = isPinned;
         NoteChange(topic, subscriptions: 0);
@@ -124,7 +124,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
         }
     }
 
-    /// <summary>Gives every topic that has subscribers its set, the largest first.</summary>
+    /// <summary>Assigns a set to every topic that has subscribers, the largest topic first.</summary>
     public void Assign(IEnumerable<MappedTopic> topics, int nodes)
     {
         _membershipCost = rules.MembershipCost(nodes);
@@ -138,7 +138,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
             _changed.Sort(LargestFirst);
         }
 
-        // After a new partition only pinned topics are left to place.
+        // After a new partition, only pinned topics are left to place.
         foreach (var topic in _changed)
         {
             if (topic.Subscribers == 0)
@@ -157,7 +157,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
         }
     }
 
-    /// <summary>The configuration is made.</summary>
+    /// <summary>Called when the configuration is made.</summary>
     public void EndChange()
     {
         _pinned.EndChange();
@@ -246,7 +246,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
         }
     }
 
-    // A set that is not there yet is a choice too; -1 where there is none.
+    // Includes the choice of a new set. Set is -1 if there is no choice.
     private (int Set, long Cost) Choose(MappedTopic topic, int except)
     {
         int best = -1;

@@ -2,14 +2,15 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
 
-// Determines which nodes learn what when regions have changed. The regions of which a node is a member, and those of the topics to which it
-// may publish, are visible to it, and it learns every view of these. If it or its topic leaves a region, it learns the region's view once
-// more. A node that has a topic open is told of the topic when the topic's regions or subscriptions have changed. A region that only a
-// subscriber of another topic enters or leaves is the same for all topics that it carries, which may be thousands.
+// Determines which nodes are told what when regions have changed. The regions of which a node is a member, and those of the topics to which
+// it may publish, are visible to it, and it is told every view of these. If the node or its topic leaves a region, the node is told the
+// region's view once more. A node that has a topic open is told of the topic when the topic's regions or subscriptions have changed. If a
+// subscriber of one topic enters or leaves a region, the region stays the same for all other topics that it carries, which may be
+// thousands, so nothing is told about these.
 internal sealed class ViewDistribution
 {
     private readonly List<MappedTopic> _touched = [];
-    // Of the topic that is being told: its view as those are told it who subscribe, or may publish, or both.
+    // The views of the topic that is being told: for nodes that subscribe, nodes that may publish, and nodes that may do both.
     private readonly TopicView?[] _views = new TopicView?[4];
 
     /// <summary>The topics whose regions or subscribers changed in the last configuration.</summary>
@@ -41,7 +42,7 @@ internal sealed class ViewDistribution
             }
         }
 
-        // Nothing changed about these topics but that this node opened them, or is to publish.
+        // These topics have not changed, except that this node opened them or may now publish.
         foreach (var opener in fresh)
         {
             bool isNews = opener.IsFresh || (opener.Publishes && !opener.IsRouted);
@@ -64,7 +65,7 @@ internal sealed class ViewDistribution
         }
     }
 
-    /// <summary>The configuration is made.</summary>
+    /// <summary>Called when the configuration is made.</summary>
     public void EndChange()
     {
         _touched.ForEach(static topic => topic.EndChange());
@@ -159,7 +160,7 @@ internal sealed class ViewDistribution
             member.Node.VisibleRegions.Tell(region);
         }
 
-        // Of a region that has dissolved its topics' openers were told when it was lost.
+        // The openers of the topics of a dissolved region were told when the topics lost it.
         foreach (var topic in region.Members.Count == 0 ? [] : region.Topics)
         {
             foreach (var opener in topic.Openers)
@@ -177,7 +178,7 @@ internal sealed class ViewDistribution
             place.Node.RemoveReasonFor(region);
         }
 
-        // The last: a region may lose one reason and gain the next.
+        // This comes last, because a region may lose one reason and gain the next.
         foreach (var node in region.AwaitingViewEnd)
         {
             node.VisibleRegions.OnViewEnded(region);

@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 namespace QuickSilver.Membership.Regions;
 
 // The regions that are visible to one node, because it is a member or because a topic to which it may publish is in them. The node is told
-// each view of these regions and may forget all others. A region that becomes visible again is told anew.
+// each view of these regions and may forget all others. It is told again of a region that becomes visible again.
 //
 // Invariant: a region stops being visible only with a view that the node is told, never between two views. A node numbers the packets that
 // it sends from 1 in each view, so it must keep the numbers as long as the view lasts. A region without a remaining reason stays visible
@@ -42,7 +42,7 @@ internal sealed class VisibleRegions
         TellIfNew(ref visibility, region);
     }
 
-    /// <summary>The regions in whose list of nodes that await the end of the view this node is.</summary>
+    /// <summary>The regions whose AwaitingViewEnd list contains this node.</summary>
     public IEnumerable<ulong> AwaitingViewEnd => _regions.Where(entry => entry.Value.AwaitsViewEnd).Select(entry => entry.Key);
 
     /// <summary>Removes a reason. Returns true if none is left and the node must be added to Region.AwaitingViewEnd.</summary>
