@@ -5,8 +5,8 @@ using QuickSilver.Serialization;
 
 namespace QuickSilver.Publishing;
 
-// The pull model: the core thread asks for a message when the network can take one and gives it on at once. One that is not taken
-// is kept, and goes first; nothing else is buffered.
+// The pull model: the core thread asks for a message when the network can take one, and passes it on at once. A message that is not taken
+// is kept and sent first; nothing else is buffered.
 internal abstract class AttachedFeed : IAttachedFeed
 {
     private const int LeastBufferBytes = 512;
@@ -18,9 +18,9 @@ internal abstract class AttachedFeed : IAttachedFeed
     private readonly SignalRequest _attach;
     private readonly SignalRequest _detach;
     private byte[] _buffer = [];
-    // The length of what lies in the buffer because there was no room for it; -1: nothing.
+    // The length of the message that is kept in the buffer because there was no room for it; -1 if there is none.
     private int _kept = -1;
-    // The feed has said that it has nothing; only a signal asks it again.
+    // The feed has reported that it has no message. It is asked again only after a signal.
     private bool _isIdle;
     private volatile bool _isDisposed;
 
@@ -35,7 +35,7 @@ internal abstract class AttachedFeed : IAttachedFeed
 
     public bool IsDisposed => _isDisposed;
 
-    /// <summary>Told, on the core thread, of what the application's feed threw.</summary>
+    /// <summary>Called on the core thread with an exception of the application's feed.</summary>
     public required Action<Exception> Fault { get; init; }
 
     public void Attach() => _attach.Signal();
@@ -58,8 +58,8 @@ internal abstract class AttachedFeed : IAttachedFeed
     }
 
     /// <summary>
-    /// Core thread: the next message, encoded; it stays as it is until the feed is asked again. False when there is none. What is
-    /// not taken is to be given to <see cref="Keep"/>.
+    /// Core thread: gets the next message, encoded. It stays unchanged until the feed is asked again. False if there is none. A message
+    /// that is not taken must be passed to <see cref="Keep"/>.
     /// </summary>
     public bool TryPull(out ReadOnlySpan<byte> message)
     {
@@ -92,7 +92,7 @@ internal abstract class AttachedFeed : IAttachedFeed
         }
         catch (Exception exception)
         {
-            // A feed that throws is asked again when it signals: asking at once would throw for ever.
+            // A feed that throws is asked again after it signals. If it were asked at once, it could throw forever.
             _isIdle = true;
             Fault(exception);
         }
@@ -100,7 +100,9 @@ internal abstract class AttachedFeed : IAttachedFeed
         return !_isIdle;
     }
 
-    /// <summary>Core thread: there was no room for what was pulled last; it is the next message once more.</summary>
+    /// <summary>
+    /// Core thread: keeps the message that was pulled last, because there was no room for it. It is the next message again.
+    /// </summary>
     public void Keep(ReadOnlySpan<byte> message)
     {
         if (!message.Overlaps(_buffer))
@@ -112,7 +114,7 @@ internal abstract class AttachedFeed : IAttachedFeed
         _kept = message.Length;
     }
 
-    /// <summary>Asks the application for a message; false when it has none. What was encoded lies at the beginning of the buffer.</summary>
+    /// <summary>Asks the application for a message. False if it has none. An encoded message is at the beginning of the buffer.</summary>
     protected abstract bool TryAsk(ref byte[] buffer, out ReadOnlySpan<byte> message);
 
     protected static void Fit(ref byte[] buffer, int bytes)

@@ -2,8 +2,8 @@ namespace QuickSilver.Publishing;
 
 // The feeds of one topic, which are asked in turn.
 //
-// Invariant: the next one to be asked stands behind the last that was asked, so none is asked twice before all others were asked; but one
-// that keeps a message is asked first.
+// Invariant: the next feed to be asked comes after the one that was asked last, so no feed is asked twice before all others were asked. The
+// exception is a feed that keeps a message: it is asked first.
 internal sealed class FeedRotation
 {
     private readonly List<AttachedFeed> _feeds = [];
@@ -23,10 +23,10 @@ internal sealed class FeedRotation
         }
     }
 
-    /// <summary>The next message, and whose it is; null when no feed has one.</summary>
+    /// <summary>Gets the next message, and returns its feed; null if no feed has a message.</summary>
     public AttachedFeed? Pull(out ReadOnlySpan<byte> message)
     {
-        // A feed may be taken away by what it is asked.
+        // The callback of a feed may remove feeds.
         for (int idle = 0; idle < _feeds.Count; idle++)
         {
             if (_next >= _feeds.Count)
@@ -45,7 +45,7 @@ internal sealed class FeedRotation
         return null;
     }
 
-    /// <summary>There was no room for what was pulled last.</summary>
+    /// <summary>Returns the message that was pulled last to its feed, because there was no room for it.</summary>
     public void Keep(AttachedFeed feed, ReadOnlySpan<byte> message)
     {
         feed.Keep(message);

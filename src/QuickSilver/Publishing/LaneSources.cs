@@ -1,17 +1,17 @@
 namespace QuickSilver.Publishing;
 
-// The endpoints that publish by the lane, by the numbers that its messages carry. Numbers are never given again: a publisher that
-// is slow may commit after its endpoint is gone. Core thread only.
+// The endpoints that publish through the lane, by the numbers that its messages carry. A number is never reused, because a slow publisher
+// may commit after its endpoint has ended. Core thread only.
 //
-// In pages, not in a dictionary: with thousands of topics a message finds its endpoint in one place, not in two. A page whose
-// endpoints have all left is let go of, so what remains of them is a place among the pages.
+// Pages are used, not a dictionary: with thousands of topics, a message then finds its endpoint with one memory access, not two. A page is
+// released when all its endpoints have left, so only an entry in the page table remains.
 internal sealed class LaneSources
 {
     private const int PageBits = 5;
     private const int PageSize = 1 << PageBits;
 
     private LaneSource[]?[] _pages = [];
-    // Of each page those that have not left.
+    // For each page, the number of endpoints that have not left.
     private int[] _present = [];
     private int _last;
 
@@ -33,7 +33,7 @@ internal sealed class LaneSources
         return number;
     }
 
-    /// <summary>False when it has left before.</summary>
+    /// <summary>Removes an endpoint. False if it was removed before.</summary>
     public bool Remove(int number)
     {
         int page = number >> PageBits;
@@ -58,6 +58,6 @@ internal sealed class LaneSources
 
 internal readonly record struct LaneSource(PublishOrigin Origin, TopicPublisher Publisher)
 {
-    /// <summary>There is no such endpoint any more.</summary>
+    /// <summary>Whether the endpoint does not exist any more.</summary>
     public bool IsAbsent => Origin is null;
 }

@@ -1,7 +1,7 @@
 namespace QuickSilver.Publishing;
 
-// Topics whose publishers wait until the lane has room. A gate comes here before it looks at the lane once more, and the
-// core thread looks here after it has given room, with a fence on both sides: no wake is lost.
+// Topics whose publishers wait until the lane has room. A gate is added here before it checks the lane once more, and the core thread
+// checks this list after it has released room, with a fence on both sides: no wake is lost.
 internal sealed class LaneWaiters
 {
     private readonly Lock _lock = new();
@@ -9,7 +9,7 @@ internal sealed class LaneWaiters
     private List<PublishGate> _spare = [];
     private bool _hasAny;
 
-    /// <summary>From any thread. A full fence.</summary>
+    /// <summary>Adds a gate. From any thread. A full fence.</summary>
     public void Add(PublishGate gate)
     {
         lock (_lock)
@@ -26,7 +26,7 @@ internal sealed class LaneWaiters
         Interlocked.MemoryBarrier();
     }
 
-    /// <summary>Core thread, after room was given: each gate serves its line, and comes back if some of it is left.</summary>
+    /// <summary>Core thread, after room was released: each gate serves its line, and is added again if some of the line is left.</summary>
     public void Serve(PublishLane lane)
     {
         if (!Volatile.Read(ref _hasAny) || !lane.HasMuchRoom)
@@ -55,7 +55,7 @@ internal sealed class LaneWaiters
         gates.Clear();
     }
 
-    /// <summary>Core thread: whether a topic other than this one waits for the lane only.</summary>
+    /// <summary>Core thread: whether a topic other than this one waits only for the lane.</summary>
     public bool IsAnyReady(PublishGate but)
     {
         if (!Volatile.Read(ref _hasAny))

@@ -4,10 +4,10 @@ using QuickSilver.Multicast;
 
 namespace QuickSilver.Publishing;
 
-// How long a node's messages take until all hold them, as its meter is told.
+// Records the time until a node's messages are stable in the node's meter.
 internal sealed class PublishLatency(INodeEnvironment environment, Histogram<double>? histogram)
 {
-    /// <summary>Whether anybody listens.</summary>
+    /// <summary>Whether a listener is attached.</summary>
     public bool IsWatched => histogram is { Enabled: true };
 
     public TimeSpan Now => environment.Now;
@@ -21,14 +21,14 @@ internal sealed class PublishLatency(INodeEnvironment environment, Histogram<dou
     }
 }
 
-// Measures it by accompanying one of a topic's messages at a time: a claim on every message would cost more than what it
-// measures. A topic has none while nobody listens. Core thread only.
+// Measures the latency of one message of a topic at a time, because a claim for every message would cost more than what it measures. A
+// topic has no probe until a listener is attached. Core thread only.
 internal sealed class LatencyProbe(PublishLatency latency) : IStabilityObserver
 {
     private TimeSpan _takenAt;
     private bool _isUnderWay;
 
-    /// <summary>An observer to send the next message with, or null.</summary>
+    /// <summary>Returns the observer for the next message, or null if a measurement is in progress.</summary>
     public IStabilityObserver? TryBegin()
     {
         if (_isUnderWay)
@@ -41,7 +41,7 @@ internal sealed class LatencyProbe(PublishLatency latency) : IStabilityObserver
         return this;
     }
 
-    /// <summary>The message was not taken.</summary>
+    /// <summary>Called when the message was not accepted.</summary>
     public void GiveUp() => _isUnderWay = false;
 
     public void OnStable(long sequence)

@@ -3,10 +3,12 @@ using QuickSilver.Serialization;
 
 namespace QuickSilver.Publishing;
 
-// What a codec says of its payload, checked: codecs are the user's.
+// Checks the sizes that a codec returns, because applications write codecs.
 internal static class PayloadEncoding<T>
 {
-    /// <summary>A codec that says it wrote more than it was given would make the core thread read what is not the message's.</summary>
+    /// <summary>
+    /// Encodes a value. If a codec returned more bytes than it was given, the core thread would read bytes of other messages.
+    /// </summary>
     public static int Write(IPayloadCodec<T> codec, in T value, Span<byte> destination)
     {
         int written = codec.Write(value, destination);

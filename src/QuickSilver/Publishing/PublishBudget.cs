@@ -1,10 +1,10 @@
 namespace QuickSilver.Publishing;
 
-// The bytes that may wait between all publishers of a node and its core thread. One topic may hold half of them, so that
-// a topic whose subscribers are slow does not silence the others.
+// The bytes that may wait between all publishers of a node and its core thread. One topic may use half of them, so that a topic whose
+// subscribers are slow does not stop the others.
 internal sealed class PublishBudget(long limit)
 {
-    // What a message costs beside its payload: a million empty messages are not free to queue.
+    // The cost of a message in addition to its payload: a million empty messages also take memory in the queue.
     public const int MessageOverhead = 64;
 
     private long _used;

@@ -2,25 +2,25 @@ using QuickSilver.Core.Environment;
 
 namespace QuickSilver.Publishing;
 
-// What goes past the lane (PublishLane) from the publishers of one topic, on any thread, to the core thread: an inbox, the
-// bound on what waits, and the line of those who found no room, in the lane or here.
+// The path of the messages of one topic that bypass the lane (PublishLane), from publishers on any thread to the core thread: an inbox, the
+// limit of the bytes that wait, and the line of publishers that found no room in the lane or here.
 //
-// The inbox is a stack that producers push with one compare-and-swap and the core thread takes whole with one exchange and
-// turns round. Who pushes on an empty inbox wakes the core thread, and only that one: a thousand publishes cost one wake.
+// The inbox is a stack. Producers push with one compare-and-swap; the core thread takes the whole stack with one exchange and reverses it.
+// Only a producer that pushes into an empty inbox wakes the core thread: a thousand publish calls cost one wake.
 //
-// Room: a message may enter when topic and node have room, or when the topic has nothing queued at all. The second keeps
-// every topic alive when others fill the node's budget, lets a message larger than the budget through, and means that a
-// topic's line moves by that topic's own departures alone: nobody else need wake it. The line is served when half the
-// topic's room is free, so that a publisher which waits once then runs for thousands of messages.
+// Room: a message may enter if topic and node have room, or if the topic has nothing queued at all. The second rule keeps every topic going
+// when others fill the node's budget, admits a message that is larger than the budget, and means that a topic's line moves when that
+// topic's own messages depart, so no other topic needs to wake it. The line is served when half of the topic's room is free, so that a
+// publisher that has waited once can then publish thousands of messages.
 //
-// No wake is lost: a publisher enters the line, then (after a fence) looks at what is used; the core thread takes off what
-// it used, then (after a fence) looks for a line. A reservation that fails inflates the count for a moment, but whoever
-// fails then enters the line and looks itself.
+// No wake is lost: a publisher joins the line, and then (after a fence) reads the bytes in use; the core thread subtracts the bytes that it
+// has sent, and then (after a fence) checks for a line. A reservation that fails increases the count for a moment, but the publisher that
+// failed then joins the line and checks itself.
 internal sealed class PublishGate : SignalRequest
 {
     private readonly PublishIntake _intake;
     private readonly PublishBudget _budget;
-    // Null before the first line.
+    // Null until the first publisher joins the line.
     private Lock? _lineLock;
     private PublishRequest? _inbox;
     private long _used;
@@ -29,10 +29,10 @@ internal sealed class PublishGate : SignalRequest
     private PublishRequest? _lineHead;
     private PublishRequest? _lineTail;
 
-    /// <param name="environment">The node's.</param>
-    /// <param name="budget">The node's.</param>
-    /// <param name="intake">The node's.</param>
-    /// <param name="publisher">Whose gate it is.</param>
+    /// <param name="environment">The environment of the node.</param>
+    /// <param name="budget">The budget of the node.</param>
+    /// <param name="intake">The intake of the node.</param>
+    /// <param name="publisher">The publisher that owns the gate.</param>
     public PublishGate(INodeEnvironment environment, PublishBudget budget, PublishIntake intake, TopicPublisher publisher)
         : base(environment)
     {
@@ -45,20 +45,20 @@ internal sealed class PublishGate : SignalRequest
 
     private Lock LineLock => LazyInitializer.EnsureInitialized(ref _lineLock);
 
-    /// <summary>Guarded by the lane's waiters, whose note it is.</summary>
+    /// <summary>Whether the gate is in the list of LaneWaiters, whose lock guards this flag.</summary>
     public bool IsInLaneWaiters { get; set; }
 
-    /// <summary>From any thread: messages take this way, not the lane, as others of the topic wait here.</summary>
+    /// <summary>From any thread: whether messages must bypass the lane because earlier ones of the topic wait here.</summary>
     public bool IsPastLane => Volatile.Read(ref _isQueued) || Volatile.Read(ref _hasLine);
 
-    /// <summary>Core thread: the inbox is not empty.</summary>
+    /// <summary>Core thread: whether the inbox is not empty.</summary>
     public bool HasInbox => Volatile.Read(ref _inbox) is not null;
 
     public long UsedBytes => Volatile.Read(ref _used);
 
     public bool HasLine => Volatile.Read(ref _hasLine);
 
-    /// <summary>From any thread: true when the request is on its way. Allocates nothing, takes no lock.</summary>
+    /// <summary>From any thread: passes the request to the core thread if there is room. Does not allocate or take a lock.</summary>
     public bool TryEnter(PublishRequest request)
     {
         if (Volatile.Read(ref _hasLine) || IsForLane(request) || !TryReserve(request.Charge))
@@ -70,7 +70,7 @@ internal sealed class PublishGate : SignalRequest
         return true;
     }
 
-    /// <summary>From any thread, after TryEnter said no: joins the line. True when there was room after all.</summary>
+    /// <summary>From any thread, after TryEnter returned false: adds the request to the line. True if there was room after all.</summary>
     public bool EnterOrQueue(PublishRequest request)
     {
         lock (LineLock)
@@ -100,7 +100,7 @@ internal sealed class PublishGate : SignalRequest
         }
     }
 
-    /// <summary>Core thread: there may be room now for who waits.</summary>
+    /// <summary>Core thread: called when there may be room for waiting publishers.</summary>
     public void Serve()
     {
         lock (LineLock)
@@ -109,17 +109,20 @@ internal sealed class PublishGate : SignalRequest
         }
     }
 
-    /// <summary>Core thread: whether older messages of the topic wait than any that is published from now on.</summary>
+    /// <summary>Core thread: sets whether messages of the topic wait that are older than any that is published from now on.</summary>
     public void SetQueued(bool isQueued) => Note(ref _isQueued, isQueued);
 
-    /// <summary>Core thread: a message came here from the lane; the bound is for publishers, who learn of it by the next.</summary>
+    /// <summary>
+    /// Core thread: charges a message that came here from the lane. The limit applies to publishers, and takes effect with the next
+    /// message.
+    /// </summary>
     public void Charge(long charge)
     {
         Interlocked.Add(ref _used, charge);
         _budget.Add(charge);
     }
 
-    /// <summary>Core thread: all that came, oldest first, linked by Next.</summary>
+    /// <summary>Core thread: takes all requests of the inbox, oldest first, linked by Next.</summary>
     public PublishRequest? TakeInbox()
     {
         var newest = Interlocked.Exchange(ref _inbox, null);
@@ -140,7 +143,7 @@ internal sealed class PublishGate : SignalRequest
         return oldest;
     }
 
-    /// <summary>Core thread: so much has left the queue.</summary>
+    /// <summary>Core thread: returns the charge of requests that have left the queue.</summary>
     public void Release(long charge)
     {
         _budget.Add(-charge);
@@ -154,7 +157,7 @@ internal sealed class PublishGate : SignalRequest
         }
     }
 
-    /// <summary>A cancellation: takes a waiting request back, if the line still has it.</summary>
+    /// <summary>Called on cancellation: removes a waiting request from the line if it is still there.</summary>
     public void Withdraw(PublishWait wait, CancellationToken token)
     {
         if (TryWithdraw(wait))
@@ -163,7 +166,9 @@ internal sealed class PublishGate : SignalRequest
         }
     }
 
-    /// <summary>From any thread: takes a waiting request back; false when it has left the line. The wait is the caller's to end.</summary>
+    /// <summary>
+    /// From any thread: removes a waiting request from the line; false if it has left the line. The caller must end the wait.
+    /// </summary>
     public bool TryWithdraw(PublishWait wait)
     {
         PublishRequest? request;
@@ -177,7 +182,7 @@ internal sealed class PublishGate : SignalRequest
 
             wait.Request = null;
             Unlink(request);
-            // Whoever stood behind a large message may fit now.
+            // A request behind a large one may fit now.
             ServeLine();
         }
 
@@ -185,7 +190,7 @@ internal sealed class PublishGate : SignalRequest
         return true;
     }
 
-    /// <summary>Ends the waiting of one endpoint's publishers, or of all (null).</summary>
+    /// <summary>Ends the waits of one endpoint's publishers, or of all if <paramref name="origin"/> is null.</summary>
     public void FailLine(PublishOrigin? origin, Exception reason)
     {
         lock (LineLock)
@@ -212,7 +217,8 @@ internal sealed class PublishGate : SignalRequest
         }
     }
 
-    // The lane is full, and will have room: past it a message would only come late, at a higher price.
+    // Whether the message fits into the lane and the lane, which is full now, will have room. Outside the lane the message would only be
+    // sent later and cost more.
     private bool IsForLane(PublishRequest request) =>
         request.FitsLane && !Volatile.Read(ref _isQueued) && !_intake.Lane.HasMuchRoom && _intake.StandsFor(this);
 
@@ -288,7 +294,7 @@ internal sealed class PublishGate : SignalRequest
             Unlink(request);
             var wait = request.Wait;
             request.Wait = null;
-            // From here on the core thread owns the request, and the wait its publisher.
+            // After this call the core thread owns the request, and the publisher owns the wait.
             Push(request);
             if (wait is not null)
             {
@@ -300,7 +306,7 @@ internal sealed class PublishGate : SignalRequest
         Note(ref _hasLine, _lineHead is not null);
     }
 
-    // The lane counts a reason for longer than it holds: who finds none counted need not look here.
+    // The lane counts a reason for longer than it holds, so a publisher that sees a count of 0 need not check this gate.
     private void Note(ref bool reason, bool holds)
     {
         if (reason == holds)

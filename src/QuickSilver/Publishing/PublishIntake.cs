@@ -3,27 +3,29 @@ using QuickSilver.Core.Environment;
 
 namespace QuickSilver.Publishing;
 
-// The core thread's side of the lane: hands what publishers committed to their topics' senders, in order. Core thread only,
-// but for Signal and StandsFor.
+// The core thread's side of the lane: passes committed messages to the senders of their topics, in order. Core thread only, except for
+// Signal and StandsFor.
 //
-// The lane is one line for all topics, so a topic without room would hold up the others. What then stands first is left there
-// for a moment: as a rule a window is closed that opens again at once. When it lasts, the intake looks at the others: as soon
-// as one of them could go, what stands before it spills into its own topic's queue, and that topic's publishers go past the
-// lane until the queue is empty again.
+// The lane is one queue for all topics, so a topic without room would stop the others. Its message is left at the head of the lane for a
+// moment, because usually a window is closed that opens again at once. If that lasts, the intake checks the other topics. As soon as one of
+// them could send, the messages before that topic's message are moved ("spilled") to the queues of their own topics. The publishers of the
+// spilled topics bypass the lane until those queues are empty again.
 //
-// Order within a topic, between the lane and what goes past it: a request carries the lane's tail at the moment it was
-// pushed. It goes after all places before that mark, and before all behind it.
+// Order within a topic, between the lane and messages that bypass it: a request contains the lane's tail at the moment when it was pushed.
+// It is sent after all places before that mark, and before all those after it.
 internal sealed class PublishIntake
 {
-    // Messages handed down in one go: the core thread must come back to tokens and receives.
+    // The maximum number of messages that are passed on at a time, because the core thread must return to tokens and received packets.
     private const int TurnMessages = 1024;
 
-    // With many topics those of the next messages are looked at together before the first of them is sent: one by one each would
-    // wait for memory. Below the first number they stay in the cache; the second is what a processor can wait for at once.
+    // With many topics, the objects that the next messages need are read together before the first message is sent, because one after the
+    // other each message would wait for memory. With fewer topics than the first number they stay in the cache. The second number is about
+    // what a processor can wait for at once.
     private const int ManyTopics = 512;
     private const int LookAheadMessages = 16;
 
-    // How long the others wait for the first one's room before they are looked at, which costs as much as what waits is long.
+    // How long the other topics wait for the first one's room before they are checked. The check costs time in proportion to the messages
+    // that wait.
     private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(1);
 
     private readonly INodeEnvironment _environment;
@@ -34,15 +36,15 @@ internal sealed class PublishIntake
     private readonly List<TopicPublisher> _awaiting = [];
     private readonly LaneWaiters _waiters = new();
     private PublishGate? _standsFor;
-    // Gates with something in their inbox, and endpoints that were ended and have not left: while there are none, no message
-    // needs to look at its topic's gate or at its endpoint.
+    // The number of gates with requests in their inbox, and of endpoints that were ended and have not left. While they are 0, no message
+    // needs to check its topic's gate or its endpoint.
     private int _inboxes;
     private int _endings;
     private long _scanned;
     private bool _isDraining;
-    // Kept, so that the reading is not optimized away.
+    // Stored, so that the compiler does not remove the reads.
     private int _touched;
-    // The lane has stood for longer than the patience lasts.
+    // Whether the lane has been stopped for longer than Patience.
     private bool _isStuck;
 
     public PublishIntake(INodeEnvironment environment, PublishLane lane, PublishRequestPool requests)
@@ -55,29 +57,29 @@ internal sealed class PublishIntake
 
     public PublishLane Lane { get; }
 
-    /// <summary>Called when a place in the lane is not written yet that others wait behind.</summary>
+    /// <summary>Called when a place at the head of the lane is not written yet.</summary>
     public Action? HeldUp { get; set; }
 
-    /// <summary>From any thread, after a commit: the core thread will look, once for many.</summary>
+    /// <summary>From any thread, after a commit: the core thread will drain the lane, once for many signals.</summary>
     public void Signal() => _drain.Signal();
 
-    /// <summary>From any thread: publishers of the gate wait until the lane has room.</summary>
+    /// <summary>From any thread: called when publishers of the gate wait until the lane has room.</summary>
     public void AwaitRoom(PublishGate gate) => _waiters.Add(gate);
 
-    /// <summary>From any thread: whether the lane is stuck by this topic or by none: its publishers gain nothing past it.</summary>
+    /// <summary>From any thread: whether this topic or none stops the lane, so that its publishers gain nothing by bypassing it.</summary>
     public bool StandsFor(PublishGate gate) => Volatile.Read(ref _standsFor) is not { } stuck || ReferenceEquals(stuck, gate);
 
-    /// <summary>An endpoint that publishes: the number by which its messages name it.</summary>
+    /// <summary>Registers an endpoint that publishes. Returns the number that its messages carry.</summary>
     public int Enter(PublishOrigin origin, TopicPublisher publisher)
     {
         Lane.Reserve();
         return _sources.Add(origin, publisher);
     }
 
-    /// <summary>A request that holds a message of this origin.</summary>
+    /// <summary>Rents a request that contains a message of this origin.</summary>
     public PublishRequest Rent(PublishOrigin origin, ReadOnlySpan<byte> payload) => _requests.Rent(origin, payload);
 
-    /// <summary>An endpoint has ended, or was never opened; what is still in the lane of it is dropped.</summary>
+    /// <summary>Called when an endpoint has ended, or was never opened. Its messages that are still in the lane are dropped.</summary>
     public void Leave(int number)
     {
         if (_sources.Remove(number))
@@ -86,7 +88,7 @@ internal sealed class PublishIntake
         }
     }
 
-    /// <summary>From any thread: an endpoint's DropReason was set, and End follows on the core thread.</summary>
+    /// <summary>From any thread: called when an endpoint's DropReason was set. End follows on the core thread.</summary>
     public void BeginEnd() => Interlocked.Increment(ref _endings);
 
     public void End(int number)
@@ -95,24 +97,26 @@ internal sealed class PublishIntake
         Interlocked.Decrement(ref _endings);
     }
 
-    /// <summary>From any thread, before the first request is pushed into an empty inbox: what the lane has of the topic looks there.
+    /// <summary>
+    /// From any thread: called before the first request is pushed into an empty inbox, so that messages of the topic in the lane check the
+    /// inbox.
     /// </summary>
     public void BeginInbox() => Interlocked.Increment(ref _inboxes);
 
-    /// <summary>Core thread: some topic's inbox may hold something.</summary>
+    /// <summary>Core thread: whether some topic's inbox may contain requests.</summary>
     public bool HasInboxes => Volatile.Read(ref _inboxes) != 0;
 
-    /// <summary>From any thread: it was taken, or another was first.</summary>
+    /// <summary>From any thread: called when the inbox was taken, or another publisher pushed first.</summary>
     public void EndInbox() => Interlocked.Decrement(ref _inboxes);
 
-    /// <summary>A topic has room that had none, or has ended: what stands is looked at anew.</summary>
+    /// <summary>Called when a topic that had no room has room or has ended: the lane is checked again.</summary>
     public void Resume()
     {
         _scanned = 0;
         _drain.Signal();
     }
 
-    /// <summary>The publisher has a request whose turn comes when the lane has passed its mark.</summary>
+    /// <summary>Called when the publisher has a request that is sent when the lane has passed its mark.</summary>
     public void Await(TopicPublisher publisher)
     {
         if (!publisher.IsAwaitingLane)
@@ -202,7 +206,8 @@ internal sealed class PublishIntake
         Drain();
     }
 
-    // Whoever came to wait for the lane before it was said by whom it is stuck, saw a lane that moves.
+    // A publisher that began to wait for the lane before _standsFor was set considered the lane moving. The waiters are therefore checked
+    // after it is set.
     private void Stand(bool isStanding)
     {
         if (isStanding && !_isStuck && _patience is not { IsPending: true })
@@ -232,7 +237,8 @@ internal sealed class PublishIntake
     private bool IsOver(in LaneSource source) =>
         source.IsAbsent || (Volatile.Read(ref _endings) != 0 && source.Origin.DropReason is not null);
 
-    // The topic in front has no room. Others go if they have messages in the lane behind it, or past it, or wait for the lane.
+    // The topic at the head of the lane has no room. Other topics can send if they have messages behind it in the lane, have messages
+    // outside the lane, or wait for the lane.
     private bool CanOthersGo(TopicPublisher stuck, in LaneMessage first)
     {
         foreach (var publisher in _awaiting)

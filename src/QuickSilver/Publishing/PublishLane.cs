@@ -4,17 +4,18 @@ using System.Runtime.InteropServices;
 
 namespace QuickSilver.Publishing;
 
-// The way of most messages from publishers, on any thread, to the core thread: a ring of bytes into which each publisher
-// encodes its message, so that a message is handed over without an object, a queue or a pool of its own. What does not fit
-// the lane (large messages, those that wait until stable, publishers that wait for room) goes past it as PublishRequest.
+// The path of most messages from publishers, on any thread, to the core thread: a ring buffer of bytes into which each publisher encodes
+// its message, so that a message is passed without an object, a queue or a pool of its own. Messages that do not fit (large ones, those
+// whose publisher waits until they are stable, and those of publishers that wait for room) bypass the lane as a PublishRequest.
 //
-// A publisher claims its place with one compare-and-swap on the tail, writes there, and commits. Places are taken from the
-// lane in the order of their claims, so a publisher that is held up between claim and commit holds up those behind it; that
-// span is an encoding long. A commit is a number in a table beside the ring, one per granule, which names the lap: what an
-// earlier lap left in the ring, which publishers choose, can never be taken for a commit.
+// A publisher claims a place with one compare-and-swap on the tail, writes the message there, and commits. The core thread takes places in
+// the order of their claims, so a publisher that is delayed between claim and commit delays those behind it; that interval lasts as long as
+// one encoding. A commit is a number in a table beside the ring, one per granule, that contains the lap. The bytes that an earlier lap left
+// in the ring, which publishers choose, can therefore never be mistaken for a commit.
 //
-// Invariants: head <= tail <= head + capacity; positions only grow; a place never crosses the ring's end (a claim that would
-// takes the rest too, committed empty); the bytes of [head, tail) belong to their claimants until committed, then to the core.
+// Invariants: head <= tail <= head + capacity; positions only increase; a place never crosses the end of the ring (a claim that would cross
+// it also takes the rest, which is committed as empty); the bytes of [head, tail) belong to their claimants until they are committed, then
+// to the core thread.
 internal sealed class PublishLane
 {
     private const int Granule = 64;
@@ -22,7 +23,7 @@ internal sealed class PublishLane
     private const int MaxBytes = 1 << 20;
     private const int LargestPayload = 16 << 10;
 
-    // The source of a place that holds no message.
+    // The source of a place without a message.
     private const int Nothing = 0;
 
     private readonly int _capacity;
@@ -31,7 +32,7 @@ internal sealed class PublishLane
     private int[] _committed = [];
     private Cursors _at;
 
-    /// <param name="publishQueueBytes">What may wait at the node in all; the lane takes a quarter of it, to 1 MiB.</param>
+    /// <param name="publishQueueBytes">The bytes that may wait at the node in total. The lane takes a quarter of it, up to 1 MiB.</param>
     public PublishLane(long publishQueueBytes)
     {
         _capacity = (int)Math.Min(MaxBytes, (long)(BitOperations.RoundUpToPowerOf2((ulong)(publishQueueBytes / 4) + 1) / 2));
@@ -41,35 +42,38 @@ internal sealed class PublishLane
 
     public int CapacityBytes => _capacity;
 
-    /// <summary>Larger messages go past the lane.</summary>
+    /// <summary>The maximum payload. Larger messages bypass the lane.</summary>
     public int MaxPayloadBytes { get; }
 
-    /// <summary>From any thread: where the next claim begins. All that was claimed before lies in front of it.</summary>
+    /// <summary>From any thread: the position of the next claim. All earlier claims are before it.</summary>
     public long Tail => Volatile.Read(ref _at.Tail);
 
-    /// <summary>From any thread: what waits, claimed or committed.</summary>
+    /// <summary>From any thread: the bytes that wait, claimed or committed.</summary>
     public long UsedBytes => Math.Max(0, Volatile.Read(ref _at.Tail) - Volatile.Read(ref _at.Head));
 
-    /// <summary>From any thread: room enough that a publisher who waits now runs for a while.</summary>
+    /// <summary>From any thread: whether there is enough room for a waiting publisher to publish for a while.</summary>
     public bool HasMuchRoom => UsedBytes <= _capacity / 4;
 
-    /// <summary>From any thread: some topic's messages go past the lane as others of it wait there; its gate knows which.</summary>
+    /// <summary>
+    /// From any thread: whether the messages of some topic bypass the lane because earlier ones wait outside it. The topic's gate knows
+    /// which topic.
+    /// </summary>
     public bool IsAnyPast => Volatile.Read(ref _at.Past) != 0;
 
-    /// <summary>From any thread, before a gate has a reason for it.</summary>
+    /// <summary>From any thread, before a gate has a reason for messages to bypass the lane.</summary>
     public void BeginPast() => Interlocked.Increment(ref _at.Past);
 
-    /// <summary>From any thread, after the reason is gone.</summary>
+    /// <summary>From any thread, after the reason has ended.</summary>
     public void EndPast() => Interlocked.Decrement(ref _at.Past);
 
-    /// <summary>Core thread: the oldest place not taken yet.</summary>
+    /// <summary>Core thread: the position of the oldest place that was not taken yet.</summary>
     public long Next
     {
         get => _at.Next;
         private set => _at.Next = value;
     }
 
-    /// <summary>Core thread, before the first publisher knows the lane: a node that never publishes has no memory for it.</summary>
+    /// <summary>Core thread, before the first publisher uses the lane. A node that never publishes has no memory for it.</summary>
     public void Reserve()
     {
         if (_bytes.Length == 0)
@@ -79,7 +83,10 @@ internal sealed class PublishLane
         }
     }
 
-    /// <summary>From any thread: a place for so many bytes, to be committed or abandoned at once, in any case; false: no room.</summary>
+    /// <summary>
+    /// From any thread: claims a place for a payload of this size. It must be committed or abandoned promptly, in every case. False: no
+    /// room.
+    /// </summary>
     public bool TryClaim(int payloadBytes, out LaneClaim claim)
     {
         int bytes = PlaceBytes(payloadBytes);
@@ -91,7 +98,7 @@ internal sealed class PublishLane
             int taken = bytes <= rest ? bytes : bytes + rest;
             if (tail + taken - _at.HeadSeen > _capacity)
             {
-                // Publishers share what they have seen of the head, and look at the core thread's own word only when they must.
+                // Publishers share the head that they have last seen, and read the core thread's own value only if they must.
                 _at.HeadSeen = Volatile.Read(ref _at.Head);
                 if (tail + taken - _at.HeadSeen > _capacity)
                 {
@@ -118,20 +125,20 @@ internal sealed class PublishLane
         }
     }
 
-    /// <summary>From the claimant: its message is written. A full fence: what is read after this was not read before it.</summary>
+    /// <summary>Called by the claimant when its message is written. A full fence: later reads are not moved before it.</summary>
     public void Commit(in LaneClaim claim, int source, int payloadBytes)
     {
         WriteHeader((int)claim.Position & (_capacity - 1), claim.Bytes, source, payloadBytes);
         Commit(claim.Position);
     }
 
-    /// <summary>From the claimant: it has no message after all.</summary>
+    /// <summary>Called by the claimant if it has no message.</summary>
     public void Abandon(in LaneClaim claim) => Commit(claim, Nothing, 0);
 
-    /// <summary>Core thread: the oldest place is claimed and not committed.</summary>
+    /// <summary>Core thread: whether the oldest place is claimed and not committed.</summary>
     public bool IsHeldUp => Volatile.Read(ref _at.Tail) != Next && !TryRead(Next, out _);
 
-    /// <summary>Core thread: the oldest message not taken yet, if it is committed.</summary>
+    /// <summary>Core thread: gets the oldest message that was not taken yet, if it is committed.</summary>
     public bool TryPeek(out LaneMessage message)
     {
         while (TryRead(Next, out message))
@@ -147,7 +154,7 @@ internal sealed class PublishLane
         return false;
     }
 
-    /// <summary>Core thread: as TryPeek, for any committed place that was not taken; the next one is at its end.</summary>
+    /// <summary>Core thread: like TryPeek, for any committed place that was not taken. The next place begins at its end.</summary>
     public bool TryRead(long position, out LaneMessage message)
     {
         int offset = (int)position & (_capacity - 1);
@@ -167,10 +174,13 @@ internal sealed class PublishLane
 
     public static bool IsEmptyPlace(in LaneMessage message) => message.Source == Nothing;
 
-    /// <summary>Core thread: this one is taken. Its bytes stay untouched until Release.</summary>
+    /// <summary>Core thread: takes the message. Its bytes stay unchanged until Release.</summary>
     public void Take(in LaneMessage message) => Next = message.Position + message.Bytes;
 
-    /// <summary>Core thread: publishers may write where was taken. A full fence, as a look at who waits for room follows.</summary>
+    /// <summary>
+    /// Core thread: lets publishers write where messages were taken. A full fence, because the caller then checks whether publishers wait
+    /// for room.
+    /// </summary>
     public void Release() => Interlocked.Exchange(ref _at.Head, Next);
 
     private static int PlaceBytes(int payloadBytes) => (HeaderBytes + payloadBytes + Granule - 1) & -Granule;
@@ -188,25 +198,27 @@ internal sealed class PublishLane
     private void Commit(long position) =>
         Interlocked.Exchange(ref _committed[((int)position & (_capacity - 1)) / Granule], Lap(position));
 
-    // Each on cache lines of its own, two at least apart, as the prefetcher fetches pairs; and all apart from what is only read.
+    // Each field has cache lines of its own, at least two apart because the prefetcher loads pairs. All are apart from the fields that are
+    // only read.
     [StructLayout(LayoutKind.Explicit, Size = 768)]
     private struct Cursors
     {
         [FieldOffset(128)]
         public long Tail;
 
-        // Written by whichever publisher looked last; older than the head or equal, whoever wins.
+        // Written by the publisher that last read the head; whichever write wins, it is at most the head.
         [FieldOffset(256)]
         public long HeadSeen;
 
         [FieldOffset(384)]
         public long Head;
 
-        // The core thread's own, written with each message.
+        // Used by the core thread only, and written with each message.
         [FieldOffset(512)]
         public long Next;
 
-        // Reasons for which gates send their topics' messages past the lane. Read with each publish, written when one has to wait.
+        // The number of reasons for which gates make messages of their topics bypass the lane. It is read with each publish call, and
+        // written when a publisher has to wait.
         [FieldOffset(640)]
         public int Past;
     }
@@ -227,10 +239,10 @@ internal readonly ref struct LaneMessage(long position, int bytes, int source, R
 {
     public long Position { get; } = position;
 
-    /// <summary>Bytes of its place, header and padding included.</summary>
+    /// <summary>The bytes of the place, header and padding included.</summary>
     public int Bytes { get; } = bytes;
 
-    /// <summary>The endpoint that published it, by its number at the intake.</summary>
+    /// <summary>The endpoint that published the message, by its number at the intake.</summary>
     public int Source { get; } = source;
 
     public ReadOnlySpan<byte> Payload { get; } = payload;

@@ -1,18 +1,18 @@
 namespace QuickSilver.Publishing;
 
-// The messages of one topic that wait on the core thread until its sender has room, linked in the requests themselves.
+// The messages of one topic that wait on the core thread until its sender has room, linked through the requests themselves.
 //
-// Invariants: the requests stand in the order in which they go: as they came, but one that was taken over stands before the first that
-// goes later in the lane (PublishRequest.Mark). Both ends are null, or none.
+// Invariants: the requests are in the order in which they are sent. This is the order of arrival, except that a request that was taken over
+// precedes the first one with a later position in the lane (PublishRequest.Mark). Either both ends are null, or neither.
 internal sealed class PublishQueue
 {
     private PublishRequest? _head;
     private PublishRequest? _tail;
 
-    /// <summary>The oldest; null where nothing waits.</summary>
+    /// <summary>The oldest request; null if none waits.</summary>
     public PublishRequest? First => _head;
 
-    /// <summary>The newest came.</summary>
+    /// <summary>Adds the newest request.</summary>
     public void Append(PublishRequest request)
     {
         request.Next = null;
@@ -28,7 +28,7 @@ internal sealed class PublishQueue
         _tail = request;
     }
 
-    /// <summary>One came that may not be the newest: its mark says where it goes.</summary>
+    /// <summary>Adds a request that may not be the newest. Its mark determines its position.</summary>
     public void Insert(PublishRequest request)
     {
         if (_tail is null || _tail.Mark <= request.Mark)
@@ -62,7 +62,7 @@ internal sealed class PublishQueue
         }
     }
 
-    /// <summary>Fails those that were withdrawn, or whose endpoint has ended; gives what they were charged.</summary>
+    /// <summary>Fails the requests that were withdrawn or whose endpoint has ended. Returns their charge.</summary>
     public long FailEnded()
     {
         long released = 0;
@@ -95,7 +95,7 @@ internal sealed class PublishQueue
         return released;
     }
 
-    /// <summary>Fails all; gives what they were charged.</summary>
+    /// <summary>Fails all requests. Returns their charge.</summary>
     public long FailAll(Exception reason)
     {
         long released = 0;

@@ -3,11 +3,11 @@ using System.Numerics;
 
 namespace QuickSilver.Publishing;
 
-// One message on its way from a publisher to the core thread, encoded. Pooled together with its buffer: it belongs to the
-// publisher until it is in the topic's inbox or queue, to the core thread after that, and to the pool at the end.
+// One encoded message on its way from a publisher to the core thread. It is pooled together with its buffer. It belongs to the publisher
+// until it is in the topic's inbox or queue, then to the core thread, and finally to the pool.
 internal sealed class PublishRequest(PublishRequestPool pool)
 {
-    // Buffers up to this size stay with the request; a larger one is rented for the message alone.
+    // A buffer up to this size stays with the request. A larger one is rented for one message.
     public const int MaxOwnBytes = 64 << 10;
     private const int MinOwnBytes = 256;
 
@@ -15,32 +15,36 @@ internal sealed class PublishRequest(PublishRequestPool pool)
     private byte[]? _rented;
     private int _length;
 
-    // Links of whichever list holds the request: the inbox and the core thread's queue use Next, the waiting line both.
+    // Links of the list that contains the request: the inbox and the core thread's queue use Next, the line uses both.
     internal PublishRequest? Next;
     internal PublishRequest? Previous;
 
-    /// <summary>Which endpoint published it; cancelling that endpoint takes back what was not yet sent.</summary>
+    /// <summary>
+    /// The endpoint that published the message. If that endpoint is cancelled, its messages that were not sent yet are dropped.
+    /// </summary>
     public PublishOrigin? Origin { get; set; }
 
-    /// <summary>Set when the publisher waits until all hold the message.</summary>
+    /// <summary>Set if the publisher waits until the message is stable.</summary>
     public StableCompletion? Stable { get; set; }
 
     /// <summary>Set while the publisher waits for room.</summary>
     public PublishWait? Wait { get; set; }
 
-    /// <summary>Set for a marker: no message, but a place in the order; called when all before it was sent.</summary>
+    /// <summary>
+    /// Set for a marker, which is a position in the order without a message. It is called when all messages before it were sent.
+    /// </summary>
     public Action? Marker { get; set; }
 
-    /// <summary>It goes after what lies in the lane before this position, and before all behind it.</summary>
+    /// <summary>The request is sent after the messages in the lane before this position, and before all those after it.</summary>
     public long Mark { get; set; }
 
-    /// <summary>Whether the lane could have taken it: its publisher gains nothing by going past.</summary>
+    /// <summary>Whether the message fits into the lane, so that its publisher gains nothing by bypassing the lane.</summary>
     public bool FitsLane { get; set; }
 
-    /// <summary>What the request costs the publish queue's bound.</summary>
+    /// <summary>The bytes that the request takes of the publish budget.</summary>
     public long Charge { get; set; }
 
-    /// <summary>Why it is not to be sent any more; null where it is.</summary>
+    /// <summary>The reason why the message must not be sent any more; null if it may be sent.</summary>
     public Exception? EndedReason => this switch
     {
         { Marker: not null } => null,
@@ -75,7 +79,8 @@ internal sealed class PublishRequest(PublishRequestPool pool)
     public void SetLength(int bytes) => _length = bytes;
 
     /// <summary>
-    /// It is not sent: who waits for it is told, a marker is called, and the request goes back to the pool. Gives what it was charged.
+    /// Ends a request that is not sent: notifies a publisher that waits for it, calls a marker, and returns the request to the pool.
+    /// Returns the request's charge.
     /// </summary>
     public long Fail(Exception reason)
     {
@@ -87,7 +92,7 @@ internal sealed class PublishRequest(PublishRequestPool pool)
         return charge;
     }
 
-    /// <summary>Back to the pool. Who calls it must not touch the request again.</summary>
+    /// <summary>Returns the request to the pool. The caller must not use it after that.</summary>
     public void Recycle()
     {
         if (_rented is { } rented)

@@ -2,14 +2,14 @@ using System.Collections.Concurrent;
 
 namespace QuickSilver.Publishing;
 
-// The node's publish requests: rented by publishers, returned by the core thread. Bounded twice: in requests kept, and in
-// the bytes of their own buffers, of which there are never more than two queues' worth, however message sizes mix.
+// The publish requests of the node: publishers rent them, and the core thread returns them. Two limits apply: the number of requests kept,
+// and the bytes of their own buffers, which are never more than twice the publish queue, whatever the message sizes.
 internal sealed class PublishRequestPool(long publishQueueBytes)
 {
     public const int MaxKept = 1 << 14;
 
-    // A ring of slots once it has grown to what is in flight; it allocates nothing in the steady state.
-    // None before the first comes back: what goes through the lane alone needs neither.
+    // A queue that has grown to the number of requests in flight allocates nothing. Both queues are null until the first object is
+    // returned, because messages that go through the lane need none.
     private ConcurrentQueue<PublishRequest>? _free;
     private ConcurrentQueue<PublishWait>? _freeWaits;
     private readonly long _maxOwnBytes = 2 * publishQueueBytes;

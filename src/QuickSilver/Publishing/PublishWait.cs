@@ -2,9 +2,9 @@ using System.Threading.Tasks.Sources;
 
 namespace QuickSilver.Publishing;
 
-// A publisher that waits for room. Pooled when its call carries no cancellation token: then exactly one party completes
-// it and exactly one await consumes it. With a token it is used once, because a cancellation that is already under way
-// would otherwise hit the wait's next user.
+// A publisher that waits for room. It is pooled if its call has no cancellation token: then exactly one party completes it and exactly one
+// await consumes it. With a token it is used once, because a cancellation that is already in progress would otherwise affect the next user
+// of the object.
 internal sealed class PublishWait(PublishRequestPool? pool) : IValueTaskSource
 {
     private ManualResetValueTaskSourceCore<bool> _core = new() { RunContinuationsAsynchronously = true };
@@ -12,7 +12,7 @@ internal sealed class PublishWait(PublishRequestPool? pool) : IValueTaskSource
 
     public ValueTask Task => new(this, _core.Version);
 
-    /// <summary>The gate whose line holds the request, and the request; read by a cancellation under the gate's lock.</summary>
+    /// <summary>The gate whose line contains the request, and the request. A cancellation reads them under the gate's lock.</summary>
     public PublishGate? Gate { get; set; }
 
     public PublishRequest? Request { get; set; }
@@ -21,7 +21,9 @@ internal sealed class PublishWait(PublishRequestPool? pool) : IValueTaskSource
         _registration = cancellationToken.UnsafeRegister(
             static (state, token) => ((PublishWait)state!).OnCancelled(token), this);
 
-    /// <summary>By whoever took the request out of the line, outside or inside the gate's lock: continuations run elsewhere.</summary>
+    /// <summary>
+    /// Called by the thread that took the request out of the line, with or without the gate's lock. Continuations run on other threads.
+    /// </summary>
     public void Complete() => _core.SetResult(true);
 
     public void Fail(Exception exception) => _core.SetException(exception);

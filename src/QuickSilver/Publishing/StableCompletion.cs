@@ -2,8 +2,8 @@ using QuickSilver.Multicast;
 
 namespace QuickSilver.Publishing;
 
-// A publish call that completes when all hold the message. One object per call: whoever waits for a round trip through a
-// whole region can afford it.
+// A publish call that completes when the message is stable. One object per call is acceptable, because the call waits for a round trip
+// through a whole region anyway.
 internal sealed class StableCompletion : TaskCompletionSource, IStabilityObserver
 {
     private readonly PublishLatency _latency;
@@ -15,16 +15,17 @@ internal sealed class StableCompletion : TaskCompletionSource, IStabilityObserve
         _latency = latency;
     }
 
-    // The endpoint's list of those not yet stable; core thread only.
+    // Links of the endpoint's StableList; core thread only.
     internal StableCompletion? Next { get; set; }
     internal StableCompletion? Previous { get; set; }
     internal StableList? List { get; set; }
 
-    /// <summary>Ended before it was sent: the message is not sent at all.</summary>
+    /// <summary>Whether the call ended before the message was sent. The message is then not sent at all.</summary>
     public bool IsWithdrawn => Task.IsCompleted;
 
     /// <summary>
-    /// Waits until the caller gives up, or the node has ended and nobody is left to tell; goes on where NodeCore.ResumesInContext says.
+    /// Waits until the message is stable, the caller cancels, or the node ends and no result can come any more. Continues where
+    /// NodeCore.ResumesInContext specifies.
     /// </summary>
     public async Task WaitAsync(bool inContext, CancellationToken cancellationToken, CancellationToken ended)
     {
@@ -61,7 +62,7 @@ internal sealed class StableCompletion : TaskCompletionSource, IStabilityObserve
     }
 }
 
-// Those of one endpoint that were sent and are not yet stable. Core thread only.
+// The publish calls of one endpoint whose messages were sent and are not yet stable. Core thread only.
 internal sealed class StableList
 {
     private StableCompletion? _first;

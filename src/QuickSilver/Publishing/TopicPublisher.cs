@@ -4,29 +4,30 @@ using QuickSilver.Multicast;
 
 namespace QuickSilver.Publishing;
 
-// The core thread's side of publishing to one topic: hands requests to the topic's sender in order for as long as it has
-// room, and lets feeds fill what room is left. Publishes and feeds take turns at being first, so neither starves.
+// The core thread's side of publishing to one topic: passes requests to the topic's sender in order while it has room, and lets feeds fill
+// the room that is left. Requests and feeds are first in turn, so neither starves.
 //
-// Invariants: what waits here stands in the queue, and goes before all that stands behind its mark in the lane. While something waits, or
-// the sender has no room, no message goes straight.
+// Invariants: messages that wait here are in the queue, and are sent before all messages after their mark in the lane. While a message
+// waits or the sender has no room, no message is passed directly.
 internal sealed class TopicPublisher : SignalRequest, IRoomObserver
 {
-    // Messages handed down in one go: the core thread must come back to tokens and receives.
+    // The maximum number of messages that are passed to the sender at a time, because the core thread must return to tokens and received
+    // packets.
     private const int TurnMessages = 1024;
 
-    // What a message in its turn goes to: the sender, while nothing waits here. Set when one has gone by the long way, and taken
-    // away by whatever may come before the next.
+    // The sender to which a message from the lane is passed directly, while nothing waits here. Set when a message has taken the slow path,
+    // and cleared by everything that may have to precede the next message.
     private ITopicSender? _straight;
     private readonly PublishIntake _intake;
     private readonly NodeCounterCells _counterCells;
     private readonly PublishLatency _latency;
     private LatencyProbe? _probe;
-    // Null before the first feed.
+    // Null until the first feed is added.
     private FeedRotation? _feeds;
-    // Null before the first message that has to wait.
+    // Null until a message has to wait.
     private PublishQueue? _queue;
     private ITopicSender? _sender;
-    // What those are told that come after the sender was closed.
+    // The exception for requests that arrive after the sender was closed.
     private Exception? _closeReason;
     private bool _isBlocked;
     private bool _isPumping;
@@ -45,10 +46,10 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
 
     public PublishGate Gate { get; }
 
-    /// <summary>Told of a message that packet memory can never take: its bytes, and how many it could have.</summary>
+    /// <summary>Called for a message for which packet memory can never have room, with its size in bytes and the maximum.</summary>
     public Action<int, long>? Refused { get; init; }
 
-    /// <summary>What a message may have at most, as the topic's view is now.</summary>
+    /// <summary>The maximum size of a message with the topic's present view.</summary>
     public long MostBytes => _sender?.MostBytes ?? long.MaxValue;
 
     public bool HasSender => _sender is not null;
@@ -58,7 +59,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
     // The oldest message that waits here.
     private PublishRequest? First => _queue?.First;
 
-    /// <summary>The intake's note.</summary>
+    /// <summary>Whether the intake has the publisher in its list; used by the intake only.</summary>
     public bool IsAwaitingLane { get; set; }
 
     public void Open(ITopicSender sender)
@@ -70,7 +71,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         Pump();
     }
 
-    /// <summary>Closes the sender; what still waits fails, except markers, which are called.</summary>
+    /// <summary>Closes the sender. Requests that still wait fail; markers are called.</summary>
     public void Close(Exception reason)
     {
         _sender?.Close();
@@ -89,7 +90,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
 
     public void Remove(AttachedFeed feed) => _feeds?.Remove(feed);
 
-    /// <summary>Calls back when all that this topic was given until now is stable; at once without a sender.</summary>
+    /// <summary>Calls back when all messages that this topic has sent until now are stable; immediately if there is no sender.</summary>
     public void WhenStable(Action callback)
     {
         if (_sender is null)
@@ -102,7 +103,9 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         }
     }
 
-    /// <summary>Sends what may be sent. Nothing happens when called from within itself: the outer call goes on.</summary>
+    /// <summary>
+    /// Sends the messages that may be sent. A call from within this method has no effect, because the outer call continues.
+    /// </summary>
     public void Pump()
     {
         if (_isPumping || _isBlocked || _sender is not { } sender)
@@ -138,13 +141,13 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         }
     }
 
-    /// <summary>Whether messages wait here that are older than what stands first in the lane.</summary>
+    /// <summary>Whether messages wait here that are older than the first message in the lane.</summary>
     public bool IsQueued => First is { } first && first.Mark <= _intake.Lane.Next;
 
-    /// <summary>Whether the lane has passed the oldest request's mark.</summary>
+    /// <summary>Whether the lane has passed the oldest request's mark, or no request waits.</summary>
     public bool IsDue => First is null || IsQueued;
 
-    /// <summary>Whether a message could go now; if not, the intake is resumed when one can.</summary>
+    /// <summary>Whether a message could be sent now. If not, the intake is resumed when one can be sent.</summary>
     public bool AwaitRoom()
     {
         if (_sender is not { } sender)
@@ -160,18 +163,20 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         return !_isBlocked;
     }
 
-    // The sender had no room, and says when it has.
+    // The sender had no room, and calls OnRoom when it has.
     private void Block()
     {
         _isBlocked = true;
         _straight = null;
     }
 
-    /// <summary>Reads what a message that goes straight will, and does nothing.</summary>
+    /// <summary>Reads the data that a message on the direct path will read, to bring it into the cache, and has no other effect.</summary>
     public int Touch() => _straight?.Touch() ?? 0;
 
-    /// <summary>Sends the message that stands first in the lane, or drops it when nobody publishes any more. False: no room, or older
-    /// ones wait.</summary>
+    /// <summary>
+    /// Sends the first message of the lane, or drops it if the topic has no sender any more. False: there is no room, or older messages
+    /// wait.
+    /// </summary>
     public bool TrySendFromLane(in LaneMessage message)
     {
         if (_straight is { } straight && !_intake.HasInboxes)
@@ -198,7 +203,9 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         return true;
     }
 
-    /// <summary>Takes over what a feed that is detached had given and there was no room for: before all that waits in the lane.</summary>
+    /// <summary>
+    /// Takes over the message that a detached feed had kept because there was no room. It precedes all messages that wait in the lane.
+    /// </summary>
     public void TakeKept(PublishOrigin origin, ReadOnlySpan<byte> payload)
     {
         if (_sender is null)
@@ -212,7 +219,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         Pump();
     }
 
-    /// <summary>Takes over a message that is not the newest.</summary>
+    /// <summary>Takes over a message that may not be the newest.</summary>
     public void TakeOver(PublishRequest request)
     {
         Gate.Charge(request.Charge);
@@ -221,7 +228,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         Gate.SetQueued(true);
     }
 
-    // What was pushed before the message in the lane that is on turn goes before it.
+    // Sends the requests that were pushed before the first message in the lane.
     private bool TryCatchUp()
     {
         TakeInbox();
@@ -241,7 +248,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
 
     protected override void OnSignal() => Pump();
 
-    /// <summary>The gate's inbox was filled.</summary>
+    /// <summary>Called when the gate's inbox has requests.</summary>
     public void OnInbox()
     {
         TakeInbox();
@@ -254,7 +261,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         Pump();
         if (First is { } first && first.Mark > _intake.Lane.Next)
         {
-            // The lane may stand for another topic, and would not look by itself.
+            // The lane may be stopped by another topic, and would not check this request by itself.
             _intake.Drain();
         }
     }
@@ -330,7 +337,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
     {
         if (request.Stable is { } stable)
         {
-            // Joins the list first: a message without subscribers is stable before TrySend returns.
+            // Added to the list first, because a message without subscribers is stable before TrySend returns.
             stable.Begin(Environment.Now);
             request.Origin!.Unstable.Add(stable);
             if (sender.TrySend(request.Payload, stable) < 0)
@@ -356,7 +363,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
 
     private bool TrySend(ITopicSender sender, ReadOnlySpan<byte> payload)
     {
-        // The latency first, which all topics share and which is at hand.
+        // The latency is checked first, because all topics share it and it is in the cache.
         var probe = _latency.IsWatched ? (_probe ??= new LatencyProbe(_latency)).TryBegin() : null;
         if (sender.TrySend(payload, probe) >= 0)
         {
@@ -371,7 +378,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
 
         if (IsImpossible(sender, payload.Length))
         {
-            // It was accepted before the topic came to lie in so many regions: it is lost, and that is told.
+            // It was accepted before the topic had so many regions: it is lost, and the loss is reported.
             return true;
         }
 
@@ -379,7 +386,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         return false;
     }
 
-    // No room: whether there never will be.
+    // Called when there is no room: whether there never will be.
     private bool IsImpossible(ITopicSender sender, int bytes)
     {
         if (bytes <= sender.MostBytes)
@@ -409,7 +416,8 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
     }
 
     /// <summary>
-    /// Lets go of what a cancelled endpoint had queued. So does a blocked topic: its publishers' room must not wait for the network.
+    /// Drops the queued messages of an ended endpoint, even if the topic is blocked, because the room of its publishers must not wait for
+    /// the network.
     /// </summary>
     public void OnEndpointEnded()
     {
