@@ -3,7 +3,8 @@ using QuickSilver.Publishing;
 
 namespace QuickSilver.Endpoints;
 
-// A topic as its endpoints know it: what they share, and whom they tell. Core thread only, where nothing else is said.
+// The topic's interface for its endpoints: the parts that they share, and the calls by which they report. Core thread only, unless stated
+// otherwise.
 internal abstract class EndpointTopic(INodeEnvironment environment, string name) : SignalRequest(environment)
 {
     private long _mostBytes = long.MaxValue;
@@ -13,34 +14,36 @@ internal abstract class EndpointTopic(INodeEnvironment environment, string name)
 
     public string Name { get; } = name;
 
-    /// <summary>Made on the core thread, when the first endpoint comes that publishes.</summary>
+    /// <summary>Created on the core thread, with the first endpoint that publishes.</summary>
     public abstract TopicPublisher Publisher { get; }
 
-    /// <summary>From any thread: what a message may have at most, as the topic's last view was.</summary>
+    /// <summary>From any thread: the maximum size of a message, according to the topic's last view.</summary>
     public long MostBytes
     {
         get => Volatile.Read(ref _mostBytes);
         protected set => Volatile.Write(ref _mostBytes, value);
     }
 
-    /// <summary>From any thread: subscribers in the last view.</summary>
+    /// <summary>From any thread: the number of subscribers in the last view.</summary>
     public int Subscribers
     {
         get => Volatile.Read(ref _subscribers);
         protected set => Volatile.Write(ref _subscribers, value);
     }
 
-    /// <summary>From any thread: a reader that refused a message has room.</summary>
+    /// <summary>From any thread: called when a reader that refused a message has room.</summary>
     public void Resume() => Signal();
 
-    /// <summary>From any thread.</summary>
+    /// <summary>Waits for subscribers. From any thread.</summary>
     public abstract Task WaitForSubscribersAsync(TopicEndpoint endpoint, int count, CancellationToken cancellationToken);
 
     public abstract void Leave(TopicEndpoint endpoint);
 
     public abstract void OnEndpointEnded(TopicEndpoint endpoint, Exception reason);
 
-    /// <summary>The endpoint's reader has had no room for as long as it may: the topic goes on without it.</summary>
+    /// <summary>
+    /// Called when the endpoint's reader has had no room for as long as allowed: the topic continues without the endpoint.
+    /// </summary>
     public abstract void OnReaderTooSlow(TopicEndpoint endpoint);
 
     public abstract void OnHandlerFault(Exception exception, NodeId sender, long sequence);

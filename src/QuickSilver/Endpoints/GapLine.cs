@@ -2,12 +2,13 @@ using System.Runtime.InteropServices;
 
 namespace QuickSilver.Endpoints;
 
-// The gap notices that a reader was not yet told, each with the position in the stream of messages before which it belongs,
-// in order of position. Adjoining ranges of one sender are one notice, so there are at most a few per sender, however many
-// messages were dropped. Not thread-safe: the ring's lock guards it.
+// The gap notices that the reader has not received yet, each with the position of the message before which it belongs, in order of
+// position. Adjacent ranges of one sender are one notice, so there are at most a few per sender, however many messages were dropped. Not
+// thread-safe: the ring's lock guards it.
 internal sealed class GapLine
 {
-    // Past this many notices, dropped ranges of one sender are joined whatever lies between: all of it is missing too.
+    // With this many notices, dropped ranges of one sender are joined even if they are not adjacent, because all messages between them are
+    // missing too.
     private const int ManyNotices = 1024;
 
     private readonly List<Entry> _notices = [];
@@ -18,7 +19,7 @@ internal sealed class GapLine
     /// <summary>The position of the first message that a notice precedes.</summary>
     public long Position => IsEmpty ? long.MaxValue : _notices[_first].Position;
 
-    /// <summary>A gap that comes after all that is in the stream, which ends before <paramref name="position"/>.</summary>
+    /// <summary>Adds a gap after all messages of the ring, which ends before <paramref name="position"/>.</summary>
     public void Append(long position, in GapNotice gap)
     {
         var notices = CollectionsMarshal.AsSpan(_notices);
@@ -33,7 +34,10 @@ internal sealed class GapLine
         Insert(_notices.Count, position, gap);
     }
 
-    /// <summary>The message at <paramref name="head"/>, the stream's oldest, was dropped: its gap precedes all that is left.</summary>
+    /// <summary>
+    /// Adds the gap of the ring's oldest message, which was at <paramref name="head"/> and was dropped. The gap precedes all messages that
+    /// are left.
+    /// </summary>
     public void Drop(long head, in GapNotice gap)
     {
         var notices = CollectionsMarshal.AsSpan(_notices);
@@ -55,7 +59,7 @@ internal sealed class GapLine
         Insert(end, head, gap);
     }
 
-    /// <summary>Messages are about to be put back before this position, which all notices come after.</summary>
+    /// <summary>Called before messages are put back before this position: all notices come after them.</summary>
     public void MoveBehind(long position)
     {
         foreach (ref var notice in CollectionsMarshal.AsSpan(_notices)[_first..])
@@ -64,7 +68,7 @@ internal sealed class GapLine
         }
     }
 
-    /// <summary>The next notice that belongs before the message at <paramref name="position"/>.</summary>
+    /// <summary>Takes the next notice that belongs before the message at <paramref name="position"/>.</summary>
     public bool TryTake(long position, out GapNotice gap)
     {
         if (IsEmpty || _notices[_first].Position > position)

@@ -1,7 +1,7 @@
 namespace QuickSilver.Endpoints;
 
-// What an endpoint buffered before its first handlers came, on its way to them: messages and gaps in the order in which they
-// came. Filled by whoever attaches the handlers, delivered once by the core thread.
+// The messages and gaps that an endpoint buffered before its first handlers were attached, in the order of arrival. The thread that
+// attaches the handlers fills it, and the core thread delivers it once.
 internal sealed class HandlerBacklog<T>(HandlerEndpoint<T>[] handlers)
 {
     private readonly List<Entry> _entries = [];
@@ -10,7 +10,7 @@ internal sealed class HandlerBacklog<T>(HandlerEndpoint<T>[] handlers)
 
     public void Add(in GapNotice gap) => _entries.Add(new Entry(default, gap, IsGap: true));
 
-    /// <summary>Core thread. Goes on while the endpoint is in use: one of the messages may make a handler cancel it.</summary>
+    /// <summary>Core thread. Delivers while the endpoint is in use: a handler may cancel it in the middle.</summary>
     public void Deliver(TopicEndpoint endpoint)
     {
         foreach (var entry in _entries)

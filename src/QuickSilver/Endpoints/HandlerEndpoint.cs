@@ -4,12 +4,12 @@ using QuickSilver.Serialization;
 
 namespace QuickSilver.Endpoints;
 
-// A handler on the core thread: the shortest way a message can take. What it throws is counted and logged by the endpoint,
-// never seen by the protocol.
+// A handler on the core thread: the shortest path of a message. The endpoint counts and logs exceptions of the handler; the protocol never
+// sees them.
 //
-// While it is the endpoint's one consumer, and the endpoint the topic's one, messages come here straight from their sender's
-// order: with thousands of topics, what a message has to look at on its way costs more than what is done with it. So what it
-// needs of the endpoint it has itself.
+// While it is the endpoint's only consumer, and the endpoint is the topic's only one, messages come here directly from their sender's
+// SenderOrder. With thousands of topics, the objects that a message must read on its way cost more than its processing. The handler
+// therefore has its own copies of what it needs of the endpoint.
 internal sealed class HandlerEndpoint<T>(
     MessageHandler<T> handler, Action<GapNotice>? onGap, TopicEndpoint<T> endpoint, IPayloadCodec<T> codec) : IDirectSink, IDisposable
 {
@@ -46,10 +46,12 @@ internal sealed class HandlerEndpoint<T>(
         }
     }
 
-    /// <summary>Reads what <see cref="TryTake"/> and the handler will first, and does nothing.</summary>
+    /// <summary>
+    /// Reads the data that <see cref="TryTake"/> and the handler will read first, to bring it into the cache, and has no other effect.
+    /// </summary>
     public int Touch() => _isAlone && handler.Target is { } target && target.GetType() == typeof(object) ? 1 : 0;
 
-    /// <summary>Under the endpoint's lock: whether messages may come straight.</summary>
+    /// <summary>Sets whether messages may come here directly. Under the endpoint's lock.</summary>
     public void SetAlone(bool isAlone) => _isAlone = isAlone;
 
     public void Tell(in GapNotice gap)

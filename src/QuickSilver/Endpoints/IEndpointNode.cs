@@ -4,17 +4,17 @@ using QuickSilver.Publishing;
 
 namespace QuickSilver.Endpoints;
 
-// A node as its endpoints know it. From any thread, except the counters, which the core thread writes.
+// The node's interface for its endpoints. Can be used from any thread, except the counters, which the core thread writes.
 internal interface IEndpointNode
 {
     INodeEnvironment Environment { get; }
 
-    /// <summary>For limits on what waits for the core thread.</summary>
+    /// <summary>The time provider for limits on waits for the core thread.</summary>
     TimeProvider OutsideTime { get; }
 
     TaskCreationOptions Completions { get; }
 
-    /// <summary>For every await of the node's own, asked anew each time.</summary>
+    /// <summary>Whether awaits of the node's own code continue in the caller's context. Read again for each await.</summary>
     bool ResumesInContext { get; }
 
     NodeCounterCells CounterCells { get; }
@@ -25,12 +25,12 @@ internal interface IEndpointNode
 
     PublishLatency Latency { get; }
 
-    /// <summary>Those that must end with the node.</summary>
+    /// <summary>The endpoints that must end with the node.</summary>
     EndpointRegistry EndpointRegistry { get; }
 
-    /// <summary>Cancelled when the core thread runs no more.</summary>
+    /// <summary>Cancelled when the core thread has ended.</summary>
     CancellationToken Ended { get; }
 
-    /// <summary>Does this on the core thread, after what was handed to it before.</summary>
+    /// <summary>Runs the action on the core thread, after the actions that were passed to it before.</summary>
     void Run(Action action);
 }

@@ -3,7 +3,7 @@ using System.Threading.Tasks.Sources;
 
 namespace QuickSilver.Endpoints;
 
-// The stream that a reader walks. Making one costs nothing yet; walking it takes the endpoint's one reader's place.
+// The message stream of a reader. Creating it costs nothing; enumerating it makes the caller the endpoint's only reader.
 internal sealed class ReaderEndpoint<T>(ReaderRing<T> ring, CancellationToken cancellationToken, Action<GapNotice>? onGap)
     : IAsyncEnumerable<Message<T>>
 {
@@ -18,7 +18,7 @@ internal sealed class ReaderEndpoint<T>(ReaderRing<T> ring, CancellationToken ca
         return new Enumerator(ring, cancellationToken, token, onGap);
     }
 
-    // Its own value task source for the wait, so that a reader allocates nothing per message, whether it waits or not.
+    // The enumerator is its own value task source for the wait, so a reader allocates nothing per message, whether it waits or not.
     private sealed class Enumerator : IAsyncEnumerator<Message<T>>, IValueTaskSource, IRingWaiter
     {
         private readonly ReaderRing<T> _ring;
@@ -50,7 +50,7 @@ internal sealed class ReaderEndpoint<T>(ReaderRing<T> ring, CancellationToken ca
                 return ValueTask.FromCanceled<bool>(_first.IsCancellationRequested ? _first : _second);
             }
 
-            // The source is made ready before the ring may know of it: a wake may come at once.
+            // The source is reset before the ring knows of it, because a wake may come at once.
             _core.Reset();
             var step = _ring.Take(this, out _current, out var gap);
             return step == RingTake.Message ? new ValueTask<bool>(true) : MoveNextSlowAsync(step, gap);
@@ -79,7 +79,7 @@ internal sealed class ReaderEndpoint<T>(ReaderRing<T> ring, CancellationToken ca
             Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
             _core.OnCompleted(continuation, state, token, flags);
 
-        // Awaits in the caller's context, so that gap notices are told where messages are read.
+        // Awaits in the caller's context, so that gap notices are reported where messages are read.
         [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
         private async ValueTask<bool> MoveNextSlowAsync(RingTake step, GapNotice gap)
         {
@@ -109,7 +109,7 @@ internal sealed class ReaderEndpoint<T>(ReaderRing<T> ring, CancellationToken ca
         private ValueTask AwaitWake()
         {
             var wake = new ValueTask(this, _core.Version);
-            // A cancellation before the ring knew of this wait could not take it back: look again.
+            // A cancellation before the ring knew of this wait could not cancel it, so check again.
             if (_first.IsCancellationRequested || _second.IsCancellationRequested)
             {
                 OnCancelled();

@@ -5,29 +5,29 @@ namespace QuickSilver.Endpoints;
 
 // The bounded buffer between the core thread and one reader.
 //
-// A lock guards it although the core thread takes it: dropping the oldest makes the core thread a second consumer, and a
-// gap notice must stand exactly between the messages that it parts. It is held for some tens of nanoseconds and nothing
-// is called within it; wakes and resumptions happen after it is left. While there are handlers and no reader the core thread sees
-// so without it, and leaves it alone. An idle topic has the lock and nothing else (Contents).
+// A lock guards it although the core thread takes it too: when the core thread drops the oldest message it is a second consumer, and a gap
+// notice must be exactly between the messages that it separates. The lock is held for some tens of nanoseconds, and no other code is called
+// under it; wakes and continuations run after it is released. While there are handlers and no reader, the core thread sees that without the
+// lock and does not use the ring. A ring without messages or a reader has the lock and nothing else (Contents).
 //
-// What comes first, a reader or a handler, claims the ring. Until then all that is delivered is buffered here and nowhere else;
-// a handler that comes first is handed it as a backlog, and the ring is off until a reader comes. The claim is made under
-// the lock that adds, so that each message lies either in what is handed over or behind it.
+// The first reader or handler claims the ring. Until then, all messages are buffered here and nowhere else. A handler that comes first gets
+// them as a backlog, and the ring is off until a reader comes. The claim is made under the lock that guards additions, so each message is
+// either in the backlog or after it.
 //
-// The reader takes several messages at one go (RingBatch), so that it comes for the lock once for all of them.
+// The reader takes several messages at once (RingBatch), so that it takes the lock once for all of them.
 //
-// Byte payloads lie in buffers that belong to the slots. Taking messages swaps their buffers with those of the messages
-// taken before, so a message's bytes are the reader's until it asks for the next one, and nothing is allocated.
+// The buffers of byte payloads belong to the slots. When messages are taken, their buffers are swapped with those of the messages taken
+// before. The bytes of a message therefore belong to the reader until it asks for the next message, and nothing is allocated.
 internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 {
-    // The bound in bytes, so that a reader of large messages does not hold a thousand of them. One message always fits.
+    // The limit in bytes, so that a reader of large messages does not hold a thousand of them. One message always fits.
     public const long MaxBytes = 64L << 20;
 
-    /// <summary>Returned by Add in place of a count.</summary>
+    /// <summary>Returned by Add instead of a count.</summary>
     public const int WasClaimed = -1;
 
     private readonly Lock _lock = new();
-    // Null before there is anything to buffer or to read.
+    // Null until there is something to buffer or read.
     private Contents? _contents;
     private IRingWaiter? _waiter;
     private Exception? _error;
@@ -52,22 +52,24 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         }
     }
 
-    /// <summary>Core thread. False only under the policy Wait while someone reads: the senders are to wait.</summary>
+    /// <summary>Core thread. False only with the policy Wait and a reader: the senders must then wait.</summary>
     public bool CanAccept(int payloadBytes) => policy != SlowReaderPolicy.Wait || !_hasReader
         || _contents!.HadRoom(payloadBytes) || HasRoom(payloadBytes);
 
-    /// <summary>Any thread: whether a reader or a handler has come. Once true, always true.</summary>
+    /// <summary>Any thread: whether a reader or a handler has been attached. Never changes back to false.</summary>
     public bool IsClaimed => _isClaimed;
 
-    /// <summary>Any thread: the first handlers have not had yet what was buffered before they came.</summary>
+    /// <summary>
+    /// Any thread: whether the first handlers have not yet received the messages that were buffered before they were attached.
+    /// </summary>
     public bool OwesBacklog => _backlog is not null;
 
-    /// <summary>Any thread: nothing is buffered: handlers have come and no reader.</summary>
+    /// <summary>Any thread: whether nothing is buffered, because there are handlers and no reader.</summary>
     public bool IsOff => _isOff;
 
     /// <summary>
-    /// Core thread: adds a message, or what the policy says instead. Returns how many were dropped. A caller that takes the
-    /// ring for unclaimed and is wrong gets WasClaimed, and nothing is done: handlers, if there are any, are served first.
+    /// Core thread: adds a message, or applies the policy. Returns how many messages were dropped. If <paramref name="isClaimed"/> is false
+    /// and the ring is claimed, returns WasClaimed and does nothing: handlers, if there are any, must be served first.
     /// </summary>
     public int Add(in Message<T> message, int payloadBytes, bool isClaimed = true)
     {
@@ -94,7 +96,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         return dropped;
     }
 
-    /// <summary>Core thread: as Add, for a payload of bytes, which are copied into the slot's buffer.</summary>
+    /// <summary>Core thread: like Add, for a byte payload, which is copied into the slot's buffer.</summary>
     public int AddBytes(ReadOnlySpan<byte> payload, NodeId sender, long sequence, bool isClaimed = true)
     {
         IRingWaiter? waiter;
@@ -124,7 +126,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         return dropped;
     }
 
-    /// <summary>Core thread: a gap after all messages so far. False as Add returns WasClaimed.</summary>
+    /// <summary>Core thread: adds a gap after all messages so far. False in the case in which Add returns WasClaimed.</summary>
     public bool TryAddGap(in GapNotice gap, bool isClaimed = true)
     {
         IRingWaiter? waiter;
@@ -149,7 +151,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         return true;
     }
 
-    /// <summary>Any thread: no more will come. What is buffered can still be read, unless it is discarded.</summary>
+    /// <summary>Any thread: no more messages will be added. Buffered messages can still be read, unless they are discarded.</summary>
     public void End(Exception? error, bool discard)
     {
         IRingWaiter? waiter;
@@ -157,7 +159,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         {
             if (discard)
             {
-                // What the reader has taken already is its own to drop.
+                // The reader drops the messages that it has already taken.
                 _isDiscarded = true;
                 _contents?.Clear();
                 _backlog = null;
@@ -177,8 +179,8 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     }
 
     /// <summary>
-    /// Handlers come, already attached. The first to come are owed what is buffered, and nothing is buffered until a reader
-    /// comes: a copy of every message for no one. True when there is a backlog to deliver to them.
+    /// Called when handlers were attached. The first ones get the buffered messages, and nothing is buffered from then on until a reader
+    /// comes, because no reader would need the copies. True if there is a backlog to deliver to them.
     /// </summary>
     public bool TryClaim(HandlerEndpoint<T>[] handlers)
     {
@@ -189,7 +191,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
                 return false;
             }
 
-            // Before the claim can be seen: whoever sees it serves the backlog first.
+            // Set before the claim becomes visible: a thread that sees the claim delivers the backlog first.
             _backlog = IsEmpty ? null : TakeAll(handlers);
             _isOff = true;
             _isClaimed = true;
@@ -197,7 +199,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         }
     }
 
-    /// <summary>Core thread: what is owed to the first handlers; null when nothing is, or no more.</summary>
+    /// <summary>Core thread: takes the backlog of the first handlers; null if there is none, or it was already taken.</summary>
     public HandlerBacklog<T>? TakeBacklog()
     {
         if (_backlog is null)
@@ -213,7 +215,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         }
     }
 
-    /// <summary>A reader comes; false when there is one.</summary>
+    /// <summary>Attaches a reader. False if there already is one.</summary>
     public bool TryAttach()
     {
         lock (_lock)
@@ -243,7 +245,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             }
             else
             {
-                // What was dropped since came after what goes back; its place went with it.
+                // Messages that were dropped since came after those that are put back, which take over their positions.
                 _contents!.Gaps.MoveBehind(_contents.Slots.Head);
                 _contents.Batch.PutBack(_contents.Slots);
             }
@@ -255,7 +257,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         SignalRoomIfWanted();
     }
 
-    /// <summary>The reader's next step. On Wait, the waiter will be woken once, unless it takes itself back.</summary>
+    /// <summary>The reader's next step. If it is Wait, the waiter will be woken once, unless the wait is cancelled.</summary>
     public RingTake Take(IRingWaiter waiter, out Message<T> message, out GapNotice gap)
     {
         gap = default;
@@ -291,7 +293,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         return taken;
     }
 
-    /// <summary>Takes a waiter back; false when it is being woken already.</summary>
+    /// <summary>Cancels a wait. False if the waiter is already being woken.</summary>
     public bool TryCancelWait(IRingWaiter waiter)
     {
         lock (_lock)
@@ -320,7 +322,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         }
     }
 
-    // Under the lock, before anything is buffered or read.
+    // Called under the lock before anything is buffered or read.
     [MemberNotNull(nameof(_contents))]
     private void Prepare() => _contents ??= new Contents(capacity);
 
@@ -343,7 +345,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
 
         if (_contents.Slots.Count > 0)
         {
-            // No further than the next gap: it is told between the messages that it parts.
+            // Not beyond the next gap, which is reported between the messages that it separates.
             _contents.Batch.Refill(_contents.Slots, _contents.Gaps.Position);
             return RingTake.Message;
         }
@@ -366,7 +368,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         }
 
         Prepare();
-        // Under Wait a message beyond the capacity is one that was let in just before the reader came.
+        // With the policy Wait, a message beyond the capacity was admitted just before the reader came.
         if (_hasReader && policy == SlowReaderPolicy.Wait)
         {
             return true;
@@ -403,7 +405,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         slots.RemoveOldest();
     }
 
-    // The buffers of byte payloads go with their messages: the handlers' time with them is not the ring's to know.
+    // The buffers of byte payloads are handed over with their messages, because the ring does not know how long the handlers use them.
     private HandlerBacklog<T> TakeAll(HandlerEndpoint<T>[] handlers)
     {
         var backlog = new HandlerBacklog<T>(handlers);
@@ -447,10 +449,10 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         }
     }
 
-    // What is buffered, and what the reader has taken.
+    // The buffered messages, and those that the reader has taken.
     private sealed class Contents(int capacity)
     {
-        // The core thread's own: what had room when it last added. Nobody else adds, so there is no less by now.
+        // Used by the core thread only: the room after its last addition. No other thread adds, so there is no less room now.
         private long _roomMessages;
         private long _roomBytes;
 

@@ -1,10 +1,10 @@
 namespace QuickSilver.Endpoints;
 
-// What a reader has taken out of its ring at one go, to walk it without the ring's lock. Used by the reader alone, but for
-// Refill, PutBack and Settle, which move messages between here and the slots, or forget them, under that lock.
+// The messages that a reader has taken out of its ring at once, to read them without the ring's lock. Only the reader uses it, except that
+// Refill, PutBack and Settle, which move messages between the batch and the slots or remove them, are called under that lock.
 //
-// All but the first message of a batch still count as waiting until the reader comes for the next batch, so that the ring's
-// bounds hold for both together; a batch is a small part of them.
+// All messages of a batch except the first still count as waiting until the reader fetches the next batch, so that the limits of the ring
+// hold for both together. A batch is a small part of them.
 internal sealed class RingBatch<T>(int capacity)
 {
     private const int MaxMessages = 32;
@@ -14,7 +14,7 @@ internal sealed class RingBatch<T>(int capacity)
     private int _next;
     private int _count;
 
-    /// <summary>Messages that still count as waiting; under the ring's lock.</summary>
+    /// <summary>The number of messages that still count as waiting; under the ring's lock.</summary>
     public int Waiting { get; private set; }
 
     /// <summary>Their payload bytes.</summary>
@@ -34,7 +34,7 @@ internal sealed class RingBatch<T>(int capacity)
         return true;
     }
 
-    /// <summary>The reader is done with all it had, its last message included, or is to have no more of it.</summary>
+    /// <summary>Called when the reader has finished with all messages of the batch, or must get no more of it.</summary>
     public void Settle()
     {
         for (int i = 0; i < _count; i++)
@@ -49,7 +49,9 @@ internal sealed class RingBatch<T>(int capacity)
         WaitingBytes = 0;
     }
 
-    /// <summary>Takes the oldest messages, of which there is one at least, up to a position. Buffers change places.</summary>
+    /// <summary>
+    /// Takes the oldest messages, of which there must be at least one, up to a position. Buffers are swapped with those of the slots.
+    /// </summary>
     public void Refill(RingSlots<T> slots, long end)
     {
         Settle();
@@ -74,7 +76,7 @@ internal sealed class RingBatch<T>(int capacity)
         WaitingBytes = bytes - _taken[0].Bytes;
     }
 
-    /// <summary>The reader leaves: what it has not read waits for the next one.</summary>
+    /// <summary>Called when the reader leaves: messages that it has not read are put back for the next reader.</summary>
     public void PutBack(RingSlots<T> slots)
     {
         while (_count > _next)

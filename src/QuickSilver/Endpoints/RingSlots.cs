@@ -1,12 +1,12 @@
 namespace QuickSilver.Endpoints;
 
-// The places of a reader's buffer. Positions count messages from the start; a slot is a position modulo the array's length,
-// and the array grows only as it is needed. Not thread-safe: the ring's lock guards it.
+// The slots of a reader's buffer. Positions count messages from the start. A slot's index is a position modulo the length of the array,
+// which grows only when needed. Not thread-safe: the ring's lock guards it.
 internal sealed class RingSlots<T>
 {
     private const int FirstSlots = 16;
 
-    // None until a message comes: most endpoints have a handler, and buffer nothing.
+    // Empty until the first message, because most endpoints have a handler and buffer nothing.
     private Slot[] _slots = [];
 
     /// <summary>The position of the oldest message.</summary>
@@ -15,15 +15,15 @@ internal sealed class RingSlots<T>
     /// <summary>The position that the next message will have.</summary>
     public long Tail { get; private set; }
 
-    /// <summary>Payload bytes in all slots.</summary>
+    /// <summary>The payload bytes in all slots.</summary>
     public long Bytes { get; private set; }
 
     public long Count => Tail - Head;
 
-    /// <summary>The oldest message's slot; there must be one.</summary>
+    /// <summary>The slot of the oldest message, which must exist.</summary>
     public ref Slot Oldest => ref _slots[Head & (_slots.Length - 1)];
 
-    /// <summary>The place for one more message, with whatever buffer it has.</summary>
+    /// <summary>Adds a slot at the end, which keeps the buffer that it has.</summary>
     public ref Slot Append(int payloadBytes)
     {
         if (Count == _slots.Length)
@@ -37,7 +37,7 @@ internal sealed class RingSlots<T>
         return ref slot;
     }
 
-    /// <summary>The place for a message before all others, which was here before; with whatever buffer it has.</summary>
+    /// <summary>Adds a slot before all others, for a message that was here before. The slot keeps the buffer that it has.</summary>
     public ref Slot Prepend(int payloadBytes)
     {
         if (Count == _slots.Length)
@@ -51,7 +51,7 @@ internal sealed class RingSlots<T>
         return ref slot;
     }
 
-    /// <summary>The oldest message is no longer here; its slot keeps its buffer.</summary>
+    /// <summary>Removes the oldest message. Its slot keeps its buffer.</summary>
     public void RemoveOldest()
     {
         ref var slot = ref Oldest;
@@ -60,7 +60,7 @@ internal sealed class RingSlots<T>
         Head++;
     }
 
-    /// <summary>Forgets all messages, and large buffers with them.</summary>
+    /// <summary>Removes all messages, and large buffers with them.</summary>
     public void Clear()
     {
         while (Count > 0)
@@ -70,7 +70,7 @@ internal sealed class RingSlots<T>
         }
     }
 
-    /// <summary>Lets go of all buffers: the messages that lay in them went elsewhere.</summary>
+    /// <summary>Releases all buffers, because the messages in them were handed over.</summary>
     public void Renew() => _slots = [];
 
     private void Grow()

@@ -4,18 +4,18 @@ internal enum RingTake
 {
     Message,
     Gap,
-    // Nothing now; the waiter will be woken.
+    // Nothing is there now; the waiter will be woken.
     Wait,
     Ended,
 }
 
-// Told on the reader's thread, outside the ring's lock.
+// Called on the reader's thread, outside the ring's lock.
 internal interface IRingOwner
 {
-    /// <summary>A refused message may come again.</summary>
+    /// <summary>Called when a refused message may be offered again.</summary>
     void OnRoom();
 
-    /// <summary>A reader has come, and is buffered for.</summary>
+    /// <summary>Called when a reader was attached and messages are buffered for it.</summary>
     void OnReader();
 }
 

@@ -3,7 +3,7 @@ using System.Numerics;
 
 namespace QuickSilver.Endpoints;
 
-// Where the bytes of a buffered payload lie: small buffers stay with their slots, large ones are rented for one message.
+// The memory of a buffered payload: a small buffer stays with its slot, a large one is rented for one message.
 internal static class SlotBuffer
 {
     private const int MaxKeptBytes = 4 << 10;

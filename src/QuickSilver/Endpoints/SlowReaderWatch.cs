@@ -3,7 +3,8 @@ using QuickSilver.Core.Environment;
 
 namespace QuickSilver.Endpoints;
 
-// Ends an endpoint whose reader has had no room, and so has held its topic's senders back, for as long as its options allow. Core thread.
+// Ends an endpoint whose reader has had no room, and has therefore stopped its topic's senders, for as long as its options allow. Core
+// thread.
 internal sealed class SlowReaderWatch
 {
     private readonly INodeEnvironment _environment;
@@ -18,7 +19,7 @@ internal sealed class SlowReaderWatch
 
     public TimeSpan Limit { get; }
 
-    /// <summary>The endpoint has no room for a message.</summary>
+    /// <summary>Called when the endpoint has no room for a message.</summary>
     public void OnRefused()
     {
         if (!_alarm.IsPending)
@@ -27,6 +28,6 @@ internal sealed class SlowReaderWatch
         }
     }
 
-    /// <summary>It has room, or is no more.</summary>
+    /// <summary>Called when the endpoint has room, or has ended.</summary>
     public void OnRoom() => _environment.Cancel(_alarm);
 }

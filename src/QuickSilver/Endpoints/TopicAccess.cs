@@ -1,6 +1,6 @@
 namespace QuickSilver.Endpoints;
 
-// Which half of a topic an endpoint was opened for. The values are those of the role that the membership service is asked for.
+// The half of a topic for which an endpoint was opened. The values are those of the role that is requested from the membership service.
 [Flags]
 internal enum TopicAccess
 {

@@ -4,8 +4,8 @@ using QuickSilver.Publishing;
 
 namespace QuickSilver.Endpoints;
 
-// The typed endpoint, publishing half, and the three verbs: drain waits for what was accepted, cancel drops it, dispose
-// drains for a moment and leaves. Each comes back within its limit even when a handler blocks the core thread.
+// The publishing half of the typed endpoint, and the three ways to end it: drain waits until accepted messages are stable, cancel drops
+// them, and dispose drains for a moment and leaves the topic. Each returns within its limit even if a handler blocks the core thread.
 internal sealed partial class TopicEndpoint<T>
 {
     private static readonly TimeSpan DrainLimit = TimeSpan.FromSeconds(1);
@@ -85,8 +85,8 @@ internal sealed partial class TopicEndpoint<T>
     }
 
     /// <summary>
-    /// Ends this endpoint when its node has ended, whatever its core thread does: nobody waits for ever for a thread that a
-    /// handler blocks. Once, before the endpoint is given to its user.
+    /// Registers this endpoint to end when its node has ended, so that no caller waits forever for a core thread that a handler blocks.
+    /// Called once, before the application gets the endpoint.
     /// </summary>
     public void EndWithNode() => Topic.Node.EndpointRegistry.Add(this);
 
@@ -150,9 +150,9 @@ internal sealed partial class TopicEndpoint<T>
         return default;
     }
 
-    // Whoever ends the endpoint says so first, looks then at HasPublished, and sends a marker after what is in the lane and at the
-    // gate by then. So a message that is there while the endpoint is still open, after a full fence, goes before the marker: it is
-    // drained. One that came later may be dropped, and its publisher must not take it for accepted.
+    // A thread that ends the endpoint first changes the state, then reads HasPublished, and then sends a marker after the messages that are
+    // in the lane and at the gate by then. A message that is there while the endpoint is still open, after a full fence, therefore precedes
+    // the marker and is drained. A later message may be dropped, so its publisher must get an exception.
     private void CheckStillOpen()
     {
         if (State != EndpointState.Open)
@@ -161,7 +161,7 @@ internal sealed partial class TopicEndpoint<T>
         }
     }
 
-    // The way of most messages: encoded where the core thread reads it.
+    // The path of most messages: they are encoded where the core thread reads them.
     private bool TryPublishInLane(in T value)
     {
         CheckPublishes();
@@ -170,11 +170,11 @@ internal sealed partial class TopicEndpoint<T>
             return false;
         }
 
-        // Room in the lane is cheap: what is claimed and not written is never touched.
+        // Claiming too much room in the lane is cheap: bytes that are claimed and not written are never touched.
         int size;
         try
         {
-            // A size below 0 is one too large, too: past the lane the codec is blamed for it.
+            // A negative size counts as too large. The path outside the lane reports it as an error of the codec.
             size = _codec.GetMaxSize(value);
             if ((uint)size > (uint)_lane.MaxPayloadBytes)
             {
@@ -201,7 +201,7 @@ internal sealed partial class TopicEndpoint<T>
             throw;
         }
 
-        // Before the commit, which is the fence that CheckStillOpen needs.
+        // Set before the commit, which is the fence that CheckStillOpen needs.
         if (!HasPublished)
         {
             HasPublished = true;
@@ -253,7 +253,7 @@ internal sealed partial class TopicEndpoint<T>
         return request;
     }
 
-    // No room: the only place of the publish path that takes a lock. Allocates nothing when there is no token to watch.
+    // There is no room. This is the only part of the publish path that takes a lock. It does not allocate if there is no token to watch.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private ValueTask WaitForRoom(PublishRequest request, CancellationToken cancellationToken)
     {
@@ -267,8 +267,9 @@ internal sealed partial class TopicEndpoint<T>
         bool hasEntered = gate.EnterOrQueue(request);
         if (State != EndpointState.Open)
         {
-            // Perhaps behind the marker of who ended the endpoint, or after the line was failed: nobody else ends this waiting. Who
-            // waits until stable is told of a message that was not withdrawn. A wait that nobody awaits is not given back.
+            // The request may be after the marker of the thread that ended the endpoint, or in the line after the line was failed, so that
+            // no other thread ends this wait. A publisher that waits until stable is notified if its message was not withdrawn. A wait that
+            // is not awaited is not returned to the pool.
             bool isWithdrawn = !hasEntered && gate.TryWithdraw(wait);
             if (isPlain || isWithdrawn)
             {
@@ -278,7 +279,7 @@ internal sealed partial class TopicEndpoint<T>
 
         if (hasEntered)
         {
-            // The wait was never seen by anyone, and completing it gives it back when it is awaited.
+            // No other thread has seen the wait. It is completed here, and awaiting it returns it to the pool.
             wait.Complete();
             return task;
         }
@@ -297,7 +298,7 @@ internal sealed partial class TopicEndpoint<T>
 
     private async Task<bool> DrainWithinAsync(TimeSpan within)
     {
-        // What a feed gave and there was no room for joins the queue when the feed is detached: before the marker.
+        // When a feed is detached, a message that it keeps joins the queue, before the marker.
         if (EndFeeds() && !await Within(RunAsync(static () => { }), within).ConfigureAwait(Topic.Node.ResumesInContext))
         {
             return false;
@@ -308,7 +309,7 @@ internal sealed partial class TopicEndpoint<T>
             return true;
         }
 
-        // The marker takes its place in the line or the queue like any message, so all that was accepted before it is sent.
+        // The marker joins the line or the queue like a message, so all messages accepted before it are sent first.
         var drained = new TaskCompletionSource<bool>(Topic.Node.Completions);
         var marker = Topic.Node.Requests.Rent();
         marker.Prepare(0);
@@ -335,7 +336,7 @@ internal sealed partial class TopicEndpoint<T>
         }
     }
 
-    // On the core thread, after all that it was asked before.
+    // Runs the action on the core thread, after the actions that were passed to it before.
     private Task<bool> RunAsync(Action action)
     {
         var ran = new TaskCompletionSource<bool>(Topic.Node.Completions);
@@ -347,7 +348,7 @@ internal sealed partial class TopicEndpoint<T>
         return ran.Task;
     }
 
-    // Completes whatever happens: nobody who disposes waits for ever.
+    // Completes in every case, so that no caller of DisposeAsync waits forever.
     private async Task DisposeOnceAsync(TaskCompletionSource done)
     {
         try
@@ -374,7 +375,7 @@ internal sealed partial class TopicEndpoint<T>
         Topic.Node.EndpointRegistry.Remove(this);
     }
 
-    // Ends everything this endpoint does, from any thread: first what outsiders wait for, then, on the core thread, the rest.
+    // Ends all activities of this endpoint, from any thread: first the waits of other threads, then the rest on the core thread.
     private void Stop(Exception reason, Exception? readerError)
     {
         bool isFirst = DropQueued(reason);
@@ -383,7 +384,7 @@ internal sealed partial class TopicEndpoint<T>
             _intake.BeginEnd();
         }
 
-        // Only cancelling takes from the reader what it has not read yet.
+        // Only cancellation discards messages that the reader has not read yet.
         _ring?.End(readerError, discard: State == EndpointState.Cancelled);
         TopicObserver<T>[] observers;
         lock (Topic)

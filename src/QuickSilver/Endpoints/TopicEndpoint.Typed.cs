@@ -6,15 +6,15 @@ using QuickSilver.Serialization;
 
 namespace QuickSilver.Endpoints;
 
-// The typed endpoint, receiving half (the publishing half and the three verbs are in TopicEndpoint.Publishing.cs): decodes
-// each message once and hands it to the handlers, in the order they were attached, and then to the reader's buffer.
+// The receiving half of the typed endpoint (the publishing half and the three ways to end it are in TopicEndpoint.Publishing.cs). It
+// decodes each message once and passes it to the handlers, in the order in which they were attached, and then to the reader's buffer.
 //
-// Its topic is the lock for its handlers and feeds: one of their own would be 40 bytes more for each idle endpoint.
+// The topic object is the lock for the handlers and feeds, because a lock of its own would cost 40 bytes for each idle endpoint.
 internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRingOwner
 {
-    // Publishers read these from here: what the core thread writes with each message is in the objects between. The first three
-    // lie beside what they read of the base, and are all that a message in its turn needs. Whoever only subscribes has no gate;
-    // each way to it begins with CheckPublishes.
+    // Copies for publishers, because the objects that contain the originals also have fields that the core thread writes with each message.
+    // The first three are next to the fields of the base class that publishers read, and a message on the fast path needs no others. An
+    // endpoint that only subscribes has no gate; each path to the gate begins with CheckPublishes.
     private readonly IPayloadCodec<T> _codec;
     private readonly PublishLane _lane;
     private readonly PublishIntake _intake;
@@ -22,8 +22,8 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     private readonly ReaderRing<T>? _ring;
     private HandlerEndpoint<T>[] _handlers = [];
     private TopicObserver<T>[] _observers = [];
-    // The one consumer, while it is a handler and nothing is owed to it: with thousands of topics, what a message has to look
-    // at on its way costs more than what is done with it.
+    // The only consumer, while it is a handler without a backlog. With thousands of topics, the objects that a message must read on its way
+    // cost more than its processing.
     private HandlerEndpoint<T>? _direct;
     private bool _hadReader;
     private bool _isAlone;
@@ -56,7 +56,9 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         return SubscribeInlineTogether([(handler, onGap)])[0];
     }
 
-    /// <summary>As SubscribeInline, for several handlers at once: when they are the first, each gets what was buffered before.</summary>
+    /// <summary>
+    /// Like SubscribeInline, for several handlers at once. If they are the first, each gets the messages that were buffered before.
+    /// </summary>
     public IReadOnlyList<IDisposable> SubscribeInlineTogether(
         IReadOnlyList<(MessageHandler<T> Handler, Action<GapNotice>? OnGap)> handlers)
     {
@@ -73,7 +75,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
 
         if (hasBacklog)
         {
-            // The next message would bring it along, but there may be none.
+            // The next message would also deliver it, but there may be none.
             Topic.Node.Run(DeliverBacklog);
         }
 
@@ -120,7 +122,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
 
     public override void AcceptGap(in GapNotice gap) => Tell(gap);
 
-    /// <summary>Adds an observer, or tells it at once how the endpoint has ended.</summary>
+    /// <summary>Adds an observer, or tells it immediately how the endpoint has ended.</summary>
     internal void Observe(TopicObserver<T> observer)
     {
         lock (Topic)
@@ -137,7 +139,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         }
         catch (Exception exception) when (State >= EndpointState.Cancelled)
         {
-            // One that was added is told once more, on the core thread, and takes no notice.
+            // An observer that was added is also called on the core thread, and ignores the second call.
             observer.End(State == EndpointState.Failed ? exception : null);
         }
     }
@@ -164,8 +166,8 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     private static NodeId ToSender(NodeKey key) => new(key.Id, key.Incarnation);
 
     /// <summary>
-    /// To the one handler, or, where that is null, to all handlers and the ring. Static, and told the codec: a message that goes to
-    /// the one handler does not look at the endpoint.
+    /// Passes a message to the only handler or, if that is null, to all handlers and the ring. Static and with the codec as a parameter, so
+    /// that a message for the only handler does not read the endpoint.
     /// </summary>
     internal static void HandTo(
         TopicEndpoint<T> endpoint, IPayloadCodec<T> codec, HandlerEndpoint<T>? only, in DeliveredMessage message)
@@ -173,7 +175,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         var sender = ToSender(message.Sender);
         if (IsBytes(codec))
         {
-            // Handlers are given the bytes where they lie; only the ring makes a copy.
+            // Handlers get the bytes in place; only the ring makes a copy.
             var borrowed = new Message<ReadOnlyMemory<byte>>(message.Memory, sender, message.Sequence);
             HandTo(endpoint, only, Unsafe.As<Message<ReadOnlyMemory<byte>>, Message<T>>(ref borrowed), message);
         }
@@ -183,7 +185,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         }
     }
 
-    // Nothing of the message is cleared before: that would cost a large struct as much as some of its fields do to decode.
+    // The message is not cleared first: for a large struct, that would cost as much as decoding some of its fields.
     [SkipLocalsInit]
     private static void Decode(
         TopicEndpoint<T> endpoint, IPayloadCodec<T> codec, HandlerEndpoint<T>? only, NodeId sender, in DeliveredMessage message)
@@ -222,7 +224,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         }
     }
 
-    // Bytes as they are, by the library's own codec: they need no decoding, only a place.
+    // Raw bytes with the library's own codec need no decoding.
     private static bool IsBytes(IPayloadCodec<T> codec) => typeof(T) == typeof(ReadOnlyMemory<byte>) && codec is MemoryCodec;
 
     private void Accept(in Message<T> message, in DeliveredMessage origin)
@@ -261,7 +263,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         Tell(new GapNotice(sender, message.Sequence, message.Sequence, GapReason.Undecodable));
     }
 
-    // Core thread: what was buffered before the first handlers came goes before all that is newer.
+    // Core thread: the messages that were buffered before the first handlers were attached are delivered before newer ones.
     private void DeliverBacklog()
     {
         if (_ring!.TakeBacklog() is { } backlog)
@@ -274,7 +276,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         }
     }
 
-    // Any thread, once the ring buffers for a reader.
+    // Any thread, when the ring buffers for a reader.
     void IRingOwner.OnReader()
     {
         lock (Topic)
@@ -286,7 +288,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
 
     void IRingOwner.OnRoom() => Topic.Resume();
 
-    // Under the lock.
+    // Called under the lock.
     private void ChooseDirect()
     {
         bool isDirect = _isAlone && !_hadReader && _handlers.Length == 1 && _ring is { IsOff: true, OwesBacklog: false };

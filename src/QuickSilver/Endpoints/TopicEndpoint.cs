@@ -6,15 +6,15 @@ namespace QuickSilver.Endpoints;
 internal enum EndpointState
 {
     Open = 0,
-    // Takes no more to publish; what was accepted goes on.
+    // Accepts no more messages to publish; accepted messages are still sent.
     Draining = 1,
     Cancelled = 2,
-    // The node was expelled.
+    // The endpoint cannot continue, because its node or its reader cannot.
     Failed = 3,
     Disposed = 4,
 }
 
-// One endpoint as the core thread sees it, whatever its payload type.
+// An endpoint, independent of its payload type, as the core thread uses it.
 internal abstract class TopicEndpoint(string name, TopicAccess access) : PublishOrigin
 {
     private int _state;
@@ -28,7 +28,7 @@ internal abstract class TopicEndpoint(string name, TopicAccess access) : Publish
 
     public bool Subscribes => (Access & TopicAccess.Subscribe) != 0;
 
-    /// <summary>How the intake knows the endpoint's messages in the lane.</summary>
+    /// <summary>The number of the endpoint at the intake, which its messages in the lane carry.</summary>
     protected int Source { get; init; }
 
     protected bool HasPublished
@@ -39,42 +39,45 @@ internal abstract class TopicEndpoint(string name, TopicAccess access) : Publish
 
     public EndpointState State => (EndpointState)Volatile.Read(ref _state);
 
-    /// <summary>The registry's own.</summary>
+    /// <summary>Links of the registry.</summary>
     internal TopicEndpoint? NextRegistered { get; set; }
     internal TopicEndpoint? PreviousRegistered { get; set; }
 
     /// <summary>Core thread: whether every consumer of this endpoint has room for a message of this size.</summary>
     public abstract bool CanAccept(int payloadBytes);
 
-    /// <summary>Null where its reader may take as long as it likes.</summary>
+    /// <summary>Null if its reader may take any time.</summary>
     public SlowReaderWatch? Watch { get; init; }
 
-    /// <summary>Core thread: hands a message to this endpoint's consumers. Throws nothing.</summary>
+    /// <summary>Core thread: passes a message to this endpoint's consumers. Throws no exception.</summary>
     public abstract void Accept(in DeliveredMessage message);
 
-    /// <summary>Its one consumer, while that is a handler, nothing is owed to it, and no other endpoint has the topic's messages.</summary>
+    /// <summary>
+    /// The only consumer of the endpoint, if it is a handler without a backlog, there was never a reader, and no other endpoint of this
+    /// node receives the topic's messages; otherwise null.
+    /// </summary>
     public abstract IDirectSink? Direct { get; }
 
-    /// <summary>Core thread: whether no other endpoint of this node has the topic's messages.</summary>
+    /// <summary>Core thread: sets whether no other endpoint of this node receives the topic's messages.</summary>
     public abstract void SetAlone(bool isAlone);
 
-    /// <summary>Core thread: tells this endpoint's consumers of a gap. Throws nothing.</summary>
+    /// <summary>Core thread: reports a gap to this endpoint's consumers. Throws no exception.</summary>
     public abstract void AcceptGap(in GapNotice gap);
 
-    /// <summary>It can go on no longer, as its node, or its reader, cannot. From any thread.</summary>
+    /// <summary>Called from any thread when the endpoint cannot continue, because its node or its reader cannot.</summary>
     public abstract void OnFailed(Exception reason);
 
-    /// <summary>From any thread, as <see cref="ITopicPublisher{T}.DrainAsync"/>.</summary>
+    /// <summary>From any thread; see <see cref="ITopicPublisher{T}.DrainAsync"/>.</summary>
     public abstract Task<bool> DrainAsync(TimeSpan? timeout = null);
 
-    /// <summary>From any thread: as DrainAsync, but true where the user has ended the endpoint before, at whatever moment.</summary>
+    /// <summary>From any thread: like DrainAsync, but also true if the application has already ended the endpoint.</summary>
     public abstract Task<bool> DrainWithNodeAsync(TimeSpan within);
 
-    /// <summary>Core thread: the topic has no such endpoint any more.</summary>
+    /// <summary>Core thread: called when the topic has removed the endpoint.</summary>
     public abstract void LeaveIntake();
 
     public abstract ValueTask DisposeAsync();
 
-    /// <summary>States only go forward; false when this or a later one was reached already.</summary>
+    /// <summary>Advances the state; states never go back. False if this state or a later one was already reached.</summary>
     protected bool TryAdvance(EndpointState to) => ForwardState.TryAdvance(ref _state, (int)to);
 }

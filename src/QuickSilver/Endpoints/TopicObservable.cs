@@ -1,6 +1,6 @@
 namespace QuickSilver.Endpoints;
 
-// A subscriber as observers of the BCL see it: each of them is a handler, and is told besides how the endpoint ended.
+// A subscriber as an IObservable. Each observer is a handler, and is also told how the endpoint ended.
 internal sealed class TopicObservable<T>(TopicEndpoint<T> endpoint) : IObservable<Message<T>>
 {
     public IDisposable Subscribe(IObserver<Message<T>> observer)
@@ -12,7 +12,7 @@ internal sealed class TopicObservable<T>(TopicEndpoint<T> endpoint) : IObservabl
     }
 }
 
-// One subscription of an observer. It is told on the core thread, one thing at a time, and nothing after the end.
+// One subscription of an observer. The observer is called on the core thread, one call at a time, and is not called after the end.
 internal sealed class TopicObserver<T>(TopicEndpoint<T> endpoint, IObserver<Message<T>> observer) : IDisposable
 {
     private IDisposable? _handler;
@@ -20,19 +20,19 @@ internal sealed class TopicObserver<T>(TopicEndpoint<T> endpoint, IObserver<Mess
 
     private bool IsOver => Volatile.Read(ref _isOver) != 0;
 
-    /// <summary>Once: from now on it gets the messages. Throws where the endpoint has ended.</summary>
+    /// <summary>Begins the delivery of messages; called once. Throws if the endpoint has ended.</summary>
     public void Begin()
     {
         var handler = endpoint.SubscribeInline((in Message<T> message) => OnNext(message));
         Volatile.Write(ref _handler, handler);
         if (IsOver)
         {
-            // Disposed or ended meanwhile, when there was nothing to detach yet.
+            // It was disposed of or ended meanwhile, before there was a handler to detach.
             handler.Dispose();
         }
     }
 
-    /// <summary>The endpoint has ended; null: as its user wanted.</summary>
+    /// <summary>Called when the endpoint has ended. <paramref name="error"/> is null if the application ended it.</summary>
     public void End(Exception? error)
     {
         if (Interlocked.Exchange(ref _isOver, 1) != 0)
