@@ -6,8 +6,8 @@ using QuickSilver.Multicast.Protocols;
 
 namespace QuickSilver.Composition;
 
-// What stands below a node: its environment, its membership and its multicast, put together elsewhere. The machine's
-// composition and the tests' differ here and nowhere else.
+// The layers below a node: its environment, its membership client and its multicast layer, which are composed elsewhere. The composition
+// for a machine and that for tests differ only here.
 internal interface INodeParts
 {
     INodeEnvironment Environment { get; }
@@ -18,49 +18,53 @@ internal interface INodeParts
     /// <summary>Valid from Begin on; core thread only.</summary>
     IMulticast Multicast { get; }
 
-    /// <summary>What topics can be opened with. From any thread.</summary>
+    /// <summary>The protocols that topics can be opened with. From any thread.</summary>
     TopicProtocols Protocols => TopicProtocols.BuiltIn;
 
     /// <summary>
-    /// The clock outside the core thread. It bounds the calls that must come back even when a handler blocks the core
-    /// thread, and judges whether the core thread turns; nothing that a protocol does depends on it.
+    /// The clock outside the core thread. It limits the calls that must return even if a handler blocks the core thread, and it detects a
+    /// blocked core thread. No protocol depends on it.
     /// </summary>
     TimeProvider OutsideTime { get; }
 
     /// <summary>
-    /// How what others wait for is completed. On a machine those who waited go on elsewhere, never on the core thread; a
-    /// simulation has no elsewhere: there they go on at once, in the same instant of virtual time, or no run was like another.
+    /// How tasks for which callers wait are completed. On a machine, their continuations run on other threads, never on the core thread. A
+    /// simulation has no other threads: there they run immediately, at the same instant of virtual time; otherwise no two runs would be
+    /// alike.
     /// </summary>
     TaskCreationOptions Completions => TaskCreationOptions.RunContinuationsAsynchronously;
 
     /// <summary>
-    /// Whether what the node itself awaits now goes on in its caller's context. Never on a machine, where a caller may block that
-    /// context. In a simulation where the caller is simulated: that context is its one thread, and the alternative the pool.
+    /// Whether an await of the node's own code continues in its caller's context. Always false on a machine, where a caller may block that
+    /// context. In a simulation, true if the caller is simulated: that context is then its only thread, and the alternative would be the
+    /// thread pool.
     /// </summary>
     bool ResumesInContext => false;
 
-    /// <summary>Whether the node's counters are the process's to publish. A simulated node's are the test's that runs it.</summary>
+    /// <summary>
+    /// Whether the process publishes the node's counters. The counters of a simulated node belong to the test that runs it.
+    /// </summary>
     bool HasMeter => true;
 
     /// <summary>
-    /// Begins to look for the membership service. The observer is told of each configuration after multicast has applied it.
-    /// Called once, on the core thread. May throw when the system refuses a port.
+    /// Begins to look for the membership service. The observer is notified of each configuration after the multicast layer has applied it.
+    /// Called once, on the core thread. May throw if the system refuses a port.
     /// </summary>
     void Begin(IMembershipObserver observer);
 
-    /// <summary>The last view of a topic that multicast applied. Core thread only.</summary>
+    /// <summary>The last view of a topic that the multicast layer applied. Core thread only.</summary>
     TopicView? ViewOf(ulong topicId);
 
-    /// <summary>Why the membership service refused this node last, if it did; from any thread.</summary>
+    /// <summary>Why the membership service last refused this node; null if it did not. From any thread.</summary>
     string? LastRefusal { get; }
 
-    /// <summary>Why the last attempt to reach the membership service came to nothing, while there is none; from any thread.</summary>
+    /// <summary>Why the last attempt to reach the membership service failed, while there is no service. From any thread.</summary>
     string? LastFailure => null;
 
-    /// <summary>What ails the layers below though they go on, in a sentence; null: nothing does. From any thread.</summary>
+    /// <summary>A sentence about a problem of the layers below that does not stop them; null if there is none. From any thread.</summary>
     string? Trouble => null;
 
-    /// <summary>Why datagrams do not pass at this node, as far as it can tell; null while they do. From any thread.</summary>
+    /// <summary>Why datagrams do not reach or leave this node, as far as it can determine; null while they do. From any thread.</summary>
     string? Isolation => null;
 
     /// <summary>The counters of the layers below, from any thread.</summary>
@@ -70,7 +74,7 @@ internal interface INodeParts
     Task StopAsync();
 }
 
-// What the layers below have counted, as the public counters name it.
+// The counters of the layers below, with the names of the public counters.
 internal readonly record struct PartsCounters
 {
     public long PacketsSent { get; init; }

@@ -8,13 +8,13 @@ using QuickSilver.Membership.Protocol.Replies;
 
 namespace QuickSilver.Composition;
 
-// The only place that puts the machine's parts together.
+// The only place that composes the parts of a machine.
 internal static class NodeComposition
 {
-    /// <param name="options">Checked.</param>
-    /// <param name="logs">The caller's.</param>
+    /// <param name="options">The options, already validated.</param>
+    /// <param name="logs">The caller's logger factory.</param>
     /// <param name="cancellationToken">Cancels the resolution of the service's name.</param>
-    /// <param name="configurations">What nodes of the cluster in this process share; null: the node shares nothing.</param>
+    /// <param name="configurations">What the nodes of the cluster in this process share; null: the node shares nothing.</param>
     public static async Task<INodeParts> ForMachineAsync(
         QuickSilverOptions options,
         ILoggerFactory logs,
@@ -29,7 +29,7 @@ internal static class NodeComposition
         return new MachineParts(options, service, configurations ?? new ConfigurationCache(), logs);
     }
 
-    // The first IPv4 address where the host has several.
+    // Uses the first IPv4 address if the host has several.
     private static async Task<IPEndPoint> ResolveAsync(string hostAndPort, CancellationToken cancellationToken)
     {
         int colon = hostAndPort.LastIndexOf(':');

@@ -8,16 +8,18 @@ using QuickSilver.Multicast.Protocols;
 
 namespace QuickSilver.Composition;
 
-// What the layers below are told of a node's options. The same for all nodes that have the same options, as those of a simulated
-// cluster do: they share one.
+// The options for the layers below, derived from a node's options. Nodes with the same options, such as those of a simulated cluster, share
+// one object.
 internal sealed class ProtocolOptions
 {
-    /// <param name="node">Not changed any more.</param>
-    /// <param name="tokenInterval">Null: tokens go when there is something to tell. For experiments.</param>
-    /// <param name="feedbackRanges">1: acknowledgements say one number. For experiments.</param>
-    /// <param name="topicSets">How a service that this node hosts parts topics into sets; null: as usual.</param>
-    /// <param name="ephemeral">What ports the system gives to sockets that ask for any; null: not known.</param>
-    /// <param name="reassemblyBytes">What messages in parts may take; null: as usual. For tests.</param>
+    /// <param name="node">The node's options, which must not change any more.</param>
+    /// <param name="tokenInterval">
+    /// The fixed interval between tokens; null: tokens are sent when there is something to report. For experiments.
+    /// </param>
+    /// <param name="feedbackRanges">1: acknowledgements contain one number. For experiments.</param>
+    /// <param name="topicSets">How a service that this node hosts partitions topics into sets; null: the default.</param>
+    /// <param name="ephemeral">The ports that the system assigns to sockets that request any port; null: not known.</param>
+    /// <param name="reassemblyBytes">The bytes that messages that span packets may take; null: the default. For tests.</param>
     public ProtocolOptions(
         QuickSilverOptions node,
         TimeSpan? tokenInterval = null,
@@ -62,12 +64,12 @@ internal sealed class ProtocolOptions
 
     public QuickSilverOptions Node { get; }
 
-    /// <summary>What topics can be opened with.</summary>
+    /// <summary>The protocols that topics can be opened with.</summary>
     public TopicProtocols Protocols { get; init; } = TopicProtocols.BuiltIn;
 
     public MulticastOptions Multicast { get; }
 
-    /// <summary>Of the membership service, which the node may come to host.</summary>
+    /// <summary>The options of the membership service, which the node may host.</summary>
     public MembershipServiceOptions Service { get; }
 
     public DiscoveryOptions Discovery { get; }

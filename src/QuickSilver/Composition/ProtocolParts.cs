@@ -10,7 +10,7 @@ using QuickSilver.Multicast.Protocols;
 
 namespace QuickSilver.Composition;
 
-// Membership and multicast over any environment: the machine's, or a simulated one.
+// Membership and multicast over any environment: a machine's or a simulated one.
 internal abstract class ProtocolParts(
     ProtocolOptions options, IPEndPoint? service, ConfigurationCache configurations, ILoggerFactory logs)
     : INodeParts
@@ -93,7 +93,7 @@ internal abstract class ProtocolParts(
 
     public abstract Task StopAsync();
 
-    /// <summary>Closes both layers; on the core thread.</summary>
+    /// <summary>Closes both layers. Called on the core thread.</summary>
     protected void Close()
     {
         _multicast?.Close();

@@ -6,7 +6,7 @@ internal sealed class NodeCounterCells
 {
     public long Published;
     public long PublishedBytes;
-    // Written interlocked by any thread: a publish that waits is not on the hot path.
+    // Any thread writes it, with interlocked operations: a publish call that waits is not on the hot path.
     public long PublishWaits;
     public long Delivered;
     public long DeliveredBytes;

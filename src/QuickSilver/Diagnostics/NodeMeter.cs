@@ -2,13 +2,13 @@ using System.Diagnostics.Metrics;
 
 namespace QuickSilver.Diagnostics;
 
-// The node's instruments, all of one meter named QuickSilver. They observe the counters that the node keeps anyway, so
-// that measuring costs the hot path nothing; only the latency is recorded, one message of a topic at a time.
+// The node's instruments, all of one meter named QuickSilver. They observe counters that the node keeps anyway, so measuring costs the hot
+// path nothing. Only the latency is recorded, for one message of a topic at a time.
 internal sealed class NodeMeter : IDisposable
 {
     public const string Name = "QuickSilver";
 
-    // From 5 microseconds on, in steps of about two: the range between one switch and one bad day.
+    // From 5 microseconds in steps of about two: the range from the latency of one switch to that of a severe overload.
     private static readonly double[] LatencySeconds =
     [
         5e-6, 10e-6, 25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
@@ -24,7 +24,7 @@ internal sealed class NodeMeter : IDisposable
             "Time from acceptance of a message by the core thread until all subscribers hold it (sampled).",
             tags: null, new InstrumentAdvice<double> { HistogramBucketBoundaries = LatencySeconds });
 
-        // Each reads the counters anew: a collection is rare, and each value may be a moment younger than the last.
+        // Each instrument reads the counters again: collections are rare, and each value may be slightly newer than the one before.
         Count("messaging.client.sent.messages", "{message}", "Messages accepted by the multicast layer.", () => read().Published);
         Count("messaging.client.consumed.messages", "{message}", "Messages delivered to this node's topics.", () => read().Delivered);
         Count("quicksilver.published.bytes", "By", "Payload bytes accepted by the multicast layer.", () => read().PublishedBytes);

@@ -16,30 +16,29 @@ using QuickSilver.Topics;
 
 namespace QuickSilver.Nodes;
 
-// A node's inside: its topics by number, and what the membership service says of them. Core thread only, where nothing
-// else is said.
+// The implementation of a node: its topics by id, and the results of the membership service. Core thread only, unless stated otherwise.
 internal sealed class NodeCore : ITopicNode, IMembershipObserver
 {
     private static readonly TimeSpan PulseInterval = TimeSpan.FromMilliseconds(500);
-    // A core thread that has not turned for this long is taken for blocked.
+    // A core thread that has not run its alarms for this long is considered blocked.
     private static readonly TimeSpan PulseLimit = TimeSpan.FromSeconds(3);
-    // Those of more kinds of topics than any application has are not shared.
+    // The maximum number of contracts that are shared, which is more than the kinds of topics of any application.
     private const int MaxSharedContracts = 256;
 
     private readonly INodeParts _parts;
     private readonly QuickSilverOptions _options;
     private readonly GuardedLoggers _logs;
     private readonly Dictionary<ulong, TopicCore> _byId = [];
-    // The same in the order of opening: what is done to all is done in an order that no hash decides.
+    // The same topics in the order of opening, so that an action on all topics has an order that does not depend on a hash.
     private readonly List<TopicCore> _topics = [];
     private readonly NodeMeter? _meter;
-    // Each once, however many topics have it. Null before the first topic.
+    // Each contract once, however many topics have it. Null until the first topic.
     private HashSet<ContractDescription>? _contracts;
-    // Made before the first topic is, so every topic and endpoint finds it, on whichever thread.
+    // Created before the first topic, so that every topic and endpoint can use it on any thread.
     private NodePublishing? _publishing;
-    // Those of the topics opened so far; null before the first.
+    // The protocols of the topics opened so far; null until the first.
     private List<(string Guarantee, ITopicProtocol Protocol)>? _protocols;
-    // Made with the first topic that has to wait.
+    // Created with the first wait.
     private TopicWaits? _waits;
     private readonly TaskCompletionSource _joined;
     private readonly TaskCompletionSource _expelled;
@@ -47,7 +46,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private long _lastPulse;
     private int _state = (int)NodeState.Starting;
     private readonly CancellationTokenSource _ended = new();
-    // The same for those who wait for a task.
+    // The calls that wait for a task; they also end with the core thread.
     private readonly HashSet<TaskCompletionSource> _waiting = [];
     private bool _isOver;
     private bool _hasBegun;
@@ -55,7 +54,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private volatile LifeEnd? _end;
     private int _openTopics;
 
-    // Why this life of the node is over: for those who call, and for those who look.
+    // Why this incarnation of the node has ended: the exception for callers, and the text for the status.
     private sealed record LifeEnd(NodeExpelledException Failure, string InWords);
 
     public NodeCore(INodeParts parts, QuickSilverOptions options, ILoggerFactory logs)
@@ -80,7 +79,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     public TaskCreationOptions Completions { get; }
 
-    /// <summary>For every await of the node's own, asked anew each time.</summary>
+    /// <summary>Whether awaits of the node's own code continue in the caller's context. Read again for each await.</summary>
     public bool ResumesInContext => _parts.ResumesInContext;
 
     public ILogger Log { get; }
@@ -99,25 +98,27 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     public IMembership Membership => _parts.Membership;
 
-    /// <summary>From any thread: what topics can be opened with.</summary>
+    /// <summary>From any thread: the protocols that topics can be opened with.</summary>
     public TopicProtocols Protocols => _parts.Protocols;
 
-    /// <summary>From any thread, once joined.</summary>
+    /// <summary>The id of this node. From any thread, after the node has joined.</summary>
     public NodeId Self { get; private set; }
 
-    /// <summary>From any thread: completes when the node has joined, and fails when it cannot.</summary>
+    /// <summary>From any thread: completes when the node has joined, and fails if it cannot join.</summary>
     public Task Joined => _joined.Task;
 
-    /// <summary>From any thread: completes when the service has removed the node, and never otherwise.</summary>
+    /// <summary>
+    /// From any thread: completes when the service has removed the node or the node has left the cluster by itself, and not otherwise.
+    /// </summary>
     public Task Expulsion => _expelled.Task;
 
-    /// <summary>From any thread.</summary>
+    /// <summary>The state of the node. From any thread.</summary>
     public NodeState State => (NodeState)Volatile.Read(ref _state);
 
-    /// <summary>From any thread: cancelled when the core thread runs no more.</summary>
+    /// <summary>From any thread: cancelled when the core thread has ended.</summary>
     public CancellationToken Ended => _ended.Token;
 
-    /// <summary>From any thread: does this on the core thread, after what was handed to it before.</summary>
+    /// <summary>From any thread: runs the action on the core thread, after the actions that were passed to it before.</summary>
     public void Run(Action action) => Environment.Post(new ActionRequest(action));
 
     public void Begin() => Run(() =>
@@ -134,7 +135,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         }
     });
 
-    /// <summary>The open topic of this name, or a new one with this contract.</summary>
+    /// <summary>Gets the open topic of this name, or creates one with this contract.</summary>
     public TopicCore GetOrAdd(string name, ContractDescription contract)
     {
         if (_end is { } end)
@@ -170,7 +171,9 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         return topic;
     }
 
-    /// <summary>A topic waits to be open, or the publish lane for a codec: what takes too long is named.</summary>
+    /// <summary>
+    /// Called when a topic waits to be opened, or the publish lane waits for a codec: a wait that takes too long is reported.
+    /// </summary>
     public void OnWait()
     {
         if (_waits is null)
@@ -181,7 +184,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         _waits.Look();
     }
 
-    /// <summary>What carries the topics of a guarantee.</summary>
+    /// <summary>The protocol that implements a guarantee.</summary>
     public ITopicProtocol ProtocolOf(string guarantee)
     {
         foreach (var (known, protocol) in _protocols ??= new(1))
@@ -286,10 +289,10 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         }
     }
 
-    /// <summary>From any thread: nothing is opened any more.</summary>
+    /// <summary>From any thread: stops the node, so that nothing can be opened any more. False if it was stopped before.</summary>
     public bool TryStop() => TryAdvance(NodeState.Stopped);
 
-    /// <summary>Core thread: the last thing a node does before its parts are stopped.</summary>
+    /// <summary>Core thread: leaves the cluster, which is the last action of a node before its parts are stopped.</summary>
     public void Leave(Action completed)
     {
         Environment.Cancel(_pulse);
@@ -314,11 +317,12 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         }
     }
 
-    /// <summary>From any thread: waits for what the core thread will complete, unless it has ended.</summary>
+    /// <summary>From any thread: waits for a task that the core thread will complete. Throws if the core thread ends.</summary>
     public async Task UntilEndedAsync(Task task, CancellationToken cancellationToken)
     {
-        // Not through a token of both: what registers with a token for the node's life leaves its place there when it has gone. Nor
-        // through one task for all: thousands may wait, and one that leaves would look for its place among them.
+        // A linked token is not used, because a registration with a token that lives as long as the node leaves its entry there after it
+        // was removed. One task for all callers is not used either: thousands may wait, and each that leaves would have to search for its
+        // continuation.
         var over = new TaskCompletionSource(Completions);
         lock (_waiting)
         {
@@ -355,7 +359,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         }
     }
 
-    /// <summary>From any thread: the core thread runs no more, whoever still waits is told.</summary>
+    /// <summary>From any thread: called when the core thread has ended. Notifies all callers that still wait.</summary>
     public void End()
     {
         _meter?.Dispose();

@@ -4,7 +4,7 @@ using QuickSilver.Publishing;
 
 namespace QuickSilver.Nodes;
 
-// What a node's topics publish through, in common.
+// The objects through which all topics of a node publish.
 internal sealed class NodePublishing
 {
     public NodePublishing(INodeEnvironment environment, long publishQueueBytes, NodeMeter? meter)
@@ -23,6 +23,6 @@ internal sealed class NodePublishing
 
     public PublishBudget Budget { get; }
 
-    /// <summary>From any thread: what waits, in the lane and past it.</summary>
+    /// <summary>From any thread: the bytes that wait, in the lane and outside it.</summary>
     public long QueuedBytes => Budget.Used + Intake.Lane.UsedBytes;
 }

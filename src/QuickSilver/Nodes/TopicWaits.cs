@@ -10,12 +10,12 @@ using QuickSilver.Topics;
 
 namespace QuickSilver.Nodes;
 
-// What waits above the multicast for longer than the stall limit is named: topics that are to be opened, as a service that is reached and
-// does not answer yet, since it gathers those who were another's, looks from above as if nothing happened; and the publish lane, where
-// a codec that does not return from Write holds up all messages that were published after its own.
+// Reports waits above the multicast layer that exceed the stall limit. One kind is a topic that is being opened: a service that is
+// reachable but does not answer yet, because it collects the nodes of another service, looks idle to the application. The other kind is the
+// publish lane: a codec that does not return from Write delays all messages that were published after its own.
 internal sealed class TopicWaits
 {
-    // Named one by one; of more than so many, those that were named say enough.
+    // The maximum number of waits that are reported one by one; more would add nothing.
     private const int Most = 64;
 
     private readonly List<TopicCore> _topics;
@@ -33,13 +33,13 @@ internal sealed class TopicWaits
         _watch = new StallWatch(environment, limit, Collect, OnBegan, OnEnded);
     }
 
-    /// <summary>What waits longest, in a sentence; null when nothing does. From any thread.</summary>
+    /// <summary>A sentence about the longest wait; null if there is none. From any thread.</summary>
     public string? Trouble => _troubles.First;
 
-    /// <summary>From any thread.</summary>
+    /// <summary>The number of stalls so far. From any thread.</summary>
     public long Stalls => Volatile.Read(ref _stalls);
 
-    /// <summary>Something waits, perhaps.</summary>
+    /// <summary>Called when there may be a new wait.</summary>
     public void Look() => _watch.Look();
 
     public void Close() => _watch.Close();

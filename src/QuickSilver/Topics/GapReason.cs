@@ -44,7 +44,7 @@ internal static class GapReasons
         _ => throw new ArgumentOutOfRangeException(nameof(reason), (int)reason, "This reason of the multicast layer has no public name."),
     };
 
-    /// <summary>The reason as the end of a sentence, without a full stop.</summary>
+    /// <summary>The reason in words that can end a sentence, without a full stop.</summary>
     public static string InWords(this GapReason reason) => reason switch
     {
         GapReason.SenderLeft => "the sender left",

@@ -7,7 +7,7 @@ using QuickSilver.Publishing;
 
 namespace QuickSilver.Topics;
 
-// A node as its topics know it. Core thread only, where nothing else is said.
+// The node's interface for its topics. Core thread only, unless stated otherwise.
 internal interface ITopicNode : IEndpointNode
 {
     ILogger Log { get; }
@@ -16,17 +16,17 @@ internal interface ITopicNode : IEndpointNode
 
     IMembership Membership { get; }
 
-    /// <summary>What carries the topics of a guarantee.</summary>
+    /// <summary>The protocol that implements a guarantee.</summary>
     ITopicProtocol ProtocolOf(string guarantee);
 
     TopicView? ViewOf(ulong topicId);
 
-    /// <summary>A topic waits to be open: what takes too long is named.</summary>
+    /// <summary>Called when a topic waits to be opened: a wait that takes too long is reported.</summary>
     void OnWait();
 
-    /// <summary>The topic is closed.</summary>
+    /// <summary>Called when the topic is closed.</summary>
     void Forget(TopicCore topic);
 
-    /// <summary>From any thread: waits for what the core thread will complete, unless it has ended.</summary>
+    /// <summary>From any thread: waits for a task that the core thread will complete. Throws if the core thread ends.</summary>
     Task UntilEndedAsync(Task task, CancellationToken cancellationToken);
 }

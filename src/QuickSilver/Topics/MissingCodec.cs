@@ -2,7 +2,7 @@ using QuickSilver.Serialization;
 
 namespace QuickSilver.Topics;
 
-// What to do about a payload type that has no codec: some are the user's to mark, and others nobody can mark.
+// The advice for a payload type without a codec: applications can mark some types, and cannot mark others.
 internal static class MissingCodec
 {
     private const string Members = "its members with [DataMember(Order = n)]";
@@ -16,7 +16,7 @@ internal static class MissingCodec
             + "to OpenTopicAsync.";
     }
 
-    // What is marked already and has no codec is of an assembly that was built without the generator, or has an error of its own.
+    // A type that is marked and has no codec belongs to an assembly that was built without the generator, or has another error.
     private static bool CanBeMarked(Type type) =>
         type is { IsEnum: false, IsInterface: false, IsArray: false, IsGenericType: false, IsPointer: false }
         && !IsOfTheSystem(type.Namespace);

@@ -2,7 +2,7 @@ using QuickSilver.Endpoints;
 
 namespace QuickSilver.Topics;
 
-// Those who wait until a topic has so many subscribers. Core thread only.
+// The calls that wait until a topic has a number of subscribers. Core thread only.
 internal sealed class SubscriberWaits
 {
     private readonly List<Entry> _waits = [];
@@ -13,7 +13,7 @@ internal sealed class SubscriberWaits
 
     public void OnSubscribers(int subscribers) => _waits.RemoveAll(wait =>
     {
-        // One that was cancelled goes at the next look, whatever the number.
+        // A cancelled wait is removed at the next call, whatever the number.
         if (wait.Count <= subscribers)
         {
             wait.Done.TrySetResult();

@@ -5,10 +5,13 @@ using QuickSilver.Serialization;
 
 namespace QuickSilver.Topics;
 
-// What an endpoint asks of its topic, as the membership service registers and matches it.
+// The contract that an endpoint requests for its topic, as the membership service registers and compares it.
 internal static class TopicContract
 {
-    /// <summary>Throws where the service would refuse the description whatever else is open.</summary>
+    /// <summary>Describes the contract.</summary>
+    /// <exception cref="NotSupportedException">
+    /// The service would refuse the contract whatever else is open, or no protocol provides the guarantee.
+    /// </exception>
     public static ContractDescription Describe(string topic, PayloadSchema schema, TopicOptions options, TopicProtocols? protocols = null)
     {
         var protocol = (protocols ?? TopicProtocols.BuiltIn).Of(options.GuaranteeName);

@@ -11,8 +11,8 @@ using QuickSilver.Publishing;
 
 namespace QuickSilver.Topics;
 
-// One topic of one node, shared by all its endpoints: the union of their access is what the membership service is asked
-// for, and one sender and one receiver serve them all. Core thread only, where nothing else is said.
+// One topic of one node, shared by all its endpoints. The union of their access is requested from the membership service, and one sender
+// and one receiver serve them all. Core thread only, unless stated otherwise.
 internal sealed class TopicCore : EndpointTopic, IDeliverySink
 {
     private readonly ContractDescription _contract;
@@ -20,7 +20,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
     private List<TopicOpening>? _openings;
     private SubscriberWaits? _waits;
     private TopicEndpoint[] _endpoints = [];
-    // Of _endpoints and _openings those that subscribe: an opening one takes messages from the first view on.
+    // The elements of _endpoints and _openings that subscribe. One that is opening takes messages from the first view on.
     private TopicEndpoint[] _subscribers = [];
     private TopicPublisher? _publisher;
     private ITopicReceiver? _receiver;
@@ -29,7 +29,8 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
     private bool _isClosed;
     private bool _isSubscribedInView;
     private long _tooLarge;
-    // Receivers opened so far, and the one that the service was asked to subscribe; 0 when the last request does not.
+    // The number of receivers opened so far, and the number of the one for which the service was asked to subscribe; 0 if the last request
+    // does not subscribe.
     private int _subscription;
     private int _askedSubscription;
 
@@ -53,10 +54,10 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
 
     public IReadOnlyList<TopicEndpoint> Endpoints => _endpoints;
 
-    /// <summary>Those that are not open yet.</summary>
+    /// <summary>The endpoints that are not open yet.</summary>
     public IReadOnlyList<TopicOpening> Openings => _openings ?? (IReadOnlyList<TopicOpening>)[];
 
-    /// <summary>The service has not answered yet.</summary>
+    /// <summary>Whether the service has not answered yet.</summary>
     public bool IsAsking => _isAsking;
 
     private ITopicProtocol Protocol => Node.ProtocolOf(_contract.Guarantee);
@@ -65,7 +66,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
     {
         if (ContractMatch.Difference(Name, _contract, opening.Contract) is { } difference)
         {
-            // No endpoint of the topic ever, so it never leaves as one.
+            // The endpoint never belonged to the topic, so it does not leave it later.
             opening.Endpoint.LeaveIntake();
             opening.Fail(new ContractMismatchException(difference));
             return;
@@ -113,7 +114,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         _waits = _waits is { Count: 0 } ? null : _waits;
     }
 
-    /// <summary>Waits that someone still may end; one that was cancelled goes at the next look. Core thread.</summary>
+    /// <summary>The number of waits for subscribers. A cancelled wait is removed at the next call. Core thread.</summary>
     public int OpenWaits => _waits?.Count ?? 0;
 
     public override async Task WaitForSubscribersAsync(TopicEndpoint endpoint, int count, CancellationToken cancellationToken)
@@ -162,7 +163,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
 
     public bool TryAccept(in DeliveredMessage message)
     {
-        // All or none: an endpoint that took a message must not get it again because another had no room.
+        // Either all endpoints take the message or none does: an endpoint that took it must not get it again because another had no room.
         foreach (var endpoint in _subscribers)
         {
             if (!endpoint.CanAccept(message.Length))
@@ -207,7 +208,9 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         Drop(endpoint, new SlowReaderException(Name, limit), Untaken(GapReason.ReaderTooSlow));
     }
 
-    /// <summary>The service granted it before, and does not any more: there is another contract under its name.</summary>
+    /// <summary>
+    /// Called when the service withdraws an access that it granted, because another contract is registered under the topic's name.
+    /// </summary>
     public void OnRefused(string refusal)
     {
         ApiLog.TopicRefused(Node.Log, Name, refusal);
@@ -226,7 +229,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
             range => new GapNotice(new NodeId(range.Sender.Id, range.Sender.Incarnation), range.First, range.Last, reason)),
     ];
 
-    // What it will not take any more is a gap for it, then it ends.
+    // Reports the messages that the endpoint will not take any more as gaps, and then ends the endpoint.
     private void Drop(TopicEndpoint endpoint, Exception failure, GapNotice[] untaken)
     {
         foreach (var gap in untaken)
@@ -316,7 +319,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         return role;
     }
 
-    // Sender and receiver open before the service is asked: nothing that comes with the first view is missed.
+    // Sender and receiver are opened before the service is asked, so that no message of the first view is missed.
     private void OnMembersChanged()
     {
         var members = _endpoints.Concat((_openings ?? []).Select(opening => opening.Endpoint));
@@ -348,7 +351,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
             OpenReceiver();
         }
 
-        // Whoever left may have been the one that had no room.
+        // An endpoint that left may have been the one without room.
         Signal();
     }
 
@@ -373,7 +376,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         Node.Membership.Close(Id);
     }
 
-    // One question at a time: its answer is judged by what is wanted then.
+    // One request at a time: its answer is compared with the role that is wanted by then.
     private void AskIfNeeded()
     {
         var wanted = WantedRole();
@@ -387,8 +390,8 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
 
         if (isStale)
         {
-            // The service knows the subscription of a receiver that is closed. It has to end before a new one begins: nobody
-            // may begin to receive in the middle of a view.
+            // The service knows the subscription of a receiver that is closed. That subscription must end before a new one begins, because
+            // no receiver may begin in the middle of a view.
             _receiver?.Close();
             OpenReceiver();
             wanted = TopicRole.Publish;
@@ -421,13 +424,13 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
                 opening.Endpoint.LeaveIntake();
             }
 
-            // Whoever hears of the refusal finds nothing of the topic left.
+            // When a caller learns of the refusal, nothing of the topic is left.
             ShrinkToMembers();
             refused.ForEach(opening => opening.Fail(new ContractMismatchException(refusal)));
             return;
         }
 
-        // A narrower grant than before ends the subscription that the last view spoke of.
+        // If the new grant is narrower, the subscription of the last view has ended.
         _isSubscribedInView &= (asked & TopicRole.Subscribe) != 0;
         _granted = asked;
         if (Node.ViewOf(Id) is { } view)

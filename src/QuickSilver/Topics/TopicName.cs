@@ -4,7 +4,7 @@ internal static class TopicName
 {
     public const int MaxCharacters = 255;
 
-    /// <summary>Throws unless the name may be a topic's.</summary>
+    /// <summary>Throws if the name is not a valid topic name.</summary>
     public static void Check(string name)
     {
         ArgumentNullException.ThrowIfNull(name);
@@ -15,8 +15,8 @@ internal static class TopicName
     }
 
     /// <summary>
-    /// What keeps the name from being a topic's: it has 1 to 255 characters, no control characters, no lone surrogates. Null
-    /// when nothing does.
+    /// Describes why the name is not a valid topic name; null if it is valid. A valid name has 1 to 255 characters, no control characters,
+    /// and no unpaired surrogates.
     /// </summary>
     public static string? Fault(string name)
     {
@@ -33,7 +33,7 @@ internal static class TopicName
                 return $"The topic name contains the control character U+{(int)c:X4} at position {i}. Control characters are not allowed.";
             }
 
-            // A lone surrogate has no UTF-8, so two different names would share one number.
+            // An unpaired surrogate cannot be encoded as UTF-8, so two different names would have the same id.
             if (char.IsHighSurrogate(c) && i + 1 < name.Length && char.IsLowSurrogate(name[i + 1]))
             {
                 i++;

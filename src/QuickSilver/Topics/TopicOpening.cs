@@ -3,7 +3,7 @@ using QuickSilver.Membership.Contracts;
 
 namespace QuickSilver.Topics;
 
-// An endpoint that is being opened: completes when its access is granted and, for a subscriber, a view has it. Core thread.
+// An endpoint that is being opened. It completes when its access is granted and, for a subscriber, a view contains it. Core thread.
 internal sealed class TopicOpening(TopicCore topic, TopicEndpoint endpoint, ContractDescription contract)
 {
     private readonly TaskCompletionSource _done = new(topic.Node.Completions);
@@ -26,7 +26,7 @@ internal sealed class TopicOpening(TopicCore topic, TopicEndpoint endpoint, Cont
         }
         catch (Exception exception)
         {
-            // The layer below could not open its side, for want of a port, say.
+            // The multicast layer could not open its part, for example because no port was available.
             Fail(exception);
             Topic.Abandon(this);
         }

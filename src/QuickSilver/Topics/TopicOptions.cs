@@ -27,7 +27,7 @@ public sealed record TopicOptions
     /// </summary>
     public TimeSpan? SlowReaderLimit { get; init; }
 
-    // The guarantee in its place that a protocol of composition provides; null: none.
+    // The guarantee of a protocol that the composition provides, which replaces Guarantee; null: none.
     internal string? Protocol { get; init; }
 
     internal string GuaranteeName => Protocol ?? Guarantee.ToString();
@@ -63,7 +63,7 @@ public sealed class MessageTooLargeException : QuickSilverException
 
     internal static MessageTooLargeException ForNow(long bytes, long limit) => new(InWords(bytes, limit), bytes);
 
-    /// <summary>The message for a payload that packet memory cannot hold while its topic has so many regions.</summary>
+    /// <summary>The exception message for a payload that packet memory cannot hold for each of the topic's regions.</summary>
     internal static string InWords(long bytes, long limit) =>
         $"The encoded message has {bytes:N0} bytes. It needs packet memory for each region of its topic, so the limit is now "
         + (limit < 0 ? "0" : $"{limit:N0}")
