@@ -57,6 +57,12 @@ internal sealed class AlarmQueue
         return _earliest is not null;
     }
 
+    /// <summary>All alarms set from now on stand behind this mark.</summary>
+    public ulong Mark => _nextOrder;
+
+    /// <summary>As <see cref="TakeDue(TimeSpan)"/>, of the alarms that were set before the mark.</summary>
+    public Alarm? TakeDue(TimeSpan now, ulong mark) => _earliest?.Order < mark ? TakeDue(now) : null;
+
     /// <summary>Removes and returns the earliest alarm if it is due at <paramref name="now"/>, else null. An alarm that
     /// sets itself again for an instant that has come is returned again: whoever drains this bounds its time.</summary>
     public Alarm? TakeDue(TimeSpan now)

@@ -9,37 +9,27 @@ using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Core.Loop;
 
-// The one thread that runs a node's protocol code. Its duty cycle is Turn, below: take in what the sockets hold and
-// classify it, serve that by priority, fire alarms, execute requests, and block when there was nothing.
+// The one thread that runs a node's protocol code: it turns a duty cycle over the machine's sockets, and blocks when a turn left no work.
 //
 // What protocols let escape is logged and counted; it never ends the thread.
-internal sealed class CoreThread : IDisposable
+internal sealed class CoreThread : IDutyHost, IDisposable
 {
-    // Runs received and not yet handled, beyond which the rest waits in the kernel: handlers are behind.
-    private const int LongestBacklogRuns = 64;
-
     private readonly Thread _thread;
     private readonly IPoller _poller;
     private readonly CoreThreadOptions _options;
     private readonly ILogger _logger;
-    private readonly RequestQueue _requests = new();
-    private readonly AlarmQueue _alarms = new();
     private readonly PriorityQueues _queues = new();
     private readonly RunIntake _intake;
+    private readonly DutyCycle _cycle;
     private readonly HandlerWatch _watch;
     private readonly WakeModeration _moderation;
     private readonly BusyScheduling _scheduling = BusyScheduling.ForThisSystem();
     private readonly IdleWait _idle;
     private readonly Func<TimeSpan> _clock;
     private readonly List<PortSlot> _ports = [];
-    private readonly List<IDatagramReceiver> _batch = [];
     private readonly IReadySource[] _ready = new IReadySource[64];
     private readonly long _origin = Stopwatch.GetTimestamp();
     private readonly Action? _onEnd;
-    private Quantum _inputQuantum = new(Quantum.InputShare);
-    private Quantum _alarmQuantum = new(Quantum.AlarmShare);
-    private Quantum _requestQuantum = new(Quantum.RequestShare);
-    private bool _isRequestLeft;
     private volatile bool _isStopping;
     private volatile bool _hasEnded;
     private int _started;
@@ -53,6 +43,7 @@ internal sealed class CoreThread : IDisposable
         _onEnd = onEnd;
         _poller = Poller.Create(options.Poller);
         _intake = new RunIntake(buffers, _queues, counters, logger);
+        _cycle = new DutyCycle(this, _intake, _queues);
         _watch = new HandlerWatch(
             counters, GC.GetTotalPauseDuration, static () => JitInfo.GetCompilationTime(currentThread: true), logger);
         _moderation = new WakeModeration(options.LongestNap);
@@ -79,7 +70,7 @@ internal sealed class CoreThread : IDisposable
     /// <summary>Hands work over; from any thread. What comes after Stop is dropped.</summary>
     public void Post(Request request)
     {
-        if (!_hasEnded && _requests.Enqueue(request))
+        if (!_hasEnded && _cycle.Requests.Enqueue(request))
         {
             _poller.Wake();
         }
@@ -95,20 +86,20 @@ internal sealed class CoreThread : IDisposable
     public void Schedule(Alarm alarm, TimeSpan delay)
     {
         ThrowUnlessCurrent();
-        _alarms.Schedule(alarm, Now + delay);
+        _cycle.Schedule(alarm, delay);
     }
 
     public void Cancel(Alarm alarm)
     {
         ThrowUnlessCurrent();
-        _alarms.Cancel(alarm);
+        _cycle.Cancel(alarm);
     }
 
     /// <summary>Takes charge of a port until it closes, and receives from it if it receives; on the core thread.</summary>
     public void Adopt(DatagramSocket port, IDatagramReceiver receiver, bool receives)
     {
         ThrowUnlessCurrent();
-        var slot = new PortSlot(port, receiver);
+        var slot = new SocketSlot(port, receiver);
         if (receives)
         {
             _poller.Register(port.Socket, slot);
@@ -160,7 +151,7 @@ internal sealed class CoreThread : IDisposable
             }
 
             _hasEnded = true;
-            ExecuteRequests();
+            _cycle.ExecuteRequests(untilEmpty: true);
         }
         catch (Exception exception)
         {
@@ -174,172 +165,46 @@ internal sealed class CoreThread : IDisposable
     {
         _watch.BeginTurn();
         int ready = Poll();
-        if (_queues.Count(WorkClass.InboundData) < LongestBacklogRuns)
+        if (_cycle.TakesIn)
         {
-            TakeIn(ready);
+            _moderation.Took(_cycle.TakeIn(_ready.AsSpan(0, ready)), Now);
+            Array.Clear(_ready, 0, ready);
         }
 
-        ServeQueues();
-        FireAlarms();
-        ExecuteRequests();
+        _scheduling.Look(Now);
+        _cycle.ServeQueues();
+        _cycle.FireAlarms();
+        _cycle.ExecuteRequests();
     }
 
     // How many sockets are ready. Blocks only when no work is left; a look at the sockets costs the same either way.
     private int Poll()
     {
-        if (!_queues.IsEmpty || _isRequestLeft || _options.Spin)
+        if (_cycle.IsWorkLeft || _options.Spin)
         {
             return _poller.Wait(TimeSpan.Zero, _ready);
         }
 
         var now = Now;
-        var due = _alarms.TryPeekDue(out var first) ? first : TimeSpan.MaxValue;
-        if (due <= now || !_requests.TryBeginSleep())
+        var due = _cycle.TryPeekDue(out var first) ? first : TimeSpan.MaxValue;
+        if (due <= now || !_cycle.Requests.TryBeginSleep())
         {
             return _poller.Wait(TimeSpan.Zero, _ready);
         }
 
         int ready = _idle.Wait(_clock, due, _ready);
         _scheduling.Slept(Now - now);
-        _requests.EndSleep();
+        _cycle.Requests.EndSleep();
         return ready;
     }
 
-    private void TakeIn(int ready)
+    void IDutyHost.BeginRun(PortSlot port, in PlacedRun run)
     {
-        int runs = 0;
-        for (int i = 0; i < ready; i++)
-        {
-            runs += _intake.Receive((PortSlot)_ready[i]);
-            _ready[i] = null!;
-        }
-
-        _moderation.Took(runs, Now);
     }
 
-    private void ServeQueues()
-    {
-        var now = Now;
-        _scheduling.Look(now);
-        _inputQuantum.Begin(now);
-        while (!_inputQuantum.IsOver(now) && _queues.TryDequeue(out var work))
-        {
-            now = work.Lease is { } lease ? HandRun(work, lease, now) : Execute(work.Request, now);
-        }
+    TimeSpan IDutyHost.EndStep(object handler, TimeSpan began) => _watch.EndStep(handler, began, Now);
 
-        EndBatch(now);
-    }
-
-    private TimeSpan HandRun(in CoreWork work, Lease lease, TimeSpan began)
-    {
-        var slot = work.Port;
-        try
-        {
-            // Runs of a port that closed meanwhile are dropped, as its receiver is told nothing any more.
-            if (!slot.Port.IsClosed)
-            {
-                NoteBatch(slot.Receiver);
-                slot.Receiver.OnRun(new ReceivedRun(lease, work.Offset, work.Length, slot.Port));
-            }
-        }
-        catch (Exception exception)
-        {
-            OnEscaped(exception, slot);
-        }
-
-        lease.Release();
-        return _watch.EndStep(slot, began, Now);
-    }
-
-    private void NoteBatch(IDatagramReceiver receiver)
-    {
-        // Receivers are few, and mostly the last one again.
-        if (_batch.Count == 0 || (!ReferenceEquals(_batch[^1], receiver) && !_batch.Contains(receiver)))
-        {
-            _batch.Add(receiver);
-        }
-    }
-
-    private void EndBatch(TimeSpan now)
-    {
-        foreach (var receiver in _batch)
-        {
-            try
-            {
-                receiver.OnBatchEnd();
-            }
-            catch (Exception exception)
-            {
-                OnEscaped(exception, receiver);
-            }
-
-            now = _watch.EndStep(receiver, now, Now);
-        }
-
-        _batch.Clear();
-    }
-
-    private void FireAlarms()
-    {
-        if (_alarms.Count == 0)
-        {
-            return;
-        }
-
-        // Due by now: an alarm that sets itself for at once comes with the next turn.
-        var now = Now;
-        var turn = now;
-        _alarmQuantum.Begin(now);
-        while (!_alarmQuantum.IsOver(now) && _alarms.TakeDue(turn) is { } alarm)
-        {
-            try
-            {
-                alarm.Fire();
-            }
-            catch (Exception exception)
-            {
-                OnEscaped(exception, alarm);
-            }
-
-            now = _watch.EndStep(alarm, now, Now);
-        }
-    }
-
-    private void ExecuteRequests()
-    {
-        _isRequestLeft = false;
-        var request = _requests.TryDequeue();
-        if (request is null)
-        {
-            return;
-        }
-
-        var now = Now;
-        _requestQuantum.Begin(now);
-        for (; request is not null; request = _requests.TryDequeue())
-        {
-            now = Execute(request, now);
-            if (_requestQuantum.IsOver(now) && !_hasEnded)
-            {
-                _isRequestLeft = true;
-                return;
-            }
-        }
-    }
-
-    private TimeSpan Execute(Request request, TimeSpan began)
-    {
-        try
-        {
-            request.Execute();
-        }
-        catch (Exception exception)
-        {
-            OnEscaped(exception, request);
-        }
-
-        return _watch.EndStep(request, began, Now);
-    }
+    void IDutyHost.OnEscaped(Exception exception, object handler) => OnEscaped(exception, handler);
 
     private void OnEscaped(Exception exception, object handler)
     {
@@ -364,12 +229,7 @@ internal sealed class CoreThread : IDisposable
             _ports[^1].Port.Dispose();
         }
 
-        while (_queues.TryDequeue(out var work))
-        {
-            work.Lease?.Release();
-        }
-
-        _intake.Release();
+        _cycle.Drop();
         _poller.Dispose();
         CoreLog.CoreThreadStopped(_logger, _options.Name);
     }

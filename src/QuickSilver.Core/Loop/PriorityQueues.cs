@@ -1,5 +1,4 @@
 using System.Numerics;
-using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Requests;
 
 namespace QuickSilver.Core.Loop;
@@ -22,22 +21,18 @@ internal readonly struct CoreWork
 {
     private readonly object _subject;
 
-    public CoreWork(PortSlot port, Lease lease, int offset, int length)
+    public CoreWork(PortSlot port, in PlacedRun run)
     {
         _subject = port;
-        Lease = lease;
-        Offset = offset;
-        Length = length;
+        Run = run;
     }
 
     public CoreWork(Request request) => _subject = request;
 
-    /// <summary>One claim that goes with the work; null for a request.</summary>
-    public Lease? Lease { get; }
+    /// <summary>Goes with the work, and its claim too; none for a request.</summary>
+    public PlacedRun Run { get; }
 
-    public int Offset { get; }
-
-    public int Length { get; }
+    public bool IsRun => Run.Lease is not null;
 
     public PortSlot Port => (PortSlot)_subject;
 
@@ -49,25 +44,18 @@ internal readonly struct CoreWork
 internal sealed class PriorityQueues
 {
     private const int Classes = 6;
-    private readonly Queue<CoreWork>[] _queues = new Queue<CoreWork>[Classes];
+    // Null before the first of its class: most nodes of a large simulated cluster are idle.
+    private readonly Queue<CoreWork>?[] _queues = new Queue<CoreWork>?[Classes];
     // Bit n is set while queue n holds something.
     private uint _filled;
 
-    public PriorityQueues()
-    {
-        for (int i = 0; i < Classes; i++)
-        {
-            _queues[i] = new Queue<CoreWork>(64);
-        }
-    }
-
     public bool IsEmpty => _filled == 0;
 
-    public int Count(WorkClass workClass) => _queues[(int)workClass].Count;
+    public int Count(WorkClass workClass) => _queues[(int)workClass]?.Count ?? 0;
 
     public void Enqueue(WorkClass workClass, in CoreWork work)
     {
-        _queues[(int)workClass].Enqueue(work);
+        (_queues[(int)workClass] ??= new Queue<CoreWork>()).Enqueue(work);
         _filled |= 1u << (int)workClass;
     }
 
@@ -80,7 +68,7 @@ internal sealed class PriorityQueues
         }
 
         int first = BitOperations.TrailingZeroCount(_filled);
-        var queue = _queues[first];
+        var queue = _queues[first]!;
         work = queue.Dequeue();
         if (queue.Count == 0)
         {

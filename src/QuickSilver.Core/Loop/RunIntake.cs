@@ -30,29 +30,79 @@ internal sealed class RunIntake(SlabPool pool, PriorityQueues queues, CoreCounte
     {
         for (int taken = 0; taken < RunsPerTurn; taken++)
         {
-            _whole ??= pool.TryRent();
-            if (_whole is null)
+            switch (slot.TryReceive(this, out var run))
             {
-                OnStarved();
-                return taken;
+                case ReceiveOutcome.Received:
+                    IsStarved = false;
+                    queues.Enqueue(Classify(slot, run.Span), new CoreWork(slot, run));
+                    break;
+                case ReceiveOutcome.NoMemory:
+                    OnStarved();
+                    return taken;
+                default:
+                    IsStarved = false;
+                    return taken;
             }
-
-            IsStarved = false;
-            int length = slot.Port.TryReceive(_whole, 0, SlabPool.BlockBytes);
-            if (length < 0)
-            {
-                return taken;
-            }
-
-            var workClass = Classify(slot, _whole.Span[..length]);
-            queues.Enqueue(workClass, length <= LongestCopiedBytes ? CopyOut(slot, length) : HandOver(slot, length));
         }
 
         return RunsPerTurn;
     }
 
+    /// <summary>A whole block to receive into, the same until a run is placed; null: no memory is left.</summary>
+    public Lease? OfferBlock() => _whole ??= pool.TryRent();
+
+    /// <summary>Places a run that lies at the beginning of the block that was offered.</summary>
+    public PlacedRun Place(int length)
+    {
+        if (length <= LongestCopiedBytes && TryMakeRoom(length))
+        {
+            return CopyOut(_whole!.Span[..length]);
+        }
+
+        var lease = _whole!;
+        _whole = null;
+        return new PlacedRun(lease, 0, length);
+    }
+
+    /// <summary>Places a run that lies elsewhere; false: no memory is left.</summary>
+    public bool TryPlace(ReadOnlySpan<byte> bytes, out PlacedRun run)
+    {
+        run = default;
+        if (bytes.Length <= LongestCopiedBytes)
+        {
+            if (!TryMakeRoom(bytes.Length))
+            {
+                return false;
+            }
+
+            run = CopyOut(bytes);
+            return true;
+        }
+
+        if (pool.TryRent() is not { } lease)
+        {
+            return false;
+        }
+
+        bytes.CopyTo(lease.Span);
+        run = new PlacedRun(lease, 0, bytes.Length);
+        return true;
+    }
+
     /// <summary>Nothing waits at the sockets any more, so nothing is put off.</summary>
     public void EndStarvation() => IsStarved = false;
+
+    /// <summary>Gives back what nobody keeps anything of.</summary>
+    public void Trim()
+    {
+        _whole?.Release();
+        _whole = null;
+        if (_shared is { Claims: 1 })
+        {
+            _shared.Release();
+            _shared = null;
+        }
+    }
 
     /// <summary>Gives the memory back at the end.</summary>
     public void Release()
@@ -63,25 +113,13 @@ internal sealed class RunIntake(SlabPool pool, PriorityQueues queues, CoreCounte
         _shared = null;
     }
 
-    private CoreWork HandOver(PortSlot slot, int length)
+    private PlacedRun CopyOut(ReadOnlySpan<byte> bytes)
     {
-        var lease = _whole!;
-        _whole = null;
-        return new CoreWork(slot, lease, 0, length);
-    }
-
-    private CoreWork CopyOut(PortSlot slot, int length)
-    {
-        if (!TryMakeRoom(length))
-        {
-            return HandOver(slot, length);
-        }
-
         int offset = _sharedUsed;
-        _sharedUsed += (length + Alignment - 1) & -Alignment;
-        _whole!.Span[..length].CopyTo(_shared!.Span[offset..]);
+        _sharedUsed += (bytes.Length + Alignment - 1) & -Alignment;
+        bytes.CopyTo(_shared!.Span[offset..]);
         _shared.AddClaim();
-        return new CoreWork(slot, _shared, offset, length);
+        return new PlacedRun(_shared, offset, bytes.Length);
     }
 
     private bool TryMakeRoom(int length)

@@ -76,6 +76,10 @@ internal sealed class RequestQueue
         return request;
     }
 
+    /// <summary>On the core thread: whether something is queued.</summary>
+    public bool IsAny => !ReferenceEquals(_batch, EndOfChain)
+        || (Volatile.Read(ref _shared.Newest) is var newest && !ReferenceEquals(newest, EndOfChain) && !ReferenceEquals(newest, Asleep));
+
     /// <summary>On the core thread, before it blocks. False: something is queued, do not block.</summary>
     public bool TryBeginSleep() =>
         ReferenceEquals(_batch, EndOfChain)

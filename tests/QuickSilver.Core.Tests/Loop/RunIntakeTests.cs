@@ -21,7 +21,7 @@ public sealed class RunIntakeTests : IDisposable
     public RunIntakeTests()
     {
         var port = new DatagramSocket(_socket, new IPEndPoint(IPAddress.Loopback, 1), _calls, _counters, _log);
-        _slot = new PortSlot(port, new RecordingReceiver());
+        _slot = new SocketSlot(port, new RecordingReceiver());
     }
 
     public void Dispose() => _socket.Dispose();
@@ -35,9 +35,9 @@ public sealed class RunIntakeTests : IDisposable
 
         Assert.Equal(4, intake.Receive(_slot));
         var works = TakeAll();
-        Assert.Equal([100, 0, 65, 1472], works.Select(work => work.Length));
-        Assert.Equal([0, 128, 128, 256], works.Select(work => work.Offset));
-        Assert.Single(works.Select(work => work.Lease).Distinct());
+        Assert.Equal([100, 0, 65, 1472], works.Select(work => work.Run.Length));
+        Assert.Equal([0, 128, 128, 256], works.Select(work => work.Run.Offset));
+        Assert.Single(works.Select(work => work.Run.Lease).Distinct());
         Assert.All(works.Index(), entry => AssertBytes(entry.Item, entry.Index));
         Assert.Equal(2, pool.LeasedBlocks);
     }
@@ -50,7 +50,7 @@ public sealed class RunIntakeTests : IDisposable
         Bring(60_000, 60_000, 10);
         intake.Receive(_slot);
         var works = TakeAll();
-        Assert.Equal(3, works.Select(work => work.Lease).Distinct().Count());
+        Assert.Equal(3, works.Select(work => work.Run.Lease).Distinct().Count());
         Assert.All(works.Index(), entry => AssertBytes(entry.Item, entry.Index));
     }
 
@@ -73,7 +73,7 @@ public sealed class RunIntakeTests : IDisposable
                 }
                 else
                 {
-                    work.Lease!.Release();
+                    work.Run.Lease.Release();
                 }
             }
         }
@@ -81,7 +81,7 @@ public sealed class RunIntakeTests : IDisposable
         Assert.InRange(pool.LeasedBlocks, 1, 16);
         Assert.Equal(8, kept.Count);
         Assert.All(kept.Index(), entry => AssertBytes(entry.Item, entry.Index % 2));
-        kept.ForEach(work => work.Lease!.Release());
+        kept.ForEach(work => work.Run.Lease.Release());
         intake.Release();
         tracker.AssertAllReturned();
     }
@@ -99,7 +99,7 @@ public sealed class RunIntakeTests : IDisposable
         Assert.True(_log.Has(1003));
         Assert.Equal(0, intake.Receive(_slot));
 
-        TakeAll().ForEach(work => work.Lease!.Release());
+        TakeAll().ForEach(work => work.Run.Lease.Release());
         Assert.Equal(1, intake.Receive(_slot));
         Assert.False(intake.IsStarved);
     }
@@ -113,7 +113,7 @@ public sealed class RunIntakeTests : IDisposable
         Assert.Equal(1, intake.Receive(_slot));
         var work = TakeAll().Single();
         AssertBytes(work, 0);
-        work.Lease!.Release();
+        work.Run.Lease.Release();
         Assert.Equal(0, pool.LeasedBlocks);
     }
 
@@ -134,13 +134,13 @@ public sealed class RunIntakeTests : IDisposable
         _calls.Incoming.Enqueue([RecordingReceiver.ControlMark, 2]);
         intake.Receive(_slot);
         Assert.Equal((1, 1), (_queues.Count(WorkClass.InboundControl), _queues.Count(WorkClass.InboundData)));
-        Assert.Equal([2, 1], TakeAll().Select(work => work.Length));
+        Assert.Equal([2, 1], TakeAll().Select(work => work.Run.Length));
     }
 
     [Fact]
     public void A_classifier_that_throws_is_counted_and_its_run_is_data()
     {
-        var slot = new PortSlot(_slot.Port, new ThrowingClassifier());
+        var slot = new SocketSlot((DatagramSocket)_slot.Port, new ThrowingClassifier());
         Bring(10);
         NewIntake(new SlabPool(1 << 20)).Receive(slot);
         Assert.Equal(1, _counters.HandlerExceptions);
@@ -172,7 +172,7 @@ public sealed class RunIntakeTests : IDisposable
     }
 
     private static void AssertBytes(CoreWork work, int index) =>
-        Assert.Equal(-1, work.Lease!.Span.Slice(work.Offset, work.Length).IndexOfAnyExcept((byte)(index + 1)));
+        Assert.Equal(-1, work.Run.Lease.Span.Slice(work.Run.Offset, work.Run.Length).IndexOfAnyExcept((byte)(index + 1)));
 
     private sealed class ThrowingClassifier : IDatagramReceiver
     {

@@ -1,0 +1,200 @@
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Requests;
+using QuickSilver.Core.Transport;
+
+namespace QuickSilver.Core.Loop;
+
+// The work of a core thread, turn by turn: read what the ports have received and classify it, serve that by priority, fire alarms, execute
+// requests (000, section 3). Each kind of work has a quantum, so no kind delays the others for longer.
+//
+// The cycle neither blocks nor calls the system: its host provides the ports that are ready and the time. Therefore the same cycle runs on
+// a machine's core thread and, in virtual time, in the simulator.
+internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues queues)
+{
+    // Runs received and not yet handled, beyond which the rest waits in the kernel: handlers are behind.
+    private const int LongestBacklogRuns = 64;
+
+    private readonly AlarmQueue _alarms = new();
+    private readonly List<IDatagramReceiver> _batch = [];
+    private Quantum _inputQuantum = new(Quantum.InputShare);
+    private Quantum _alarmQuantum = new(Quantum.AlarmShare);
+    private Quantum _requestQuantum = new(Quantum.RequestShare);
+    private bool _isRequestLeft;
+
+    /// <summary>What any thread hands over.</summary>
+    public RequestQueue Requests { get; } = new();
+
+    /// <summary>Whether the last turn left something that needs no event to go on.</summary>
+    public bool IsWorkLeft => !queues.IsEmpty || _isRequestLeft;
+
+    /// <summary>Whether a turn takes runs in. Otherwise they wait in the kernel.</summary>
+    public bool TakesIn => queues.Count(WorkClass.InboundData) < LongestBacklogRuns;
+
+    public bool TryPeekDue(out TimeSpan due) => _alarms.TryPeekDue(out due);
+
+    public void Schedule(Alarm alarm, TimeSpan delay) => _alarms.Schedule(alarm, host.Now + delay);
+
+    public void Cancel(Alarm alarm) => _alarms.Cancel(alarm);
+
+    /// <summary>Takes runs in from the ports that are ready; how many.</summary>
+    public int TakeIn(ReadOnlySpan<IReadySource> ready)
+    {
+        int runs = 0;
+        foreach (var source in ready)
+        {
+            runs += intake.Receive((PortSlot)source);
+        }
+
+        return runs;
+    }
+
+    /// <summary>Serves what was taken in and what was deferred, by priority, for a quantum.</summary>
+    public void ServeQueues()
+    {
+        var now = host.Now;
+        _inputQuantum.Begin(now);
+        while (!_inputQuantum.IsOver(now) && queues.TryDequeue(out var work))
+        {
+            now = work.IsRun ? HandRun(work, now) : Execute(work.Request, now);
+        }
+
+        EndBatch(now);
+    }
+
+    /// <summary>Fires the alarms that are due, for a quantum.</summary>
+    public void FireAlarms()
+    {
+        if (_alarms.Count == 0)
+        {
+            return;
+        }
+
+        // Set before and due by now: an alarm that sets itself for at once comes with the next turn.
+        var now = host.Now;
+        var turn = now;
+        ulong mark = _alarms.Mark;
+        _alarmQuantum.Begin(now);
+        while (!_alarmQuantum.IsOver(now) && _alarms.TakeDue(turn, mark) is { } alarm)
+        {
+            try
+            {
+                alarm.Fire();
+            }
+            catch (Exception exception)
+            {
+                host.OnEscaped(exception, alarm);
+            }
+
+            now = host.EndStep(alarm, now);
+        }
+    }
+
+    /// <summary>Executes requests until there are none or, unless all are to be executed, for a quantum.</summary>
+    public void ExecuteRequests(bool untilEmpty = false)
+    {
+        _isRequestLeft = false;
+        var request = Requests.TryDequeue();
+        if (request is null)
+        {
+            return;
+        }
+
+        var now = host.Now;
+        _requestQuantum.Begin(now);
+        for (; request is not null; request = Requests.TryDequeue())
+        {
+            now = Execute(request, now);
+            if (_requestQuantum.IsOver(now) && !untilEmpty)
+            {
+                _isRequestLeft = true;
+                return;
+            }
+        }
+    }
+
+    /// <summary>Drops what was taken in, and all alarms: nothing of it happens any more, even where this is called in a turn.</summary>
+    public void Drop()
+    {
+        _batch.Clear();
+        while (_alarms.TakeDue(TimeSpan.MaxValue) is not null)
+        {
+        }
+
+        while (queues.TryDequeue(out var work))
+        {
+            if (work.IsRun)
+            {
+                work.Run.Lease.Release();
+            }
+        }
+
+        intake.Release();
+    }
+
+    private TimeSpan HandRun(in CoreWork work, TimeSpan began)
+    {
+        var slot = work.Port;
+        var run = work.Run;
+        try
+        {
+            // Runs of a port that closed meanwhile are dropped, as its receiver is told nothing any more.
+            if (!slot.IsClosed)
+            {
+                NoteBatch(slot.Receiver);
+                host.BeginRun(slot, run);
+                slot.Receiver.OnRun(new ReceivedRun(run.Lease, run.Offset, run.Length, slot.Port));
+            }
+        }
+        catch (Exception exception)
+        {
+            host.OnEscaped(exception, slot);
+        }
+
+        run.Lease.Release();
+        return host.EndStep(slot, began);
+    }
+
+    private void NoteBatch(IDatagramReceiver receiver)
+    {
+        // Receivers are few, and mostly the last one again.
+        if (_batch.Count == 0 || (!ReferenceEquals(_batch[^1], receiver) && !_batch.Contains(receiver)))
+        {
+            _batch.Add(receiver);
+        }
+    }
+
+    private void EndBatch(TimeSpan now)
+    {
+        // By index: a receiver may end the cycle.
+        for (int i = 0; i < _batch.Count; i++)
+        {
+            var receiver = _batch[i];
+            try
+            {
+                receiver.OnBatchEnd();
+            }
+            catch (Exception exception)
+            {
+                host.OnEscaped(exception, receiver);
+            }
+
+            now = host.EndStep(receiver, now);
+        }
+
+        _batch.Clear();
+    }
+
+    private TimeSpan Execute(Request request, TimeSpan began)
+    {
+        try
+        {
+            request.Execute();
+        }
+        catch (Exception exception)
+        {
+            host.OnEscaped(exception, request);
+        }
+
+        return host.EndStep(request, began);
+    }
+}

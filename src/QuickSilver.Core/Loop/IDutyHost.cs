@@ -1,0 +1,17 @@
+namespace QuickSilver.Core.Loop;
+
+// What runs a duty cycle: a thread on a machine, or the simulator in virtual time. It provides the time, is told of each step, and decides
+// what happens after an exception that a handler did not catch.
+internal interface IDutyHost
+{
+    /// <summary>Monotonic time. Steps take time, so it moves within a turn.</summary>
+    TimeSpan Now { get; }
+
+    /// <summary>A received run is about to be handed to its receiver.</summary>
+    void BeginRun(PortSlot port, in PlacedRun run);
+
+    /// <summary>A step that began at <paramref name="began"/> is done. Returns the time, at which the next step begins.</summary>
+    TimeSpan EndStep(object handler, TimeSpan began);
+
+    void OnEscaped(Exception exception, object handler);
+}

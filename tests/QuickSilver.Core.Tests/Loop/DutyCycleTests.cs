@@ -1,0 +1,277 @@
+using System.Net;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Loop;
+using QuickSilver.Core.Requests;
+using QuickSilver.Core.Tests.Infrastructure;
+using QuickSilver.Core.Transport;
+
+namespace QuickSilver.Core.Tests.Loop;
+
+// The cycle by calls, in a time of its own: each step takes as long as the test says.
+public sealed class DutyCycleTests
+{
+    private readonly Host _host = new();
+    private readonly PriorityQueues _queues = new();
+    private readonly SlabPool _pool = new(4 << 20);
+    private readonly DutyCycle _cycle;
+    private readonly List<string> _steps = [];
+    private readonly ScriptedPort _port;
+
+    public DutyCycleTests()
+    {
+        _cycle = new DutyCycle(_host, new RunIntake(_pool, _queues, new CoreCounters(), new LogRecorder()), _queues);
+        _port = new ScriptedPort(new RecordingReceiver { OnEach = run => _steps.Add(Name(run.Span)) });
+    }
+
+    [Fact]
+    public void Control_that_came_last_is_served_before_the_data_of_the_same_turn()
+    {
+        _port.Bring([1], [2], [RecordingReceiver.ControlMark]);
+        Turn();
+        Assert.Equal(["control", "data 1", "data 2"], _steps);
+    }
+
+    [Fact]
+    public void A_turn_serves_packets_then_alarms_then_requests()
+    {
+        _cycle.Requests.Enqueue(new ActionRequest(() => _steps.Add("request")));
+        _cycle.Schedule(new Alarm(() => _steps.Add("alarm")), TimeSpan.Zero);
+        _port.Bring([1]);
+        Turn();
+        Assert.Equal(["data 1", "alarm", "request"], _steps);
+    }
+
+    [Fact]
+    public void Receivers_hear_of_the_end_of_a_batch_once_and_before_alarms()
+    {
+        int batchesAtAlarm = -1;
+        var receiver = (RecordingReceiver)_port.Receiver;
+        _cycle.Schedule(new Alarm(() => batchesAtAlarm = receiver.Batches), TimeSpan.Zero);
+        _port.Bring([1], [2], [3]);
+        Turn();
+        Assert.Equal((1, 1), (receiver.Batches, batchesAtAlarm));
+    }
+
+    [Fact]
+    public void Slow_packets_keep_alarms_and_requests_waiting_for_a_quantum_and_one_step_at_most()
+    {
+        _host.StepTime = TimeSpan.FromMilliseconds(20);
+        var alarmAt = TimeSpan.Zero;
+        _cycle.Schedule(new Alarm(() => alarmAt = _host.Now), TimeSpan.Zero);
+        _port.Bring([.. Enumerable.Range(1, 10).Select(i => new[] { (byte)i })]);
+        Turn();
+        Assert.Equal(3, _steps.Count);
+        Assert.InRange(alarmAt, Quantum.InputShare, Quantum.InputShare + (2 * _host.StepTime));
+        Assert.True(_cycle.IsWorkLeft);
+    }
+
+    [Fact]
+    public void A_token_waits_for_the_turn_it_came_in_and_not_for_the_data_that_is_left()
+    {
+        _host.StepTime = TimeSpan.FromMilliseconds(20);
+        _port.Bring([.. Enumerable.Range(1, 16).Select(i => new[] { (byte)i })]);
+        Turn();
+        _steps.Clear();
+        _port.Bring([RecordingReceiver.ControlMark]);
+        Turn();
+        Assert.Equal("control", _steps[0]);
+    }
+
+    [Fact]
+    public void Alarms_that_come_due_while_alarms_fire_wait_for_the_next_turn()
+    {
+        int fired = 0;
+        Alarm? again = null;
+        again = new Alarm(() =>
+        {
+            fired++;
+            _cycle.Schedule(again!, TimeSpan.Zero);
+        });
+        _host.StepTime = TimeSpan.FromTicks(1);
+        _cycle.Schedule(again, TimeSpan.Zero);
+        Turn();
+        Assert.Equal(1, fired);
+        Turn();
+        Assert.Equal(2, fired);
+    }
+
+    [Fact]
+    public void Alarms_have_a_quantum_and_go_on_in_the_next_turn()
+    {
+        _host.StepTime = TimeSpan.FromMilliseconds(1);
+        int fired = 0;
+        for (int i = 0; i < 12; i++)
+        {
+            _cycle.Schedule(new Alarm(() => fired++), TimeSpan.Zero);
+        }
+
+        Turn();
+        Assert.Equal(5, fired);
+        Turn();
+        Turn();
+        Assert.Equal(12, fired);
+    }
+
+    [Fact]
+    public void Requests_have_a_quantum_and_what_is_left_needs_no_event_to_go_on()
+    {
+        _host.StepTime = TimeSpan.FromMilliseconds(1);
+        int executed = 0;
+        for (int i = 0; i < 7; i++)
+        {
+            _cycle.Requests.Enqueue(new ActionRequest(() => executed++));
+        }
+
+        Turn();
+        Assert.Equal((5, true), (executed, _cycle.IsWorkLeft));
+        Turn();
+        Assert.Equal((7, false), (executed, _cycle.IsWorkLeft));
+    }
+
+    [Fact]
+    public void At_the_end_all_requests_are_executed_whatever_time_they_take()
+    {
+        _host.StepTime = TimeSpan.FromMilliseconds(1);
+        int executed = 0;
+        for (int i = 0; i < 70; i++)
+        {
+            _cycle.Requests.Enqueue(new ActionRequest(() => executed++));
+        }
+
+        _cycle.ExecuteRequests(untilEmpty: true);
+        Assert.Equal((70, false), (executed, _cycle.IsWorkLeft));
+    }
+
+    [Fact]
+    public void No_more_is_taken_in_while_handlers_are_behind()
+    {
+        _host.StepTime = Quantum.InputShare;
+        for (int turn = 0; turn < 100; turn++)
+        {
+            _port.Bring([.. Enumerable.Repeat(new byte[] { 1 }, 16)]);
+            Turn();
+        }
+
+        Assert.InRange(_queues.Count(WorkClass.InboundData), 60, 80);
+        Assert.True(_port.Waiting > 1000);
+        Assert.False(_cycle.TakesIn);
+    }
+
+    [Fact]
+    public void Runs_of_a_port_that_a_handler_closed_are_dropped_and_their_memory_comes_back()
+    {
+        var receiver = new RecordingReceiver { OnEach = _ => _port.Close() };
+        var port = new ScriptedPort(receiver, _port);
+        port.Bring([1], [2], [3]);
+        _cycle.TakeIn([port]);
+        Serve();
+        Assert.Single(receiver.Runs);
+        Assert.InRange(_pool.LeasedBlocks, 0, 1);
+    }
+
+    [Fact]
+    public void What_handlers_throw_reaches_the_host_and_ends_nothing()
+    {
+        var thrower = new ScriptedPort(new RecordingReceiver { OnEach = _ => throw new InvalidDataException("run") });
+        thrower.Bring([1]);
+        _cycle.Schedule(new Alarm(() => throw new InvalidDataException("alarm")), TimeSpan.Zero);
+        _cycle.Requests.Enqueue(new ActionRequest(() => throw new InvalidDataException("request")));
+        _cycle.Requests.Enqueue(new ActionRequest(() => _steps.Add("after")));
+        _cycle.TakeIn([thrower]);
+        Serve();
+        Assert.Equal(["run", "alarm", "request"], _host.Escaped);
+        Assert.Equal(["after"], _steps);
+    }
+
+    [Fact]
+    public void What_was_taken_in_and_not_served_gives_its_memory_back_at_the_end()
+    {
+        _port.Bring([1], [2]);
+        _cycle.TakeIn([_port]);
+        _cycle.Drop();
+        Assert.Equal(0, _pool.LeasedBlocks);
+        Assert.False(_cycle.IsWorkLeft);
+    }
+
+    private void Turn()
+    {
+        if (_cycle.TakesIn)
+        {
+            _cycle.TakeIn([_port]);
+        }
+
+        Serve();
+    }
+
+    private void Serve()
+    {
+        _cycle.ServeQueues();
+        _cycle.FireAlarms();
+        _cycle.ExecuteRequests();
+    }
+
+    private static string Name(ReadOnlySpan<byte> run) => run[0] == RecordingReceiver.ControlMark ? "control" : $"data {run[0]}";
+
+    private sealed class Host : IDutyHost
+    {
+        public TimeSpan Now { get; private set; } = TimeSpan.Zero;
+
+        public TimeSpan StepTime { get; set; }
+
+        public List<string> Escaped { get; } = [];
+
+        public void BeginRun(PortSlot port, in PlacedRun run)
+        {
+        }
+
+        public TimeSpan EndStep(object handler, TimeSpan began) => Now += StepTime;
+
+        public void OnEscaped(Exception exception, object handler) => Escaped.Add(exception.Message);
+    }
+
+    private sealed class ScriptedPort(IDatagramReceiver receiver, ScriptedPort? closedWith = null) : PortSlot(receiver)
+    {
+        public override IDatagramPort Port { get; } = new NoPort();
+
+        private readonly Queue<byte[]> _waiting = new();
+        private bool _isClosed;
+
+        public int Waiting => _waiting.Count;
+
+        public override bool IsClosed => _isClosed || closedWith is { IsClosed: true };
+
+        public void Bring(params byte[][] runs) => Array.ForEach(runs, _waiting.Enqueue);
+
+        public void Close() => _isClosed = true;
+
+        public override ReceiveOutcome TryReceive(RunIntake intake, out PlacedRun run)
+        {
+            run = default;
+            if (!_waiting.TryDequeue(out byte[]? bytes))
+            {
+                return ReceiveOutcome.Nothing;
+            }
+
+            return intake.TryPlace(bytes, out run) ? ReceiveOutcome.Received : ReceiveOutcome.NoMemory;
+        }
+    }
+
+    private sealed class NoPort : IDatagramPort
+    {
+        public IPEndPoint LocalEndPoint { get; } = new(IPAddress.Loopback, 1);
+
+        public int MaxRunSegments => 1;
+
+        public long KernelDrops => 0;
+
+        public int ReceiveBufferBytes => 0;
+
+        public SendOutcome Send(ReadOnlySpan<byte> run, int segmentBytes, DatagramAddress destination) => SendOutcome.Refused;
+
+        public void Dispose()
+        {
+        }
+    }
+}
