@@ -13,8 +13,6 @@ internal sealed class DiskEvent(SimulatedEnvironment life, SimulatedLogFile file
     /// <summary>The process ended before it was due.</summary>
     public bool IsLost { get; set; }
 
-    internal override TraceKind Kind => TraceKind.Disk;
-
     /// <summary>The process ends while this is under way: a random part of it is done.</summary>
     public void BreakOff(SeededRandom random)
     {

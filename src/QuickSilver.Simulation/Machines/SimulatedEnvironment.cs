@@ -1,7 +1,12 @@
 using System.Net;
+using System.Runtime.ExceptionServices;
+using System.Runtime.InteropServices;
+using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
+using QuickSilver.Core.Loop;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Storage;
 using QuickSilver.Core.Transport;
@@ -10,11 +15,16 @@ using QuickSilver.Simulation.Network;
 namespace QuickSilver.Simulation.Machines;
 
 // One life of one node, seen from its protocol code: the same doors as on a machine, with virtual time, the simulated network
-// and the machine's disk behind them. Everything that the core thread would do is an event that passes Admit: there a paused or
-// busy node makes it wait, in order, and a dead one never does it. After the end all doors are shut without complaint where
-// a dead process could not complain either.
-internal sealed class SimulatedEnvironment : INodeEnvironment
+// and the machine's disk behind them. After the end all doors are shut without complaint where a dead process could not complain either.
+//
+// Its core thread is the one of a machine (DutyCycle, with its queues, quanta and alarms, and its moderated wakes) in virtual time. A turn
+// has three parts: received runs, alarms, requests. Each part is atomic: the cost of its steps moves the node's own time forward, and the
+// next part begins when that time has come for all nodes. What arrives meanwhile waits, as in a kernel. A paused node does nothing.
+internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
 {
+    // As the core thread of a machine rests when packet memory is exhausted.
+    private static readonly TimeSpan StarvedNap = TimeSpan.FromMilliseconds(1);
+
     // How much may wait for the network card: what a system holds in front of it.
     private static readonly TimeSpan CardQueue = TimeSpan.FromMilliseconds(20);
 
@@ -22,12 +32,19 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
     private readonly VirtualTime _time;
     private readonly SeededRandom _random;
     private readonly SeededRandom _refusals;
-    // What waits for a busy or paused node, and what ends the wait; null before the first.
-    private Queue<NodeEvent>? _held;
-    private WakeEvent? _wake;
+    private readonly DutyCycle _cycle;
+    private readonly WakeModeration _moderation = new(new CoreThreadOptions().LongestNap);
+    // The ports that have something, in the order in which they came to.
+    private readonly List<IReadySource> _readable = [];
+    private TurnEvent? _turn;
     private TimeSpan _busyUntil;
     private TimeSpan _cardBusyUntil;
-    private bool _waking;
+    // When the thread began to block; of a nap, when that ends.
+    private TimeSpan _asleepSince;
+    private bool _isNapping;
+    private TurnPart _part;
+    private bool _isInTurn;
+    private long _stepsOfTurn;
 
     internal SimulatedEnvironment(SimulatedMachines cluster, SimulatedMachine node)
     {
@@ -38,7 +55,9 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
         _refusals = SeededRandom.Derive(cluster.Options.Seed, purpose: 13, ((ulong)(uint)node.Number << 32) | (uint)node.Lives);
         Leases = cluster.Options.TrackLeases ? new LeaseTracker() : null;
         Buffers = new SlabPool(cluster.Options.PoolBytes) { Tracker = Leases };
-        Intake = new SimulatedIntake(Buffers);
+        var queues = new PriorityQueues();
+        Intake = new RunIntake(Buffers, queues, Counters, NullLogger.Instance);
+        _cycle = new DutyCycle(this, Intake, queues);
         Endpoints = new NodeEndpoints(this);
     }
 
@@ -46,7 +65,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
 
     public bool IsAlive { get; private set; } = true;
 
-    public TimeSpan Now => Node.Clock.At(_time.Now);
+    public TimeSpan Now => Node.Clock.At(_isInTurn ? Free : _time.Now);
 
     public DateTimeOffset UtcNow => _cluster.Options.Epoch + Now + Node.ClockStep;
 
@@ -58,7 +77,9 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
 
     internal NodeEndpoints Endpoints { get; }
 
-    internal SimulatedIntake Intake { get; }
+    internal RunIntake Intake { get; }
+
+    internal CoreCounters Counters { get; } = new();
 
     internal SimulatedMachines Cluster => _cluster;
 
@@ -68,57 +89,43 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
     // When the core thread has done what it is doing.
     private TimeSpan Free => _busyUntil > _time.Now ? _busyUntil : _time.Now;
 
-    private bool IsAnyHeld => _held is { Count: > 0 };
-
-    private bool CanRun => !Node.IsPaused && _time.Now >= _busyUntil;
-
     public ulong NextRandom() => _random.Next();
 
     public void Schedule(Alarm alarm, TimeSpan delay)
     {
         _time.CheckThread();
-        Detach(alarm);
         if (!IsAlive)
         {
+            _cycle.Cancel(alarm);
             return;
         }
 
-        if (!_cluster.SpareTickets.TryPop(out var ticket))
+        _cycle.Schedule(alarm, delay > TimeSpan.Zero ? delay : TimeSpan.Zero);
+        if (!_isInTurn)
         {
-            ticket = new AlarmTicket(this);
+            WakeForAlarms();
         }
-
-        alarm.Due = VirtualTime.Add(Now, delay);
-        ticket.Attach(this, alarm);
-        _time.At(VirtualTime.Add(_time.Now, Node.Clock.TrueLength(delay)), ticket);
     }
 
     public void Cancel(Alarm alarm)
     {
         _time.CheckThread();
-        Detach(alarm);
+        _cycle.Cancel(alarm);
     }
 
     public void Post(Request request)
     {
         _time.CheckThread();
-        if (request.Next is not null)
-        {
-            throw new InvalidOperationException("The request is already queued. Post it again after its Execute was called.");
-        }
-
         if (!IsAlive)
         {
             return;
         }
 
-        if (!_cluster.SpareRequests.TryPop(out var posted))
+        _cycle.Requests.Enqueue(request);
+        if (!_isInTurn)
         {
-            posted = new RequestEvent(this);
+            WakeAt(_time.Now);
         }
-
-        posted.Attach(this, request);
-        _time.At(_time.Now, posted);
     }
 
     public IDatagramPort OpenPort(DatagramPortOptions options, IDatagramReceiver receiver) => Endpoints.OpenPort(options, receiver);
@@ -134,28 +141,32 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
     public INodeLog OpenLog(LogOptions options, ILogObserver observer) => Node.Disk.Open(this, options, observer);
 
     /// <summary>A step of the process's own code.</summary>
-    internal void PostStep(ProcessContext context, SendOrPostCallback step, object? state)
-    {
-        if (IsAlive)
-        {
-            _time.At(_time.Now, new StepEvent(context, this, step, state));
-        }
-    }
+    internal void PostStep(ProcessContext context, SendOrPostCallback step, object? state) =>
+        Post(new StepRequest(this, context, step, state));
 
     internal void Admit(NodeEvent what)
     {
-        if (!IsAlive)
+        if (IsAlive)
         {
-            what.Discard();
-        }
-        else if (CanRun && !IsAnyHeld)
-        {
-            Run(what);
+            Post(what.AsRequest());
         }
         else
         {
-            (_held ??= new()).Enqueue(what);
-            ScheduleWake();
+            what.Discard();
+        }
+    }
+
+    /// <summary>Something has arrived at the port.</summary>
+    internal void OnReadable(SimulatedPort port)
+    {
+        if (!_readable.Contains(port))
+        {
+            _readable.Add(port);
+        }
+
+        if (!_isInTurn)
+        {
+            WakeAt(_isNapping ? _asleepSince : _time.Now);
         }
     }
 
@@ -195,85 +206,218 @@ internal sealed class SimulatedEnvironment : INodeEnvironment
     /// <summary>Why the system refuses this call of the core thread; null: it does not.</summary>
     internal string? Refusal(SystemCalls call) => Node.Faults.Refusals.Of(call, _refusals);
 
-    internal void Wake() => ScheduleWake();
+    /// <summary>The node is not paused any more.</summary>
+    internal void Wake() => Plan();
 
     internal void Trace(TraceKind kind, ulong detail) => _cluster.Trace.Add(_time.Now, Node.Number, kind, detail);
 
     internal void End(bool silently)
     {
         IsAlive = false;
-        while (_held is not null && _held.TryDequeue(out var what))
+        _turn?.Withdraw();
+        _turn = null;
+        _readable.Clear();
+        _cycle.Drop();
+        while (_cycle.Requests.TryDequeue() is { } request)
         {
-            what.Discard();
+            (request as NodeRequest)?.Event.Discard();
         }
 
         Endpoints.CloseAll(silently);
     }
 
-    private void Run(NodeEvent what)
+    internal void OnTurn()
     {
-        try
-        {
-            what.Execute();
-        }
-        catch (Exception e) when (e is not SimulationException)
-        {
-            string where = $"Node {Node.Number} (life {Node.Lives}) failed at {_time.Now} in {what.Kind}";
-            throw new SimulationException($"{where} under seed {_cluster.Options.Seed}: {e.Message}", e);
-        }
-
-        Spend(Node.Model.CostPerEvent + Node.Faults.Slowness);
-    }
-
-    private void ScheduleWake()
-    {
-        if (_waking || !IsAnyHeld || Node.IsPaused || !IsAlive)
+        _turn = null;
+        if (!IsAlive || Node.IsPaused)
         {
             return;
         }
 
-        _waking = true;
-        _time.At(_busyUntil, _wake ??= new WakeEvent(this));
-    }
-
-    private void RunHeld()
-    {
-        _waking = false;
-        while (IsAlive && CanRun && _held!.TryDequeue(out var what))
+        if (_busyUntil > _time.Now)
         {
-            Run(what);
+            // It was given more to do meanwhile.
+            WakeAt(_busyUntil);
+            return;
         }
 
-        ScheduleWake();
+        _isInTurn = true;
+        _stepsOfTurn = 0;
+        do
+        {
+            DoPart();
+        }
+        while (_part != TurnPart.Input && IsAlive && _busyUntil <= _time.Now);
+        _isInTurn = false;
+        if (_part == TurnPart.Input)
+        {
+            BeginSleep();
+        }
+
+        Plan();
     }
 
-    private void Detach(Alarm alarm)
+    private void DoPart()
     {
-        switch (alarm.Queue)
+        switch (_part)
         {
-            case null:
-                return;
-            case AlarmTicket ticket when ticket.Life == this:
-                ticket.Detach();
-                return;
+            case TurnPart.Input:
+                EndSleep();
+                TakeIn();
+                _cycle.ServeQueues();
+                _part = TurnPart.Alarms;
+                break;
+            case TurnPart.Alarms:
+                _cycle.FireAlarms();
+                _part = TurnPart.Requests;
+                break;
             default:
-                throw new InvalidOperationException("The alarm is pending in another environment. Use an alarm with one node only.");
+                _cycle.ExecuteRequests();
+                _part = TurnPart.Input;
+                break;
         }
     }
 
-    private sealed class WakeEvent(SimulatedEnvironment life) : VirtualEvent
+    private void TakeIn()
     {
-        internal override void Fire() => life.RunHeld();
+        if (!_cycle.TakesIn)
+        {
+            return;
+        }
+
+        int runs = _cycle.TakeIn(CollectionsMarshal.AsSpan(_readable));
+        _moderation.Took(runs, Now);
+        _readable.RemoveAll(static port => !((SimulatedPort)port).HasDatagrams);
     }
 
-    private sealed class StepEvent(ProcessContext context, SimulatedEnvironment life, SendOrPostCallback step, object? state)
-        : NodeEvent(life)
+    // The next turn: at once where work is left, else with the next alarm; what arrives comes sooner.
+    private void Plan()
     {
-        internal override TraceKind Kind => TraceKind.Step;
-
-        internal override void Execute()
+        if (!IsAlive || Node.IsPaused)
         {
-            Life.Trace(TraceKind.Step, 0);
+            return;
+        }
+
+        if (_part != TurnPart.Input || _cycle.IsWorkLeft || _cycle.Requests.IsAny)
+        {
+            WakeAt(Free);
+        }
+        else if (_readable.Count > 0)
+        {
+            WakeAt(Intake.IsStarved ? VirtualTime.Add(Free, StarvedNap) : _isNapping ? _asleepSince : Free);
+            Intake.EndStarvation();
+        }
+
+        WakeForAlarms();
+    }
+
+    private void WakeForAlarms()
+    {
+        if (_cycle.TryPeekDue(out var due))
+        {
+            WakeAt(VirtualTime.Add(_time.Now, Node.Clock.TrueLength(due - Node.Clock.At(_time.Now))));
+        }
+    }
+
+    private void WakeAt(TimeSpan due)
+    {
+        due = due > Free ? due : Free;
+        if (Node.IsPaused || _turn?.Due <= due)
+        {
+            return;
+        }
+
+        _turn?.Withdraw();
+        if (!_cluster.SpareTurns.TryPop(out _turn))
+        {
+            _turn = new TurnEvent();
+        }
+
+        _turn.Attach(this, due);
+        _time.At(due, _turn);
+    }
+
+    // Nothing is left to do: the thread blocks, or rests a moment first.
+    private void BeginSleep()
+    {
+        _asleepSince = Free;
+        _isNapping = !_cycle.IsWorkLeft && _readable.Count == 0 && _moderation.IsNapDue(Now);
+        if (_isNapping)
+        {
+            _asleepSince += _moderation.BeginNap();
+        }
+    }
+
+    private void EndSleep()
+    {
+        if (_isNapping && _time.Now <= _asleepSince)
+        {
+            return;
+        }
+
+        if (_isNapping)
+        {
+            // The nap brought nothing, and the thread has blocked since.
+            _moderation.Took(0, Node.Clock.At(_asleepSince));
+        }
+
+        _isNapping = false;
+        _moderation.Slept(_time.Now - _asleepSince, _readable.Count > 0);
+    }
+
+    void IDutyHost.BeginRun(PortSlot port, in PlacedRun run)
+    {
+        var model = Node.Model;
+        Spend(((model.CostPerDatagram + Node.Faults.Slowness) * run.Datagrams) + (model.CostPerKilobyte * (run.Length / 1000.0)));
+    }
+
+    TimeSpan IDutyHost.EndStep(object handler, TimeSpan began)
+    {
+        if (handler is not PortSlot)
+        {
+            if (handler is Alarm)
+            {
+                Trace(TraceKind.Alarm, 0);
+            }
+            else if (handler is Request and not (NodeRequest or StepRequest))
+            {
+                Trace(TraceKind.Request, 0);
+            }
+
+            Spend(Node.Model.CostPerEvent + Node.Faults.Slowness);
+        }
+
+        if (++_stepsOfTurn > _time.MostEventsPerInstant)
+        {
+            throw new SimulationException($"A turn of node {Node.Number} does not end at {_time.Now}: it had {_stepsOfTurn} steps.");
+        }
+
+        return Now;
+    }
+
+    void IDutyHost.OnEscaped(Exception exception, object handler)
+    {
+        if (exception is SimulationException)
+        {
+            ExceptionDispatchInfo.Throw(exception);
+        }
+
+        string where = $"Node {Node.Number} (life {Node.Lives}) failed at {_time.Now} in {handler}";
+        throw new SimulationException($"{where} under seed {_cluster.Options.Seed}: {exception.Message}", exception);
+    }
+
+    private enum TurnPart
+    {
+        Input,
+        Alarms,
+        Requests,
+    }
+
+    private sealed class StepRequest(SimulatedEnvironment life, ProcessContext context, SendOrPostCallback step, object? state) : Request
+    {
+        public override void Execute()
+        {
+            life.Trace(TraceKind.Step, 0);
             context.Run(step, state);
         }
     }

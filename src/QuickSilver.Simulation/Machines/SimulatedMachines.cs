@@ -33,10 +33,8 @@ internal sealed class SimulatedMachines
 
     public TimeSpan Now => Time.Now;
 
-    /// <summary>Events of the kinds that there are most of, to be used again by any node.</summary>
-    internal Stack<AlarmTicket> SpareTickets { get; } = new();
-
-    internal Stack<RequestEvent> SpareRequests { get; } = new();
+    /// <summary>To be used again by any node.</summary>
+    internal Stack<TurnEvent> SpareTurns { get; } = new();
 
     /// <summary>Called when a node was restarted, with its new environment in place, to build the protocol on it.</summary>
     public Action<SimulatedMachine>? NodeStarted { get; set; }

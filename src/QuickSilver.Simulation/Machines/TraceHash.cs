@@ -7,7 +7,6 @@ internal enum TraceKind : byte
 {
     Alarm = 1,
     Request = 2,
-    PortDrain = 3,
     Datagrams = 4,
     StreamEvent = 5,
     StreamBytes = 6,

@@ -1,3 +1,5 @@
+using QuickSilver.Core.Requests;
+
 namespace QuickSilver.Simulation.Machines;
 
 // Something that happens at a point of virtual time.
@@ -22,15 +24,26 @@ internal sealed class ActionEvent(Action action) : VirtualEvent
     internal override void Fire() => action();
 }
 
-// Something that a node's core thread does: it waits while the node is paused or busy, and never happens once it is dead.
+// Something that reaches a node's core thread as a request: it waits while the node is paused or busy, and never happens once it is dead.
 internal abstract class NodeEvent(SimulatedEnvironment life) : VirtualEvent
 {
-    /// <summary>Whose it is: one that is used again may be of another life then.</summary>
-    internal SimulatedEnvironment Life { get; private protected set; } = life;
+    private NodeRequest? _request;
 
-    internal abstract TraceKind Kind { get; }
+    internal SimulatedEnvironment Life { get; } = life;
 
     internal override void Fire() => Life.Admit(this);
 
     internal abstract void Execute();
+
+    /// <summary>The event as the core thread's queue holds it.</summary>
+    internal Request AsRequest() => _request ??= new NodeRequest(this);
+}
+
+internal sealed class NodeRequest(NodeEvent what) : Request
+{
+    public NodeEvent Event => what;
+
+    public override void Execute() => what.Execute();
+
+    public override string ToString() => what.GetType().Name;
 }

@@ -180,8 +180,6 @@ internal sealed class SimulatedConnection
 
     private sealed class AcceptEvent(SimulatedConnection connection, SimulatedEnvironment life) : NodeEvent(life)
     {
-        internal override TraceKind Kind => TraceKind.StreamEvent;
-
         internal override void Execute() => connection.Accept(Life);
 
         internal override void Discard() => connection.Refuse();

@@ -1,39 +1,38 @@
 using System.Net;
+using QuickSilver.Core.Loop;
 using QuickSilver.Core.Transport;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Network;
 
-// A datagram socket. What arrives waits in its receive buffer, bounded as a kernel bounds it, until the core thread
-// drains it: a batch at a time, control runs before data runs, as the loop on a machine does.
-internal sealed class SimulatedPort : NodeEvent, IDatagramPort
+// A datagram socket. What arrives waits in its receive buffer, bounded as a kernel bounds it, until a turn of the core thread takes it in.
+internal sealed class SimulatedPort : PortSlot, IDatagramPort
 {
     public const int MaxRunBytes = 65_507;
     internal const int MaxSegments = 64;
-    private const int MaxBatchRuns = 64;
     // What a kernel accounts for a datagram beyond its bytes.
     private const int BookkeepingBytes = 256;
 
-    private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(1);
-
     private readonly DatagramPortOptions _options;
-    private readonly IDatagramReceiver _receiver;
-    // Null until the first datagram: some ports only send, and most nodes of a large cluster are idle.
-    private Inbox? _inbox;
+    // What has arrived. Null until the first datagram: some ports only send, and most nodes of a large cluster are idle.
+    private Queue<FlightSegments>? _inbox;
     private long _bufferedBytes;
-    private bool _drainScheduled;
     private bool _closed;
 
     internal SimulatedPort(SimulatedEnvironment life, DatagramPortOptions options, IPEndPoint local, IDatagramReceiver receiver)
-        : base(life)
+        : base(receiver)
     {
+        Life = life;
         _options = options;
-        _receiver = receiver;
         LocalEndPoint = local;
         Address = Destination.Of(local.Address, local.Port);
     }
 
     public IPEndPoint LocalEndPoint { get; }
+
+    public override IDatagramPort Port => this;
+
+    public override bool IsClosed => _closed;
 
     public int MaxRunSegments => _options.SegmentationOffload && Life.Node.Model.SegmentationOffload ? MaxSegments : 1;
 
@@ -46,6 +45,10 @@ internal sealed class SimulatedPort : NodeEvent, IDatagramPort
     public long RefusedSends { get; private set; }
 
     public long BusySends { get; private set; }
+
+    internal SimulatedEnvironment Life { get; }
+
+    internal bool HasDatagrams => _inbox is { Count: > 0 };
 
     internal Destination Address { get; }
 
@@ -91,7 +94,11 @@ internal sealed class SimulatedPort : NodeEvent, IDatagramPort
 
         _closed = true;
         Life.Endpoints.Remove(this);
-        _inbox?.Empty();
+        while (_inbox is not null && _inbox.TryDequeue(out var run))
+        {
+            run.Flight.Release();
+        }
+
         _bufferedBytes = 0;
     }
 
@@ -113,7 +120,35 @@ internal sealed class SimulatedPort : NodeEvent, IDatagramPort
             first += together;
         }
 
-        ScheduleDrain(TimeSpan.Zero);
+        if (HasDatagrams)
+        {
+            Life.OnReadable(this);
+        }
+    }
+
+    public override ReceiveOutcome TryReceive(RunIntake intake, out PlacedRun placed)
+    {
+        placed = default;
+        if (_inbox is null || !_inbox.TryPeek(out var run))
+        {
+            return ReceiveOutcome.Nothing;
+        }
+
+        if (run.Flight.TryShare(run.Offset, out int offset) is { } lease)
+        {
+            placed = new PlacedRun(lease, offset, run.Length);
+        }
+        else if (!intake.TryPlace(run.Span, out placed))
+        {
+            return ReceiveOutcome.NoMemory;
+        }
+
+        placed = placed with { Datagrams = run.Count };
+        Life.Trace(TraceKind.Datagrams, run.Flight.HashOf(run));
+        _inbox.Dequeue();
+        _bufferedBytes -= run.Length + BookkeepingBytes;
+        run.Flight.Release();
+        return ReceiveOutcome.Received;
     }
 
     private void Buffer(in FlightSegments run)
@@ -128,95 +163,6 @@ internal sealed class SimulatedPort : NodeEvent, IDatagramPort
 
         run.Flight.AddClaim();
         _bufferedBytes += run.Length + BookkeepingBytes;
-        (_inbox ??= new Inbox()).Buffer.Enqueue(run);
-    }
-
-    private void ScheduleDrain(TimeSpan delay)
-    {
-        if (!_drainScheduled && !_closed && _inbox is { IsEmpty: false })
-        {
-            _drainScheduled = true;
-            Life.Cluster.Time.After(delay, this);
-        }
-    }
-
-    internal override TraceKind Kind => TraceKind.PortDrain;
-
-    // Drains it.
-    internal override void Execute()
-    {
-        _drainScheduled = false;
-        if (_closed)
-        {
-            return;
-        }
-
-        var inbox = _inbox!;
-        Classify(inbox);
-        bool hadMemory = HandUp(inbox.Control) && HandUp(inbox.Data);
-        if (!_closed)
-        {
-            _receiver.OnBatchEnd();
-        }
-
-        ScheduleDrain(hadMemory ? TimeSpan.Zero : RetryDelay);
-    }
-
-    private void Classify(Inbox inbox)
-    {
-        for (int room = MaxBatchRuns - inbox.Control.Count - inbox.Data.Count; room > 0 && inbox.Buffer.TryDequeue(out var run); room--)
-        {
-            _bufferedBytes -= run.Length + BookkeepingBytes;
-            (_receiver.IsControl(run.Span) ? inbox.Control : inbox.Data).Enqueue(run);
-        }
-    }
-
-    // False: the pool is exhausted, and the rest must wait.
-    private bool HandUp(Queue<FlightSegments> queue)
-    {
-        while (!_closed && queue.TryPeek(out var run))
-        {
-            if ((run.Flight.TryShare(run.Offset, out int offset) ?? Life.Intake.TryPlace(run.Span, out offset)) is not { } lease)
-            {
-                return false;
-            }
-
-            queue.Dequeue();
-            Life.Trace(TraceKind.Datagrams, run.Flight.HashOf(run));
-            var model = Life.Node.Model;
-            Life.Spend(((model.CostPerDatagram + Life.Node.Faults.Slowness) * run.Count) + (model.CostPerKilobyte * (run.Length / 1000.0)));
-            _receiver.OnRun(new ReceivedRun(lease, offset, run.Length, this));
-            lease.Release();
-            run.Flight.Release();
-        }
-
-        return true;
-    }
-
-    // What has arrived, and of it what the present batch is.
-    private sealed class Inbox
-    {
-        public Queue<FlightSegments> Buffer { get; } = new();
-
-        public Queue<FlightSegments> Control { get; } = new();
-
-        public Queue<FlightSegments> Data { get; } = new();
-
-        public bool IsEmpty => Buffer.Count + Control.Count + Data.Count == 0;
-
-        public void Empty()
-        {
-            Empty(Buffer);
-            Empty(Control);
-            Empty(Data);
-        }
-
-        private static void Empty(Queue<FlightSegments> queue)
-        {
-            while (queue.TryDequeue(out var run))
-            {
-                run.Flight.Release();
-            }
-        }
+        (_inbox ??= new Queue<FlightSegments>()).Enqueue(run);
     }
 }

@@ -115,11 +115,9 @@ internal sealed class SimulatedStream : NodeEvent, IControlStream
         if (!_handleScheduled)
         {
             _handleScheduled = true;
-            Life.Cluster.Time.At(Life.Now, this);
+            Life.Admit(this);
         }
     }
-
-    internal override TraceKind Kind => TraceKind.StreamEvent;
 
     // The core thread comes to it.
     internal override void Execute()
