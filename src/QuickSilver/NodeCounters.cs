@@ -61,4 +61,30 @@ public sealed record NodeCounters
     /// Data packets sent as unicast copies to members that their group does not reach. They are not among the packets sent.
     /// </summary>
     public long CopiesSent { get; init; }
+
+    /// <summary>
+    /// Steps of the core thread that took longer than 50 ms, and wakes that were as late. The log names each (events 1021 to 1024).
+    /// </summary>
+    public long LongSteps { get; init; }
+
+    /// <summary>
+    /// How often the core thread had more work of one kind than its share of a turn allows (50 ms for received packets, 5 ms for alarms and
+    /// for requests each), so that the rest waited for the next turn.
+    /// </summary>
+    public long QuantaExceeded { get; init; }
+
+    /// <summary>Alarms that fired more than 10 ms late. Late alarms delay tokens, and so acknowledgements.</summary>
+    public long LateAlarms { get; init; }
+
+    /// <summary>The time for which the garbage collector stopped the process.</summary>
+    public TimeSpan CollectorPauseTime { get; init; }
+
+    /// <summary>The time that the core thread spent on received packets, and so in handlers.</summary>
+    public TimeSpan ReceiveTime { get; init; }
+
+    /// <summary>The time that the core thread spent on alarms: tokens, acknowledgements, repairs.</summary>
+    public TimeSpan AlarmTime { get; init; }
+
+    /// <summary>The time that the core thread spent on requests of other threads, most of them publishes.</summary>
+    public TimeSpan RequestTime { get; init; }
 }

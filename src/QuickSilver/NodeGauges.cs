@@ -20,4 +20,10 @@ public sealed record NodeGauges
 
     /// <summary>Nodes to which this node sends and that its multicast does not reach.</summary>
     public long DeafMembers { get; init; }
+
+    /// <summary>
+    /// Bytes of packet memory in use, in blocks of 64 KiB: received packets that are kept, and sent ones that not all members hold yet. See
+    /// <see cref="NodeLimits.BufferBytes"/>.
+    /// </summary>
+    public long PacketMemoryBytes { get; init; }
 }

@@ -158,6 +158,14 @@ public sealed class NodeTests
                 UnackedBytes = 7,
                 UnheardSenders = 8,
                 DeafMembers = 9,
+                LongSteps = 10,
+                QuantaExceeded = 11,
+                LateAlarms = 12,
+                CollectorPauseTime = TimeSpan.FromSeconds(13),
+                ReceiveTime = TimeSpan.FromSeconds(14),
+                AlarmTime = TimeSpan.FromSeconds(15),
+                RequestTime = TimeSpan.FromSeconds(16),
+                PacketMemoryBytes = 17,
             },
         };
         string cluster = $"meter {Guid.NewGuid()}";
@@ -191,7 +199,7 @@ public sealed class NodeTests
             (counters.Published, counters.PublishedBytes, counters.Delivered, counters.DeliveredBytes, counters.Gaps));
         Assert.Equal((5L, 6L), (counters.Repairs, counters.KernelDrops));
         Assert.Equal(
-            new NodeGauges { Regions = 2, UnacknowledgedBytes = 7, UnheardSenders = 8, DeafMembers = 9 },
+            new NodeGauges { Regions = 2, UnacknowledgedBytes = 7, UnheardSenders = 8, DeafMembers = 9, PacketMemoryBytes = 17 },
             node.GetGauges() with { PublishQueueBytes = 0 });
         Assert.Equal("gso", node.Status.DatagramPath);
         listener.RecordObservableInstruments();
@@ -203,6 +211,9 @@ public sealed class NodeTests
         Assert.Equal(8, seen["quicksilver.unheard"]);
         Assert.Equal(9, seen["quicksilver.deaf"]);
         Assert.Equal(0, seen["quicksilver.publish.stable.duration"]);
+        string[] core = ["long_steps", "quanta.exceeded", "alarms.late", "gc.pause.time", "receive.time", "alarm.time", "request.time"];
+        Assert.Equal([10, 11, 12, 13, 14, 15, 16], core.Select(name => seen[$"quicksilver.core.{name}"]));
+        Assert.Equal(17, seen["quicksilver.packet.memory"]);
     }
 
     [Fact]

@@ -34,6 +34,21 @@ internal sealed class CoreCounters
     /// <summary>Steps of over 50 ms, and wakes as late as that.</summary>
     public long LongSteps;
 
+    /// <summary>Parts of turns that ended because their quantum was over, with work left.</summary>
+    public long QuantaExceeded;
+
+    /// <summary>Alarms that fired more than <see cref="LateAlarm"/> after they were due.</summary>
+    public long LateAlarms;
+
+    /// <summary>Time spent on received runs and on deferred work, in ticks of 100 ns.</summary>
+    public long InputTicks;
+
+    /// <summary>Time spent on alarms, in ticks of 100 ns.</summary>
+    public long AlarmTicks;
+
+    /// <summary>Time spent on requests, in ticks of 100 ns.</summary>
+    public long RequestTicks;
+
     /// <summary>Time the collector has stopped this process for since the core thread began, in ticks of 100 ns.</summary>
     public long GcPauseTicks;
 
@@ -42,6 +57,12 @@ internal sealed class CoreCounters
 
     /// <summary>Short rests under load, taken so that one wake serves many datagrams.</summary>
     public long Naps;
+
+    /// <summary>Of an alarm that is later than this, users are told.</summary>
+    public static readonly TimeSpan LateAlarm = TimeSpan.FromMilliseconds(10);
+
+    /// <summary>How late alarms fire.</summary>
+    public LatenessHistogram AlarmLateness => field ??= new LatenessHistogram();
 
     public TimeSpan GcPauseTime => TimeSpan.FromTicks(Volatile.Read(ref GcPauseTicks));
 }

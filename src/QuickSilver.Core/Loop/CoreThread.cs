@@ -43,7 +43,7 @@ internal sealed class CoreThread : IDutyHost, IDisposable
         _onEnd = onEnd;
         _poller = Poller.Create(options.Poller);
         _intake = new RunIntake(buffers, _queues, counters, logger);
-        _cycle = new DutyCycle(this, _intake, _queues);
+        _cycle = new DutyCycle(this, _intake, _queues, counters);
         _watch = new HandlerWatch(
             counters, GC.GetTotalPauseDuration, static () => JitInfo.GetCompilationTime(currentThread: true), logger);
         _moderation = new WakeModeration(options.LongestNap);

@@ -1,4 +1,5 @@
 using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Transport;
 
@@ -9,7 +10,7 @@ namespace QuickSilver.Core.Loop;
 //
 // The cycle neither blocks nor calls the system: its host provides the ports that are ready and the time. Therefore the same cycle runs on
 // a machine's core thread and, in virtual time, in the simulator.
-internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues queues)
+internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues queues, CoreCounters counters)
 {
     // Runs received and not yet handled, beyond which the rest waits in the kernel: handlers are behind.
     private const int LongestBacklogRuns = 64;
@@ -51,14 +52,21 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
     /// <summary>Serves what was taken in and what was deferred, by priority, for a quantum.</summary>
     public void ServeQueues()
     {
-        var now = host.Now;
+        if (queues.IsEmpty)
+        {
+            return;
+        }
+
+        var began = host.Now;
+        var now = began;
         _inputQuantum.Begin(now);
         while (!_inputQuantum.IsOver(now) && queues.TryDequeue(out var work))
         {
             now = work.IsRun ? HandRun(work, now) : Execute(work.Request, now);
         }
 
-        EndBatch(now);
+        NoteQuantum(!queues.IsEmpty);
+        counters.InputTicks += (EndBatch(now) - began).Ticks;
     }
 
     /// <summary>Fires the alarms that are due, for a quantum.</summary>
@@ -76,6 +84,7 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
         _alarmQuantum.Begin(now);
         while (!_alarmQuantum.IsOver(now) && _alarms.TakeDue(turn, mark) is { } alarm)
         {
+            NoteLateness(now - alarm.Due);
             try
             {
                 alarm.Fire();
@@ -87,6 +96,9 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
 
             now = host.EndStep(alarm, now);
         }
+
+        NoteQuantum(_alarms.TryPeekDue(out var due) && due <= turn);
+        counters.AlarmTicks += (now - turn).Ticks;
     }
 
     /// <summary>Executes requests until there are none or, unless all are to be executed, for a quantum.</summary>
@@ -99,7 +111,8 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
             return;
         }
 
-        var now = host.Now;
+        var began = host.Now;
+        var now = began;
         _requestQuantum.Begin(now);
         for (; request is not null; request = Requests.TryDequeue())
         {
@@ -107,9 +120,12 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
             if (_requestQuantum.IsOver(now) && !untilEmpty)
             {
                 _isRequestLeft = true;
-                return;
+                break;
             }
         }
+
+        NoteQuantum(_isRequestLeft && Requests.IsAny);
+        counters.RequestTicks += (now - began).Ticks;
     }
 
     /// <summary>Drops what was taken in, and all alarms: nothing of it happens any more, even where this is called in a turn.</summary>
@@ -163,7 +179,7 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
         }
     }
 
-    private void EndBatch(TimeSpan now)
+    private TimeSpan EndBatch(TimeSpan now)
     {
         // By index: a receiver may end the cycle.
         for (int i = 0; i < _batch.Count; i++)
@@ -182,6 +198,24 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
         }
 
         _batch.Clear();
+        return now;
+    }
+
+    private void NoteQuantum(bool isWorkLeft)
+    {
+        if (isWorkLeft)
+        {
+            counters.QuantaExceeded++;
+        }
+    }
+
+    private void NoteLateness(TimeSpan lateness)
+    {
+        counters.AlarmLateness.Add(lateness);
+        if (lateness > CoreCounters.LateAlarm)
+        {
+            counters.LateAlarms++;
+        }
     }
 
     private TimeSpan Execute(Request request, TimeSpan began)

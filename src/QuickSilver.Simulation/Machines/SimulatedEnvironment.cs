@@ -57,7 +57,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
         Buffers = new SlabPool(cluster.Options.PoolBytes) { Tracker = Leases };
         var queues = new PriorityQueues();
         Intake = new RunIntake(Buffers, queues, Counters, NullLogger.Instance);
-        _cycle = new DutyCycle(this, Intake, queues);
+        _cycle = new DutyCycle(this, Intake, queues, Counters);
         Endpoints = new NodeEndpoints(this);
     }
 

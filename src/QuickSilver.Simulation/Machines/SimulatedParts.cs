@@ -1,6 +1,7 @@
 using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Composition;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Client;
@@ -16,6 +17,8 @@ internal sealed class SimulatedParts(
     : ProtocolParts(options, service, configurations, logs)
 {
     public override INodeEnvironment Environment => life;
+
+    protected override CoreCounters CoreCounters => life.Counters;
 
     public override TimeProvider OutsideTime { get; } = new VirtualTimeProvider(life);
 

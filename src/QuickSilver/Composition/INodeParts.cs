@@ -89,4 +89,12 @@ internal readonly record struct PartsCounters
     public long UnheardSenders { get; init; }
     public long DeafMembers { get; init; }
     public bool IsSegmented { get; init; }
+    public long LongSteps { get; init; }
+    public long QuantaExceeded { get; init; }
+    public long LateAlarms { get; init; }
+    public TimeSpan CollectorPauseTime { get; init; }
+    public TimeSpan ReceiveTime { get; init; }
+    public TimeSpan AlarmTime { get; init; }
+    public TimeSpan RequestTime { get; init; }
+    public long PacketMemoryBytes { get; init; }
 }

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Protocol.Replies;
@@ -99,6 +100,8 @@ internal static class NodeComposition
         }
 
         public override INodeEnvironment Environment => _environment;
+
+        protected override CoreCounters CoreCounters => _environment.Counters;
 
         public override TimeProvider OutsideTime => TimeProvider.System;
 

@@ -1,5 +1,6 @@
 using System.Net;
 using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
@@ -22,6 +23,8 @@ internal abstract class ProtocolParts(
     public TopicProtocols Protocols => options.Protocols;
 
     public abstract INodeEnvironment Environment { get; }
+
+    protected abstract CoreCounters CoreCounters { get; }
 
     public abstract TimeProvider OutsideTime { get; }
 
@@ -74,6 +77,7 @@ internal abstract class ProtocolParts(
         }
 
         var counters = multicast.Counters;
+        var core = CoreCounters;
         return new PartsCounters
         {
             PacketsSent = counters.PacketsSent,
@@ -88,6 +92,14 @@ internal abstract class ProtocolParts(
             UnheardSenders = counters.UnheardSenders,
             DeafMembers = counters.DeafMembers,
             IsSegmented = multicast.MaxRunSegments > 1,
+            LongSteps = Volatile.Read(ref core.LongSteps),
+            QuantaExceeded = Volatile.Read(ref core.QuantaExceeded),
+            LateAlarms = Volatile.Read(ref core.LateAlarms),
+            CollectorPauseTime = core.GcPauseTime,
+            ReceiveTime = TimeSpan.FromTicks(Volatile.Read(ref core.InputTicks)),
+            AlarmTime = TimeSpan.FromTicks(Volatile.Read(ref core.AlarmTicks)),
+            RequestTime = TimeSpan.FromTicks(Volatile.Read(ref core.RequestTicks)),
+            PacketMemoryBytes = Environment.Buffers.LeasedBlocks * SlabPool.BlockBytes,
         };
     }
 

@@ -52,6 +52,14 @@ internal sealed class NodeMeter : IDisposable
         Level("quicksilver.unheard", "{node}", "Senders whose multicast does not reach this node.", () => levels().UnheardSenders);
         Level("quicksilver.deaf", "{node}", "Nodes that this node's multicast does not reach.", () => levels().DeafMembers);
         Level("quicksilver.regions", "{region}", "Regions reached by the topics that are open on this node.", () => levels().Regions);
+        Count("quicksilver.core.long_steps", "{step}", "Steps of the core thread that took more than 50 ms.", () => read().LongSteps);
+        Count("quicksilver.core.quanta.exceeded", "{turn}", "Turns with more work of one kind than fits.", () => read().QuantaExceeded);
+        Count("quicksilver.core.alarms.late", "{alarm}", "Alarms that fired more than 10 ms late.", () => read().LateAlarms);
+        Time("quicksilver.core.gc.pause.time", "Time for which the collector stopped the process.", () => read().CollectorPauseTime);
+        Time("quicksilver.core.receive.time", "Time of the core thread for received packets.", () => read().ReceiveTime);
+        Time("quicksilver.core.alarm.time", "Time of the core thread for alarms.", () => read().AlarmTime);
+        Time("quicksilver.core.request.time", "Time of the core thread for requests of other threads.", () => read().RequestTime);
+        Level("quicksilver.packet.memory", "By", "Packet memory in use.", () => levels().PacketMemoryBytes);
     }
 
     public Histogram<double> PublishToStable { get; }
@@ -60,6 +68,9 @@ internal sealed class NodeMeter : IDisposable
 
     private void Count(string name, string unit, string description, Func<long> read) =>
         _meter.CreateObservableCounter(name, read, unit, description);
+
+    private void Time(string name, string description, Func<TimeSpan> read) =>
+        _meter.CreateObservableCounter(name, () => read().TotalSeconds, "s", description);
 
     private void Level(string name, string unit, string description, Func<long> read) =>
         _meter.CreateObservableGauge(name, read, unit, description);

@@ -431,6 +431,13 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             Stalls = below.Stalls + (Volatile.Read(ref _waits)?.Stalls ?? 0),
             KernelDrops = below.KernelDrops,
             CopiesSent = below.CopiesSent,
+            LongSteps = below.LongSteps,
+            QuantaExceeded = below.QuantaExceeded,
+            LateAlarms = below.LateAlarms,
+            CollectorPauseTime = below.CollectorPauseTime,
+            ReceiveTime = below.ReceiveTime,
+            AlarmTime = below.AlarmTime,
+            RequestTime = below.RequestTime,
         };
     }
 
@@ -444,6 +451,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             Regions = below.Regions,
             UnheardSenders = below.UnheardSenders,
             DeafMembers = below.DeafMembers,
+            PacketMemoryBytes = below.PacketMemoryBytes,
         };
     }
 

@@ -14,6 +14,7 @@ public sealed class DutyCycleTests
 {
     private readonly Host _host = new();
     private readonly PriorityQueues _queues = new();
+    private readonly CoreCounters _counters = new();
     private readonly SlabPool _pool = new(4 << 20);
     private readonly DutyCycle _cycle;
     private readonly List<string> _steps = [];
@@ -21,7 +22,7 @@ public sealed class DutyCycleTests
 
     public DutyCycleTests()
     {
-        _cycle = new DutyCycle(_host, new RunIntake(_pool, _queues, new CoreCounters(), new LogRecorder()), _queues);
+        _cycle = new DutyCycle(_host, new RunIntake(_pool, _queues, _counters, new LogRecorder()), _queues, _counters);
         _port = new ScriptedPort(new RecordingReceiver { OnEach = run => _steps.Add(Name(run.Span)) });
     }
 
@@ -160,6 +161,45 @@ public sealed class DutyCycleTests
     }
 
     [Fact]
+    public void The_time_of_each_part_and_the_quanta_that_were_not_enough_are_counted()
+    {
+        _host.StepTime = TimeSpan.FromMilliseconds(3);
+        for (int i = 0; i < 3; i++)
+        {
+            _cycle.Requests.Enqueue(new ActionRequest(() => { }));
+        }
+
+        _cycle.Schedule(new Alarm(() => { }), TimeSpan.Zero);
+        _port.Bring([1], [2]);
+        Turn();
+
+        // Two runs and the end of their batch; one alarm; two requests of three.
+        var ticks = (_counters.InputTicks, _counters.AlarmTicks, _counters.RequestTicks);
+        Assert.Equal((Ms(9).Ticks, Ms(3).Ticks, Ms(6).Ticks), ticks);
+        Assert.Equal(1, _counters.QuantaExceeded);
+    }
+
+    [Fact]
+    public void How_late_alarms_fire_is_counted_by_classes_and_the_latest_is_known()
+    {
+        _host.StepTime = TimeSpan.FromMilliseconds(4);
+        for (int i = 0; i < 4; i++)
+        {
+            _cycle.Schedule(new Alarm(() => { }), TimeSpan.Zero);
+        }
+
+        Turn();
+        Turn();
+
+        // After 0, 4, 8 and 12 ms.
+        var lateness = _counters.AlarmLateness;
+        Assert.Equal((1, 1, 2), (lateness.CountOf(0), lateness.CountOf(12), lateness.CountOf(13) + lateness.CountOf(14)));
+        Assert.Equal(1, _counters.LateAlarms);
+        Assert.Equal(Ms(12), lateness.TakeGreatest());
+        Assert.Equal(TimeSpan.Zero, lateness.TakeGreatest());
+    }
+
+    [Fact]
     public void Runs_of_a_port_that_a_handler_closed_are_dropped_and_their_memory_comes_back()
     {
         var receiver = new RecordingReceiver { OnEach = _ => _port.Close() };
@@ -211,6 +251,8 @@ public sealed class DutyCycleTests
         _cycle.FireAlarms();
         _cycle.ExecuteRequests();
     }
+
+    private static TimeSpan Ms(double milliseconds) => TimeSpan.FromMilliseconds(milliseconds);
 
     private static string Name(ReadOnlySpan<byte> run) => run[0] == RecordingReceiver.ControlMark ? "control" : $"data {run[0]}";
 
