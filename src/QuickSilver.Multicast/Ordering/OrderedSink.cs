@@ -37,21 +37,33 @@ internal sealed class OrderedSink : IDeliverySink
         }
 
         _order.OnDelivered(message);
-        if (!_sink.TryAccept(message))
+        // One at which the sink throws counts as taken.
+        bool isTaken = true;
+        try
         {
-            _order.OnRefused(message);
-            return false;
+            isTaken = _sink.TryAccept(message);
+        }
+        finally
+        {
+            if (isTaken)
+            {
+                OfferAgain();
+            }
         }
 
-        OfferAgain();
-        return true;
+        if (!isTaken)
+        {
+            _order.OnRefused(message);
+        }
+
+        return isTaken;
     }
 
     public void OnGap(in TopicGap gap)
     {
         _order.OnGap(gap);
-        _sink.OnGap(gap);
         OfferAgain();
+        _sink.OnGap(gap);
     }
 
     public void OnView(MemberView view)

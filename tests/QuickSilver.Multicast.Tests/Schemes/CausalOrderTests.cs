@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
+using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering;
@@ -75,6 +76,40 @@ public sealed class CausalOrderTests : SchemeContract
 
         // Without it some come early: the faults are of the kind that the order is for.
         Assert.Equal(causal, early == 0);
+    }
+
+    // What throws above counts as delivered, so it keeps nobody waiting.
+    [Fact]
+    public void A_reply_comes_though_the_sink_threw_at_what_it_replies_to()
+    {
+        var cluster = new MulticastCluster(1, 3, options: Options);
+        foreach (var host in cluster.Hosts)
+        {
+            host.Publishes(Topic);
+            host.Subscribes(Topic);
+        }
+
+        cluster.Commit();
+        cluster.Simulation.Network.Filter = (link, _) => link.From == cluster[0].Node && link.To == cluster[2].Node;
+        cluster[0].PublishAll(Topic, 1, 100);
+        Assert.True(cluster.RunUntil(() => cluster[1].Log.Count == 1));
+        bool throws = true;
+        cluster[2].SinkOf(Topic).OnReceived = one =>
+        {
+            if (throws)
+            {
+                throws = false;
+                throw new InvalidOperationException("As a handler may.");
+            }
+        };
+        cluster.Simulation.Network.Filter = (link, packet) => link.To == cluster[2].Node
+            && new PacketHeader(packet) is { Kind: PacketKind.Data } header && header.Sender == cluster[0].Key.Id;
+        cluster[1].PublishAll(Topic, 1, 100);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(100));
+        Assert.Empty(cluster[2].Log);
+
+        cluster.Simulation.Network.Filter = null;
+        Assert.True(cluster.RunUntil(() => cluster[2].Log.Count == 2, seconds: 5));
     }
 
     private sealed class CausalOrder : IDeliveryOrderScheme
