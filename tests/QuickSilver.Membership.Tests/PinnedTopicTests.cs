@@ -65,6 +65,24 @@ public sealed class PinnedTopicTests
         Assert.Equal([7L, 3L], RegionOf(map).View!.Since.ToArray());
     }
 
+    // Its members were told that it left, and are told that it joins: the oldest of them stays the oldest.
+    [Fact]
+    public void A_node_that_was_removed_and_comes_back_is_the_youngest_whatever_it_tells()
+    {
+        var map = Map(nodes: 3);
+        Subscribe(map, 1);
+        map.Apply(1);
+        Subscribe(map, 2, 3);
+        map.Apply(2);
+        map.RemoveNode(Node(1));
+        map.Apply(3);
+
+        map.AddNode(Node(1), hasReturned: true);
+        map.SetRole(Node(1), Pinned, TopicRole.Subscribe, isPinned: true, memberSince: 1);
+        map.Apply(4);
+        Assert.Equal([4L, 2L, 2L], RegionOf(map).View!.Since.ToArray());
+    }
+
     [Fact]
     public void Topics_that_are_pinned_one_after_the_other_do_not_use_up_sets()
     {

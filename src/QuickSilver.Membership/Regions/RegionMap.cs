@@ -79,7 +79,8 @@ internal sealed class RegionMap
     /// <param name="role">What the node may do.</param>
     /// <param name="isPinned">Whether the topic owns its region. The value is the same for all nodes that have the topic open.</param>
     /// <param name="memberSince">
-    /// The configuration since which the node subscribes to a pinned topic, as the node reports it; 0: from the next on.
+    /// The configuration since which the node subscribes to a pinned topic, as the node reports it. Used only while the topic has no
+    /// view. 0: from the next on.
     /// </param>
     public void SetRole(NodeKey key, ulong topicId, TopicRole role, bool isPinned = false, long memberSince = 0)
     {
@@ -110,7 +111,8 @@ internal sealed class RegionMap
         if (subscribes != opener.Subscribes)
         {
             SetSubscribes(opener, subscribes);
-            if (subscribes && isPinned && memberSince != 0)
+            // Who was not in the topic's last view joins those who were, though it was with them before.
+            if (subscribes && isPinned && memberSince != 0 && opener.Topic.Regions.Count == 0)
             {
                 opener.Topic.SetSince(node, memberSince);
             }
