@@ -15,7 +15,8 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
 {
     private readonly Queue<RegionView> _coming = new();
     private RegionView? _installed;
-    private ImmutableArray<NodeKey> _members = [];
+    // The members of the installed view, the oldest first, each with the configuration since which it is a member.
+    private ImmutableArray<(NodeKey Key, long Since)> _members = [];
     // The configuration of the newest view received.
     private long _last;
     private int _barriers;
@@ -85,16 +86,16 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
     {
         _installed = view;
         var before = _members;
-        _members = view.Since.IsEmpty ? view.Members : ByAge(view);
+        _members = ByAge(view);
         try
         {
             sink.OnView(new MemberView
             {
                 TopicId = TopicId,
                 Configuration = view.Configuration,
-                Members = _members,
-                Joined = [.. _members.Except(before)],
-                Left = [.. before.Except(_members)],
+                Members = [.. _members.Select(static member => member.Key)],
+                Joined = [.. _members.Except(before).Select(static member => member.Key)],
+                Left = [.. before.Except(_members).Select(static member => member.Key)],
             });
         }
         catch (Exception)
@@ -136,8 +137,11 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
     }
 
     // The sort is stable: members are in the order of their keys, and those that joined together stay in this order.
-    private static ImmutableArray<NodeKey> ByAge(RegionView view) =>
-        [.. Enumerable.Range(0, view.Members.Length).OrderBy(place => view.Since[place]).Select(place => view.Members[place])];
+    private static ImmutableArray<(NodeKey Key, long Since)> ByAge(RegionView view) =>
+    [
+        .. view.Members.Select((member, place) => (member, view.Since.IsEmpty ? 0 : view.Since[place]))
+            .OrderBy(static member => member.Item2),
+    ];
 
     private sealed class Barrier(ViewSequence sequence, long configuration) : IFlushBarrier
     {

@@ -71,7 +71,7 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
 
         foreach (var (set, member) in _since.Keys.ToList())
         {
-            if (bySet.GetValueOrDefault(set)?.Exists(other => other.Self == member) != true)
+            if (bySet.GetValueOrDefault(set)?.Exists(other => other.Self == member && !other.Renewed.Contains(set)) != true)
             {
                 _since.Remove((set, member));
             }
@@ -87,7 +87,7 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
                 var address = new IPAddress([239, 1, (byte)(id >> 8), (byte)id]);
                 region = (id, 0, [], HasGroups ? new IPEndPoint(address, 20000 + (int)id) : null);
             }
-            else if (region.Members.SequenceEqual(keys))
+            else if (region.Members.SequenceEqual(keys) && !members.Exists(member => member.Renewed.Contains(set)))
             {
                 continue;
             }
@@ -113,6 +113,7 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
             member.Tell(Change(member, changed), MaxNewsDelay);
         }
 
+        _members.ForEach(static member => member.Renewed.Clear());
         _removed.Clear();
     }
 
@@ -142,7 +143,7 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
         Since = SinceOf(region.Id, region.Members),
     };
 
-    private static string Name(ulong topic) => topic.ToString(System.Globalization.CultureInfo.InvariantCulture);
+    internal static string Name(ulong topic) => topic.ToString(System.Globalization.CultureInfo.InvariantCulture);
 
     private bool IsPinned(string set) => Pinned.Select(Name).Contains(set);
 
@@ -223,6 +224,10 @@ internal sealed class ScriptedMembership(
     public NodeRoster Roster { get; } = service.Views.NoNodes;
     public SortedSet<ulong> Subscriptions { get; } = [];
     public HashSet<ulong> Open { get; } = [];
+
+    /// <summary>Pinned topics, by name, that the node has closed and opened again since the last configuration.</summary>
+    public HashSet<string> Renewed { get; } = [];
+
     public HashSet<ulong> KnownRegions { get; } = [];
     public HashSet<NodeKey> KnownNodes { get; } = [];
     public List<NodeKey> Suspects { get; } = [];
@@ -277,6 +282,16 @@ internal sealed class ScriptedMembership(
         Open.Remove(topicId);
         Subscriptions.Remove(topicId);
         _told.Remove(topicId);
+    }
+
+    /// <summary>A pinned topic was closed and opened again: its region gets a new view, though it has the same members.</summary>
+    public void Renew(ulong topicId)
+    {
+        Renewed.Add(ScriptedService.Name(topicId));
+        foreach (var member in service.Members)
+        {
+            member._told.Remove(topicId);
+        }
     }
 
     void IMembership.Open(TopicRequest request, Action<TopicOutcome> completed) =>

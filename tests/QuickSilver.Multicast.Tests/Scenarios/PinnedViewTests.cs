@@ -48,6 +48,22 @@ public sealed class PinnedViewTests
         Assert.Empty(cluster[0].Views[^1].View.Joined);
     }
 
+    // It has nothing of what it had received before, and the members must hear of that.
+    [Fact]
+    public void A_member_that_closes_the_topic_and_opens_it_again_within_one_configuration_has_left_and_joined()
+    {
+        var cluster = Running(2, members: 2);
+        cluster[0].StopsReceiving(Topic);
+        cluster[0].Subscribes(Topic);
+        cluster[0].Membership.Renew(Topic);
+        cluster.Commit();
+        Assert.True(cluster.RunUntil(() => cluster[1].Views.Count == 2));
+        var view = cluster[1].Views[1].View;
+        Assert.Equal([cluster[1].Key, cluster[0].Key], view.Members.ToArray());
+        Assert.Equal([cluster[0].Key], view.Joined.ToArray());
+        Assert.Equal([cluster[0].Key], view.Left.ToArray());
+    }
+
     [Fact]
     public void A_message_of_the_new_view_waits_until_all_of_the_old_one_were_delivered()
     {
