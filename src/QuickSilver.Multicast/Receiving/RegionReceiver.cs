@@ -307,7 +307,7 @@ internal sealed class RegionReceiver : IGapObserver
     {
         get
         {
-            if (!IsDrained)
+            if (!HasAll)
             {
                 return false;
             }
@@ -335,7 +335,7 @@ internal sealed class RegionReceiver : IGapObserver
     /// </summary>
     public void GiveUpIfAlone()
     {
-        if (_context.Environment.Now - Stability.LastHeard < _context.Options.ClosingPause * 3)
+        if (!IsAlone)
         {
             return;
         }
@@ -378,15 +378,21 @@ internal sealed class RegionReceiver : IGapObserver
         }
     }
 
-    // Whether other members may know of more packets of departed nodes: until all members have held the same for a while.
+    // Whether other members may know of more packets of departed nodes: until all members have held the same for a while, and were heard in
+    // that time. Silence alone does not show this, because a member, or this node, may have been paused. Only if the silence is long, the
+    // others have closed the view.
     private bool MayOthersKnowMore
     {
         get
         {
+            var (now, heard, pause) = (_context.Environment.Now, Stability.LastHeard, _context.Options.ClosingPause);
             var last = _lastGoneAt > Stability.LastUnstable ? _lastGoneAt : Stability.LastUnstable;
-            return Live.Count > 1 && _context.Environment.Now - last < _context.Options.ClosingPause;
+            bool isLong = now - last >= pause && (heard - last >= pause / 2 || IsAlone);
+            return Live.Count > 1 && !isLong;
         }
     }
+
+    private bool IsAlone => _context.Environment.Now - Stability.LastHeard >= _context.Options.ClosingPause * 3;
 
     private bool HasLost(NodeKey node) => _gone.Contains(node) || !_context.Directory.Shares(node, View.Configuration);
 

@@ -20,7 +20,9 @@ internal interface IStabilityTracker
     /// </summary>
     TimeSpan LastUnconsumed { get; }
 
-    /// <summary>When a member was last known not to hold something that was sent; at first, when the view was opened.</summary>
+    /// <summary>
+    /// When a member was last known not to hold something that was sent, or not to tell what it holds; at first, when the view was opened.
+    /// </summary>
     TimeSpan LastUnstable { get; }
 
     /// <summary>When the other members were last heard of; at first, when the view was opened.</summary>

@@ -55,7 +55,7 @@ internal sealed class RingHierarchy : IStabilityTracker
     // When a token last reported packets that not all members have consumed.
     public TimeSpan LastUnconsumed { get; private set; }
 
-    // When a token last reported packets that some member holds or knows of and that are not stable.
+    // When a token last reported packets that some member holds or knows of and that are not stable, or skipped a silent member.
     public TimeSpan LastUnstable { get; private set; }
 
     // When the last token arrived.
@@ -224,6 +224,12 @@ internal sealed class RingHierarchy : IStabilityTracker
     public void NoteBusy(Token token)
     {
         LastHeard = Context.Environment.Now;
+        if (token.Skipped.Count > 0)
+        {
+            // Nobody knows what they hold.
+            LastUnstable = LastHeard;
+        }
+
         for (int i = 0; i < token.Count; i++)
         {
             var record = token[i];

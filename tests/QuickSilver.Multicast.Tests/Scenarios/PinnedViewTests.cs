@@ -101,6 +101,42 @@ public sealed class PinnedViewTests
         Assert.Equal(20, cluster[1].Views[1].At);
     }
 
+    // One member alone has the last message of a sender that crashes, and nobody hears of that member for longer than ClosingPause (F1,
+    // F3, F6).
+    [Theory]
+    [InlineData(1, true)]
+    [InlineData(2, true)]
+    [InlineData(3, true)]
+    [InlineData(1, false)]
+    [InlineData(2, false)]
+    [InlineData(3, false)]
+    public void The_next_view_waits_for_what_a_silent_member_alone_has_of_a_sender_that_is_gone(int silent, bool isPaused)
+    {
+        var cluster = Running(10, members: 4);
+        var (sender, only) = (cluster[0], cluster[silent]);
+        sender.PublishAll(Topic, 5, 100);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(200));
+        cluster.Simulation.Network.Filter = (link, _) => link.From == sender.Node && link.To != only.Node;
+        sender.PublishAll(Topic, 1, 100);
+        Assert.True(cluster.RunUntil(() => only.Log.Count == 6));
+        sender.Node.Crash();
+        if (isPaused)
+        {
+            cluster.Simulation.Network.Filter = null;
+            only.Node.Pause(TimeSpan.FromSeconds(5));
+        }
+        else
+        {
+            cluster.Simulation.Network.Filter = (link, _) => link.From == only.Node || link.To == only.Node;
+        }
+
+        cluster.Service.Remove(sender.Key);
+        cluster.Simulation.Run(TimeSpan.FromSeconds(5));
+        cluster.Simulation.Network.Filter = null;
+        Assert.True(cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host => host.Views.Count == 2)));
+        Assert.All(cluster.Hosts.Skip(1), host => Assert.Equal(6, host.Views[1].At));
+    }
+
     [Fact]
     public void A_barrier_holds_the_publishers_of_its_node_until_it_is_released()
     {
