@@ -135,6 +135,8 @@ internal sealed class MulticastNode
 
     public List<RegionReceiver> OpenRegions => _open.All;
 
+    public IEnumerable<ViewSequence> WaitingViews => _topics?.WaitingViews ?? [];
+
     public SlowReaders SlowReaders => _slowReaders ??= new SlowReaders(this);
 
     public int OutboundStreams => _sent?.Count ?? 0;

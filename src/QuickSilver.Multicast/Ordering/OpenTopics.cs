@@ -35,6 +35,9 @@ internal sealed class OpenTopics(IOrderingNode node)
     /// <summary>The number of topics that are published here, or were until a moment ago.</summary>
     public int Numbered => _numbers.Count;
 
+    /// <summary>The pinned topics of which a view waits for the one before.</summary>
+    public IEnumerable<ViewSequence> WaitingViews => _sequences?.Values.Where(static sequence => sequence.IsWaiting) ?? [];
+
     private IEnumerable<TopicSender> Senders
     {
         get

@@ -28,6 +28,17 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
     /// <summary>Whether a barrier is not released yet.</summary>
     public bool IsHeld => _barriers > 0;
 
+    /// <summary>A view waits for the one before it.</summary>
+    public bool IsWaiting => _coming.Count > 0;
+
+    /// <summary>The configuration of the view that is installed; 0 before the first.</summary>
+    public long Configuration => _installed?.Configuration ?? 0;
+
+    /// <summary>What the next view waits for, for people.</summary>
+    public string Why => receiver.IsAnyBlocked
+        ? $"A view of {receiver.Label} waits for a reader on this node to take what was sent before it"
+        : $"A view of {receiver.Label} waits for all of {_installed}: for its senders to settle it, or for its members to agree on it";
+
     /// <summary>Whether the view is not installed yet.</summary>
     public bool IsAhead(RegionView view) => _installed is null || view.Configuration > _installed.Configuration;
 
@@ -48,6 +59,10 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
         }
 
         TryInstall();
+        if (IsWaiting)
+        {
+            node.Context.OnWait();
+        }
     }
 
     /// <summary>Called when views may be over, or messages that waited for room were delivered.</summary>

@@ -21,4 +21,7 @@ internal interface IWaitSources
 
     /// <summary>Readers here that have no room.</summary>
     SlowReaders SlowReaders { get; }
+
+    /// <summary>Pinned topics of which a view waits for the one before.</summary>
+    IEnumerable<ViewSequence> WaitingViews { get; }
 }

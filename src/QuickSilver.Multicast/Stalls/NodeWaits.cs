@@ -6,7 +6,8 @@ using QuickSilver.Multicast.Sending;
 namespace QuickSilver.Multicast.Stalls;
 
 // Collects everything that a node's multicast may wait for: streams that wait for acknowledgements, publishers that wait for room,
-// receivers that wait for repairs, and readers without room. The watch asks for the list only while something may wait.
+// receivers that wait for repairs, readers without room, and views of pinned topics. The watch asks for the list only while something may
+// wait.
 internal sealed class NodeWaits
 {
     // The limit of the list. If more wait, the first ones are enough to find the reason.
@@ -85,6 +86,14 @@ internal sealed class NodeWaits
             }
         }
 
+        foreach (var views in _sources.WaitingViews)
+        {
+            if (waits.Count < Most)
+            {
+                waits.Add(new Wait(views, views.Configuration));
+            }
+        }
+
         _sources.SlowReaders.AddBlocked(waits, Most);
     }
 
@@ -104,6 +113,7 @@ internal sealed class NodeWaits
             $"{stream.View} waits for the members to agree on packet {stream.Contiguous + 1} of node {stream.Sender}, which is gone",
         InboundStream stream =>
             $"{stream.View} waits for packet {stream.Contiguous + 1} of node {stream.Sender}, which no member has sent again",
+        ViewSequence views => views.Why,
         SlowReaders.Slow slow =>
             $"A reader of {slow.Label} on this node has no room for messages of node {slow.Order.Sender}, which waits, and it reads none",
         _ => $"{of} waits",

@@ -170,6 +170,24 @@ public sealed class PinnedViewTests
         Assert.Contains("flush barrier", cluster[0].Multicast.Trouble, StringComparison.Ordinal);
     }
 
+    // I21.
+    [Fact]
+    public void A_view_that_waits_for_a_sender_of_the_one_before_is_named_at_each_member()
+    {
+        var cluster = Running(11, members: 3, nodes: 4);
+        cluster[0].PublishAll(Topic, 20, 100);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(1));
+        cluster[0].Node.Pause(TimeSpan.FromSeconds(9));
+        cluster[3].Subscribes(Topic);
+        cluster.Commit();
+        cluster.Simulation.Run(TimeSpan.FromSeconds(8));
+        Assert.All(cluster.Hosts.Skip(1).Take(2), host => Assert.Single(host.Views));
+        Assert.All(cluster.Hosts.Skip(1).Take(2), host => Assert.Contains("A view of topic 1 waits", host.Multicast.Trouble));
+        Assert.True(cluster.RunUntil(() => cluster.Hosts.Take(3).All(host => host.Views.Count == 2)));
+        cluster.Simulation.Run(TimeSpan.FromSeconds(5));
+        Assert.All(cluster.Hosts, host => Assert.Null(host.Multicast.Trouble));
+    }
+
     [Fact]
     public void A_subscription_that_closes_lets_its_barrier_go()
     {
