@@ -11,9 +11,13 @@ namespace QuickSilver.Multicast.Ordering;
 //
 // Invariants: a view is installed when this node has delivered all messages of the view before it and none of them waits for room. Views
 // are installed in the order of their configurations. While a barrier is not released, the topic's publishers on this node are held.
+// While many views wait, those in which nothing was sent are skipped, so that a reader that does not read costs no memory per view.
 internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, IDeliverySink sink)
 {
-    private readonly Queue<RegionView> _coming = new();
+    // More wait only where something was sent in each.
+    private const int MostEmpty = 16;
+
+    private readonly List<RegionView> _coming = [];
     private RegionView? _installed;
     // The members of the installed view, the oldest first, each with the configuration since which it is a member.
     private ImmutableArray<(NodeKey Key, long Since)> _members = [];
@@ -52,7 +56,13 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
 
         bool isFirst = _last == 0;
         _last = view.Configuration;
-        _coming.Enqueue(view);
+        if (_coming.Count >= MostEmpty)
+        {
+            // What was sent in a view and waits keeps that view from being over.
+            _coming.RemoveAll(IsOver);
+        }
+
+        _coming.Add(view);
         if (!isFirst)
         {
             BeginFlush(view.Configuration);
@@ -74,9 +84,9 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
         }
 
         _isInstalling = true;
-        while (!_isClosed && _coming.TryPeek(out var next) && IsOver(_installed) && !receiver.IsAnyBlocked)
+        while (!_isClosed && _coming is [var next, ..] && IsOver(_installed) && !receiver.IsAnyBlocked)
         {
-            _coming.Dequeue();
+            _coming.RemoveAt(0);
             Install(next);
         }
 

@@ -137,6 +137,51 @@ public sealed class PinnedViewTests
         Assert.All(cluster.Hosts.Skip(1), host => Assert.Equal(6, host.Views[1].At));
     }
 
+    // I17.
+    [Fact]
+    public void Views_that_wait_for_a_reader_are_few_however_often_members_come_and_go()
+    {
+        var cluster = Running(12, members: 2, nodes: 3);
+        var sink = cluster[1].SinkOf(Topic);
+        sink.IsFull = true;
+        cluster[0].PublishAll(Topic, 3, 100);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
+        for (int i = 0; i < 100; i++)
+        {
+            cluster[2].Subscribes(Topic);
+            cluster.Commit();
+            cluster[2].StopsReceiving(Topic);
+            cluster.Commit();
+        }
+
+        // One that has a message stays.
+        cluster[2].Subscribes(Topic);
+        cluster.Commit();
+        cluster[2].PublishAll(Topic, 1, 100);
+        cluster.Simulation.Run(TimeSpan.FromSeconds(1));
+        for (int i = 0; i < 100; i++)
+        {
+            cluster[2].StopsReceiving(Topic);
+            cluster.Commit();
+            cluster[2].Subscribes(Topic);
+            cluster.Commit();
+        }
+
+        sink.IsFull = false;
+        cluster[1].Resume(Topic);
+        Assert.True(cluster.RunUntil(() => cluster[1].Log.Count == 4));
+        Assert.InRange(cluster[1].Views.Count, 3, 50);
+        var last = cluster[1].Views[^1].View;
+        Assert.Equal(cluster.Hosts.Max(host => host.Multicast.Configuration), last.Configuration);
+        var sentIn = cluster[1].Views.FindLast(seen => seen.At < 4)!.View;
+        Assert.Contains(sentIn.Configuration, cluster[0].Views.Where(seen => seen.At == 3).Select(seen => seen.View.Configuration));
+        for (int i = 1; i < cluster[1].Views.Count; i++)
+        {
+            var (before, now) = (cluster[1].Views[i - 1].View, cluster[1].Views[i].View);
+            Assert.Equal(now.Members.ToHashSet(), [.. before.Members.Except(now.Left), .. now.Joined]);
+        }
+    }
+
     [Fact]
     public void A_barrier_holds_the_publishers_of_its_node_until_it_is_released()
     {
