@@ -37,7 +37,7 @@ internal sealed class OrderedSink : IDeliverySink
         }
 
         _order.OnDelivered(message);
-        // One at which the sink throws counts as taken.
+        // A message at which the sink throws counts as taken.
         bool isTaken = true;
         try
         {
@@ -62,8 +62,15 @@ internal sealed class OrderedSink : IDeliverySink
     public void OnGap(in TopicGap gap)
     {
         _order.OnGap(gap);
-        OfferAgain();
-        _sink.OnGap(gap);
+        try
+        {
+            // Before the messages that waited for what is lost.
+            _sink.OnGap(gap);
+        }
+        finally
+        {
+            OfferAgain();
+        }
     }
 
     public void OnView(MemberView view)

@@ -109,9 +109,22 @@ internal sealed class TopicReceiver : ITopicReceiver
         {
             _node.Context.Counters.DuplicateMessages++;
         }
+        else if (isAhead)
+        {
+            HoldIfReaderIsSlow(order);
+        }
         else if (order.Next != 0)
         {
             Drain(order);
+        }
+    }
+
+    // Messages of later views wait for the reader too. Their sender is held, because they would wait in each of these views.
+    private void HoldIfReaderIsSlow(SenderOrder order)
+    {
+        if (order.Next != 0 && IsAnyBlocked)
+        {
+            _node.SlowReaders.OnBlocked(this, order);
         }
     }
 
@@ -273,6 +286,11 @@ internal sealed class TopicReceiver : ITopicReceiver
         {
             var order = _senders[i];
             Drain(order);
+            if (!order.IsBlocked && order.Slow is not null)
+            {
+                _node.SlowReaders.OnUnblocked(order);
+            }
+
             if (order.TryFirstHeld(out long first) && order.TryPeekHeld(first, out var held) && !IsAhead(held.Stream))
             {
                 _node.OnLoss(held.Stream);
@@ -326,7 +344,7 @@ internal sealed class TopicReceiver : ITopicReceiver
         {
             order.IsOver = true;
             order.DropAll();
-            if (order.IsBlocked)
+            if (order.Slow is not null)
             {
                 _node.SlowReaders.OnUnblocked(order);
             }

@@ -14,7 +14,7 @@ namespace QuickSilver.Multicast.Ordering;
 // While many views wait, those in which nothing was sent are skipped, so that a reader that does not read costs no memory per view.
 internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, IDeliverySink sink)
 {
-    // More wait only where something was sent in each.
+    // More views than these wait only if something was sent in each of them.
     private const int MostEmpty = 16;
 
     private readonly List<RegionView> _coming = [];
@@ -32,13 +32,13 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
     /// <summary>Whether a barrier is not released yet.</summary>
     public bool IsHeld => _barriers > 0;
 
-    /// <summary>A view waits for the one before it.</summary>
+    /// <summary>Whether a view waits for the one before it.</summary>
     public bool IsWaiting => _coming.Count > 0;
 
     /// <summary>The configuration of the view that is installed; 0 before the first.</summary>
     public long Configuration => _installed?.Configuration ?? 0;
 
-    /// <summary>What the next view waits for, for people.</summary>
+    /// <summary>A text that tells what the next view waits for.</summary>
     public string Why => receiver.IsAnyBlocked
         ? $"A view of {receiver.Label} waits for a reader on this node to take what was sent before it"
         : $"A view of {receiver.Label} waits for all of {_installed}: for its senders to settle it, or for its members to agree on it";
@@ -58,7 +58,7 @@ internal sealed class ViewSequence(IReceivingNode node, TopicReceiver receiver, 
         _last = view.Configuration;
         if (_coming.Count >= MostEmpty)
         {
-            // What was sent in a view and waits keeps that view from being over.
+            // A view with messages that wait is not over.
             _coming.RemoveAll(IsOver);
         }
 

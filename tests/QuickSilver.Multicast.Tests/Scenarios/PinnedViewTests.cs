@@ -182,6 +182,39 @@ public sealed class PinnedViewTests
         }
     }
 
+    // I17.
+    [Fact]
+    public void A_sender_that_sends_in_every_view_waits_for_a_reader_that_has_not_come_to_them()
+    {
+        var cluster = Running(13, members: 2, nodes: 3);
+        var sink = cluster[1].SinkOf(Topic);
+        sink.IsFull = true;
+        cluster[0].PublishAll(Topic, 3, 100);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
+        int sent = 0;
+        for (int i = 0; i < 50; i++)
+        {
+            cluster[2].Subscribes(Topic);
+            cluster.Commit();
+            cluster[2].OnCore(() => sent += cluster[2].Publish(Topic, 100) ? 1 : 0);
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(10));
+            cluster[2].StopsReceiving(Topic);
+            cluster.Commit();
+            cluster[2].OnCore(() => sent += cluster[2].Publish(Topic, 100) ? 1 : 0);
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(10));
+        }
+
+        cluster.Simulation.Run(TimeSpan.FromSeconds(2));
+        Assert.InRange(sent, 1, 5);
+        Assert.InRange(cluster[1].Multicast.Regions.Count, 1, 10);
+
+        sink.IsFull = false;
+        cluster[1].Resume(Topic);
+        Assert.True(cluster.RunUntil(() => cluster[1].Log.Count == 3 + sent));
+        cluster[2].PublishAll(Topic, 10, 100);
+        Assert.True(cluster.RunUntil(() => cluster[1].Log.Count == 3 + sent + 10));
+    }
+
     [Fact]
     public void A_barrier_holds_the_publishers_of_its_node_until_it_is_released()
     {
