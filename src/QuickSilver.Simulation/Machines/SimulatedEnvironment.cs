@@ -41,6 +41,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
     private TimeSpan _cardBusyUntil;
     // When the thread began to block; of a nap, when that ends.
     private TimeSpan _asleepSince;
+    private bool _isAsleep;
     private bool _isNapping;
     private TurnPart _part;
     private bool _isInTurn;
@@ -337,11 +338,12 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
         _time.At(due, _turn);
     }
 
-    // Nothing is left to do: the thread blocks, or rests a moment first.
+    // Where nothing is left to do the thread blocks, or rests a moment first.
     private void BeginSleep()
     {
         _asleepSince = Free;
-        _isNapping = !_cycle.IsWorkLeft && _readable.Count == 0 && _moderation.IsNapDue(Now);
+        _isAsleep = !_cycle.IsWorkLeft && _readable.Count == 0;
+        _isNapping = _isAsleep && _moderation.IsNapDue(Now);
         if (_isNapping)
         {
             _asleepSince += _moderation.BeginNap();
@@ -350,7 +352,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
 
     private void EndSleep()
     {
-        if (_isNapping && _time.Now <= _asleepSince)
+        if (!_isAsleep || (_isNapping && _time.Now <= _asleepSince))
         {
             return;
         }
@@ -361,7 +363,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
             _moderation.Took(0, Node.Clock.At(_asleepSince));
         }
 
-        _isNapping = false;
+        _isAsleep = _isNapping = false;
         _moderation.Slept(_time.Now - _asleepSince, _readable.Count > 0);
     }
 
