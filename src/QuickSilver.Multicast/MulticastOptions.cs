@@ -126,6 +126,16 @@ internal sealed record MulticastOptions
     // longest wait between two tokens.
     public TimeSpan ClosingPause { get; init; } = TimeSpan.FromSeconds(3);
 
+    // A ring whose token was not seen for so long may contain members that nobody hears. An idle ring has a token in each interval.
+    public TimeSpan RingSilence
+    {
+        get
+        {
+            var interval = 2 * (TokenIntervalFixed ?? TokenIntervalIdle);
+            return interval > ClosingPause / 2 ? interval : ClosingPause / 2;
+        }
+    }
+
     // Whatever waits without progress for so long is reported (I21).
     public TimeSpan StallWarning { get; init; } = TimeSpan.FromSeconds(5);
 

@@ -186,6 +186,15 @@ internal sealed class RingHierarchy : IStabilityTracker
         }
     }
 
+    /// <summary>Whether the last round of the ring below this level, which this node leads, did not reach a member under it.</summary>
+    public bool IsAnyUnheardUnder(int level) => level > 0 && _rings[level - 1].Hearing.IsAnyUnheard;
+
+    /// <summary>
+    /// Whether the ring above this level, in which this node has a seat, reports that a member of the view was not heard, or is not heard
+    /// itself.
+    /// </summary>
+    public bool IsUnheardAbove(int level) => level + 1 < _rings.Count && _rings[level + 1].Hearing.IsUnheardInView;
+
     public void TrimStreams(int level)
     {
         for (int i = 0; level == 0 && i < Region.Streams.Count; i++)
@@ -224,9 +233,9 @@ internal sealed class RingHierarchy : IStabilityTracker
     public void NoteBusy(Token token)
     {
         LastHeard = Context.Environment.Now;
-        if (token.Skipped.Count > 0)
+        if (token.Skipped.Count > 0 || token.IsAnyUnheard || token.IsUnheardInView)
         {
-            // Nobody knows what they hold.
+            // Nobody knows what the members that were not heard hold.
             LastUnstable = LastHeard;
         }
 

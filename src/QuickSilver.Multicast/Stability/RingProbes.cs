@@ -19,7 +19,8 @@ internal sealed class RingProbes(RingHierarchy rings)
 
     public void OnReply(NodeKey from) => _misses.Remove(from);
 
-    public void Skip(Token token)
+    /// <summary>Lets the token skip the members that do not answer. Returns false if there are none.</summary>
+    public bool TrySkip(Token token)
     {
         foreach (var (member, misses) in _misses)
         {
@@ -28,6 +29,8 @@ internal sealed class RingProbes(RingHierarchy rings)
                 token.Skipped.Add(rings.Live.RankOf(member));
             }
         }
+
+        return token.Skipped.Count > 0;
     }
 
     public void Send(NodeKey member, PacketFlags flags)

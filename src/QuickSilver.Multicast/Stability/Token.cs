@@ -6,7 +6,8 @@ namespace QuickSilver.Multicast.Stability;
 
 // The token of one ring of one view. Body: i64 round, u64 and u32 leader, i64 sum of kernel drops so far, i64 smallest receive buffer so
 // far, u16 count of records, u64 and u32 receiver, u8 level of the ring, u8 count of members that are skipped and the rank of each as u32,
-// u64 mark of the members that have been removed, u8 whether a member disputes the mark, the records.
+// u64 mark of the members that have been removed, u8 flags (1: a member disputes the mark; 2: a member under the ring is not heard; 4: a
+// member of the view was not heard), the records.
 //
 // The token names its receiver because another incarnation of a member may have its address: it would pass the token on and be mistaken
 // for the earlier one. The token is at most one datagram: records that do not fit wait for the next round.
@@ -15,6 +16,9 @@ internal sealed class Token
     public const int MaxSkipped = 8;
     private const int HeadBytes = 52;
     private const int MarkBytes = 9;
+    private const int Disputed = 1;
+    private const int AnyUnheard = 2;
+    private const int UnheardInView = 4;
 
     private readonly List<RecoveryRecord> _pool = [];
 
@@ -32,6 +36,11 @@ internal sealed class Token
     // Whether a member knows of other removals: the leader may have left out a member that others, such as a sender, consider live. Such a
     // round settles nothing either.
     public bool IsDisputed { get; set; }
+    // Whether a member under the seats visited so far was not heard in the last round of its ring. Moves up from ring to ring.
+    public bool IsAnyUnheard { get; set; }
+    // Whether the root has found that some member of the view was not heard. Moves down from ring to ring, so that the members of all rings
+    // know that somebody may hold what they do not.
+    public bool IsUnheardInView { get; set; }
     public int Count { get; private set; }
 
     public RecoveryRecord this[int index] => _pool[index];
@@ -39,7 +48,7 @@ internal sealed class Token
     public void Clear()
     {
         Count = 0;
-        IsDisputed = false;
+        IsDisputed = IsAnyUnheard = IsUnheardInView = false;
         Skipped.Clear();
     }
 
@@ -90,7 +99,7 @@ internal sealed class Token
         }
 
         BinaryPrimitives.WriteUInt64LittleEndian(body[at..], Gone);
-        body[at + 8] = IsDisputed ? (byte)1 : (byte)0;
+        body[at + 8] = (byte)((IsDisputed ? Disputed : 0) | (IsAnyUnheard ? AnyUnheard : 0) | (IsUnheardInView ? UnheardInView : 0));
         at += MarkBytes;
         int written = 0;
         for (int i = 0; i < Count; i++)
@@ -139,7 +148,15 @@ internal sealed class Token
         }
 
         Gone = BinaryPrimitives.ReadUInt64LittleEndian(body[at..]);
-        IsDisputed = body[at + 8] != 0;
+        int flags = body[at + 8];
+        if ((flags & ~(Disputed | AnyUnheard | UnheardInView)) != 0)
+        {
+            return false;
+        }
+
+        IsDisputed = (flags & Disputed) != 0;
+        IsAnyUnheard = (flags & AnyUnheard) != 0;
+        IsUnheardInView = (flags & UnheardInView) != 0;
         at += MarkBytes;
         for (int i = 0; i < count; i++)
         {

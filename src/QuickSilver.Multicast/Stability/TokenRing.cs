@@ -62,6 +62,7 @@ internal sealed class TokenRing
         _clock = new RoundTimer(_context.Options);
         _probes = new RingProbes(rings);
         _heardAllAt = _context.Environment.Now;
+        Hearing = new RingHearing(_context);
         Rest();
     }
 
@@ -76,6 +77,8 @@ internal sealed class TokenRing
     public long KernelDrops => _results.KernelDrops;
 
     public long ReceiveBufferBytes => _results.ReceiveBufferBytes;
+
+    public RingHearing Hearing { get; }
 
     private bool IsRoot => Level == _rings.Shape.Levels - 1;
 
@@ -243,7 +246,13 @@ internal sealed class TokenRing
         token.KernelDrops = _rings.DropsUnder(Level);
         token.ReceiveBufferBytes = _rings.BufferUnder(Level);
         token.Gone = _rings.Live.Gone;
-        SkipSilentMembers(token);
+        token.IsAnyUnheard = _rings.IsAnyUnheardUnder(Level);
+        token.IsUnheardInView = IsRoot ? Hearing.IsAnyUnheard : _rings.IsUnheardAbove(Level);
+        if (_probes.TrySkip(token) && _context.Environment.Now - _clock.ProbedAt >= _context.Options.TokenTimeout)
+        {
+            ProbeAll();
+        }
+
         foreach (var stream in _region.Streams)
         {
             if (!stream.IsReliable)
@@ -292,6 +301,8 @@ internal sealed class TokenRing
         token.KernelDrops += _rings.DropsUnder(Level);
         token.ReceiveBufferBytes = RingHierarchy.Smaller(token.ReceiveBufferBytes, _rings.BufferUnder(Level));
         token.IsDisputed |= token.Gone != _rings.Live.Gone;
+        token.IsAnyUnheard |= _rings.IsAnyUnheardUnder(Level);
+        Hearing.OnVisit(token);
         for (int i = 0; i < token.Count; i++)
         {
             var record = token[i];
@@ -339,6 +350,7 @@ internal sealed class TokenRing
         bool hasVisitedAll = token.Skipped.Count == 0;
         bool isWhole = hasVisitedAll && !token.IsDisputed;
         _isInFlight = false;
+        Hearing.OnRound(token, IsRoot);
         _clock.End(_context.Environment.Now);
         if (hasVisitedAll)
         {
@@ -451,21 +463,6 @@ internal sealed class TokenRing
             int bytes = token.Write(packet, _rings.Template, token.Count == 0 ? 0 : rotation % token.Count);
             _context.SendControl(packet.AsSpan(0, bytes), address);
             _context.Counters.TokensSent++;
-        }
-    }
-
-    private void SkipSilentMembers(Token token)
-    {
-        if (_probes.Count == 0)
-        {
-            return;
-        }
-
-        _probes.Skip(token);
-
-        if (token.Skipped.Count > 0 && _context.Environment.Now - _clock.ProbedAt >= _context.Options.TokenTimeout)
-        {
-            ProbeAll();
         }
     }
 

@@ -182,6 +182,37 @@ public sealed class PinnedViewTests
         }
     }
 
+    // The same in a view of several rings, where a member hears of the silence in another ring from nobody.
+    [Theory]
+    [InlineData(1)]
+    [InlineData(4)]
+    [InlineData(8)]
+    [InlineData(9)]
+    public void The_next_view_waits_for_a_silent_member_of_another_ring(int silent)
+    {
+        var cluster = new MulticastCluster(1, 10) { Service = { Repair = new RepairRules(Replicas: 3, RingSize: 3) } };
+        cluster.Service.Pinned.Add(Topic);
+        foreach (var host in cluster.Hosts)
+        {
+            host.Publishes(Topic);
+            host.Subscribes(Topic);
+        }
+
+        cluster.Commit();
+        var (sender, only) = (cluster[0], cluster[silent]);
+        sender.PublishAll(Topic, 5, 100);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(200));
+        cluster.Simulation.Network.Filter = (link, _) => link.From == sender.Node && link.To != only.Node;
+        sender.PublishAll(Topic, 1, 100);
+        Assert.True(cluster.RunUntil(() => only.Log.Count == 6));
+        sender.Node.Crash();
+        only.Node.Pause(TimeSpan.FromSeconds(5));
+        cluster.Simulation.Network.Filter = null;
+        cluster.Service.Remove(sender.Key);
+        Assert.True(cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host => host.Views.Count == 2)));
+        Assert.All(cluster.Hosts.Skip(1), host => Assert.Equal(6, host.Views[1].At));
+    }
+
     // I17.
     [Fact]
     public void A_sender_that_sends_in_every_view_waits_for_a_reader_that_has_not_come_to_them()

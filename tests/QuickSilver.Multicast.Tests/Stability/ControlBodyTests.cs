@@ -133,6 +133,8 @@ public sealed class ControlBodyTests
             Skipped = { 3, 70_000 },
             Gone = 0x1234_5678_9ABC_DEF0,
             IsDisputed = true,
+            IsAnyUnheard = true,
+            IsUnheardInView = true,
         };
         for (ulong sender = 1; sender <= 5; sender++)
         {
@@ -164,6 +166,7 @@ public sealed class ControlBodyTests
         Assert.Equal(2, read.Level);
         Assert.Equal([3, 70_000], read.Skipped);
         Assert.Equal((0x1234_5678_9ABC_DEF0ul, true), (read.Gone, read.IsDisputed));
+        Assert.True(read.IsAnyUnheard && read.IsUnheardInView);
         var one = read.Find(new NodeKey(3, 1))!;
         Assert.Equal((1000L, 1010L, 990L, 1005L), (one.Stable, one.HeldByAll, one.ConsumedByAll, one.ReadByAll));
         Assert.Equal((1200L, 1100L, 1001L, 1003L), (one.HeldByAny, one.KnownHeldByAny, one.Replicated, one.ReplicatedByAll));

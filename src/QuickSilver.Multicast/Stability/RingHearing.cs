@@ -1,0 +1,34 @@
+namespace QuickSilver.Multicast.Stability;
+
+// Whether all members of a view are heard, as one ring knows it. A ring skips a member that does not answer, and only the members of this
+// ring see that in their token. The others learn it through the hierarchy: what a ring found moves up to the root with the tokens, and what
+// the root found moves down with them. So every member knows when somebody may hold packets that it does not know of.
+internal sealed class RingHearing(MulticastContext context)
+{
+    // When the last token was here, and what it said of the view.
+    private TimeSpan _seenAt = context.Environment.Now;
+    private bool _wasUnheardInView;
+
+    /// <summary>At the leader: whether the last round did not reach a member under this ring.</summary>
+    public bool IsAnyUnheard { get; private set; }
+
+    /// <summary>
+    /// Whether a member of the view was not heard, as the last token said, or no token has come for so long that this may be so.
+    /// </summary>
+    public bool IsUnheardInView => _wasUnheardInView || context.Environment.Now - _seenAt >= context.Options.RingSilence;
+
+    /// <summary>Called at each member that the token visits.</summary>
+    public void OnVisit(Token token)
+    {
+        _seenAt = context.Environment.Now;
+        _wasUnheardInView = token.IsUnheardInView;
+    }
+
+    /// <summary>Called at the leader when the token has returned.</summary>
+    public void OnRound(Token token, bool isRoot)
+    {
+        OnVisit(token);
+        IsAnyUnheard = token.Skipped.Count > 0 || token.IsAnyUnheard;
+        _wasUnheardInView |= isRoot && IsAnyUnheard;
+    }
+}
