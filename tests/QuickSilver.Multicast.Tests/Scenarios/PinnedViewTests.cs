@@ -114,12 +114,7 @@ public sealed class PinnedViewTests
     {
         var cluster = Running(10, members: 4);
         var (sender, only) = (cluster[0], cluster[silent]);
-        sender.PublishAll(Topic, 5, 100);
-        cluster.Simulation.Run(TimeSpan.FromMilliseconds(200));
-        cluster.Simulation.Network.Filter = (link, _) => link.From == sender.Node && link.To != only.Node;
-        sender.PublishAll(Topic, 1, 100);
-        Assert.True(cluster.RunUntil(() => only.Log.Count == 6));
-        sender.Node.Crash();
+        CrashWhenOnlyOneHasTheLast(cluster, sender, only);
         if (isPaused)
         {
             cluster.Simulation.Network.Filter = null;
@@ -133,8 +128,7 @@ public sealed class PinnedViewTests
         cluster.Service.Remove(sender.Key);
         cluster.Simulation.Run(TimeSpan.FromSeconds(5));
         cluster.Simulation.Network.Filter = null;
-        Assert.True(cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host => host.Views.Count == 2)));
-        Assert.All(cluster.Hosts.Skip(1), host => Assert.Equal(6, host.Views[1].At));
+        AssertSurvivorsHaveAllInTheNextView(cluster);
     }
 
     // I17.
@@ -200,17 +194,11 @@ public sealed class PinnedViewTests
 
         cluster.Commit();
         var (sender, only) = (cluster[0], cluster[silent]);
-        sender.PublishAll(Topic, 5, 100);
-        cluster.Simulation.Run(TimeSpan.FromMilliseconds(200));
-        cluster.Simulation.Network.Filter = (link, _) => link.From == sender.Node && link.To != only.Node;
-        sender.PublishAll(Topic, 1, 100);
-        Assert.True(cluster.RunUntil(() => only.Log.Count == 6));
-        sender.Node.Crash();
+        CrashWhenOnlyOneHasTheLast(cluster, sender, only);
         only.Node.Pause(TimeSpan.FromSeconds(5));
         cluster.Simulation.Network.Filter = null;
         cluster.Service.Remove(sender.Key);
-        Assert.True(cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host => host.Views.Count == 2)));
-        Assert.All(cluster.Hosts.Skip(1), host => Assert.Equal(6, host.Views[1].At));
+        AssertSurvivorsHaveAllInTheNextView(cluster);
     }
 
     // I17.
@@ -445,6 +433,23 @@ public sealed class PinnedViewTests
         ' ',
         host.Log.GetRange(from, to - from).GroupBy(one => one.Sender).OrderBy(group => group.Key).Select(group => string.Create(
             CultureInfo.InvariantCulture, $"{group.Key}:{group.First().Sequence}-{group.Last().Sequence}")));
+
+    // The last of six messages reached one member alone.
+    private static void CrashWhenOnlyOneHasTheLast(MulticastCluster cluster, Host sender, Host only)
+    {
+        sender.PublishAll(Topic, 5, 100);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(200));
+        cluster.Simulation.Network.Filter = (link, _) => link.From == sender.Node && link.To != only.Node;
+        sender.PublishAll(Topic, 1, 100);
+        Assert.True(cluster.RunUntil(() => only.Log.Count == 6));
+        sender.Node.Crash();
+    }
+
+    private static void AssertSurvivorsHaveAllInTheNextView(MulticastCluster cluster)
+    {
+        Assert.True(cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host => host.Views.Count == 2)));
+        Assert.All(cluster.Hosts.Skip(1), host => Assert.Equal(6, host.Views[1].At));
+    }
 
     private static MulticastCluster Running(ulong seed, int members, int nodes = 0, LinkModel? link = null)
     {
