@@ -15,12 +15,9 @@ internal sealed class RunIntake(SlabPool pool, PriorityQueues queues, CoreCounte
     // Enough to spread the cost of a wake and a poll, few enough that a token on another port does not wait long and
     // that what was received is still in the cache when it is handled.
     private const int RunsPerTurn = 16;
-    private const int LongestCopiedBytes = 16 * 1024;
-    private const int Alignment = 64;
 
+    private readonly RunPlacement _placement = new(pool);
     private Lease? _whole;
-    private Lease? _shared;
-    private int _sharedUsed;
 
     /// <summary>Whether the last receive was put off because no memory was left.</summary>
     public bool IsStarved { get; private set; }
@@ -54,40 +51,18 @@ internal sealed class RunIntake(SlabPool pool, PriorityQueues queues, CoreCounte
     /// <summary>Places a run that lies at the beginning of the block that was offered.</summary>
     public PlacedRun Place(int length)
     {
-        if (length <= LongestCopiedBytes && TryMakeRoom(length))
+        var whole = _whole!;
+        if (_placement.TryCopySmall(whole.Span[..length], out var copied))
         {
-            return CopyOut(_whole!.Span[..length]);
+            return copied;
         }
 
-        var lease = _whole!;
         _whole = null;
-        return new PlacedRun(lease, 0, length);
+        return new PlacedRun(whole, 0, length);
     }
 
     /// <summary>Places a run that lies elsewhere; false: no memory is left.</summary>
-    public bool TryPlace(ReadOnlySpan<byte> bytes, out PlacedRun run)
-    {
-        run = default;
-        if (bytes.Length <= LongestCopiedBytes)
-        {
-            if (!TryMakeRoom(bytes.Length))
-            {
-                return false;
-            }
-
-            run = CopyOut(bytes);
-            return true;
-        }
-
-        if (pool.TryRent() is not { } lease)
-        {
-            return false;
-        }
-
-        bytes.CopyTo(lease.Span);
-        run = new PlacedRun(lease, 0, bytes.Length);
-        return true;
-    }
+    public bool TryPlace(ReadOnlySpan<byte> bytes, out PlacedRun run) => _placement.TryPlace(bytes, out run);
 
     /// <summary>Nothing waits at the sockets any more, so nothing is put off.</summary>
     public void EndStarvation() => IsStarved = false;
@@ -97,51 +72,15 @@ internal sealed class RunIntake(SlabPool pool, PriorityQueues queues, CoreCounte
     {
         _whole?.Release();
         _whole = null;
-        if (_shared is { Claims: 1 })
-        {
-            _shared.Release();
-            _shared = null;
-        }
+        _placement.Trim();
     }
 
     /// <summary>Gives the memory back at the end.</summary>
     public void Release()
     {
         _whole?.Release();
-        _shared?.Release();
         _whole = null;
-        _shared = null;
-    }
-
-    private PlacedRun CopyOut(ReadOnlySpan<byte> bytes)
-    {
-        int offset = _sharedUsed;
-        _sharedUsed += (bytes.Length + Alignment - 1) & -Alignment;
-        bytes.CopyTo(_shared!.Span[offset..]);
-        _shared.AddClaim();
-        return new PlacedRun(_shared, offset, bytes.Length);
-    }
-
-    private bool TryMakeRoom(int length)
-    {
-        if (_shared is { Claims: 1 })
-        {
-            // Nobody keeps anything of it: begin again, in memory that the cache still has.
-            _sharedUsed = 0;
-        }
-        else if (_shared is not null && _sharedUsed + length > SlabPool.BlockBytes)
-        {
-            _shared.Release();
-            _shared = null;
-        }
-
-        if (_shared is null)
-        {
-            _shared = pool.TryRent();
-            _sharedUsed = 0;
-        }
-
-        return _shared is not null;
+        _placement.Release();
     }
 
     private WorkClass Classify(PortSlot slot, ReadOnlySpan<byte> firstBytes)

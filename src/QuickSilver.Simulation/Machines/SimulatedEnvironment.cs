@@ -331,7 +331,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
         _turn?.Withdraw();
         if (!_cluster.SpareTurns.TryPop(out _turn))
         {
-            _turn = new TurnEvent();
+            _turn = new TurnEvent(_cluster.SpareTurns);
         }
 
         _turn.Attach(this, due);

@@ -2,7 +2,7 @@ namespace QuickSilver.Simulation.Machines;
 
 // The next turn of a node's core thread. These come by the million, so they are used again, by whichever node of the cluster is the next to
 // need one. One that another turn comes before is left in the queue of events, where it does nothing.
-internal sealed class TurnEvent : VirtualEvent
+internal sealed class TurnEvent(Stack<TurnEvent> spare) : VirtualEvent
 {
     private SimulatedEnvironment _life = null!;
 
@@ -20,24 +20,17 @@ internal sealed class TurnEvent : VirtualEvent
     internal void Withdraw()
     {
         var time = _life.Cluster.Time;
-        _spare = _life.Cluster.SpareTurns;
         _life = null!;
         time.NoteStale();
     }
-
-    private Stack<TurnEvent>? _spare;
 
     internal override void Fire()
     {
         var life = _life;
         _life = null!;
-        life.Cluster.SpareTurns.Push(this);
+        spare.Push(this);
         life.OnTurn();
     }
 
-    internal override void Discard()
-    {
-        _spare!.Push(this);
-        _spare = null;
-    }
+    internal override void Discard() => spare.Push(this);
 }

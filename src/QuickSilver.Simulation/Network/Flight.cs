@@ -1,5 +1,6 @@
 using System.Buffers;
 using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Loop;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Network;
@@ -16,10 +17,13 @@ internal sealed class Flight
     private ulong[]? _hashes;
     private ulong _firstHash;
 
-    public Flight(ReadOnlySpan<byte> bytes, SimulatedIntake? shared)
+    public Flight(ReadOnlySpan<byte> bytes, RunPlacement? shared)
     {
-        _lease = shared?.TryPlace(bytes, out _offset);
-        if (_lease is null)
+        if (shared is not null && shared.TryPlace(bytes, out var placed))
+        {
+            (_lease, _offset) = (placed.Lease, placed.Offset);
+        }
+        else
         {
             _bytes = ArrayPool<byte>.Shared.Rent(bytes.Length);
             bytes.CopyTo(_bytes);

@@ -1,4 +1,5 @@
 using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Loop;
 using QuickSilver.Simulation.Machines;
 
 using QuickSilver.Simulation.Network;
@@ -31,7 +32,7 @@ public sealed class SimulatedNetwork
         _cluster = cluster;
         _random = SeededRandom.Derive(cluster.Options.Seed, purpose: 3, owner: 0);
         Model = cluster.Options.Link;
-        Air = cluster.Options.SharesPacketMemory ? new SimulatedIntake(new SlabPool(long.MaxValue)) : null;
+        Air = cluster.Options.SharesPacketMemory ? new RunPlacement(new SlabPool(long.MaxValue)) : null;
     }
 
     /// <summary>
@@ -62,7 +63,7 @@ public sealed class SimulatedNetwork
     public long Disturbed { get; internal set; }
 
     /// <summary>Where datagrams under way lie, when receivers share the memory; null: each receiver has a copy of its own.</summary>
-    internal SimulatedIntake? Air { get; }
+    internal RunPlacement? Air { get; }
 
     internal ulong Seed => _cluster.Options.Seed;
 
