@@ -1,3 +1,4 @@
+using QuickSilver.Core.Flow;
 using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast;
@@ -17,8 +18,8 @@ internal interface ITopicSender
     string? Name { get => null; set { } }
 
     /// <summary>
-    /// Takes one message (copied before it returns) and gives its number, or -1 when there is no room: then RoomObserver is
-    /// told once when there is. Without subscribers a message is stable at once.
+    /// Takes one message (copied before it returns) and gives its number, or -1 when there is no room: then the feed is
+    /// asked once when there is. Without subscribers a message is stable at once.
     /// </summary>
     /// <param name="payload">The message's bytes.</param>
     /// <param name="observer">Who is told when it is stable.</param>
@@ -34,11 +35,11 @@ internal interface ITopicSender
     /// <summary>Reads what <see cref="TrySend"/> will, so that it is in the cache then; gives something of it.</summary>
     int Touch() => 0;
 
-    /// <summary>Whether a message could be taken now; if not, RoomObserver is told once when one can.</summary>
+    /// <summary>Whether a message could be taken now; if not, the feed is asked in its turn when one can.</summary>
     bool AwaitRoom();
 
-    /// <summary>Who is told on the core thread when TrySend or AwaitRoom said no and may be tried again.</summary>
-    IRoomObserver? RoomObserver { get; set; }
+    /// <summary>Who is asked for messages, on the core thread, after TrySend or AwaitRoom said no.</summary>
+    IMessageFeed? Feed { get; set; }
 
     /// <summary>Everything taken so far is stable.</summary>
     bool IsStable { get; }
@@ -50,9 +51,13 @@ internal interface ITopicSender
 }
 
 // An interface and not a delegate: a delegate for each of thousands of topics is 64 bytes each.
-internal interface IRoomObserver
+internal interface IMessageFeed
 {
-    void OnRoom();
+    /// <summary>
+    /// The topic's turn: sends messages while there is room, as many as the budget allows, and charges it. Returns whether it has more
+    /// and nothing keeps it from sending them at its next turn.
+    /// </summary>
+    bool Pull(ref PullBudget budget);
 }
 
 internal interface ITopicReceiver

@@ -30,6 +30,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     private ReassemblyBudget? _reassembly;
     private RepairBudget? _repairs;
     private SuspicionRateLimit? _suspicions;
+    private SocketSink? _sockets;
     // Null until the service or another node requests an echo.
     private EchoExchange? _echoes;
     private RateLimit? _checks;
@@ -47,6 +48,10 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     public ReassemblyBudget Reassembly => _reassembly ??= new ReassemblyBudget(Environment, Options.ReassemblyBytes);
     public NodeKey Self => Membership.Self;
     public Troubles Troubles => field ??= new();
+
+    /// <summary>The root of all that this node sends of its streams.</summary>
+    public SocketSink Sockets => _sockets ??= new SocketSink(Environment);
+
     // Set after the first warning, because each group would repeat it.
     public bool HasToldOfPorts { get; set; }
     public ILogger Log { get; set; } = NullLogger.Instance;
@@ -182,6 +187,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
 
     public void Close()
     {
+        _sockets?.Close();
         _reassembly?.Close();
         _echoes?.Close();
     }

@@ -3,6 +3,7 @@ using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
+using QuickSilver.Core.Flow;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
@@ -32,6 +33,8 @@ internal sealed class MulticastNode
     : IMulticast, IMembershipObserver, IOrderingNode, IStreamConsumer, ISentStreams, IViewsObserver, IWaitSources, IConfirmingNode,
         IPacketHandler
 {
+    // How many messages a topic may send at a time when what it has waited for is there.
+    private const int TurnMessages = 1024;
     private static readonly TimeSpan MemoryPause = TimeSpan.FromMilliseconds(2);
 
     private readonly MulticastContext _context;
@@ -48,7 +51,8 @@ internal sealed class MulticastNode
     // _marks and _losses are null until a best-effort topic needs them.
     private BestEffortMarks? _marks;
     private UnrepairedLosses? _losses;
-    private WaitingTopics? _waiting;
+    // Topics that wait for something other than their turn at a stream: for a view, memory or credit. Null until one does.
+    private FeedLine? _waiting;
     private StabilityWaits? _stabilityWaits;
     private NodeWaits? _waits;
     // _creditLimits and _slowReaders are null until a reader is slow.
@@ -129,9 +133,9 @@ internal sealed class MulticastNode
     /// <summary>What waits on this node, and for which nodes.</summary>
     public NodeWaits Waits => _waits ??= new NodeWaits(_context, this);
 
-    public IReadOnlyList<TopicSender> WaitingTopics => _waiting?.All ?? [];
+    public IReadOnlyCollection<IFeed> WaitingTopics => _waiting?.Feeds ?? [];
 
-    public SentStreams Sent => _sent ??= new SentStreams(_context.Environment, _context.Counters);
+    public SentStreams Sent => _sent ??= new SentStreams();
 
     public List<RegionReceiver> OpenRegions => _open.All;
 
@@ -191,7 +195,7 @@ internal sealed class MulticastNode
     private void Apply(ConfigurationChange change)
     {
         // Messages accepted before the change are sent in the views before it.
-        _sent?.FlushAll();
+        _context.Sockets.Flush();
         // Removed nodes are removed from the old views before the new ones are opened, which may contain them again.
         foreach (var node in _context.Directory.Apply(change, _context.Self))
         {
@@ -323,9 +327,15 @@ internal sealed class MulticastNode
         }
     }
 
+    public void Await(RegionSender stream, TopicSender topic)
+    {
+        stream.Await(topic);
+        Waits.Look();
+    }
+
     public void Wait(TopicSender topic)
     {
-        (_waiting ??= new WaitingTopics()).Add(topic);
+        (_waiting ??= new FeedLine()).Add(topic);
         Waits.Look();
     }
 
@@ -335,7 +345,7 @@ internal sealed class MulticastNode
     public void WhenStable(Action callback)
     {
         _marks?.MarkAll();
-        _sent?.FlushAll();
+        _context.Sockets.Flush();
         (_stabilityWaits ??= new StabilityWaits()).Add(_sent?.All() ?? [], callback);
         PostProgress();
     }
@@ -360,6 +370,7 @@ internal sealed class MulticastNode
         }
 
         _isClosed = true;
+        _context.Sockets.Flush();
         _uncertain?.Close();
         _heldUp?.Close();
         _context.Environment.CancelIfMade(_memoryLook);
@@ -460,7 +471,19 @@ internal sealed class MulticastNode
         ConfirmIfSettled();
         _context.Counters.UnackedBytes = _context.Retention.Bytes;
         _stabilityWaits?.Serve();
-        _waiting?.SignalRoom();
+        // A topic that still has to wait registers again, and is asked the next time.
+        bool isSpent = false;
+        for (int left = _waiting?.Count ?? 0; left > 0; left--)
+        {
+            var budget = new PullBudget(TurnMessages, int.MaxValue);
+            _waiting!.GiveTurn(ref budget);
+            isSpent |= budget.IsSpent;
+        }
+
+        if (isSpent)
+        {
+            PostProgress();
+        }
     }
 
     public void ConfirmIfSettled()

@@ -15,6 +15,8 @@ internal sealed record MulticastOptions
     public const int MaxMessageBytes = 16 << 20;
     // A packet must have room for a message header and the whole start table of a sender.
     public const int MinPacketBytes = 576;
+    // Some runs of packets.
+    public const long LeastRetentionBytes = 1 << 20;
     public const long DefaultReassemblyBytes = 256L << 20;
 
     public required ulong ClusterId { get; init; }
@@ -24,10 +26,6 @@ internal sealed record MulticastOptions
 
     // The bytes of a node that are sent and not yet stable.
     public long RetentionBytes { get; init; } = 64L << 20;
-
-    // The bytes of a region that are packed and not yet sent: enough for some runs, and few enough that a full window soon stops the
-    // publishers.
-    public int BacklogBytes { get; init; } = 512 << 10;
 
     // The size that is requested from the kernel for each receiving port.
     public int ReceiveBufferBytes { get; init; } = 8 << 20;
@@ -181,10 +179,11 @@ internal sealed record MulticastOptions
                 nameof(RepairBytesPerSecond), RepairBytesPerSecond, "The repair budget must allow at least one packet per second.");
         }
 
-        if (PacketBytes > SlabPool.BlockBytes || RetentionBytes < 2 * BacklogBytes || ReassemblyBytes < MaxMessageBytes)
+        if (PacketBytes > SlabPool.BlockBytes || RetentionBytes < LeastRetentionBytes || ReassemblyBytes < MaxMessageBytes)
         {
             throw new ArgumentException(
-                "The retention must be at least twice the backlog, and the reassembly memory must have room for the largest message.");
+                $"The retention must be at least {LeastRetentionBytes:N0} bytes, and the reassembly memory must have room for the largest "
+                + "message.");
         }
     }
 }

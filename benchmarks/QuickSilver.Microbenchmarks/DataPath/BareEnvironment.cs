@@ -37,6 +37,8 @@ internal sealed class BareEnvironment : INodeEnvironment
 
     public void Post(Request request) => _requests.Enqueue(request);
 
+    public void Defer(WorkClass workClass, Request request) => Post(request);
+
     public void Pump()
     {
         while (_requests.TryDequeue() is { } request)

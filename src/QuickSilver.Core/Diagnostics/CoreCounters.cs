@@ -40,7 +40,7 @@ internal sealed class CoreCounters
     /// <summary>Alarms that fired more than <see cref="LateAlarm"/> after they were due.</summary>
     public long LateAlarms;
 
-    /// <summary>Time spent on received runs and on deferred work, in ticks of 100 ns.</summary>
+    /// <summary>Time spent on received runs, in ticks of 100 ns.</summary>
     public long InputTicks;
 
     /// <summary>Time spent on alarms, in ticks of 100 ns.</summary>
@@ -48,6 +48,9 @@ internal sealed class CoreCounters
 
     /// <summary>Time spent on requests, in ticks of 100 ns.</summary>
     public long RequestTicks;
+
+    /// <summary>Time spent on what was put off to the ends of turns, in ticks of 100 ns: on sending, and on the disk.</summary>
+    public long OutputTicks;
 
     /// <summary>Time the collector has stopped this process for since the core thread began, in ticks of 100 ns.</summary>
     public long GcPauseTicks;

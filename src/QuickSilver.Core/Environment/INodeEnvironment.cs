@@ -36,6 +36,13 @@ internal interface INodeEnvironment
     /// <summary>Hands work to the core thread. Callable from any thread; lock-free; wakes the core thread when it sleeps.</summary>
     void Post(Request request);
 
+    /// <summary>
+    /// Puts work off until the end of this turn of the core thread, when all that came is handled; what is deferred at a turn's end
+    /// waits for the end of the next turn, so that sockets are read in between. The request may be deferred again as soon as Execute
+    /// has begun.
+    /// </summary>
+    void Defer(WorkClass workClass, Request request);
+
     /// <summary>Opens a datagram port. Throws <see cref="TransportException"/> when the system refuses.</summary>
     IDatagramPort OpenPort(DatagramPortOptions options, IDatagramReceiver receiver);
 

@@ -79,6 +79,8 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
 
     public void Post(Request request) => _core.Post(request);
 
+    public void Defer(WorkClass workClass, Request request) => _core.Defer(workClass, request);
+
     public IDatagramPort OpenPort(DatagramPortOptions options, IDatagramReceiver receiver)
     {
         _core.ThrowUnlessCurrent();

@@ -1,45 +1,41 @@
 namespace QuickSilver.Core.Flow;
 
-// Something that has, or will have, bytes to send. It does not push them: it registers its intent with a sink, and the
-// sink pulls when its policy and its own sink allow. So nothing is buffered that can be made later, and control packets
-// are made from fresh state at the moment of sending.
+// Something that has, or will have, something to send. It does not push it: it registers its intent with a sink, which asks it in its
+// turn, when what is asked for can leave (000, section 3; 001, section 4). So nothing is buffered that can be made later, and what is
+// made is made from what is known then. A sink is in turn a feed of the sink above it; the root is the socket.
 internal interface IFeed
 {
-    /// <summary>The feed's place in the line of the one sink that it is registered with; made once per feed.</summary>
-    FeedLink Link { get; }
+    /// <summary>Whether the feed waits for a turn. Set by the line that it is in, and by nothing else.</summary>
+    bool IsInLine { get; set; }
 
     /// <summary>
-    /// The feed's turn: it writes items into <see cref="PullContext.Room"/> and commits each, as many as
-    /// <see cref="PullContext.ItemsAllowed"/> says. It returns whether it has more. If so it stays in line, else its intent
-    /// is withdrawn and it registers again when there is something. A feed whose next item needs more room than is left
-    /// writes nothing and returns true; it keeps its turn. One that writes nothing into an untouched context is withdrawn
-    /// whatever it returns and even if it registered meanwhile, since pulling it again would spin.
+    /// The feed's turn: it gives as much as the budget allows, and charges the budget. Returns whether it has more and can give it at its
+    /// next turn. Otherwise it leaves the line, and registers again when it has something.
     /// </summary>
-    bool Pull(ref PullContext context);
+    bool Pull(ref PullBudget budget);
 }
 
-// Strict order between feeds of one sink; turns are taken within each.
-internal enum FeedPriority : byte
+// How much a feed may give in its turn. What a pull yields is not known before, so the last item may exceed the budget; the rest of the
+// turn is then the other feeds'.
+internal struct PullBudget(int items, int bytes)
 {
-    // The ring stands still while its token waits behind data: the known weakness of the original.
-    Token,
-    // Views, heartbeats, acknowledgements: small, and others wait for them.
-    Control,
-    // Before new data, as unrepaired packets fill everyone's buffers.
-    Repair,
-    Data,
-}
+    /// <summary>How many more items the feed may give.</summary>
+    public int Items { get; private set; } = items;
 
-// Intrusive: registering allocates nothing, withdrawing searches nothing.
-internal sealed class FeedLink(IFeed feed, FeedPriority priority)
-{
-    internal FeedLink? Next;
-    internal FeedLink? Previous;
-    internal ISink? Sink;
+    /// <summary>How many more bytes the feed may give; below 0 if it gave too many.</summary>
+    public int Bytes { get; private set; } = bytes;
 
-    public IFeed Feed { get; } = feed;
+    /// <summary>A budget that nothing exhausts.</summary>
+    public static PullBudget Unlimited => new(int.MaxValue, int.MaxValue);
 
-    public FeedPriority Priority { get; } = priority;
+    public readonly bool IsSpent => Items <= 0 || Bytes <= 0;
 
-    public bool IsRegistered => Sink is not null;
+    /// <summary>An item of so many bytes was given.</summary>
+    public void Charge(int bytes) => Charge(1, bytes);
+
+    public void Charge(int items, int bytes)
+    {
+        Items -= items;
+        Bytes -= bytes;
+    }
 }

@@ -3,29 +3,27 @@ using System.Diagnostics;
 namespace QuickSilver.Core.Flow;
 
 // A token bucket: credit grows with time at a rate that may be any fraction, up to a burst. What passes in a time t is at
-// most burst + rate * t, plus one turn where a sink pulls and is charged afterwards.
+// most burst + rate * t, plus one turn where a sink pulls and the limit is charged afterwards.
 //
 // What goes wrong elsewhere: refilling in ticks of an alarm makes the rate depend on the timer's lateness, and counting
 // whole credits loses the fractions when asked often. Here credit is computed from the time that passed, whenever asked;
 // so a late core thread loses nothing (up to the burst), and asking is free of effect.
 [DebuggerDisplay("{_credit} of {Burst}, {PerSecond}/s")]
-internal sealed class RateLimit : IAdmission
+internal sealed class RateLimit
 {
     // Far below one item or byte, far above the rounding of a double: a taker that comes at the very instant that
     // TimeUntil named must not be turned away. What it takes too much becomes debt, so it does not add up.
     private const double Rounding = 1e-6;
 
-    private readonly FlowUnit _unit;
     private double _credit;
     private TimeSpan _countedTo;
 
-    public RateLimit(TimeSpan now, double perSecond, double burst, FlowUnit unit = FlowUnit.Bytes)
+    public RateLimit(TimeSpan now, double perSecond, double burst)
     {
         ThrowIfNotPositive(perSecond, nameof(perSecond));
         ThrowIfNotPositive(burst, nameof(burst));
         PerSecond = perSecond;
         Burst = burst;
-        _unit = unit;
         _credit = burst;
         _countedTo = now;
     }
@@ -75,17 +73,18 @@ internal sealed class RateLimit : IAdmission
         return amount > Burst || ticks >= long.MaxValue ? TimeSpan.MaxValue : TimeSpan.FromTicks((long)ticks);
     }
 
-    /// <summary>Open while not in debt.</summary>
+    /// <summary>The instant from which the limit is open, which it is while it is not in debt.</summary>
     public TimeSpan OpensAt(TimeSpan now)
     {
         var wait = TimeUntil(now, 0);
         return wait >= TimeSpan.MaxValue - now ? TimeSpan.MaxValue : now + wait;
     }
 
-    public void Charge(TimeSpan now, int items, int bytes)
+    /// <summary>Accounts for what was given while the limit was open; it may be in debt afterwards.</summary>
+    public void Charge(TimeSpan now, double amount)
     {
         Refill(now);
-        _credit -= _unit == FlowUnit.Bytes ? bytes : items;
+        _credit -= amount;
     }
 
     private void Refill(TimeSpan now)

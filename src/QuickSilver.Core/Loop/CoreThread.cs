@@ -18,7 +18,6 @@ internal sealed class CoreThread : IDutyHost, IDisposable
     private readonly IPoller _poller;
     private readonly CoreThreadOptions _options;
     private readonly ILogger _logger;
-    private readonly PriorityQueues _queues = new();
     private readonly RunIntake _intake;
     private readonly DutyCycle _cycle;
     private readonly HandlerWatch _watch;
@@ -42,8 +41,9 @@ internal sealed class CoreThread : IDutyHost, IDisposable
         _logger = logger;
         _onEnd = onEnd;
         _poller = Poller.Create(options.Poller);
-        _intake = new RunIntake(buffers, _queues, counters, logger);
-        _cycle = new DutyCycle(this, _intake, _queues, counters);
+        var queues = new PriorityQueues();
+        _intake = new RunIntake(buffers, queues, counters, logger);
+        _cycle = new DutyCycle(this, _intake, queues, counters);
         _watch = new HandlerWatch(
             counters, GC.GetTotalPauseDuration, static () => JitInfo.GetCompilationTime(currentThread: true), logger);
         _moderation = new WakeModeration(options.LongestNap);
@@ -76,11 +76,11 @@ internal sealed class CoreThread : IDutyHost, IDisposable
         }
     }
 
-    /// <summary>Puts work off until what is more urgent is done; on the core thread.</summary>
+    /// <summary>Puts work off to the end of the turn; on the core thread.</summary>
     public void Defer(WorkClass workClass, Request request)
     {
         ThrowUnlessCurrent();
-        _queues.Enqueue(workClass, new CoreWork(request));
+        _cycle.Defer(workClass, request);
     }
 
     public void Schedule(Alarm alarm, TimeSpan delay)
@@ -152,6 +152,7 @@ internal sealed class CoreThread : IDutyHost, IDisposable
 
             _hasEnded = true;
             _cycle.ExecuteRequests(untilEmpty: true);
+            _cycle.ServeOutput();
         }
         catch (Exception exception)
         {
@@ -172,9 +173,10 @@ internal sealed class CoreThread : IDutyHost, IDisposable
         }
 
         _scheduling.Look(Now);
-        _cycle.ServeQueues();
+        _cycle.ServeInput();
         _cycle.FireAlarms();
         _cycle.ExecuteRequests();
+        _cycle.ServeOutput();
     }
 
     // How many sockets are ready. Blocks only when no work is left; a look at the sockets costs the same either way.

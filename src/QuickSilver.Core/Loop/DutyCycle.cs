@@ -6,7 +6,8 @@ using QuickSilver.Core.Transport;
 namespace QuickSilver.Core.Loop;
 
 // The work of a core thread, turn by turn: read what the ports have received and classify it, serve that by priority, fire alarms, execute
-// requests (000, section 3). Each kind of work has a quantum, so no kind delays the others for longer.
+// requests, and then do what all of these have put off, which is mainly to send (000, section 3). Each kind of work has a quantum, so no
+// kind delays the others for longer.
 //
 // The cycle neither blocks nor calls the system: its host provides the ports that are ready and the time. Therefore the same cycle runs on
 // a machine's core thread and, in virtual time, in the simulator.
@@ -20,6 +21,7 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
     private Quantum _inputQuantum = new(Quantum.InputShare);
     private Quantum _alarmQuantum = new(Quantum.AlarmShare);
     private Quantum _requestQuantum = new(Quantum.RequestShare);
+    private Quantum _outputQuantum = new(Quantum.OutputShare);
     private bool _isRequestLeft;
 
     /// <summary>What any thread hands over.</summary>
@@ -37,6 +39,9 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
 
     public void Cancel(Alarm alarm) => _alarms.Cancel(alarm);
 
+    /// <summary>Puts work off to the end of this turn.</summary>
+    public void Defer(WorkClass workClass, Request request) => queues.Enqueue(workClass, new CoreWork(request));
+
     /// <summary>Takes runs in from the ports that are ready; how many.</summary>
     public int TakeIn(ReadOnlySpan<IReadySource> ready)
     {
@@ -49,10 +54,10 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
         return runs;
     }
 
-    /// <summary>Serves what was taken in and what was deferred, by priority, for a quantum.</summary>
-    public void ServeQueues()
+    /// <summary>Serves what was taken in, by priority, for a quantum.</summary>
+    public void ServeInput()
     {
-        if (queues.IsEmpty)
+        if (!queues.IsAnyInbound)
         {
             return;
         }
@@ -60,13 +65,38 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
         var began = host.Now;
         var now = began;
         _inputQuantum.Begin(now);
-        while (!_inputQuantum.IsOver(now) && queues.TryDequeue(out var work))
+        while (!_inputQuantum.IsOver(now) && queues.TryDequeueInbound(out var work))
         {
-            now = work.IsRun ? HandRun(work, now) : Execute(work.Request, now);
+            now = HandRun(work, now);
         }
 
-        NoteQuantum(!queues.IsEmpty);
+        NoteQuantum(queues.IsAnyInbound);
         counters.InputTicks += (EndBatch(now) - began).Ticks;
+    }
+
+    /// <summary>
+    /// Does what was put off before, by priority, for a quantum. What this puts off waits for the next turn, so that the ports are read in
+    /// between.
+    /// </summary>
+    public void ServeOutput()
+    {
+        int left = queues.Deferred;
+        if (left == 0)
+        {
+            return;
+        }
+
+        var began = host.Now;
+        var now = began;
+        _outputQuantum.Begin(now);
+        while (left > 0 && !_outputQuantum.IsOver(now) && queues.TryDequeueDeferred(out var work))
+        {
+            left--;
+            now = Execute(work.Request, now);
+        }
+
+        NoteQuantum(left > 0);
+        counters.OutputTicks += (now - began).Ticks;
     }
 
     /// <summary>Fires the alarms that are due, for a quantum.</summary>

@@ -3,19 +3,6 @@ using QuickSilver.Core.Requests;
 
 namespace QuickSilver.Core.Loop;
 
-// In the order in which they are served. Control before data, both ways: a token or an acknowledgement that waits behind
-// packets makes the packets wait in turn, in other nodes' retention buffers. In before out: what came may make a send
-// needless.
-internal enum WorkClass
-{
-    InboundControl = 0,
-    InboundData,
-    OutboundControl,
-    OutboundData,
-    Disk,
-    Other,
-}
-
 // A received run that waits for its receiver, or work that the core thread put off for itself.
 internal readonly struct CoreWork
 {
@@ -41,15 +28,37 @@ internal readonly struct CoreWork
 
 // Six queues, strict priority, first come first served within each. Starvation is the caller's to prevent: it takes in a
 // bounded batch and serves all of that before it takes in more.
+//
+// What came in is served at the beginning of a turn, the rest at its end: alarms and requests in between may make a send needless, or
+// add to it.
 internal sealed class PriorityQueues
 {
     private const int Classes = 6;
+    private const uint Inbound = (1u << (int)WorkClass.InboundControl) | (1u << (int)WorkClass.InboundData);
     // Null before the first of its class: most nodes of a large simulated cluster are idle.
     private readonly Queue<CoreWork>?[] _queues = new Queue<CoreWork>?[Classes];
     // Bit n is set while queue n holds something.
     private uint _filled;
 
     public bool IsEmpty => _filled == 0;
+
+    /// <summary>Whether something waits that came in.</summary>
+    public bool IsAnyInbound => (_filled & Inbound) != 0;
+
+    /// <summary>How much waits that this node put off for itself.</summary>
+    public int Deferred
+    {
+        get
+        {
+            int count = 0;
+            for (uint left = _filled & ~Inbound; left != 0; left &= left - 1)
+            {
+                count += _queues[BitOperations.TrailingZeroCount(left)]!.Count;
+            }
+
+            return count;
+        }
+    }
 
     public int Count(WorkClass workClass) => _queues[(int)workClass]?.Count ?? 0;
 
@@ -59,15 +68,21 @@ internal sealed class PriorityQueues
         _filled |= 1u << (int)workClass;
     }
 
-    public bool TryDequeue(out CoreWork work)
+    public bool TryDequeue(out CoreWork work) => TryDequeue(_filled, out work);
+
+    public bool TryDequeueInbound(out CoreWork work) => TryDequeue(_filled & Inbound, out work);
+
+    public bool TryDequeueDeferred(out CoreWork work) => TryDequeue(_filled & ~Inbound, out work);
+
+    private bool TryDequeue(uint filled, out CoreWork work)
     {
-        if (_filled == 0)
+        if (filled == 0)
         {
             work = default;
             return false;
         }
 
-        int first = BitOperations.TrailingZeroCount(_filled);
+        int first = BitOperations.TrailingZeroCount(filled);
         var queue = _queues[first]!;
         work = queue.Dequeue();
         if (queue.Count == 0)

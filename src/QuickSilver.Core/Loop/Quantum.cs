@@ -13,6 +13,9 @@ internal struct Quantum(TimeSpan share)
     // Publishers can post faster than the core thread sends; packets come in between.
     public static readonly TimeSpan RequestShare = TimeSpan.FromMilliseconds(5);
 
+    // What the windows allow is sent in bursts no longer than this: tokens and acknowledgements are read in between.
+    public static readonly TimeSpan OutputShare = TimeSpan.FromMilliseconds(5);
+
     private TimeSpan _end;
 
     public void Begin(TimeSpan now) => _end = now + share;

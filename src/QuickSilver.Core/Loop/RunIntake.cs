@@ -2,6 +2,7 @@ using System.Numerics;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Requests;
 
 namespace QuickSilver.Core.Loop;
 

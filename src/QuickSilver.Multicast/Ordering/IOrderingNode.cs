@@ -55,7 +55,10 @@ internal interface ISendingNode
     /// </summary>
     void LookForMemoryAgain();
 
-    /// <summary>Adds the topic to those that wait for room. A topic calls it at most once until it is notified of room.</summary>
+    /// <summary>The topic waits for its turn at a stream whose run is full.</summary>
+    void Await(RegionSender stream, TopicSender topic);
+
+    /// <summary>The topic waits for something else: a view, memory or credit. It gets a turn whenever one of these may be there.</summary>
     void Wait(TopicSender topic);
 
     void Forget(TopicSender topic);

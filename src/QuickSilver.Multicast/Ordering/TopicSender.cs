@@ -1,3 +1,4 @@
+using QuickSilver.Core.Flow;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Sending;
@@ -6,7 +7,7 @@ namespace QuickSilver.Multicast.Ordering;
 
 // The outbound side of one topic: numbers its messages across regions and views, and packs each into the stream of every region of the
 // topic's view. Until the first view is known, there is no room.
-internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISendingNode node) : ITopicSender
+internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISendingNode node) : ITopicSender, ITopicFeed
 {
     private RegionSender[] _routes = [];
     private TopicView? _view;
@@ -31,7 +32,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
 
     /// <summary>Whether the membership service has sent the topic's view.</summary>
     public bool HasView => _view is not null;
-    public IRoomObserver? RoomObserver { get; set; }
+    public IMessageFeed? Feed { get; set; }
 
     /// <summary>Whether a flush barrier of the pinned topic is not released yet.</summary>
     public bool IsHeld { get; set; }
@@ -40,8 +41,8 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     // The next older sender of the topic at this node, in a linked list.
     public TopicSender? NextOfTopic { get; set; }
 
-    /// <summary>Whether TrySend has refused a message and RoomObserver was not notified since.</summary>
-    public bool IsWaiting { get; private set; }
+    /// <summary>Whether the topic has a message and waits for its turn, or for room.</summary>
+    public bool IsInLine { get; set; }
 
     /// <summary>The last number used by any sender of the topic at this node.</summary>
     public long Sent => numbers.Next - 1;
@@ -210,17 +211,16 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         }
 
         bool begins = false;
-        var sent = node.Sent;
         foreach (var route in _routes)
         {
             var starts = _isStarting && !route.HasStarted(TopicId) ? numbers : null;
             begins |= starts is not null;
             route.Append(TopicId, sequence, starts, extensions, payload, claim);
-            sent.FlushSoon(route);
+            route.FlushSoon();
         }
 
         _isStarting = false;
-        sent.OnMessageSent();
+        node.Context.Counters.MessagesSent++;
         if (!IsReliable && _routes.Length > 0)
         {
             _isBeginUnmarked |= begins;
@@ -267,10 +267,9 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
                 return false;
             }
 
-            node.Sent.FlushSoon(stream);
+            stream.FlushSoon();
         }
 
-        node.Sent.PostFlush();
         _marked = Sent;
         _isBeginUnmarked = false;
         return true;
@@ -278,16 +277,28 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
 
     public void WhenStable(Action callback) => node.WhenStable(callback);
 
-    public void SignalRoom()
+    /// <summary>The topic's turn: its feed gives messages while there is room.</summary>
+    public bool Pull(ref PullBudget budget)
     {
-        IsWaiting = false;
-        RoomObserver?.OnRoom();
+        if (_isClosed)
+        {
+            return false;
+        }
+
+        if (!HasRoom)
+        {
+            Wait();
+            return false;
+        }
+
+        return Feed?.Pull(ref budget) ?? false;
     }
+
+    public void OnStreamClosed() => node.Wait(this);
 
     public void Close()
     {
         _isClosed = true;
-        IsWaiting = false;
         if (IsMarkNoted)
         {
             TryMark();
@@ -296,13 +307,24 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         node.Forget(this);
     }
 
+    // In the line of a stream whose run is full, or in that of the node, which is served when anything has changed.
     private void Wait()
     {
-        if (!IsWaiting)
+        if (IsInLine)
         {
-            IsWaiting = true;
-            node.Wait(this);
+            return;
         }
+
+        foreach (var route in _routes)
+        {
+            if (route is { IsFull: true, SupersededAt: 0 })
+            {
+                node.Await(route, this);
+                return;
+            }
+        }
+
+        node.Wait(this);
     }
 
     private bool CanTake(int payloadBytes)

@@ -56,7 +56,7 @@ internal sealed class RepairBudget(INodeEnvironment environment, MulticastOption
 
     public void Charge(int bytes)
     {
-        _all.Charge(environment.Now, 1, bytes);
+        _all.Charge(environment.Now, bytes);
         _had[_asker] = _askerHad += bytes;
     }
 

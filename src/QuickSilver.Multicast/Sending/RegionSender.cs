@@ -1,3 +1,4 @@
+using QuickSilver.Core.Flow;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
@@ -9,10 +10,17 @@ namespace QuickSilver.Multicast.Sending;
 // One node's outbound stream into one view of a region. It numbers packets across topics, keeps them until all members hold them, sends
 // them as the window allows, and announces its last number while it is quiet and not all packets are acknowledged.
 //
+// It is a feed of the node's sockets and the sink of its topics. A turn sends one run. Topics fill the run that is open. When it is full,
+// they wait in line, and are asked in turn when the next run can leave. So no more than one run is packed and not sent, with a message that
+// is larger than a run as the exception.
+//
 // Invariants: _window.Sent <= _packets.Last; a reliable stream keeps the packets (Acknowledged, Last]. Once the stream is superseded,
-// nothing is appended, and it is settled when Acknowledged == Last.
-internal sealed class RegionSender : ITransmittedStream
+// nothing is appended, no topic waits here, and it is settled when Acknowledged == Last.
+internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
 {
+    // What a topic may give in its turn while others wait.
+    private const int TurnBytes = 4 << 10;
+
     private readonly MulticastContext _context;
     // Null if the repair scheme needs no action of the sender's own.
     private readonly ISentRepair? _repair;
@@ -26,6 +34,8 @@ internal sealed class RegionSender : ITransmittedStream
     // For each topic, the packet in which its first message in this view ends. That message carries the topic's start table.
     private readonly Dictionary<ulong, long> _started = [];
     private readonly LiveMembers _live;
+    // The topics that wait for their turn. Null until a run was full.
+    private FeedLine? _line;
     private long _lastAckWanted;
     // Whether a flush could not send all packets, so that the next acknowledgement must continue it.
     private bool _isFlushDue;
@@ -68,8 +78,15 @@ internal sealed class RegionSender : ITransmittedStream
     /// <summary>The configuration that replaced this view; 0 while it is current.</summary>
     public long SupersededAt { get; private set; }
 
-    /// <summary>Whether SentStreams has noted the stream for the next flush.</summary>
     public bool IsFlushNoted { get; set; }
+
+    bool IFeed.IsInLine { get; set; }
+
+    /// <summary>The topics that wait until the next run can be packed.</summary>
+    public IReadOnlyCollection<IFeed> Waiting => _line?.Feeds ?? [];
+
+    /// <summary>Whether the run that is packed is full, so that topics wait for their turn.</summary>
+    public bool IsFull => _packets.Last - _window.Sent >= _transmitter.PackedPackets;
 
     /// <summary>The last configuration in which a topic of this node used the stream.</summary>
     public long RoutedAt { get; set; }
@@ -111,11 +128,13 @@ internal sealed class RegionSender : ITransmittedStream
     /// <summary>The maximum number of packets in flight; for diagnostics.</summary>
     public int WindowPackets => _window.Packets;
 
-    public bool CanTake(int payloadBytes)
+    public bool CanTake(int payloadBytes) => !IsFull && (_context.Retention.Allows(payloadBytes) || IsSettled);
+
+    /// <summary>The topic has a message, and waits for its turn.</summary>
+    public void Await(IFeed topic)
     {
-        long backlog = (_packets.Last - _window.Sent) * _context.Options.PacketBytes;
-        return backlog < _context.Options.BacklogBytes
-            && (_context.Retention.Allows(payloadBytes) || IsSettled);
+        (_line ??= new FeedLine()).Add(topic);
+        RegisterIfOpen();
     }
 
     /// <summary>
@@ -172,7 +191,7 @@ internal sealed class RegionSender : ITransmittedStream
             }
         }
 
-        SendFull(end);
+        OnPacked(end);
     }
 
     /// <summary>
@@ -195,12 +214,11 @@ internal sealed class RegionSender : ITransmittedStream
             (_marked ??= []).Add(topicId, end);
         }
 
-        SendFull(end);
+        OnPacked(end);
         return true;
     }
 
-    // Sends whole runs of the packed packets.
-    private void SendFull(long end)
+    private void OnPacked(long end)
     {
         // Acknowledgements are requested often enough that the window does not close while there are no losses, and not more often, because
         // a round of the ring costs each member the processing of a packet.
@@ -210,18 +228,63 @@ internal sealed class RegionSender : ITransmittedStream
             _packer.WantAck();
         }
 
-        if (_packets.Last - _window.Sent >= _transmitter.RunPackets)
+        if (FullThrough > _window.Sent)
         {
-            SendWaiting(_packets.Last);
-        }
-        else if (_packer.FullThrough > _window.Sent)
-        {
-            // The packets after it are in the next block, and are sent with it in one run.
-            SendWaiting(_packer.FullThrough);
+            RegisterIfOpen();
         }
     }
 
-    /// <summary>Sends all packed packets, including the open one. Called when no more messages wait.</summary>
+    // The packets that a run may contain although more are to come: a whole run, or those in a block that gets no more packets.
+    private long FullThrough => _packets.Last - _window.Sent >= _transmitter.RunPackets ? _packets.Last : _packer.FullThrough;
+
+    private bool HasMore => FullThrough > _window.Sent || _line is { Count: > 0 };
+
+    private void RegisterIfOpen()
+    {
+        if (_transmitter.IsWindowOpen)
+        {
+            _context.Sockets.Register(this);
+        }
+    }
+
+    /// <summary>Sends one run: the one that is packed or, if none is full, the one that the waiting topics fill now.</summary>
+    bool IFeed.Pull(ref PullBudget budget)
+    {
+        if (!_transmitter.IsWindowOpen)
+        {
+            return false;
+        }
+
+        if (FullThrough <= _window.Sent)
+        {
+            Fill();
+        }
+
+        long before = _window.Sent;
+        SendRun(Math.Max(FullThrough, _window.Sent));
+        budget.Charge((int)(_window.Sent - before), 0);
+        return _window.Sent > before && HasMore && _transmitter.IsWindowOpen;
+    }
+
+    private void Fill()
+    {
+        while (_line is { Count: > 0 } line && !IsFull)
+        {
+            var budget = new PullBudget(int.MaxValue, line.Count == 1 ? int.MaxValue : TurnBytes);
+            line.GiveTurn(ref budget);
+        }
+    }
+
+    /// <summary>What was packed is to be sent at the end of the turn, or of those that follow.</summary>
+    public void FlushSoon()
+    {
+        if (!IsFlushNoted)
+        {
+            _context.Sockets.FlushSoon(this);
+        }
+    }
+
+    /// <summary>Sends a run of what is packed, including the open packet. Called when no more messages wait.</summary>
     public void Flush()
     {
         if (_packer.HasOpenPacket && (_window.Room > _packets.Last - _window.Sent || SupersededAt != 0))
@@ -229,8 +292,13 @@ internal sealed class RegionSender : ITransmittedStream
             _packer.Flush();
         }
 
-        SendWaiting(_packets.Last);
+        SendRun(_packets.Last);
         _isFlushDue = _window.Sent < Last;
+        if (_isFlushDue && _transmitter.IsWindowOpen)
+        {
+            FlushSoon();
+        }
+
         RestIfSettled(needsBlock: false);
     }
 
@@ -249,6 +317,17 @@ internal sealed class RegionSender : ITransmittedStream
         {
             _announcements.StartNow();
         }
+
+        ReleaseTopics();
+    }
+
+    // The topics look for another stream.
+    private void ReleaseTopics()
+    {
+        while (_line is { Count: > 0 })
+        {
+            ((ITopicFeed)_line.TakeFirst()).OnStreamClosed();
+        }
     }
 
     /// <summary>Whether an acknowledgement that excludes these members covers all members that this node considers live.</summary>
@@ -263,7 +342,7 @@ internal sealed class RegionSender : ITransmittedStream
         _ackedAt = now;
         _announcements.OnAnswered();
         stable = Math.Min(stable, _window.Sent);
-        _window.OnAck(now, consumed, read, hasBacklog: _packets.Last > _window.Sent, kernelDrops, receiveBufferBytes);
+        _window.OnAck(now, consumed, read, hasBacklog: HasMore, kernelDrops, receiveBufferBytes);
         if (stable > Acknowledged)
         {
             Acknowledged = stable;
@@ -279,12 +358,13 @@ internal sealed class RegionSender : ITransmittedStream
 
         if (_isFlushDue)
         {
-            Flush();
+            FlushSoon();
         }
-        else
+
+        // A flush will send what was appended since. Until then, only whole runs are sent.
+        if (HasMore)
         {
-            // A flush will send what was appended since. Until then, only whole runs are sent.
-            SendWaiting(Math.Max(_window.Sent, _packer.FullThrough));
+            RegisterIfOpen();
         }
 
         RestIfSettled(needsBlock: false);
@@ -338,6 +418,7 @@ internal sealed class RegionSender : ITransmittedStream
 
     public void Close(string reason)
     {
+        ReleaseTopics();
         _announcements.Rest();
         _transmitter.Close();
         _repair?.Close();
@@ -364,7 +445,12 @@ internal sealed class RegionSender : ITransmittedStream
 
     void ITransmittedStream.OnMaySend()
     {
-        Flush();
+        FlushSoon();
+        if (HasMore)
+        {
+            RegisterIfOpen();
+        }
+
         if (!IsReliable && SupersededAt != 0 && _context.Environment.Now - _supersededSince >= _context.Options.ClosingPause)
         {
             // The system has had no room for the packets for this long: the rest counts as lost.
@@ -376,8 +462,19 @@ internal sealed class RegionSender : ITransmittedStream
 
     private void SendWaiting(long through)
     {
+        long before;
+        do
+        {
+            before = _window.Sent;
+            SendRun(through);
+        }
+        while (_window.Sent > before);
+    }
+
+    private void SendRun(long through)
+    {
         long before = _window.Sent;
-        if (before == through || !_transmitter.TrySend(through))
+        if (before >= through || !_transmitter.TrySendRun(through))
         {
             return;
         }
@@ -387,4 +484,11 @@ internal sealed class RegionSender : ITransmittedStream
             _announcements.Start();
         }
     }
+}
+
+// A topic that waits for its turn at a stream.
+internal interface ITopicFeed : IFeed
+{
+    /// <summary>Called when the stream in whose line the topic was takes nothing more.</summary>
+    void OnStreamClosed();
 }

@@ -40,21 +40,26 @@ internal sealed class RunTransmitter
     // What goes out in one call, and what a block of packet memory holds.
     public int RunPackets => Math.Min(_path.MaxRunSegments, _mostInRun);
 
-    /// <summary>Sends what the window allows of the packets up to there. False: the view is too new to send anything.</summary>
-    public bool TrySend(long through)
+    // What a full run has, also where each packet goes out by itself.
+    public int PackedPackets => _mostInRun;
+
+    /// <summary>Whether a turn could send something. If not, an acknowledgement or an alarm says when one can.</summary>
+    public bool IsWindowOpen => !_resumeAlarm.IsPending && (_path.IsUnderWay || _window.NextOf(RunPackets) > 0);
+
+    /// <summary>
+    /// Sends one run of the packets up to there, if the window allows. False: the view is too new to send anything.
+    /// </summary>
+    public bool TrySendRun(long through)
     {
         if (!_isOpen && !TryOpen())
         {
             return false;
         }
 
-        while (_window.Sent < through)
+        long next = _path.IsUnderWay ? _underWay : _window.NextOf(Math.Min(RunPackets, through - _window.Sent));
+        if (next > 0)
         {
-            long next = _path.IsUnderWay ? _underWay : _window.NextOf(Math.Min(RunPackets, through - _window.Sent));
-            if (next <= 0 || !SendRun((int)next))
-            {
-                break;
-            }
+            SendRun((int)next);
         }
 
         return true;
@@ -75,7 +80,7 @@ internal sealed class RunTransmitter
         return true;
     }
 
-    private bool SendRun(int most)
+    private void SendRun(int most)
     {
         var (count, bytes) = _packets.RunFrom(_window.Sent + 1, most);
         ref var head = ref _packets[_window.Sent + 1];
@@ -85,7 +90,7 @@ internal sealed class RunTransmitter
             _underWay = count;
             _context.Counters.BusySends++;
             ResumeIn(BusyPause);
-            return false;
+            return;
         }
 
         if (outcome == SendOutcome.Refused)
@@ -97,7 +102,6 @@ internal sealed class RunTransmitter
         _context.Counters.PacketsSent += count;
         _context.Counters.BytesSent += bytes;
         _stream.OnSent(count);
-        return true;
     }
 
     private void ResumeIn(TimeSpan delay)

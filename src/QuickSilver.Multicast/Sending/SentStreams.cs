@@ -1,30 +1,14 @@
-using QuickSilver.Core.Environment;
-using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Multicast.Sending;
 
 // The outbound streams of this node: for the current view of each region one per stream class in use, and those of superseded views until
-// they are settled. A stream with newly packed messages is flushed when no more messages wait; one posted request flushes all such
-// streams.
+// they are settled.
 internal sealed class SentStreams
 {
-    private readonly INodeEnvironment _environment;
-    private readonly MulticastCounters _counters;
     private readonly Dictionary<(ulong Region, StreamClass Class), RegionSender> _current = [];
     private readonly List<RegionSender> _retired = [];
-    // The streams with messages packed since the last flush. The others are not examined: a node may have thousands of resting streams.
-    private readonly List<RegionSender> _unflushed = [];
-    private readonly Request _flush;
-    private bool _isFlushPosted;
-
-    public SentStreams(INodeEnvironment environment, MulticastCounters counters)
-    {
-        _environment = environment;
-        _counters = counters;
-        _flush = new ActionRequest(OnFlush);
-    }
 
     public Dictionary<(ulong Region, StreamClass Class), RegionSender>.ValueCollection Current => _current.Values;
 
@@ -123,56 +107,11 @@ internal sealed class SentStreams
         }
     }
 
-    public void FlushSoon(RegionSender stream)
-    {
-        if (!stream.IsFlushNoted)
-        {
-            stream.IsFlushNoted = true;
-            _unflushed.Add(stream);
-        }
-    }
-
-    /// <summary>A message is in all its streams, which are flushed when no more of them wait.</summary>
-    public void OnMessageSent()
-    {
-        _counters.MessagesSent++;
-        PostFlush();
-    }
-
-    public void PostFlush()
-    {
-        if (!_isFlushPosted)
-        {
-            _isFlushPosted = true;
-            _environment.Post(_flush);
-        }
-    }
-
-    // A request that is posted stays posted: it may be posted again only after it ran.
-    public void FlushAll()
-    {
-        // Iterates by index, because a caller that is told that a message was sent may send the next.
-        for (int i = 0; i < _unflushed.Count; i++)
-        {
-            var stream = _unflushed[i];
-            stream.IsFlushNoted = false;
-            stream.Flush();
-        }
-
-        _unflushed.Clear();
-    }
-
     public void Close()
     {
         foreach (var stream in All())
         {
             stream.Close("the node was closed");
         }
-    }
-
-    private void OnFlush()
-    {
-        _isFlushPosted = false;
-        FlushAll();
     }
 }

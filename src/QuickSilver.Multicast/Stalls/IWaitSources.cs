@@ -1,3 +1,4 @@
+using QuickSilver.Core.Flow;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
@@ -10,8 +11,8 @@ internal interface IWaitSources
     /// <summary>Streams that wait for acknowledgements.</summary>
     SentStreams Sent { get; }
 
-    /// <summary>Topics of which a publisher waits for room.</summary>
-    IReadOnlyList<TopicSender> WaitingTopics { get; }
+    /// <summary>Topics of which a publisher waits for something other than its turn at a stream.</summary>
+    IReadOnlyCollection<IFeed> WaitingTopics { get; }
 
     /// <summary>Which readers elsewhere make publishers here wait.</summary>
     CreditLimits CreditLimits { get; }

@@ -1,4 +1,5 @@
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Flow;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
@@ -67,12 +68,10 @@ internal sealed class NodeWaits
             Add(waits, stream);
         }
 
-        foreach (var topic in _sources.WaitingTopics)
+        Add(waits, _sources.WaitingTopics);
+        foreach (var stream in _sources.Sent.Current)
         {
-            if (waits.Count < Most && topic.IsWaiting && !topic.HasRoom)
-            {
-                waits.Add(new Wait(topic, topic.Sent));
-            }
+            Add(waits, stream.Waiting);
         }
 
         foreach (var region in _sources.OpenRegions)
@@ -95,6 +94,17 @@ internal sealed class NodeWaits
         }
 
         _sources.SlowReaders.AddBlocked(waits, Most);
+    }
+
+    private static void Add(List<Wait> waits, IReadOnlyCollection<IFeed> topics)
+    {
+        foreach (var feed in topics)
+        {
+            if (waits.Count < Most && feed is TopicSender { IsClosed: false, HasRoom: false } topic)
+            {
+                waits.Add(new Wait(topic, topic.Sent));
+            }
+        }
     }
 
     private static void Add(List<Wait> waits, RegionSender stream)

@@ -18,8 +18,8 @@ namespace QuickSilver.Simulation.Machines;
 // and the machine's disk behind them. After the end all doors are shut without complaint where a dead process could not complain either.
 //
 // Its core thread is the one of a machine (DutyCycle, with its queues, quanta and alarms, and its moderated wakes) in virtual time. A turn
-// has three parts: received runs, alarms, requests. Each part is atomic: the cost of its steps moves the node's own time forward, and the
-// next part begins when that time has come for all nodes. What arrives meanwhile waits, as in a kernel. A paused node does nothing.
+// has four parts: received runs, alarms, requests, output. Each part is atomic: the cost of its steps moves the node's own time forward,
+// and the next part begins when that time has come for all nodes. What arrives meanwhile waits, as in a kernel. A paused node does nothing.
 internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
 {
     // As the core thread of a machine rests when packet memory is exhausted.
@@ -123,6 +123,21 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
         }
 
         _cycle.Requests.Enqueue(request);
+        if (!_isInTurn)
+        {
+            WakeAt(_time.Now);
+        }
+    }
+
+    public void Defer(WorkClass workClass, Request request)
+    {
+        _time.CheckThread();
+        if (!IsAlive)
+        {
+            return;
+        }
+
+        _cycle.Defer(workClass, request);
         if (!_isInTurn)
         {
             WakeAt(_time.Now);
@@ -265,15 +280,19 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
             case TurnPart.Input:
                 EndSleep();
                 TakeIn();
-                _cycle.ServeQueues();
+                _cycle.ServeInput();
                 _part = TurnPart.Alarms;
                 break;
             case TurnPart.Alarms:
                 _cycle.FireAlarms();
                 _part = TurnPart.Requests;
                 break;
-            default:
+            case TurnPart.Requests:
                 _cycle.ExecuteRequests();
+                _part = TurnPart.Output;
+                break;
+            default:
+                _cycle.ServeOutput();
                 _part = TurnPart.Input;
                 break;
         }
@@ -413,6 +432,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
         Input,
         Alarms,
         Requests,
+        Output,
     }
 
     private sealed class StepRequest(SimulatedEnvironment life, ProcessContext context, SendOrPostCallback step, object? state) : Request

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Environment;
+using QuickSilver.Core.Flow;
 
 namespace QuickSilver.Publishing;
 
@@ -44,6 +45,8 @@ internal sealed class PublishIntake
     private bool _isDraining;
     // Stored, so that the compiler does not remove the reads.
     private int _touched;
+    // The lane's head when the wait began that Patience limits.
+    private long _stoodAt;
     // Whether the lane has been stopped for longer than Patience.
     private bool _isStuck;
 
@@ -128,18 +131,41 @@ internal sealed class PublishIntake
 
     public void Drain()
     {
+        var budget = new PullBudget(TurnMessages, int.MaxValue);
+        Drain(ref budget);
+        if (budget.IsSpent)
+        {
+            _drain.Signal();
+        }
+    }
+
+    /// <summary>A topic may send again, and has the turn: the lane gives what it has for any topic, in order.</summary>
+    public void Pull(ref PullBudget budget)
+    {
+        _scanned = 0;
+        if (_isDraining)
+        {
+            _drain.Signal();
+        }
+        else if (Lane.TryPeek(out _))
+        {
+            Drain(ref budget);
+        }
+    }
+
+    private void Drain(ref PullBudget budget)
+    {
         if (_isDraining)
         {
             return;
         }
 
         _isDraining = true;
-        int left = TurnMessages;
         int ahead = _sources.Count >= ManyTopics ? 0 : int.MaxValue;
         bool isStanding = false;
         try
         {
-            while (left > 0 && Lane.TryPeek(out var message))
+            while (!budget.IsSpent && Lane.TryPeek(out var message))
             {
                 if (ahead-- == 0)
                 {
@@ -162,7 +188,7 @@ internal sealed class PublishIntake
                     _isStuck = false;
                 }
 
-                left--;
+                budget.Charge(message.Bytes);
                 Lane.Take(message);
             }
 
@@ -175,11 +201,7 @@ internal sealed class PublishIntake
         }
 
         _waiters.Serve(Lane);
-        if (left <= 0)
-        {
-            _drain.Signal();
-        }
-        else if (!isStanding && Lane.IsHeldUp)
+        if (!budget.IsSpent && !isStanding && Lane.IsHeldUp)
         {
             HeldUp?.Invoke();
         }
@@ -200,9 +222,10 @@ internal sealed class PublishIntake
         return Math.Max(looked, 1);
     }
 
+    // A lane that has moved meanwhile only waits for its turns.
     private void OnStuck()
     {
-        _isStuck = true;
+        _isStuck = Lane.Next == _stoodAt;
         Drain();
     }
 
@@ -212,6 +235,7 @@ internal sealed class PublishIntake
     {
         if (isStanding && !_isStuck && _patience is not { IsPending: true })
         {
+            _stoodAt = Lane.Next;
             _environment.Schedule(_patience ??= new Alarm(OnStuck), Patience);
         }
 

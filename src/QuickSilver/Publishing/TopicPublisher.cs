@@ -1,6 +1,8 @@
 using QuickSilver.Core.Environment;
+using QuickSilver.Core.Flow;
 using QuickSilver.Diagnostics;
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Publishing;
 
@@ -9,7 +11,7 @@ namespace QuickSilver.Publishing;
 //
 // Invariants: messages that wait here are in the queue, and are sent before all messages after their mark in the lane. While a message
 // waits or the sender has no room, no message is passed directly.
-internal sealed class TopicPublisher : SignalRequest, IRoomObserver
+internal sealed class TopicPublisher : SignalRequest, IMessageFeed
 {
     // The maximum number of messages that are passed to the sender at a time, because the core thread must return to tokens and received
     // packets.
@@ -67,7 +69,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         _sender = sender;
         _straight = null;
         _isBlocked = false;
-        sender.RoomObserver = this;
+        sender.Feed = this;
         Pump();
     }
 
@@ -108,25 +110,34 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
     /// </summary>
     public void Pump()
     {
+        var budget = new PullBudget(TurnMessages, int.MaxValue);
+        Pump(ref budget);
+        if (budget.IsSpent && !_isBlocked)
+        {
+            Signal();
+        }
+    }
+
+    private void Pump(ref PullBudget budget)
+    {
         if (_isPumping || _isBlocked || _sender is not { } sender)
         {
             return;
         }
 
         _isPumping = true;
-        int left = TurnMessages;
         _feedsFirst = !_feedsFirst && _feeds is { Count: > 0 };
         try
         {
             if (_feedsFirst)
             {
-                PumpFeeds(sender, ref left);
-                PumpRequests(sender, ref left);
+                PumpFeeds(sender, ref budget);
+                PumpRequests(sender, ref budget);
             }
             else
             {
-                PumpRequests(sender, ref left);
-                PumpFeeds(sender, ref left);
+                PumpRequests(sender, ref budget);
+                PumpFeeds(sender, ref budget);
             }
         }
         finally
@@ -135,10 +146,6 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         }
 
         NoteQueue();
-        if (left <= 0 && !_isBlocked)
-        {
-            Signal();
-        }
     }
 
     /// <summary>Whether messages wait here that are older than the first message in the lane.</summary>
@@ -163,7 +170,7 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         return !_isBlocked;
     }
 
-    // The sender had no room, and calls OnRoom when it has.
+    // The sender had no room, and asks when it has.
     private void Block()
     {
         _isBlocked = true;
@@ -235,8 +242,8 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         if (IsQueued && _sender is { } sender && !_isPumping)
         {
             _isPumping = true;
-            int left = int.MaxValue;
-            PumpRequests(sender, ref left);
+            var budget = PullBudget.Unlimited;
+            PumpRequests(sender, ref budget);
             _isPumping = false;
         }
 
@@ -278,23 +285,29 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         }
     }
 
-    void IRoomObserver.OnRoom()
+    /// <summary>The topic's turn. The lane is asked for what its head has for any topic, as it keeps the order of all.</summary>
+    bool IMessageFeed.Pull(ref PullBudget budget)
     {
         _isBlocked = false;
         _laneFirst = !_laneFirst;
         if (_laneFirst && _feeds is { Count: > 0 } && !IsQueued)
         {
-            _intake.Drain();
+            _intake.Pull(ref budget);
+            Pump(ref budget);
+        }
+        else
+        {
+            Pump(ref budget);
+            _intake.Pull(ref budget);
         }
 
-        Pump();
-        _intake.Resume();
+        return budget.IsSpent && !_isBlocked && _sender is not null;
     }
 
-    private void PumpRequests(ITopicSender sender, ref int left)
+    private void PumpRequests(ITopicSender sender, ref PullBudget budget)
     {
         long released = 0;
-        while (First is { } request && left > 0 && !_isBlocked)
+        while (First is { } request && !budget.IsSpent && !_isBlocked)
         {
             if (request.EndedReason is { } reason)
             {
@@ -318,12 +331,13 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
                 continue;
             }
 
-            left--;
             if (!TrySend(sender, request))
             {
                 Block();
                 break;
             }
+
+            budget.Charge(request.Payload.Length + MessageHeader.Bytes);
 
             _queue!.RemoveFirst();
             released += request.Charge;
@@ -398,11 +412,11 @@ internal sealed class TopicPublisher : SignalRequest, IRoomObserver
         return true;
     }
 
-    private void PumpFeeds(ITopicSender sender, ref int left)
+    private void PumpFeeds(ITopicSender sender, ref PullBudget budget)
     {
-        while (left > 0 && !_isBlocked && _feeds?.Pull(out var message) is { } feed)
+        while (!budget.IsSpent && !_isBlocked && _feeds?.Pull(out var message) is { } feed)
         {
-            left--;
+            budget.Charge(message.Length + MessageHeader.Bytes);
             if (sender.TrySend(message, null) >= 0)
             {
                 _counterCells.CountPublished(message.Length);

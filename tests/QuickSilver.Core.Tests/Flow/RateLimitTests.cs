@@ -148,7 +148,7 @@ public sealed class RateLimitTests
                 int bytes = 1 + step % 500;
                 Assert.True(sum <= Burst + Rate * now.TotalSeconds + Rounding);
                 Assert.True(sum >= Rate * now.TotalSeconds - Rounding);
-                limit.Charge(now, 1, bytes);
+                limit.Charge(now, bytes);
                 sum += bytes;
                 largest = Math.Max(largest, bytes);
                 Assert.True(sum <= Burst + largest + Rate * now.TotalSeconds + Rounding);

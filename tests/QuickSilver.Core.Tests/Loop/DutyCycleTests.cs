@@ -146,6 +146,66 @@ public sealed class DutyCycleTests
     }
 
     [Fact]
+    public void What_is_put_off_is_done_at_the_end_of_the_turn_and_by_priority()
+    {
+        _cycle.Requests.Enqueue(new ActionRequest(() =>
+        {
+            _cycle.Defer(WorkClass.Other, Step("other"));
+            _cycle.Defer(WorkClass.Disk, Step("disk"));
+            _cycle.Defer(WorkClass.OutboundData, Step("send"));
+            _cycle.Defer(WorkClass.OutboundControl, Step("send control"));
+            _steps.Add("request");
+        }));
+        _cycle.Schedule(new Alarm(() => _steps.Add("alarm")), TimeSpan.Zero);
+        _port.Bring([1]);
+        Turn();
+        Assert.Equal(["data 1", "alarm", "request", "send control", "send", "disk", "other"], _steps);
+        Assert.False(_cycle.IsWorkLeft);
+    }
+
+    [Fact]
+    public void Work_that_puts_itself_off_again_lets_the_ports_be_read_in_between()
+    {
+        int left = 3;
+        ActionRequest? send = null;
+        send = new ActionRequest(() =>
+        {
+            _steps.Add("send");
+            if (--left > 0)
+            {
+                _cycle.Defer(WorkClass.OutboundData, send!);
+            }
+        });
+        _cycle.Defer(WorkClass.OutboundData, send);
+        for (byte turn = 1; turn <= 3; turn++)
+        {
+            Assert.True(_cycle.IsWorkLeft);
+            _port.Bring([turn]);
+            Turn();
+        }
+
+        Assert.Equal(["data 1", "send", "data 2", "send", "data 3", "send"], _steps);
+        Assert.False(_cycle.IsWorkLeft);
+    }
+
+    [Fact]
+    public void Slow_output_keeps_the_ports_waiting_for_a_quantum_at_most()
+    {
+        _host.StepTime = Ms(2);
+        for (int i = 0; i < 5; i++)
+        {
+            _cycle.Defer(WorkClass.OutboundData, Step($"send {i}"));
+        }
+
+        _port.Bring([1]);
+        Turn();
+        _port.Bring([2]);
+        Turn();
+        Assert.Equal(["data 1", "send 0", "send 1", "send 2", "data 2", "send 3", "send 4"], _steps);
+        Assert.Equal((Ms(10).Ticks, 1), (_counters.OutputTicks, _counters.QuantaExceeded));
+    }
+
+    [Fact]
     public void No_more_is_taken_in_while_handlers_are_behind()
     {
         _host.StepTime = Quantum.InputShare;
@@ -247,10 +307,13 @@ public sealed class DutyCycleTests
 
     private void Serve()
     {
-        _cycle.ServeQueues();
+        _cycle.ServeInput();
         _cycle.FireAlarms();
         _cycle.ExecuteRequests();
+        _cycle.ServeOutput();
     }
+
+    private ActionRequest Step(string name) => new(() => _steps.Add(name));
 
     private static TimeSpan Ms(double milliseconds) => TimeSpan.FromMilliseconds(milliseconds);
 

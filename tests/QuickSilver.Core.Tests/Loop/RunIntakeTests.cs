@@ -3,6 +3,7 @@ using System.Net.Sockets;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Loop;
+using QuickSilver.Core.Requests;
 using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Core.Transport;
 

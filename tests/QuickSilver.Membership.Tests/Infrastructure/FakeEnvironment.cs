@@ -60,6 +60,8 @@ internal sealed class FakeEnvironment(FakeWorld world, IPAddress address, ulong 
 
     public void Cancel(Alarm alarm) => alarm.Queue = null;
 
+    public void Defer(WorkClass workClass, Request request) => Post(request);
+
     public void Post(Request request) => World.After(TimeSpan.Zero, () => Do(request.Execute));
 
     public IDatagramPort OpenPort(DatagramPortOptions options, IDatagramReceiver receiver)

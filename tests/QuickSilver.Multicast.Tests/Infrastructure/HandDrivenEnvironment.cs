@@ -14,9 +14,11 @@ internal sealed class HandDrivenEnvironment : INodeEnvironment
 {
     // More than any test needs: alarms that set themselves again for the same instant end in a failure.
     private const int MostAlarms = 100_000;
+    private const int MostRequests = 100_000;
 
     private readonly AlarmQueue _alarms = new();
     private readonly RequestQueue _requests = new();
+    private readonly Queue<Request> _deferred = new();
 
     public TimeSpan Now { get; private set; } = TimeSpan.FromSeconds(100);
 
@@ -37,6 +39,8 @@ internal sealed class HandDrivenEnvironment : INodeEnvironment
 
     public void Post(Request request) => _requests.Enqueue(request);
 
+    public void Defer(WorkClass workClass, Request request) => _deferred.Enqueue(request);
+
     /// <summary>Lets so much time pass: alarms fire in order, each at its own instant, those of the last instant too.</summary>
     public void Advance(TimeSpan by)
     {
@@ -46,11 +50,11 @@ internal sealed class HandDrivenEnvironment : INodeEnvironment
             Assert.True(fired < MostAlarms, "Alarms fire without end.");
             Now = due > Now ? due : Now;
             _alarms.TakeDue(Now)!.Fire();
-            RunRequests();
+            EndTurn();
         }
 
         Now = end;
-        RunRequests();
+        EndTurn();
     }
 
     public void Advance(double milliseconds) => Advance(TimeSpan.FromMilliseconds(milliseconds));
@@ -63,10 +67,25 @@ internal sealed class HandDrivenEnvironment : INodeEnvironment
 
     public INodeLog OpenLog(LogOptions options, ILogObserver observer) => throw new NotSupportedException();
 
-    private void RunRequests()
+    /// <summary>Lets time pass without anything else, as a slow step does.</summary>
+    public void Pass(TimeSpan by) => Now += by;
+
+    /// <summary>Executes what was put off until now, and nothing that this puts off.</summary>
+    public void EndOneTurn()
     {
-        while (_requests.TryDequeue() is { } request)
+        for (int left = _deferred.Count; left > 0; left--)
         {
+            _deferred.Dequeue().Execute();
+        }
+    }
+
+    /// <summary>Executes what was posted and what was put off, and what follows from it, until nothing is left.</summary>
+    public void EndTurn()
+    {
+        int left = MostRequests;
+        while (_requests.TryDequeue() is { } request || _deferred.TryDequeue(out request))
+        {
+            Assert.True(left-- > 0, "Requests follow each other without end.");
             request.Execute();
         }
     }

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using QuickSilver.Core.Flow;
 using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
@@ -124,16 +125,20 @@ internal sealed class Host
 
         OnCore(() =>
         {
-            _senders[topic].RoomObserver = new Told(Go);
+            _senders[topic].Feed = new Told(Go);
             Go();
         });
     }
 
     public ITopicSender Sender(ulong topic) => _senders[topic];
 
-    private sealed class Told(Action what) : IRoomObserver
+    private sealed class Told(Action what) : IMessageFeed
     {
-        public void OnRoom() => what();
+        public bool Pull(ref PullBudget budget)
+        {
+            what();
+            return false;
+        }
     }
 
     public IEnumerable<long> SequencesOf(NodeKey sender, ulong topic) =>

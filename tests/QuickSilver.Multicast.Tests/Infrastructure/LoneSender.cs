@@ -68,12 +68,16 @@ internal sealed class LoneSender
     public void Send(int packets)
     {
         Append(packets);
-        Stream.Flush();
+        Stream.FlushSoon();
+        Environment.EndTurn();
     }
 
     /// <summary>All members hold, have consumed and read up to these.</summary>
-    public void Ack(long stable, long? consumed = null, long? read = null) =>
+    public void Ack(long stable, long? consumed = null, long? read = null)
+    {
         Stream.OnAck(stable, consumed ?? stable, read ?? consumed ?? stable, 0, SteadyBuffer);
+        Environment.EndTurn();
+    }
 
     /// <summary>A member asks for packets, and says up to where it knows the stream.</summary>
     public void Ask(int rank, long first, long last, long known = 0, int most = 256)

@@ -168,7 +168,8 @@ public sealed class SlowReaderTests
 
         cluster.Simulation.Run(TimeSpan.FromSeconds(3));
         Assert.InRange(OldViews(cluster[1]), 1, 2);
-        Assert.InRange(cluster.Service.Members.Max(member => member.StillOpen.Length), 1, 2);
+        // All that was sent is held by the members, so no sender waits in an old view.
+        Assert.InRange(cluster.Service.Members.Max(member => member.StillOpen.Length), 0, 1);
         Assert.Equal(0, OldViews(cluster[4]));
         Assert.Equal(40, Count(cluster[4], Busy));
 

@@ -34,6 +34,7 @@ public sealed class WindowTests
         _sender.Append(Run);
         Assert.Empty(_sender.Path.Runs);
         _sender.Append(2);
+        _sender.Environment.EndTurn();
         Assert.Equal([Run], _sender.Path.Runs.Select(run => run.Length));
 
         _sender.Stream.Flush();
@@ -183,10 +184,12 @@ public sealed class WindowTests
     }
 
     [Fact]
-    public void No_more_is_taken_when_the_backlog_is_full_until_it_goes_out()
+    public void No_more_than_a_run_is_taken_while_the_window_is_closed()
     {
-        int packets = Window + (_sender.Options.BacklogBytes / _sender.Options.PacketBytes) + 2;
-        _sender.Send(packets);
+        _sender.Send(Window);
+        _sender.Send(Run);
+        Assert.True(_sender.Stream.CanTake(100));
+        _sender.Send(1);
         Assert.False(_sender.Stream.CanTake(100));
 
         _sender.Ack(Window);

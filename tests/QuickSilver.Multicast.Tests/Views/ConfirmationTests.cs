@@ -17,7 +17,7 @@ public sealed class ConfirmationTests : IConfirmingNode
 
     public ConfirmationTests()
     {
-        _sent = new SentStreams(_sender.Environment, new MulticastCounters());
+        _sent = new SentStreams();
         _sent.Add(_sender.Stream);
         _sender.Stream.RoutedAt = Configuration;
         _sender.Send(3);

@@ -224,10 +224,10 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
         public long Taken { get; private set; }
 
-        public IRoomObserver? RoomObserver
+        public IMessageFeed? Feed
         {
-            get => sender.RoomObserver;
-            set => sender.RoomObserver = value;
+            get => sender.Feed;
+            set => sender.Feed = value;
         }
 
         public bool IsStable => sender.IsStable;

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Flow;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
@@ -45,7 +46,7 @@ internal sealed class FakeSender : ITopicSender
     /// <summary>Called with each message taken, as loopback delivery is.</summary>
     public Action<long, byte[]>? OnTaken { get; set; }
 
-    public IRoomObserver? RoomObserver { get; set; }
+    public IMessageFeed? Feed { get; set; }
 
     /// <summary>Larger ones are never taken.</summary>
     public long MostBytes { get; set; } = long.MaxValue;
@@ -97,7 +98,13 @@ internal sealed class FakeSender : ITopicSender
         if (_saidNo && messages > 0)
         {
             _saidNo = false;
-            RoomObserver?.OnRoom();
+            bool hasMore;
+            do
+            {
+                var budget = new PullBudget(1024, int.MaxValue);
+                hasMore = Feed?.Pull(ref budget) ?? false;
+            }
+            while (hasMore);
         }
     }
 

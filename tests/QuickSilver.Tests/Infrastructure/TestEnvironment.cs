@@ -66,6 +66,8 @@ internal sealed class TestEnvironment : INodeEnvironment, IDisposable
         _wake.Set();
     }
 
+    public void Defer(WorkClass workClass, Request request) => Post(request);
+
     public IDatagramPort OpenPort(DatagramPortOptions options, IDatagramReceiver receiver) =>
         throw new TransportException("There is no network here.");
 

@@ -106,10 +106,10 @@ public sealed class TopicProtocolTests
 
     private sealed class Sender(ITopicSender sender) : ITopicSender
     {
-        public IRoomObserver? RoomObserver
+        public IMessageFeed? Feed
         {
-            get => sender.RoomObserver;
-            set => sender.RoomObserver = value;
+            get => sender.Feed;
+            set => sender.Feed = value;
         }
 
         public bool IsStable => sender.IsStable;

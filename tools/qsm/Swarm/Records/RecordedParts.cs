@@ -113,10 +113,10 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
         private RegionView[] _views = [];
         private int _routes = -1;
 
-        public IRoomObserver? RoomObserver
+        public IMessageFeed? Feed
         {
-            get => sender.RoomObserver;
-            set => sender.RoomObserver = value;
+            get => sender.Feed;
+            set => sender.Feed = value;
         }
 
         public bool IsStable => sender.IsStable;

@@ -1,0 +1,46 @@
+namespace QuickSilver.Core.Flow;
+
+// The feeds that want a turn at one sink. They have turns in the order in which they came, and one that has more goes to the end, so all
+// get the same number of turns.
+//
+// Invariants: a feed is in at most one line, and once. A feed that gave nothing leaves the line whatever it said, as a sink that asked it
+// again would not come to an end.
+internal sealed class FeedLine
+{
+    private readonly Queue<IFeed> _feeds = new();
+
+    public int Count => _feeds.Count;
+
+    public IReadOnlyCollection<IFeed> Feeds => _feeds;
+
+    /// <summary>The feed wants a turn. Has no effect if it is in a line.</summary>
+    public void Add(IFeed feed)
+    {
+        if (!feed.IsInLine)
+        {
+            feed.IsInLine = true;
+            _feeds.Enqueue(feed);
+        }
+    }
+
+    /// <summary>Gives the first feed its turn.</summary>
+    public void GiveTurn(ref PullBudget budget)
+    {
+        var feed = TakeFirst();
+        int items = budget.Items;
+        bool hasMore = feed.Pull(ref budget);
+        if (hasMore && budget.Items < items)
+        {
+            // It may have registered again from within its turn.
+            Add(feed);
+        }
+    }
+
+    /// <summary>Takes the first feed out of the line.</summary>
+    public IFeed TakeFirst()
+    {
+        var feed = _feeds.Dequeue();
+        feed.IsInLine = false;
+        return feed;
+    }
+}

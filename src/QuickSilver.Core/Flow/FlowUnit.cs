@@ -1,8 +1,0 @@
-namespace QuickSilver.Core.Flow;
-
-// What a policy counts.
-internal enum FlowUnit : byte
-{
-    Bytes,
-    Items,
-}

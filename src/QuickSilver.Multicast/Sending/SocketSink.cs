@@ -1,0 +1,121 @@
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Flow;
+using QuickSilver.Core.Requests;
+
+namespace QuickSilver.Multicast.Sending;
+
+// The root of the tree of feeds: all that a node sends of its streams is pulled from here at the end of a turn of the core thread, when all
+// that was received is handled. What the windows allow leaves in portions, and sockets are read in between: a token never waits for a
+// backlog, and what a burst would overflow has time to be read.
+//
+// Repairs go before new data: what is missing fills the buffers of all (001, section 4). Feeds with less than a whole run register to be
+// flushed. They are asked when the others have had their turns, so what came for several of them meanwhile shares their runs.
+internal sealed class SocketSink
+{
+    // The limits of one turn. Many runs take far less time as a rule; on a slow machine, time ends the turn.
+    private const int TurnRuns = 16;
+    private static readonly TimeSpan TurnTime = TimeSpan.FromMilliseconds(2);
+
+    private readonly INodeEnvironment _environment;
+    private readonly Request _turn;
+    private readonly FeedLine _repairs = new();
+    private readonly FeedLine _data = new();
+    // Exchanged at each turn: a flush may register for the next.
+    private List<IFlushedFeed> _unflushed = [];
+    private List<IFlushedFeed> _flushing = [];
+    private bool _isDeferred;
+    private bool _isClosed;
+
+    public SocketSink(INodeEnvironment environment)
+    {
+        _environment = environment;
+        _turn = new ActionRequest(Turn);
+    }
+
+    /// <summary>The feed has a whole run to send, or something that waits for no more.</summary>
+    public void Register(IFeed feed, FeedPriority priority = FeedPriority.Data)
+    {
+        (priority == FeedPriority.Repair ? _repairs : _data).Add(feed);
+        Defer();
+    }
+
+    /// <summary>The feed has something, and would like to have more before it is sent. Asked at the end of the next turn.</summary>
+    public void FlushSoon(IFlushedFeed feed)
+    {
+        if (!feed.IsFlushNoted)
+        {
+            feed.IsFlushNoted = true;
+            _unflushed.Add(feed);
+        }
+
+        Defer();
+    }
+
+    /// <summary>Asks all feeds that registered to be flushed, now.</summary>
+    public void Flush()
+    {
+        (_unflushed, _flushing) = (_flushing, _unflushed);
+        foreach (var feed in _flushing)
+        {
+            feed.IsFlushNoted = false;
+            feed.Flush();
+        }
+
+        _flushing.Clear();
+    }
+
+    /// <summary>Asks nobody any more.</summary>
+    public void Close() => _isClosed = true;
+
+    private void Defer()
+    {
+        if (!_isDeferred && !_isClosed)
+        {
+            _isDeferred = true;
+            _environment.Defer(WorkClass.OutboundData, _turn);
+        }
+    }
+
+    private void Turn()
+    {
+        _isDeferred = false;
+        if (_isClosed)
+        {
+            return;
+        }
+
+        var end = _environment.Now + TurnTime;
+        for (int run = 0; run < TurnRuns && _repairs.Count + _data.Count > 0; run++)
+        {
+            var budget = PullBudget.Unlimited;
+            (_repairs.Count > 0 ? _repairs : _data).GiveTurn(ref budget);
+            if (_environment.Now >= end)
+            {
+                break;
+            }
+        }
+
+        Flush();
+        if (_repairs.Count + _data.Count > 0)
+        {
+            Defer();
+        }
+    }
+}
+
+// A feed that registers to be flushed.
+internal interface IFlushedFeed : IFeed
+{
+    /// <summary>Whether the feed is noted to be flushed. Set by the sink.</summary>
+    bool IsFlushNoted { get; set; }
+
+    /// <summary>Sends what it has, though it is less than a whole run.</summary>
+    void Flush();
+}
+
+// Strict order between the feeds of a socket; turns are taken within each.
+internal enum FeedPriority : byte
+{
+    Repair,
+    Data,
+}

@@ -1,0 +1,118 @@
+using QuickSilver.Core.Flow;
+using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Tests.Infrastructure;
+
+namespace QuickSilver.Multicast.Tests.Sending;
+
+public sealed class SocketSinkTests
+{
+    private readonly HandDrivenEnvironment _environment = new();
+    private readonly SocketSink _sink;
+    private readonly List<string> _sent = [];
+
+    public SocketSinkTests() => _sink = new SocketSink(_environment);
+
+    [Fact]
+    public void Nothing_is_pulled_before_the_end_of_the_turn()
+    {
+        _sink.Register(new Feed("a", 1, _sent));
+        Assert.Empty(_sent);
+        _environment.EndTurn();
+        Assert.Equal(["a"], _sent);
+    }
+
+    [Fact]
+    public void Streams_send_a_run_each_in_turn()
+    {
+        _sink.Register(new Feed("a", 3, _sent));
+        _sink.Register(new Feed("b", 2, _sent));
+        _environment.EndTurn();
+        Assert.Equal(["a", "b", "a", "b", "a"], _sent);
+    }
+
+    [Fact]
+    public void Repairs_go_before_new_data()
+    {
+        _sink.Register(new Feed("data", 2, _sent));
+        _sink.Register(new Feed("repair", 2, _sent), FeedPriority.Repair);
+        _environment.EndTurn();
+        Assert.Equal(["repair", "repair", "data", "data"], _sent);
+    }
+
+    [Fact]
+    public void What_is_less_than_a_run_is_flushed_when_the_full_runs_have_left()
+    {
+        _sink.FlushSoon(new Feed("a", 0, _sent));
+        _sink.Register(new Feed("b", 1, _sent));
+        _environment.EndTurn();
+        Assert.Equal(["b", "flush a"], _sent);
+    }
+
+    [Fact]
+    public void A_turn_sends_so_many_runs_that_the_ports_are_read_soon()
+    {
+        _sink.Register(new Feed("a", 1000, _sent));
+        _sink.FlushSoon(new Feed("b", 0, _sent));
+        _environment.EndOneTurn();
+        Assert.Equal(17, _sent.Count);
+        Assert.Equal("flush b", _sent[^1]);
+
+        _environment.EndTurn();
+        Assert.Equal(1001, _sent.Count);
+    }
+
+    [Fact]
+    public void A_turn_of_slow_sends_ends_by_time()
+    {
+        _sink.Register(new Feed("a", 10, _sent) { Takes = () => _environment.Pass(TimeSpan.FromMilliseconds(1.5)) });
+        _environment.EndOneTurn();
+        Assert.Equal(2, _sent.Count);
+    }
+
+    [Fact]
+    public void A_feed_that_is_noted_twice_is_flushed_once_and_may_be_noted_again()
+    {
+        var feed = new Feed("a", 0, _sent);
+        _sink.FlushSoon(feed);
+        _sink.FlushSoon(feed);
+        _environment.EndTurn();
+        Assert.Equal(["flush a"], _sent);
+
+        _sink.FlushSoon(feed);
+        _sink.Flush();
+        Assert.Equal(["flush a", "flush a"], _sent);
+        _environment.EndTurn();
+        Assert.Equal(2, _sent.Count);
+    }
+
+    [Fact]
+    public void A_closed_sink_asks_nobody()
+    {
+        _sink.Register(new Feed("a", 1, _sent));
+        _sink.Close();
+        _sink.FlushSoon(new Feed("b", 0, _sent));
+        _environment.EndTurn();
+        Assert.Empty(_sent);
+    }
+
+    private sealed class Feed(string name, int runs, List<string> sent) : IFlushedFeed
+    {
+        private int _left = runs;
+
+        public bool IsInLine { get; set; }
+
+        public bool IsFlushNoted { get; set; }
+
+        public Action? Takes { get; init; }
+
+        public bool Pull(ref PullBudget budget)
+        {
+            sent.Add(name);
+            Takes?.Invoke();
+            budget.Charge(1_000);
+            return --_left > 0;
+        }
+
+        public void Flush() => sent.Add("flush " + name);
+    }
+}
