@@ -52,6 +52,9 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     /// <summary>The root of all that this node sends of its streams.</summary>
     public SocketSink Sockets => _sockets ??= new SocketSink(Environment);
 
+    /// <summary>Sends what streams have registered to be flushed.</summary>
+    public void FlushSockets() => _sockets?.Flush();
+
     // Set after the first warning, because each group would repeat it.
     public bool HasToldOfPorts { get; set; }
     public ILogger Log { get; set; } = NullLogger.Instance;

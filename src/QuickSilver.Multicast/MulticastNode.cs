@@ -33,8 +33,6 @@ internal sealed class MulticastNode
     : IMulticast, IMembershipObserver, IOrderingNode, IStreamConsumer, ISentStreams, IViewsObserver, IWaitSources, IConfirmingNode,
         IPacketHandler
 {
-    // How many messages a topic may send at a time when what it has waited for is there.
-    private const int TurnMessages = 1024;
     private static readonly TimeSpan MemoryPause = TimeSpan.FromMilliseconds(2);
 
     private readonly MulticastContext _context;
@@ -195,7 +193,7 @@ internal sealed class MulticastNode
     private void Apply(ConfigurationChange change)
     {
         // Messages accepted before the change are sent in the views before it.
-        _context.Sockets.Flush();
+        _context.FlushSockets();
         // Removed nodes are removed from the old views before the new ones are opened, which may contain them again.
         foreach (var node in _context.Directory.Apply(change, _context.Self))
         {
@@ -345,7 +343,7 @@ internal sealed class MulticastNode
     public void WhenStable(Action callback)
     {
         _marks?.MarkAll();
-        _context.Sockets.Flush();
+        _context.FlushSockets();
         (_stabilityWaits ??= new StabilityWaits()).Add(_sent?.All() ?? [], callback);
         PostProgress();
     }
@@ -370,7 +368,7 @@ internal sealed class MulticastNode
         }
 
         _isClosed = true;
-        _context.Sockets.Flush();
+        _context.FlushSockets();
         _uncertain?.Close();
         _heldUp?.Close();
         _context.Environment.CancelIfMade(_memoryLook);
@@ -472,15 +470,7 @@ internal sealed class MulticastNode
         _context.Counters.UnackedBytes = _context.Retention.Bytes;
         _stabilityWaits?.Serve();
         // A topic that still has to wait registers again, and is asked the next time.
-        bool isSpent = false;
-        for (int left = _waiting?.Count ?? 0; left > 0; left--)
-        {
-            var budget = new PullBudget(TurnMessages, int.MaxValue);
-            _waiting!.GiveTurn(ref budget);
-            isSpent |= budget.IsSpent;
-        }
-
-        if (isSpent)
+        if (_waiting is not null && _waiting.GiveOneTurnEach())
         {
             PostProgress();
         }

@@ -85,6 +85,9 @@ public sealed record NodeCounters
     /// <summary>The time that the core thread spent on alarms: tokens, acknowledgements, repairs.</summary>
     public TimeSpan AlarmTime { get; init; }
 
-    /// <summary>The time that the core thread spent on requests of other threads, most of them publishes.</summary>
+    /// <summary>
+    /// The time that the core thread spent on requests of other threads, most of them publishes, and on what it put off to the end of a
+    /// turn, most of it sending.
+    /// </summary>
     public TimeSpan RequestTime { get; init; }
 }

@@ -36,6 +36,22 @@ internal sealed class FeedLine
         }
     }
 
+    /// <summary>
+    /// Gives each feed that is in line now one turn; those that register meanwhile wait. Returns whether one of them used all of its turn.
+    /// </summary>
+    public bool GiveOneTurnEach()
+    {
+        bool isSpent = false;
+        for (int left = _feeds.Count; left > 0; left--)
+        {
+            var budget = PullBudget.OneTurn;
+            GiveTurn(ref budget);
+            isSpent |= budget.IsSpent;
+        }
+
+        return isSpent;
+    }
+
     /// <summary>Takes the first feed out of the line.</summary>
     public IFeed TakeFirst()
     {

@@ -28,6 +28,12 @@ internal struct PullBudget(int items, int bytes)
     /// <summary>A budget that nothing exhausts.</summary>
     public static PullBudget Unlimited => new(int.MaxValue, int.MaxValue);
 
+    /// <summary>
+    /// What a topic or the lane may give at a time where no run limits it, because the core thread must return to tokens and received
+    /// packets.
+    /// </summary>
+    public static PullBudget OneTurn => new(1024, int.MaxValue);
+
     public readonly bool IsSpent => Items <= 0 || Bytes <= 0;
 
     /// <summary>An item of so many bytes was given.</summary>

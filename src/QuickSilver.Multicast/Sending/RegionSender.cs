@@ -131,10 +131,10 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     public bool CanTake(int payloadBytes) => !IsFull && (_context.Retention.Allows(payloadBytes) || IsSettled);
 
     /// <summary>The topic has a message, and waits for its turn.</summary>
-    public void Await(IFeed topic)
+    public void Await(ITopicFeed topic)
     {
         (_line ??= new FeedLine()).Add(topic);
-        RegisterIfOpen();
+        RegisterIfReady();
     }
 
     /// <summary>
@@ -196,7 +196,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
 
     /// <summary>
     /// Packs the mark of a best-effort topic. False: there is no room. The first mark in a view tells where the topic begins there, and is
-    /// packed even if the backlog is full.
+    /// packed even if the run is full.
     /// </summary>
     public bool TryMark(ulong topicId, StartTable starts, ReadOnlySpan<byte> mark)
     {
@@ -230,7 +230,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
 
         if (FullThrough > _window.Sent)
         {
-            RegisterIfOpen();
+            RegisterIfReady();
         }
     }
 
@@ -239,9 +239,12 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
 
     private bool HasMore => FullThrough > _window.Sent || _line is { Count: > 0 };
 
-    private void RegisterIfOpen()
+    // Whether a turn would send something.
+    private bool IsReady => HasMore && _transmitter.IsWindowOpen;
+
+    private void RegisterIfReady()
     {
-        if (_transmitter.IsWindowOpen)
+        if (IsReady)
         {
             _context.Sockets.Register(this);
         }
@@ -261,9 +264,9 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         }
 
         long before = _window.Sent;
-        SendRun(Math.Max(FullThrough, _window.Sent));
+        SendRun(FullThrough);
         budget.Charge((int)(_window.Sent - before), 0);
-        return _window.Sent > before && HasMore && _transmitter.IsWindowOpen;
+        return IsReady;
     }
 
     private void Fill()
@@ -362,10 +365,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         }
 
         // A flush will send what was appended since. Until then, only whole runs are sent.
-        if (HasMore)
-        {
-            RegisterIfOpen();
-        }
+        RegisterIfReady();
 
         RestIfSettled(needsBlock: false);
         _context.OnSenderProgress();
@@ -446,10 +446,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     void ITransmittedStream.OnMaySend()
     {
         FlushSoon();
-        if (HasMore)
-        {
-            RegisterIfOpen();
-        }
+        RegisterIfReady();
 
         if (!IsReliable && SupersededAt != 0 && _context.Environment.Now - _supersededSince >= _context.Options.ClosingPause)
         {

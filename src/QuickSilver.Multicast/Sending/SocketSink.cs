@@ -8,8 +8,8 @@ namespace QuickSilver.Multicast.Sending;
 // that was received is handled. What the windows allow leaves in portions, and sockets are read in between: a token never waits for a
 // backlog, and what a burst would overflow has time to be read.
 //
-// Repairs go before new data: what is missing fills the buffers of all (001, section 4). Feeds with less than a whole run register to be
-// flushed. They are asked when the others have had their turns, so what came for several of them meanwhile shares their runs.
+// Feeds of repairs go before new data: what is missing fills the buffers of all (001, section 4). Feeds with less than a whole run register
+// to be flushed. They are asked when the others have had their turns, so what came for several of them meanwhile shares their runs.
 internal sealed class SocketSink
 {
     // The limits of one turn. Many runs take far less time as a rule; on a slow machine, time ends the turn.

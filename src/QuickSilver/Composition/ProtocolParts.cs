@@ -98,7 +98,7 @@ internal abstract class ProtocolParts(
             CollectorPauseTime = core.GcPauseTime,
             ReceiveTime = TimeSpan.FromTicks(Volatile.Read(ref core.InputTicks)),
             AlarmTime = TimeSpan.FromTicks(Volatile.Read(ref core.AlarmTicks)),
-            RequestTime = TimeSpan.FromTicks(Volatile.Read(ref core.RequestTicks)),
+            RequestTime = TimeSpan.FromTicks(Volatile.Read(ref core.RequestTicks) + Volatile.Read(ref core.OutputTicks)),
             PacketMemoryBytes = Environment.Buffers.LeasedBlocks * SlabPool.BlockBytes,
         };
     }

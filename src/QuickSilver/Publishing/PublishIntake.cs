@@ -16,9 +16,6 @@ namespace QuickSilver.Publishing;
 // It is sent after all places before that mark, and before all those after it.
 internal sealed class PublishIntake
 {
-    // The maximum number of messages that are passed on at a time, because the core thread must return to tokens and received packets.
-    private const int TurnMessages = 1024;
-
     // With many topics, the objects that the next messages need are read together before the first message is sent, because one after the
     // other each message would wait for memory. With fewer topics than the first number they stay in the cache. The second number is about
     // what a processor can wait for at once.
@@ -131,7 +128,7 @@ internal sealed class PublishIntake
 
     public void Drain()
     {
-        var budget = new PullBudget(TurnMessages, int.MaxValue);
+        var budget = PullBudget.OneTurn;
         Drain(ref budget);
         if (budget.IsSpent)
         {

@@ -13,10 +13,6 @@ namespace QuickSilver.Publishing;
 // waits or the sender has no room, no message is passed directly.
 internal sealed class TopicPublisher : SignalRequest, IMessageFeed
 {
-    // The maximum number of messages that are passed to the sender at a time, because the core thread must return to tokens and received
-    // packets.
-    private const int TurnMessages = 1024;
-
     // The sender to which a message from the lane is passed directly, while nothing waits here. Set when a message has taken the slow path,
     // and cleared by everything that may have to precede the next message.
     private ITopicSender? _straight;
@@ -110,7 +106,7 @@ internal sealed class TopicPublisher : SignalRequest, IMessageFeed
     /// </summary>
     public void Pump()
     {
-        var budget = new PullBudget(TurnMessages, int.MaxValue);
+        var budget = PullBudget.OneTurn;
         Pump(ref budget);
         if (budget.IsSpent && !_isBlocked)
         {
@@ -338,7 +334,6 @@ internal sealed class TopicPublisher : SignalRequest, IMessageFeed
             }
 
             budget.Charge(request.Payload.Length + MessageHeader.Bytes);
-
             _queue!.RemoveFirst();
             released += request.Charge;
             request.Recycle();

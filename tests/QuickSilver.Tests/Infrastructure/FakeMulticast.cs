@@ -101,7 +101,7 @@ internal sealed class FakeSender : ITopicSender
             bool hasMore;
             do
             {
-                var budget = new PullBudget(1024, int.MaxValue);
+                var budget = PullBudget.OneTurn;
                 hasMore = Feed?.Pull(ref budget) ?? false;
             }
             while (hasMore);
