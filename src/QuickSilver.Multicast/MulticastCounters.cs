@@ -21,6 +21,11 @@ internal sealed class MulticastCounters
     // Packets that came as an answer to a pull or by a push, and were new.
     public long RepairsReceived;
     public long PullsSent;
+    // Acknowledgements that told what all members lack, and such ones that this node has received as a sender.
+    public long CollectiveNaksSent;
+    public long CollectiveNaksReceived;
+    // Packets that this node sent again to all members because of such acknowledgements. They are among the repairs.
+    public long RepairsToAll;
     public long GapsSeen;
     public long GapNotices;
     // Messages of best-effort topics for which a reader had no room, and which were not kept.

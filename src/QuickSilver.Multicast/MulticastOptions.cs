@@ -61,6 +61,9 @@ internal sealed record MulticastOptions
     // because waiting costs little there and a late packet is lost.
     public TimeSpan BestEffortPatience { get; init; } = TimeSpan.FromMilliseconds(10);
 
+    // For experiments: pulls of what other members keep wait until the keepers of the packet are known to hold it (001, section 6.4).
+    public bool PullsWaitForKeepers { get; init; }
+
     // The wait before the first repeat of a pull while the time of answers is unknown; it doubles up to PullRepeatMax.
     public TimeSpan PullRepeat { get; init; } = TimeSpan.FromMilliseconds(3);
 

@@ -51,6 +51,15 @@ public sealed record NodeCounters
     /// <summary>Packets sent again, for this node or for others, and packets received by repair.</summary>
     public long Repairs { get; init; }
 
+    /// <summary>Requests for lost packets that this node sent to other nodes.</summary>
+    public long RepairRequests { get; init; }
+
+    /// <summary>Acknowledgements of this node that told a sender which packets all members lack.</summary>
+    public long CollectiveNaksSent { get; init; }
+
+    /// <summary>Acknowledgements that told this node which of its packets all members lack. It sends those to all of them again.</summary>
+    public long CollectiveNaksReceived { get; init; }
+
     /// <summary>Waits without progress that lasted longer than <see cref="QuickSilverOptions.StallWarning"/>.</summary>
     public long Stalls { get; init; }
 

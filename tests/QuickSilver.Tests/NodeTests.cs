@@ -153,6 +153,9 @@ public sealed class NodeTests
             {
                 Repairs = 5,
                 KernelDrops = 6,
+                RepairRequests = 18,
+                CollectiveNaksSent = 19,
+                CollectiveNaksReceived = 20,
                 IsSegmented = true,
                 Regions = 2,
                 UnackedBytes = 7,
@@ -198,6 +201,7 @@ public sealed class NodeTests
             (1L, 5L, 1L, 3L, 4L),
             (counters.Published, counters.PublishedBytes, counters.Delivered, counters.DeliveredBytes, counters.Gaps));
         Assert.Equal((5L, 6L), (counters.Repairs, counters.KernelDrops));
+        Assert.Equal((18L, 19L, 20L), (counters.RepairRequests, counters.CollectiveNaksSent, counters.CollectiveNaksReceived));
         Assert.Equal(
             new NodeGauges { Regions = 2, UnacknowledgedBytes = 7, UnheardSenders = 8, DeafMembers = 9, PacketMemoryBytes = 17 },
             node.GetGauges() with { PublishQueueBytes = 0 });
@@ -207,6 +211,8 @@ public sealed class NodeTests
         Assert.Equal(1, seen["messaging.client.consumed.messages"]);
         Assert.Equal(4, seen["quicksilver.gaps"]);
         Assert.Equal(5, seen["quicksilver.repairs"]);
+        string[] repair = ["requests", "naks.sent", "naks.received"];
+        Assert.Equal([18, 19, 20], repair.Select(name => seen[$"quicksilver.repair.{name}"]));
         Assert.Equal(7, seen["quicksilver.unacknowledged"]);
         Assert.Equal(8, seen["quicksilver.unheard"]);
         Assert.Equal(9, seen["quicksilver.deaf"]);

@@ -11,11 +11,16 @@ internal sealed class LatenessHistogram
 
     private readonly long[] _counts = new long[Classes];
     private long _greatestTicks;
+    private long _totalTicks;
+
+    /// <summary>The lateness of all alarms together.</summary>
+    public TimeSpan Total => TimeSpan.FromTicks(Volatile.Read(ref _totalTicks));
 
     public void Add(TimeSpan lateness)
     {
         long ticks = Math.Max(0, lateness.Ticks);
         _counts[ClassOf(ticks)]++;
+        _totalTicks += ticks;
         if (ticks > _greatestTicks)
         {
             Volatile.Write(ref _greatestTicks, ticks);

@@ -21,7 +21,8 @@ internal sealed class RateController(int packetBytes)
 
     public int WindowPackets { get; private set; } = InitialPackets;
 
-    public void OnAck(TimeSpan now, long acknowledged, bool wasFull, long kernelDrops, long receiveBufferBytes)
+    /// <summary>Called with each acknowledgement. Returns whether kernels of members have dropped packets since the last.</summary>
+    public bool OnAck(TimeSpan now, long acknowledged, bool wasFull, long kernelDrops, long receiveBufferBytes)
     {
         if (receiveBufferBytes > 0)
         {
@@ -40,6 +41,7 @@ internal sealed class RateController(int packetBytes)
         }
 
         WindowPackets = Math.Clamp(WindowPackets, MinPackets, _limit);
+        return dropped;
     }
 
     private void Fall(TimeSpan now)

@@ -67,6 +67,8 @@ internal sealed class InboundStream
     public long Highest => _window.Highest;
     // All packets up to here were received or given up.
     public long Contiguous => _window.Contiguous;
+    // The highest number that came or is missing.
+    public long Arrived => _window.Arrived;
     // All messages in packets up to here were accepted above.
     public long Consumed { get; private set; }
     // All packets up to here have left the socket, and wait for nothing but a repair. If no packet is missing, the packets that wait do so
@@ -77,8 +79,11 @@ internal sealed class InboundStream
     // The keepers of each packet up to here hold it, so other members need not keep it.
     public long Replicated { get; private set; }
     // This member holds all packets up to here that it must keep for others.
-    public long KeptContiguous => Keepers.Partitions == 1 ? Contiguous : FirstMissingToKeep() - 1;
+    public long KeptContiguous =>
+        Keepers.Partitions == 1 ? Contiguous : (Keepers.FirstKeptBy(OwnPartition, Missing) ?? _window.Arrived + 1) - 1;
     public required Retention Retention { get; set; }
+    // Packets from here on are not dropped although other members keep them: members of this member's ring lack them.
+    public long KeepFrom { get; set; } = long.MaxValue;
     public required PacketKeepers Keepers { get; init; }
     public required int OwnPartition { get; init; }
     public IGapObserver? Gaps { get; init; }
@@ -241,18 +246,21 @@ internal sealed class InboundStream
         }
 
         ref var slot = ref _packets[sequence];
-        var now = _context.Environment.Now;
-        byte mark = (byte)to.Id;
-        if (slot.SentAt != TimeSpan.MinValue && slot.SentTo == mark && now - slot.SentAt < spacing)
+        if (!slot.TryNoteSent(to, _context.Environment.Now, spacing))
         {
             return false;
         }
 
-        slot.SentTo = mark;
-        slot.SentAt = now;
         packet = slot.Packet;
         return true;
     }
+
+    /// <summary>
+    /// Notes that the other members lack a packet that this one holds. Returns whether to send it to them: not the first time, because it
+    /// may have reached all of them at about the same time, and then after waits that double, because what was sent may wait at them.
+    /// </summary>
+    public bool TryOffer(long sequence, TimeSpan spacing, TimeSpan most) =>
+        _packets.Holds(sequence) && _packets[sequence].TryOffer(_context.Environment.Now, spacing, most);
 
     /// <summary>The layer above keeps a message that ends in this packet.</summary>
     public void Hold(long packet) => _packets[packet].Pending++;
@@ -311,21 +319,6 @@ internal sealed class InboundStream
         {
             Gaps?.OnMissed(this, missed.First, missed.Last);
         }
-    }
-
-    private long FirstMissingToKeep()
-    {
-        for (int i = 0; i < Missing.Count; i++)
-        {
-            var (first, last) = Missing[i];
-            long kept = Keepers.FirstKeptBy(OwnPartition, first);
-            if (kept <= last)
-            {
-                return kept;
-            }
-        }
-
-        return _window.Arrived + 1;
     }
 
     private void DropWhatOthersKeep(long through)
@@ -393,7 +386,7 @@ internal sealed class InboundStream
         _packets.ReleaseThrough(Retention == Retention.None ? Consumed : Math.Min(Consumed, Stable));
         if (Keepers.Partitions > 1 && Retention != Retention.All)
         {
-            DropWhatOthersKeep(Math.Min(Consumed, Replicated));
+            DropWhatOthersKeep(Math.Min(Math.Min(Consumed, Replicated), KeepFrom - 1));
         }
     }
 

@@ -1,3 +1,5 @@
+using QuickSilver.Core.Wire;
+
 namespace QuickSilver.Multicast.Receiving;
 
 // Determines which members of a view keep which packets until all members hold them (cooperative caching in the QSM paper). A view of r
@@ -20,6 +22,22 @@ internal sealed class PacketKeepers(int members, int replicas)
         long block = packet / BlockPackets;
         long ahead = (partition - (block % Partitions) + Partitions) % Partitions;
         return ahead == 0 ? packet : (block + ahead) * BlockPackets;
+    }
+
+    /// <summary>The first of these packets that the partition keeps; null if it keeps none of them.</summary>
+    public long? FirstKeptBy(int partition, SequenceRanges packets)
+    {
+        for (int i = 0; i < packets.Count; i++)
+        {
+            var (first, last) = packets[i];
+            long kept = FirstKeptBy(partition, first);
+            if (kept <= last)
+            {
+                return kept;
+            }
+        }
+
+        return null;
     }
 
     public int PartitionOf(int rank) => Interval.PartOf(rank, members, Partitions);

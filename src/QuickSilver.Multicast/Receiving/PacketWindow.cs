@@ -1,5 +1,6 @@
 using System.Numerics;
 using QuickSilver.Core.Buffers;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Receiving;
 
@@ -15,6 +16,9 @@ internal enum SlotState : byte
 
 internal struct PacketSlot
 {
+    // The waits between offers double so many times.
+    private const byte MostOffers = 8;
+
     public Lease? Lease;
     public int Offset;
     public int Length;
@@ -23,9 +27,9 @@ internal struct PacketSlot
     public SlotState State;
     // Its messages were passed on, or are held above.
     public bool IsParsed;
-    // How often a missing packet was requested.
+    // How often a missing packet was requested. Shared with Offers.
     public byte Asked;
-    // A mark of the member to which a held packet was last sent.
+    // A mark of the member to which a held packet was last sent. Shared with IsHeldElsewhere.
     public byte SentTo;
     // Shared by the two properties below; the state determines which one is valid.
     private TimeSpan _repairAt;
@@ -44,7 +48,57 @@ internal struct PacketSlot
         set => _repairAt = value;
     }
 
+    /// <summary>Whether another member is known to hold a missing packet.</summary>
+    public bool IsHeldElsewhere
+    {
+        readonly get => SentTo != 0;
+        set => SentTo = value ? (byte)1 : (byte)0;
+    }
+
+    /// <summary>How often a held packet was missing at all other members of a ring.</summary>
+    public byte Offers
+    {
+        readonly get => Asked;
+        set => Asked = value;
+    }
+
     public readonly ReadOnlySpan<byte> Packet => Lease!.Span.Slice(Offset, Length);
+
+    /// <summary>Notes that a held packet is sent to a member. False: it was sent to the same one within the spacing.</summary>
+    public bool TryNoteSent(NodeKey to, TimeSpan now, TimeSpan spacing)
+    {
+        byte mark = (byte)to.Id;
+        if (SentAt != TimeSpan.MinValue && SentTo == mark && now - SentAt < spacing)
+        {
+            return false;
+        }
+
+        SentTo = mark;
+        SentAt = now;
+        return true;
+    }
+
+    /// <summary>
+    /// Notes that all other members of a ring lack a held packet. Returns whether to send it to them: not the first time, and then after
+    /// waits that double up to a limit.
+    /// </summary>
+    public bool TryOffer(TimeSpan now, TimeSpan spacing, TimeSpan most)
+    {
+        if (Offers == 0)
+        {
+            Offers = 1;
+            return false;
+        }
+
+        spacing *= 1 << Offers;
+        if (SentAt != TimeSpan.MinValue && now - SentAt < (spacing < most ? spacing : most))
+        {
+            return false;
+        }
+
+        Offers = Math.Min((byte)(Offers + 1), MostOffers);
+        return true;
+    }
 }
 
 // The received packets of one stream from Base on: those behind a gap, and those kept as the region's cache. They are in a ring that is

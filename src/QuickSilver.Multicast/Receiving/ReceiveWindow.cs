@@ -142,6 +142,7 @@ internal sealed class ReceiveWindow(PacketWindow packets, MulticastOptions optio
             ref var slot = ref packets.Missing(n);
             slot.AskedAt = now;
             slot.Asked = 0;
+            slot.IsHeldElsewhere = false;
         }
 
         Arrived = last;

@@ -223,6 +223,15 @@ internal sealed class RegionReceiver : IGapObserver
         return FindOrAdd(sender, StreamClass.Reliable);
     }
 
+    /// <summary>
+    /// Whether nobody but the sender can supply what is missing: members need not find out first whether others hold it.
+    /// </summary>
+    public bool AsksOnlySender(InboundStream stream) =>
+        !stream.IsSenderGone && (Live.Count == 1 || (Live.Count == 2 && Live.Contains(stream.Sender)));
+
+    /// <summary>A token shows which of the packets that are missing here others hold.</summary>
+    public void Compare(InboundStream stream, in RingComparison compared) => _repairs[stream].OnCompared(compared);
+
     public bool NeedsNeighbourPush(InboundStream stream) => _repairs[stream].NeedsNeighbourPush;
 
     public void Supersede(long configuration)

@@ -2,7 +2,8 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Repair;
 
-// How one member gets the missing packets of one stream. A strategy works by its own alarms. The ring guarantees what it does not get.
+// How one member gets the missing packets of one stream. A strategy works by its own alarms. The ring tells it who
+// holds what, and guarantees what it does not get.
 internal interface IRepairStrategy
 {
     /// <summary>Whether it has failed so often that the ring neighbours must push what is missing.</summary>
@@ -13,6 +14,13 @@ internal interface IRepairStrategy
 
     /// <summary>Called when a missing packet has come, with the slot that was recorded for it.</summary>
     void OnFilled(in PacketSlot missing);
+
+    /// <summary>
+    /// Called when a token shows which of the missing packets others hold. By default, the strategy works without that.
+    /// </summary>
+    void OnCompared(in RingComparison compared)
+    {
+    }
 
     /// <summary>Requests everything that is missing now, as if for the first time.</summary>
     void AskAnew();

@@ -5,18 +5,21 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Repair;
 
-// Requests the missing packets of one stream from other members as soon as a gap is older than the reordering window. The ring guarantees
-// what this strategy does not get.
+// Requests the missing packets of one stream from other members as soon as a gap is older than the reordering window and another member is
+// known to hold the packet. The ring guarantees what this strategy does not get.
 //
 // Invariant: while a number of a reliable stream is missing, the alarm is pending. At most 32 pulls are sent per turn (PullDrafts).
 //
-// Intuition: usually one member alone has lost a packet, so any member that keeps the packet can supply it. Application: each missing
-// packet has its own schedule. It is requested from a random member of the partition that keeps it, then from another one, then from the
-// sender. The waits between the requests follow the time that answers take, and double, with jitter. Packets that are due at the same time
-// share one request per partition, the oldest first. A request names no more packets than were answered recently, because a peer that may
-// not send that many answers the rest only after longer and longer waits. What goes wrong: a departed sender cannot be asked. Then any
-// member is asked, because another member may still hold what the keepers have lost. A best-effort stream requests nothing: its gaps are
-// given up after a longer wait, and so is a message whose last packets are lost, when nothing comes any more.
+// Intuition: a packet that one member alone has lost can be supplied by any member that has it. A packet that all have lost cannot, and the
+// requests of all of them would be a storm. The token, which comes by each millisecond or two, shows the difference: what the seat before
+// holds, and what no seat so far holds. Application: each missing packet has its own schedule. It is requested from the seat before if that
+// holds it, or from a random member of the partition that keeps it, then from another one, then from the sender. The waits between the
+// requests follow the time that answers take, and double, with jitter. Packets that are due at the same time share one request per
+// partition, the oldest first. A request names no more packets than were answered recently, because a peer that may not send that many
+// answers the rest only after longer and longer waits. What goes wrong: no token comes, or it decides nothing, because members of the ring
+// are silent: then a packet is requested all the same after a while. A departed sender cannot be asked. Then any member is asked at once,
+// because another member may still hold what the keepers have lost. A best-effort stream requests nothing: its gaps are given up after a
+// longer wait, and so is a message whose last packets are lost, when nothing comes any more.
 internal sealed class PeerPullRepair : IRepairStrategy
 {
     private const int PeerAttempts = 2;
@@ -33,6 +36,10 @@ internal sealed class PeerPullRepair : IRepairStrategy
     private const int QuietLooks = 10;
     private const int OfSender = -1;
     private const int OfAnyone = -2;
+    private const int OfNeighbour = -3;
+    // If tokens come but show nobody that holds a packet, it is requested after so many token timeouts; if none comes, after one. The rings
+    // of all levels, and the sender that they ask, are faster than that even if some tokens are lost.
+    private const int TimeoutsUntilBlind = 4;
 
     private readonly MulticastContext _context;
     private readonly RegionReceiver _region;
@@ -44,6 +51,8 @@ internal sealed class PeerPullRepair : IRepairStrategy
     // Gaps up to here are scheduled. In a best-effort stream, gaps up to here are given up next.
     private long _through;
     private int _quietLooks;
+    // When a token with a record of the stream was last here.
+    private TimeSpan _comparedAt;
     // How many of the oldest missing packets may be requested, whether more are missing, and how many requested packets have come since
     // the last request.
     private int _most = MostAskedFor;
@@ -88,6 +97,36 @@ internal sealed class PeerPullRepair : IRepairStrategy
         }
     }
 
+    public void OnCompared(in RingComparison compared)
+    {
+        var now = _context.Environment.Now;
+        _comparedAt = now;
+        var drafts = _context.PullDrafts;
+        drafts.Clear();
+        var next = TimeSpan.MaxValue;
+        int left = Math.Min(_stream.MayAskFor, _most);
+        for (int i = 0; i < compared.Lacked.Count && left > 0; i++)
+        {
+            var (first, last) = compared.Lacked[i];
+            last = Math.Min(last, _stream.Arrived);
+            for (long n = first; n <= last && left-- > 0; n++)
+            {
+                var until = _stream.Missing.Contains(n) ? Note(n, compared, now, drafts) : TimeSpan.MaxValue;
+                next = until < next ? until : next;
+            }
+        }
+
+        if (drafts.Count > 0 && compared.Neighbour is { } neighbour)
+        {
+            Send(neighbour, drafts[0].Ranges, ofSender: false);
+        }
+
+        if (next < TimeSpan.MaxValue)
+        {
+            WakeIn(next > TimeSpan.Zero ? next : TimeSpan.Zero);
+        }
+    }
+
     public void AskAnew()
     {
         for (int i = 0; i < _stream.Missing.Count; i++)
@@ -114,6 +153,41 @@ internal sealed class PeerPullRepair : IRepairStrategy
             _context.Environment.Schedule(_alarm, delay);
         }
     }
+
+    // Notes whether another member holds a missing packet. Returns the time until the packet is due, if that has changed.
+    private TimeSpan Note(long number, in RingComparison compared, TimeSpan now, PullDrafts drafts)
+    {
+        ref var slot = ref _stream.MissingSlot(number);
+        bool isThere = compared.IsAtNeighbour(number);
+        if (slot.Asked > 0 || slot.IsHeldElsewhere || !(isThere || compared.Unheld.IsHeld(number)))
+        {
+            return TimeSpan.MaxValue;
+        }
+
+        slot.IsHeldElsewhere = true;
+        var until = slot.AskedAt + ReorderWindow - now;
+        // Members that do not keep a packet may have dropped it when the keepers had it.
+        bool mayPull = isThere && number > _stream.Replicated && !WaitsForKeepers(number) && compared.Neighbour is not null;
+        if (until <= ReorderWindow / 4 && mayPull && drafts.TryAdd(OfNeighbour, number))
+        {
+            slot.Asked = 1;
+            slot.AskedAt = now;
+            until = ClockOf(1).Wait(1);
+        }
+
+        return until;
+    }
+
+    // How long after the gap a packet is first requested.
+    private TimeSpan FirstWait(long number, in PacketSlot slot)
+    {
+        bool isKnown = _stream.IsSenderGone || AsksSender(0) || (slot.IsHeldElsewhere && !WaitsForKeepers(number));
+        var timeout = _context.Options.TokenTimeout;
+        return isKnown ? ReorderWindow : _comparedAt > slot.AskedAt ? timeout * TimeoutsUntilBlind : timeout;
+    }
+
+    private bool WaitsForKeepers(long number) => _context.Options.PullsWaitForKeepers && number > _stream.Replicated
+        && _region.Keepers.KeeperOf(number) != _region.OwnPartition;
 
     private void OnDue()
     {
@@ -144,7 +218,10 @@ internal sealed class PeerPullRepair : IRepairStrategy
         var next = Draft(drafts);
         for (int i = 0; i < drafts.Count; i++)
         {
-            Send(drafts[i].Target, drafts[i].Ranges);
+            if (AddressOf(drafts[i].Target) is { } to)
+            {
+                Send(to, drafts[i].Ranges, drafts[i].Target == OfSender);
+            }
         }
 
         WakeIn(next + TimeSpan.FromTicks(_context.RandomBelow((int)(next.Ticks / 4) + 1)));
@@ -183,7 +260,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
             for (long n = first; n <= last && left-- > 0; n++)
             {
                 ref var slot = ref _stream.MissingSlot(n);
-                var wait = slot.Asked == 0 ? ReorderWindow : ClockOf(slot.Asked).Wait(slot.Asked);
+                var wait = slot.Asked == 0 ? FirstWait(n, slot) : ClockOf(slot.Asked).Wait(slot.Asked);
                 var until = slot.AskedAt + wait - now;
                 if (until <= together && drafts.TryAdd(TargetOf(n, slot.Asked), n))
                 {
@@ -234,30 +311,21 @@ internal sealed class PeerPullRepair : IRepairStrategy
     }
 
     // Whether the sender is the target after so many requests.
-    private bool AsksSender(int asked)
-    {
-        var live = _region.Live;
-        return !_stream.IsSenderGone
-            && (live.Count == 1 || asked >= PeerAttempts || (live.Count == 2 && live.Contains(_stream.Sender)));
-    }
+    private bool AsksSender(int asked) =>
+        _region.AsksOnlySender(_stream) || (asked >= PeerAttempts && !_stream.IsSenderGone);
 
     // The clock of the target of the last request.
     private PullClock ClockOf(int asked) => AsksSender(asked - 1) ? _ofSender : _region.PullClock;
 
-    private void Send(int target, SequenceRanges ranges)
+    private void Send(DatagramAddress to, SequenceRanges ranges, bool ofSender)
     {
-        if (AddressOf(target) is not { } to)
-        {
-            return;
-        }
-
         Span<byte> packet = stackalloc byte[Math.Min(_context.Options.PacketBytes, PullRequest.MaxBytes)];
         int bytes = PullRequest.Write(packet, _region.Template, _stream.Sender, _stream.Highest, ranges, 0, SequenceRanges.MaxNumber);
         _context.SendControl(packet[..bytes], to);
         _context.Counters.PullsSent++;
         for (int i = 0; i < ranges.Count && _context.RepairWatch is { } watch; i++)
         {
-            watch.OnAsked(_stream, ranges[i].First, ranges[i].Last, target == OfSender);
+            watch.OnAsked(_stream, ranges[i].First, ranges[i].Last, ofSender);
         }
     }
 

@@ -81,6 +81,18 @@ internal sealed class RepairResponder(MulticastContext context, ISentStreams str
         }
     }
 
+    /// <summary>Sends one packet that is kept here to a member that is known to lack it.</summary>
+    public static void PushOne(MulticastContext context, InboundStream cached, long number, NodeKey member)
+    {
+        if (context.Directory.Find(member) is { } address)
+        {
+            context.Repairs.For(member);
+            var limit = new AnswerLimit(1);
+            var range = new SequenceRange(number, number);
+            SendCached(context, cached, range, ref limit, new RepairAsker(member, address, 0), TimeSpan.Zero);
+        }
+    }
+
     // A packet that was sent to the same member within the spacing is still in flight.
     private static void SendCached(
         MulticastContext context, InboundStream cached, SequenceRange range, ref AnswerLimit limit, in RepairAsker asker,

@@ -239,12 +239,12 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
 
     private bool HasMore => FullThrough > _window.Sent || _line is { Count: > 0 };
 
-    // Whether a turn would send something.
-    private bool IsReady => HasMore && _transmitter.IsWindowOpen;
+    // Whether a turn would send something. If only the window keeps it from that, the stream is told when it opens.
+    private bool AwaitReady() => HasMore && _transmitter.AwaitOpen();
 
     private void RegisterIfReady()
     {
-        if (IsReady)
+        if (AwaitReady())
         {
             _context.Sockets.Register(this);
         }
@@ -253,7 +253,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     /// <summary>Sends one run: the one that is packed or, if none is full, the one that the waiting topics fill now.</summary>
     bool IFeed.Pull(ref PullBudget budget)
     {
-        if (!_transmitter.IsWindowOpen)
+        if (!_transmitter.AwaitOpen())
         {
             return false;
         }
@@ -266,7 +266,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         long before = _window.Sent;
         SendRun(FullThrough);
         budget.Charge((int)(_window.Sent - before), 0);
-        return IsReady;
+        return AwaitReady();
     }
 
     private void Fill()
@@ -290,14 +290,14 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     /// <summary>Sends a run of what is packed, including the open packet. Called when no more messages wait.</summary>
     public void Flush()
     {
-        if (_packer.HasOpenPacket && (_window.Room > _packets.Last - _window.Sent || SupersededAt != 0))
+        if (_packer.HasOpenPacket && (SupersededAt != 0 || _window.RoomAt(_context.Environment.Now) > _packets.Last - _window.Sent))
         {
             _packer.Flush();
         }
 
         SendRun(_packets.Last);
         _isFlushDue = _window.Sent < Last;
-        if (_isFlushDue && _transmitter.IsWindowOpen)
+        if (_isFlushDue && _transmitter.AwaitOpen())
         {
             FlushSoon();
         }
@@ -397,6 +397,10 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     /// <summary>Sends packets again that a member requested.</summary>
     public void Repair(long first, long last, ref AnswerLimit limit, in RepairAsker asker) =>
         _retransmissions.Answer(first, last, ref limit, asker);
+
+    /// <summary>Sends packets again that all members lacked so long ago, and perhaps lack now.</summary>
+    public void RepairAll(long first, long last, ref AnswerLimit limit, in RepairAsker leader, TimeSpan age) =>
+        _retransmissions.AnswerAll(first, last, ref limit, leader, age);
 
     /// <summary>Reports members that have not acknowledged for a long time.</summary>
     public void SuspectIfSilent()

@@ -15,8 +15,10 @@ internal struct RetainedPacket
     private int _behind;
     // A mark of the member to which it was last sent again.
     private ushort _repairedFor;
-    // Whether it was last sent again to all, because several members had requested it.
+    // Whether it was last sent again to all, because several members had requested it or all lacked it.
     public bool IsRepairedForAll;
+    // How often it was sent again to all because all lacked it.
+    public byte Naks;
 
     /// <summary>Notes that it was sent again, for one requester or for all.</summary>
     public void NoteRepair(TimeSpan now, in RepairAsker asker, bool forAll, int behind)

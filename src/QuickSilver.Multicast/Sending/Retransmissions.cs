@@ -4,25 +4,66 @@ using QuickSilver.Multicast.Repair;
 namespace QuickSilver.Multicast.Sending;
 
 // Sends packets of one outbound stream again to members that ask for them: to one alone, and to all when another asks for the same at
-// about the same time, as then the whole region lost it.
+// about the same time, or when the rings have found that all members lack them.
 //
 // Invariant: while what was sent again for a member may still be on its way to it, it is not sent to it once more.
 internal sealed class Retransmissions(
     MulticastContext context, IDisseminator path, RetentionBuffer packets, SendWindow window, Announcements announcements)
 {
+    private const byte MostDoublings = 8;
+
     private TimeSpan _deniedAt = TimeSpan.MinValue / 2;
+
+    /// <summary>All members lacked these packets when they told it, up to so long ago.</summary>
+    public void AnswerAll(long first, long last, ref AnswerLimit limit, in RepairAsker leader, TimeSpan age)
+    {
+        var now = context.Environment.Now;
+        DenyBeyondSent(last, now);
+        (first, last) = limit.Next(first, last, packets.First, window.Sent);
+        for (long n = first; n <= last && limit.Packets > 0; n++)
+        {
+            ref var packet = ref packets[n];
+            if (packet.Lease is null)
+            {
+                continue;
+            }
+
+            bool isAgain = packet.LastRepair != TimeSpan.MinValue && packet.IsRepairedForAll;
+            var since = isAgain ? now - packet.LastRepair : TimeSpan.MaxValue;
+            // What they told may be older than the last repair, or they have not read the packets that were sent before it. What was sent
+            // twice probably waits at them, or the group reaches nobody.
+            if (since <= age + context.Options.ReorderWindow || since < Spacing(packet.Naks)
+                || (since < context.Options.PullRepeatMax && packet.MayComeTo(leader, n)))
+            {
+                continue;
+            }
+
+            if (!context.MayRepair())
+            {
+                break;
+            }
+
+            if (TrySend(ref packet, n, leader, forAll: true))
+            {
+                context.Counters.RepairsToAll++;
+                packet.Naks = Math.Min((byte)(packet.Naks + 1), MostDoublings);
+            }
+
+            if (isAgain)
+            {
+                // Perhaps the group reaches nobody. The leader passes it on.
+                context.SendRepair(BytesOf(packet), leader.Address);
+            }
+
+            limit.NoteAnswer();
+        }
+    }
 
     /// <summary>A member asks for these packets.</summary>
     public void Answer(long first, long last, ref AnswerLimit limit, in RepairAsker asker)
     {
         var now = context.Environment.Now;
-        if (last > window.Sent && now - _deniedAt >= context.Options.AnnounceMax)
-        {
-            // Others told of what was never sent. All are to hear that it was not.
-            _deniedAt = now;
-            announcements.SendToAll();
-        }
-
+        DenyBeyondSent(last, now);
         (first, last) = limit.Next(first, last, packets.First, window.Sent);
         for (long n = first; n <= last && limit.Packets > 0; n++)
         {
@@ -44,18 +85,39 @@ internal sealed class Retransmissions(
                 break;
             }
 
-            bool forAll = isAgain && !packet.WasRepairedFor(asker);
-            var bytes = packet.Lease.Span.Slice(packet.Offset, packet.Length);
-            bool hasGone = forAll
-                ? context.OnRepair(bytes.Length, path.Spread(bytes))
-                : context.SendRepair(bytes, asker.Address);
-            if (hasGone)
-            {
-                // What the system refused is asked for again.
-                packet.NoteRepair(now, asker, forAll, (int)(window.Sent - n));
-            }
-
+            TrySend(ref packet, n, asker, forAll: isAgain && !packet.WasRepairedFor(asker));
             limit.NoteAnswer();
+        }
+    }
+
+    // What the system refused is not noted, and is asked for again.
+    private bool TrySend(ref RetainedPacket packet, long number, in RepairAsker asker, bool forAll)
+    {
+        var bytes = BytesOf(packet);
+        bool hasGone = forAll ? context.OnRepair(bytes.Length, path.Spread(bytes)) : context.SendRepair(bytes, asker.Address);
+        if (hasGone)
+        {
+            packet.NoteRepair(context.Environment.Now, asker, forAll, (int)(window.Sent - number));
+        }
+
+        return hasGone;
+    }
+
+    private static ReadOnlySpan<byte> BytesOf(in RetainedPacket packet) => packet.Lease!.Span.Slice(packet.Offset, packet.Length);
+
+    private TimeSpan Spacing(int naks)
+    {
+        var doubled = context.Options.PullRepeat * (1 << naks);
+        return doubled < context.Options.PullRepeatMax ? doubled : context.Options.PullRepeatMax;
+    }
+
+    // Others told of what was never sent. All are to hear that it was not.
+    private void DenyBeyondSent(long last, TimeSpan now)
+    {
+        if (last > window.Sent && now - _deniedAt >= context.Options.AnnounceMax)
+        {
+            _deniedAt = now;
+            announcements.SendToAll();
         }
     }
 }

@@ -5,7 +5,8 @@ using QuickSilver.Multicast.Dissemination;
 namespace QuickSilver.Multicast.Sending;
 
 // Sends the packets of one outbound stream for the first time: in their order, in runs of adjacent ones, as far as the window allows, and
-// not before the members had time to open the view. What it cannot send now for another reason than the window, it tries again.
+// not before the members had time to open the view. What it cannot send now, it tries again, unless only an
+// acknowledgement opens the window.
 //
 // Invariant: what the path has under way are the first packets after those that were sent, and nothing else goes before them.
 internal sealed class RunTransmitter
@@ -21,6 +22,8 @@ internal sealed class RunTransmitter
     private readonly Alarm _resumeAlarm;
     private readonly TimeSpan _opensAt;
     private bool _isOpen;
+    // Whether nothing can be sent before the alarm, whatever the window allows: the view is too new, or the system has no room.
+    private bool _isHeld;
     // The packets of the run that the path has under way.
     private int _underWay;
 
@@ -33,7 +36,7 @@ internal sealed class RunTransmitter
         _packets = packets;
         _window = window;
         _mostInRun = SegmentationOffload.MaxRunBytes / context.Options.PacketBytes;
-        _resumeAlarm = new Alarm(stream.OnMaySend);
+        _resumeAlarm = new Alarm(Resume);
         _opensAt = context.Environment.Now + context.Options.ReconfigurationPause;
     }
 
@@ -43,8 +46,29 @@ internal sealed class RunTransmitter
     // What a full run has, also where each packet goes out by itself.
     public int PackedPackets => _mostInRun;
 
-    /// <summary>Whether a turn could send something. If not, an acknowledgement or an alarm says when one can.</summary>
-    public bool IsWindowOpen => !_resumeAlarm.IsPending && (_path.IsUnderWay || _window.NextOf(RunPackets) > 0);
+    /// <summary>
+    /// Whether a turn could send something. If not, the stream is told when one can, unless it takes an acknowledgement.
+    /// </summary>
+    public bool AwaitOpen()
+    {
+        if (_isHeld)
+        {
+            return false;
+        }
+
+        var now = _context.Environment.Now;
+        if (_path.IsUnderWay || _window.NextOf(now, RunPackets) > 0)
+        {
+            return true;
+        }
+
+        if (!_resumeAlarm.IsPending && _window.TimeUntilRoom(now, RunPackets) is var delay && delay < TimeSpan.MaxValue)
+        {
+            _context.Environment.Schedule(_resumeAlarm, delay);
+        }
+
+        return false;
+    }
 
     /// <summary>
     /// Sends one run of the packets up to there, if the window allows. False: the view is too new to send anything.
@@ -56,7 +80,8 @@ internal sealed class RunTransmitter
             return false;
         }
 
-        long next = _path.IsUnderWay ? _underWay : _window.NextOf(Math.Min(RunPackets, through - _window.Sent));
+        long waiting = Math.Min(RunPackets, through - _window.Sent);
+        long next = _path.IsUnderWay ? _underWay : _window.NextOf(_context.Environment.Now, waiting);
         if (next > 0)
         {
             SendRun((int)next);
@@ -72,7 +97,7 @@ internal sealed class RunTransmitter
         var left = _opensAt - _context.Environment.Now;
         if (left > TimeSpan.Zero)
         {
-            ResumeIn(left);
+            HoldFor(left);
             return false;
         }
 
@@ -89,7 +114,7 @@ internal sealed class RunTransmitter
         {
             _underWay = count;
             _context.Counters.BusySends++;
-            ResumeIn(BusyPause);
+            HoldFor(BusyPause);
             return;
         }
 
@@ -98,18 +123,25 @@ internal sealed class RunTransmitter
             _context.Counters.RefusedSends++;
         }
 
-        _window.OnSent(count);
+        _window.OnSent(_context.Environment.Now, count);
         _context.Counters.PacketsSent += count;
         _context.Counters.BytesSent += bytes;
         _stream.OnSent(count);
     }
 
-    private void ResumeIn(TimeSpan delay)
+    private void HoldFor(TimeSpan delay)
     {
-        if (!_resumeAlarm.IsPending)
+        if (!_isHeld)
         {
+            _isHeld = true;
             _context.Environment.Schedule(_resumeAlarm, delay);
         }
+    }
+
+    private void Resume()
+    {
+        _isHeld = false;
+        _stream.OnMaySend();
     }
 }
 
@@ -119,6 +151,6 @@ internal interface ITransmittedStream
     /// <summary>The next so many packets went out; the window knows.</summary>
     void OnSent(int packets);
 
-    /// <summary>Something could not be sent though the window allowed it, and perhaps can now.</summary>
+    /// <summary>Something could not be sent, and perhaps can now although no acknowledgement came.</summary>
     void OnMaySend();
 }

@@ -2,6 +2,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dispatch;
+using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Stability;
@@ -53,6 +54,27 @@ internal sealed class AckHandler(MulticastContext context, ISentStreams streams)
         }
 
         stream.OnAck(ack.Stable, ack.Consumed, ack.Read, ack.KernelDrops, ack.ReceiveBufferBytes);
+        OnLacked(stream, sender, ack, header.Body);
         return DropReason.None;
+    }
+
+    // A collective NAK: what no member has is sent again once, to all.
+    private void OnLacked(RegionSender stream, NodeKey leader, in AggregateAck ack, ReadOnlySpan<byte> body)
+    {
+        int ranges = AggregateAck.LackedRanges(body);
+        if (ranges == 0 || context.Directory.Find(leader) is not { } address)
+        {
+            return;
+        }
+
+        context.Counters.CollectiveNaksReceived++;
+        context.Repairs.For(leader);
+        var limit = new AnswerLimit(context.Options.PullAnswerPackets);
+        var asker = new RepairAsker(leader, address, ack.Read);
+        for (int i = 0; i < ranges && !limit.IsSpent; i++)
+        {
+            var (first, last) = AggregateAck.LackedRange(body, i);
+            stream.RepairAll(first, last, ref limit, asker, ack.Age);
+        }
     }
 }

@@ -2,16 +2,19 @@ using System.Buffers.Binary;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Repair;
 
 namespace QuickSilver.Multicast.Stability;
 
 // What the token of a ring tells about one sender's stream (QSM paper, section 2). On the wire: u64 id, u32 incarnation, u8 flags, u8
 // stream class, i64 stable, then as u32 offsets from it: held by all, consumed by all, read by all, held by any, known as held by any,
-// replicated, replicated by all, through; u64 epoch; u8 count of the neighbour's gaps, u8 count of the ranges that all lack; each range as
-// two u32 (offset, length). With flag 16, a u8 count and as many ranges follow: what all hold.
+// replicated, replicated by all, through; u64 epoch; u8 counts of the neighbour's gaps, of the ranges that all lack (of a departed sender),
+// and of those that none is known to hold; as u32 offsets: how far the neighbour's gaps and the unheld ranges are told, and how far all
+// know of the packets; u32 age of the unheld ranges in microseconds; each range as two u32 (offset, length). With flag 16, a u8 count and
+// as many ranges follow: what all hold.
 internal sealed class RecoveryRecord
 {
-    public const int FixedBytes = 64;
+    public const int FixedBytes = 81;
     public const int MaxRanges = 20;
     public const int MaxHeldRanges = 100;
     private const int RangeBytes = 8;
@@ -32,6 +35,11 @@ internal sealed class RecoveryRecord
     private const int EpochOffset = 54;
     private const int GapsOffset = 62;
     private const int LackedOffset = 63;
+    private const int UnheldOffset = 64;
+    private const int NeighbourThroughOffset = 65;
+    private const int UnheldThroughOffset = 69;
+    private const int KnownThroughOffset = 73;
+    private const int AgeOffset = 77;
 
     [Flags]
     private enum Flag : byte
@@ -47,6 +55,8 @@ internal sealed class RecoveryRecord
         Partial = 8,
         // The record has the ranges that all hold.
         Held = 16,
+        // The neighbour's pulls have failed, so it wants its gaps pushed.
+        PushWanted = 32,
     }
 
     public NodeKey Sender;
@@ -69,9 +79,16 @@ internal sealed class RecoveryRecord
     public bool IsDecided;
     public bool IsRefused;
     public bool IsPartial;
+    public bool IsPushWanted;
+
+    // What the seat before lacks, of the packets up to NeighbourThrough: a member, or at a higher level all members under the seat.
+    public long NeighbourThrough;
 
     public SequenceRanges NeighbourGaps { get; } = new(MaxRanges);
     public SequenceRanges LackedByAll { get; } = new(1 << 16);
+
+    // For a sender that can be asked: what none of the members of this round so far holds.
+    public UnheldPackets Unheld { get; } = new();
 
     /// <summary>
     /// The packets not known to be stable that all members of this round so far hold, if ranges are told (<see
@@ -84,9 +101,11 @@ internal sealed class RecoveryRecord
         Sender = sender;
         Stable = Replicated = KnownHeldByAny = HeldByAll = ConsumedByAll = ReadByAll = ReplicatedByAll = HeldByAny = Through = 0;
         Epoch = 0;
-        IsGathering = IsDecided = IsRefused = IsPartial = false;
+        IsGathering = IsDecided = IsRefused = IsPartial = IsPushWanted = false;
+        NeighbourThrough = 0;
         NeighbourGaps.Clear();
         LackedByAll.Clear();
+        Unheld.Clear();
         HeldRanges = null;
     }
 
@@ -100,11 +119,14 @@ internal sealed class RecoveryRecord
 
         int room = (at.Length - FixedBytes) / RangeBytes;
         int lacked = Math.Min(Math.Min(LackedByAll.Count, MaxRanges), room);
-        int gaps = Math.Min(Math.Min(NeighbourGaps.Count, MaxRanges), room - lacked);
-        // A truncated list decides less: ranges that are left out count as held.
+        int unheld = Math.Min(Math.Min(Unheld.Gaps.Count, MaxRanges), room - lacked);
+        int gaps = Math.Min(Math.Min(NeighbourGaps.Count, MaxRanges), room - lacked - unheld);
+        // A truncated list of what all lack decides less: ranges that are left out count as held. The others are told less far.
+        Unheld.Limit(unheld);
+        long neighbourThrough = gaps < NeighbourGaps.Count ? NeighbourGaps[gaps].First - 1 : NeighbourThrough;
         var flags = (IsGathering ? Flag.Gathering : 0) | (IsDecided ? Flag.Decided : 0)
-            | (IsRefused ? Flag.Refused : 0) | (IsPartial ? Flag.Partial : 0);
-        bool tellsHeld = HeldRanges is not null && room > lacked + gaps;
+            | (IsRefused ? Flag.Refused : 0) | (IsPartial ? Flag.Partial : 0) | (IsPushWanted ? Flag.PushWanted : 0);
+        bool tellsHeld = HeldRanges is not null && room > lacked + gaps + unheld;
         flags |= tellsHeld ? Flag.Held : 0;
         BinaryPrimitives.WriteUInt64LittleEndian(at, Sender.Id);
         BinaryPrimitives.WriteUInt32LittleEndian(at[IncarnationOffset..], Sender.Incarnation);
@@ -122,12 +144,18 @@ internal sealed class RecoveryRecord
         BinaryPrimitives.WriteUInt64LittleEndian(at[EpochOffset..], Epoch);
         at[GapsOffset] = (byte)gaps;
         at[LackedOffset] = (byte)lacked;
+        at[UnheldOffset] = (byte)unheld;
+        Offset(at[NeighbourThroughOffset..], neighbourThrough);
+        Offset(at[UnheldThroughOffset..], Unheld.Through);
+        Offset(at[KnownThroughOffset..], Unheld.KnownThrough);
+        BinaryPrimitives.WriteUInt32LittleEndian(at[AgeOffset..], (uint)Math.Min(Unheld.Age.TotalMicroseconds, uint.MaxValue));
         int used = FixedBytes;
         used += WriteRanges(at[used..], NeighbourGaps, gaps);
         used += WriteRanges(at[used..], LackedByAll, lacked);
+        used += WriteRanges(at[used..], Unheld.Gaps, unheld);
         if (tellsHeld)
         {
-            int held = Math.Min(Math.Min(HeldRanges!.Count, MaxHeldRanges), room - lacked - gaps - 1);
+            int held = Math.Min(Math.Min(HeldRanges!.Count, MaxHeldRanges), room - lacked - gaps - unheld - 1);
             at[used++] = (byte)held;
             used += WriteRanges(at[used..], HeldRanges, held);
         }
@@ -139,8 +167,8 @@ internal sealed class RecoveryRecord
     public int TryRead(ReadOnlySpan<byte> at)
     {
         if (at.Length < FixedBytes || at[ClassOffset] != StreamClass.Reliable.Value
-            || at[GapsOffset] > MaxRanges || at[LackedOffset] > MaxRanges
-            || at.Length < FixedBytes + ((at[GapsOffset] + at[LackedOffset]) * RangeBytes))
+            || at[GapsOffset] > MaxRanges || at[LackedOffset] > MaxRanges || at[UnheldOffset] > MaxRanges
+            || at.Length < FixedBytes + ((at[GapsOffset] + at[LackedOffset] + at[UnheldOffset]) * RangeBytes))
         {
             return 0;
         }
@@ -151,6 +179,7 @@ internal sealed class RecoveryRecord
         IsDecided = (flags & Flag.Decided) != 0;
         IsRefused = (flags & Flag.Refused) != 0;
         IsPartial = (flags & Flag.Partial) != 0;
+        IsPushWanted = (flags & Flag.PushWanted) != 0;
         Stable = BinaryPrimitives.ReadInt64LittleEndian(at[StableOffset..]);
         if (Stable < 0 || Stable > long.MaxValue / 2)
         {
@@ -169,6 +198,11 @@ internal sealed class RecoveryRecord
         int used = FixedBytes;
         used += ReadRanges(at[used..], NeighbourGaps, at[GapsOffset]);
         used += ReadRanges(at[used..], LackedByAll, at[LackedOffset]);
+        used += ReadRanges(at[used..], Unheld.Gaps, at[UnheldOffset]);
+        NeighbourThrough = Number(at[NeighbourThroughOffset..]);
+        Unheld.Through = Number(at[UnheldThroughOffset..]);
+        Unheld.KnownThrough = Number(at[KnownThroughOffset..]);
+        Unheld.Age = TimeSpan.FromMicroseconds(BinaryPrimitives.ReadUInt32LittleEndian(at[AgeOffset..]));
         if ((flags & Flag.Held) == 0)
         {
             return used;

@@ -1,6 +1,7 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Repair;
 
 namespace QuickSilver.Multicast.Stability;
 
@@ -164,9 +165,50 @@ internal sealed class RingRecords(RingHierarchy rings)
         }
     }
 
+    /// <summary>
+    /// Writes what none of the members under this member's seat holds: at level 0 what the member lacks; above, what the last round of the
+    /// ring below has found, without what has reached its leader since.
+    /// </summary>
+    public void TellUnheld(int level, InboundStream stream, UnheldPackets seat)
+    {
+        seat.Clear();
+        if (stream.IsSenderGone)
+        {
+            // The members decide in epochs about what a departed sender has left.
+            return;
+        }
+
+        seat.Set(stream.Missing, stream.Arrived);
+        if (level == 0)
+        {
+            return;
+        }
+
+        if (rings.Rings[level - 1].FindResult(stream.Sender) is not { Unheld: { } below } result)
+        {
+            seat.Clear();
+            return;
+        }
+
+        var age = rings.Context.Environment.Now - result.UnheldSince;
+        if (age > rings.Context.Options.TokenTimeout)
+        {
+            // The ring below does not turn, because a member in it is silent. The others do not wait for it: at worst the sender sends
+            // to all what a member of this ring holds.
+            seat.Clear();
+            seat.KnownThrough = long.MaxValue;
+            return;
+        }
+
+        seat.IntersectWith(below);
+        seat.LimitToKnown();
+        seat.Age = age;
+    }
+
     /// <summary>Writes the leader's part, which is the first.</summary>
     public void Open(int level, InboundStream stream, Settlement settlement, RecoveryRecord record)
     {
+        OpenUnheld(level, stream, settlement, record);
         record.HeldByAll = record.ConsumedByAll = record.ReadByAll = record.ReplicatedByAll = long.MaxValue;
         Merge(level, stream, record);
         record.HeldRanges = Held(level, stream, record.Stable);
@@ -178,11 +220,9 @@ internal sealed class RingRecords(RingHierarchy rings)
                 Copy(own, record.LackedByAll);
             }
         }
-
-        SignAsNeighbour(stream, record);
     }
 
-    /// <summary>Adds the part of a seat.</summary>
+    /// <summary>Adds the part of a seat, of which the token has what it does not hold.</summary>
     public void Join(int level, InboundStream stream, Settlement settlement, RecoveryRecord record)
     {
         Merge(level, stream, record);
@@ -194,6 +234,23 @@ internal sealed class RingRecords(RingHierarchy rings)
         if (record.IsGathering && Unsupplied(level, stream, settlement, record) is { } own)
         {
             record.LackedByAll.IntersectWith(own);
+        }
+
+        record.Unheld.IntersectWith(rings.Token.Seat);
+        SignAsNeighbour(stream, record);
+    }
+
+    // A packet that all members of the ring lacked and that has reached its leader since counts as unheld until another member holds it
+    // too: no member asks for it meanwhile, and the leader sends it to all of them (RingRepair).
+    private void OpenUnheld(int level, InboundStream stream, Settlement settlement, RecoveryRecord record)
+    {
+        var seat = rings.Token.Seat;
+        TellUnheld(level, stream, seat);
+        record.Unheld.CopyFrom(seat);
+        if (!stream.IsSenderGone && rings.Rings[level].FindResult(stream.Sender)?.Unheld is { } earlier)
+        {
+            record.Unheld.Continue(earlier, settlement.Stable);
+            seat.AddGapsOf(record.Unheld);
         }
 
         SignAsNeighbour(stream, record);
@@ -273,13 +330,24 @@ internal sealed class RingRecords(RingHierarchy rings)
 
     private void SignAsNeighbour(InboundStream stream, RecoveryRecord record)
     {
-        record.NeighbourGaps.Clear();
         // This member would refuse what the neighbour pushes while a decision is open. Without this condition it would be pushed at each
         // token for as long as the members do not agree on who has departed.
-        if (!stream.IsRefusing && rings.Region.NeedsNeighbourPush(stream))
+        record.IsPushWanted = !stream.IsRefusing && stream.Missing.Count > 0 && rings.Region.NeedsNeighbourPush(stream);
+        var seat = rings.Token.Seat;
+        if (!stream.IsSenderGone)
+        {
+            Copy(seat.Gaps, record.NeighbourGaps);
+        }
+        else if (record.IsPushWanted)
         {
             Copy(stream.Missing, record.NeighbourGaps);
         }
+        else
+        {
+            record.NeighbourGaps.Clear();
+        }
+
+        record.NeighbourThrough = seat.Through;
     }
 
     // An epoch begins while another one is open: what this member told in the earlier one need not stay true.

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Stability;
@@ -43,10 +44,11 @@ internal sealed class RingResults(RingHierarchy rings)
     }
 
     /// <summary>Takes what a round has found about one sender. Returns true if a value has grown.</summary>
-    public static bool Take(RecoveryRecord record, RingResult result, bool isWhole)
+    public static bool Take(RecoveryRecord record, RingResult result, bool isWhole, TimeSpan roundBegan)
     {
         bool isNews = record.HeldByAny > result.HeldByAny;
         result.HeldByAny = Math.Max(result.HeldByAny, record.HeldByAny);
+        result.TakeUnheld(record.Unheld, roundBegan);
         if (!isWhole)
         {
             return isNews;
@@ -70,12 +72,21 @@ internal sealed class RingResults(RingHierarchy rings)
         return isNews;
     }
 
-    /// <summary>At the root's leader: tells the sender what all members hold, unless it was told the same before.</summary>
-    public void Acknowledge(RecoveryRecord record, Settlement settlement, RingResult result)
+    /// <summary>
+    /// At the root's leader: tells the sender what all members hold, unless it was told the same before, and what all of them lack. After a
+    /// round that has skipped members, only if there is something that those lack that were heard.
+    /// </summary>
+    public void Acknowledge(RecoveryRecord record, Settlement settlement, RingResult result, SequenceRanges lacked, bool isWhole)
     {
+        if (!isWhole && lacked.IsEmpty)
+        {
+            return;
+        }
+
+        var (consumed, read) = isWhole ? (record.ConsumedByAll, record.ReadByAll) : (result.ConsumedByAll, result.ReadByAll);
         var ack = new AggregateAck(
-            record.Sender, settlement.Stable, record.ConsumedByAll, record.ReadByAll, KernelDrops, ReceiveBufferBytes, rings.Live.Gone);
-        if (ack == result.LastAck && result.QuietRounds > 0)
+            record.Sender, settlement.Stable, consumed, read, KernelDrops, ReceiveBufferBytes, rings.Live.Gone);
+        if (ack == result.LastAck && result.QuietRounds > 0 && lacked.IsEmpty)
         {
             return;
         }
@@ -84,8 +95,10 @@ internal sealed class RingResults(RingHierarchy rings)
         if (rings.Context.Directory.Find(record.Sender) is { } address)
         {
             Span<byte> packet = stackalloc byte[AggregateAck.MostBytes];
-            int bytes = ack.Write(packet, rings.Template, result.HeldRanges);
+            ack = ack with { Age = rings.Context.Environment.Now - result.UnheldSince };
+            int bytes = ack.Write(packet, rings.Template, lacked, result.HeldRanges);
             rings.Context.SendControl(packet[..bytes], address);
+            rings.Context.Counters.CollectiveNaksSent += lacked.IsEmpty ? 0 : 1;
         }
     }
 }

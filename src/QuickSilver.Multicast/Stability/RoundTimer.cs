@@ -13,6 +13,9 @@ internal sealed class RoundTimer(MulticastOptions options)
     private long _round;
     private SmoothedTime _roundTrip;
 
+    /// <summary>When the last round began.</summary>
+    public TimeSpan Began => _began[_round % RoundsTimed];
+
     /// <summary>The duration of the last round; zero before the first.</summary>
     public TimeSpan Last { get; private set; }
 

@@ -1,4 +1,5 @@
 using QuickSilver.Core.Wire;
+using QuickSilver.Multicast.Repair;
 
 namespace QuickSilver.Multicast.Stability;
 
@@ -63,6 +64,8 @@ internal sealed class RingResult
     private SequenceRanges? _lacked;
     // The last epoch whose decision has gone around the ring.
     private ulong _decided;
+    // The last packet that all members under the ring were known to lack.
+    private long _lackedThrough;
 
     public long HeldByAll { get; set; }
     // The ranges that all members under the ring hold in addition, if ranges are told.
@@ -80,6 +83,27 @@ internal sealed class RingResult
     public bool IsRefused { get; set; }
 
     public SequenceRanges Lacked => _lacked ??= new SequenceRanges(RecoveryRecord.MaxRanges);
+
+    /// <summary>What none of the members under the ring held when the last round asked them; null before the first round.</summary>
+    public UnheldPackets? Unheld { get; private set; }
+
+    /// <summary>What the members told about that was true at this time or later.</summary>
+    public TimeSpan UnheldSince { get; private set; }
+
+    public void TakeUnheld(UnheldPackets told, TimeSpan roundBegan)
+    {
+        (Unheld ??= new UnheldPackets()).CopyFrom(told);
+        UnheldSince = roundBegan - told.Age;
+    }
+
+    /// <summary>Returns true if all members under the ring lack a packet beyond those that they were known to lack.</summary>
+    public bool NoteLacked(SequenceRanges lacked)
+    {
+        long last = lacked.IsEmpty ? 0 : lacked[lacked.Count - 1].Last;
+        bool isNews = last > _lackedThrough;
+        _lackedThrough = isNews ? last : _lackedThrough;
+        return isNews;
+    }
 
     /// <summary>Returns true if the round was the first to tell a decision.</summary>
     public bool NoteDecision(RecoveryRecord record)

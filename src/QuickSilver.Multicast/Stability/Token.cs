@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Repair;
 
 namespace QuickSilver.Multicast.Stability;
 
@@ -44,6 +45,9 @@ internal sealed class Token
     public int Count { get; private set; }
 
     public RecoveryRecord this[int index] => _pool[index];
+
+    /// <summary>What the seat that has the token adds to one record. Not a part of the token: it is used within one call.</summary>
+    public UnheldPackets Seat { get; } = new();
 
     public void Clear()
     {

@@ -2,7 +2,6 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Receiving;
-using QuickSilver.Multicast.Repair;
 
 namespace QuickSilver.Multicast.Stability;
 
@@ -30,6 +29,7 @@ internal sealed class TokenRing
     private readonly RingHierarchy _rings;
     private readonly RingRecords _records;
     private readonly RingSeats _seats;
+    private readonly RingRepair _repair;
     private readonly RingResults _results;
     private readonly Alarm _timer;
     private readonly Alarm _watch;
@@ -53,6 +53,7 @@ internal sealed class TokenRing
         _rings = rings;
         _records = rings.Records;
         _seats = new RingSeats(rings, level);
+        _repair = new RingRepair(rings, _seats, level);
         _results = new RingResults(rings);
         _context = rings.Context;
         _region = rings.Region;
@@ -163,7 +164,7 @@ internal sealed class TokenRing
                 return DropReason.Duplicate;
             }
 
-            Complete();
+            Complete(from);
             return DropReason.None;
         }
 
@@ -287,7 +288,7 @@ internal sealed class TokenRing
         int next = _seats.Successor(_rings.Token);
         if (next == _rings.SelfRank)
         {
-            Complete();
+            Complete(_context.Self);
             return;
         }
 
@@ -310,7 +311,7 @@ internal sealed class TokenRing
             {
                 // The record names a sender that this member does not know, and there are more of those than can exist: this member tells
                 // nothing about them.
-                record.HeldByAll = record.ConsumedByAll = record.ReadByAll = record.ReplicatedByAll = 0;
+                record.HeldByAll = record.ConsumedByAll = record.ReadByAll = record.ReplicatedByAll = record.Unheld.KnownThrough = 0;
                 record.IsPartial = true;
                 continue;
             }
@@ -321,7 +322,7 @@ internal sealed class TokenRing
                 _rings.RecallBelow(Level, record.Sender);
             }
 
-            RepairResponder.Push(_context, stream, record.NeighbourGaps, neighbour);
+            _repair.Compare(stream, record, neighbour);
             _records.Join(Level, stream, settlement, record);
         }
 
@@ -344,7 +345,7 @@ internal sealed class TokenRing
         }
     }
 
-    private void Complete()
+    private void Complete(NodeKey neighbour)
     {
         var token = _rings.Token;
         bool hasVisitedAll = token.Skipped.Count == 0;
@@ -366,6 +367,7 @@ internal sealed class TokenRing
         _rings.NoteBusy(token);
         bool open = !isWhole;
         bool moved = false;
+        bool wantAbove = _isWanted;
         for (int i = 0; i < token.Count; i++)
         {
             var record = token[i];
@@ -376,19 +378,19 @@ internal sealed class TokenRing
 
             var settlement = _records.SettlementOf(record.Sender);
             var result = _results.FindOrAdd(record.Sender);
+            _repair.Compare(stream, record, neighbour);
             RingRecords.Bound(record, stream);
-            bool isNews = RingResults.Take(record, result, isWhole);
+            bool isNews = RingResults.Take(record, result, isWhole, _clock.Began);
             moved |= isNews || result.NoteDecision(record);
+            var lacked = _repair.End(stream, record);
             if (IsRoot)
             {
                 _records.Settle(record, settlement, stream, isWhole);
-                if (isWhole)
-                {
-                    _results.Acknowledge(record, settlement, result);
-                }
+                _results.Acknowledge(record, settlement, result, lacked, isWhole);
             }
             else
             {
+                wantAbove |= result.NoteLacked(lacked);
                 _records.Learn(record, settlement, stream);
                 if (isNews)
                 {
@@ -420,7 +422,7 @@ internal sealed class TokenRing
             Rest();
         }
 
-        if (wasWanted && !IsRoot)
+        if (wantAbove && !IsRoot)
         {
             _rings.WantAbove(Level);
         }

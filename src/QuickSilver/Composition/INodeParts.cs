@@ -83,6 +83,9 @@ internal readonly record struct PartsCounters
     public long Repairs { get; init; }
     public long Stalls { get; init; }
     public long KernelDrops { get; init; }
+    public long RepairRequests { get; init; }
+    public long CollectiveNaksSent { get; init; }
+    public long CollectiveNaksReceived { get; init; }
     public long UnackedBytes { get; init; }
     public long Regions { get; init; }
     public long CopiesSent { get; init; }

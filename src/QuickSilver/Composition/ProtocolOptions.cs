@@ -67,7 +67,13 @@ internal sealed class ProtocolOptions
     /// <summary>The protocols that topics can be opened with.</summary>
     public TopicProtocols Protocols { get; init; } = TopicProtocols.BuiltIn;
 
-    public MulticastOptions Multicast { get; }
+    public MulticastOptions Multicast { get; private init; }
+
+    /// <summary>Whether pulls wait until the keepers of the packet hold it. For experiments.</summary>
+    public bool PullsWaitForKeepers
+    {
+        init => Multicast = Multicast with { PullsWaitForKeepers = value };
+    }
 
     /// <summary>The options of the membership service, which the node may host.</summary>
     public MembershipServiceOptions Service { get; }

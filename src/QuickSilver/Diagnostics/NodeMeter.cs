@@ -42,6 +42,9 @@ internal sealed class NodeMeter : IDisposable
         Count("quicksilver.packets.dropped", "{packet}", "Packets dropped by the receiver.", () => read().PacketsDropped);
         Count("quicksilver.stalls", "{stall}", "Waits without progress that exceeded the stall limit.", () => read().Stalls);
         Count("quicksilver.repairs", "{packet}", "Packets sent or received as repairs.", () => read().Repairs);
+        Count("quicksilver.repair.requests", "{request}", "Requests for lost packets.", () => read().RepairRequests);
+        Count("quicksilver.repair.naks.sent", "{nak}", "Collective NAKs sent.", () => read().CollectiveNaksSent);
+        Count("quicksilver.repair.naks.received", "{nak}", "Collective NAKs received.", () => read().CollectiveNaksReceived);
         Count("quicksilver.kernel.drops", "{packet}", "Datagrams dropped at full receive buffers.", () => read().KernelDrops);
         Level(
             "quicksilver.unacknowledged",

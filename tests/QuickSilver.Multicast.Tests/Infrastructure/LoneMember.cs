@@ -4,6 +4,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Stability;
 
 namespace QuickSilver.Multicast.Tests.Infrastructure;
@@ -53,6 +54,9 @@ internal sealed class LoneMember
         };
         Region = new RegionReceiver(Context, View, null, Consumer);
     }
+
+    /// <summary>Whether tokens tell this member that others hold what it misses, as soon as it misses it.</summary>
+    public bool OthersHoldAll { get; init; }
 
     public HandDrivenEnvironment Environment { get; } = new();
 
@@ -104,6 +108,18 @@ internal sealed class LoneMember
         }
 
         Rings.OnActivity();
+        if (OthersHoldAll && stream.IsReliable)
+        {
+            Region.Compare(stream, new RingComparison
+            {
+                Lacked = stream.Missing,
+                Neighbour = null,
+                NeighbourGaps = new SequenceRanges(1),
+                NeighbourThrough = 0,
+                Unheld = new UnheldPackets { Through = stream.Highest },
+            });
+        }
+
         return outcome;
     }
 

@@ -195,6 +195,9 @@ public sealed class AbsurdNumbersTests
             record.Epoch = (ulong)number;
             record.IsGathering = turn % 3 == 0;
             record.NeighbourGaps.Add(1, SequenceRanges.MaxNumber);
+            record.IsPushWanted = turn % 2 == 0;
+            record.NeighbourThrough = record.Unheld.Through = record.Unheld.KnownThrough = number;
+            record.Unheld.Gaps.Add(1, SequenceRanges.MaxNumber);
         }
 
         return token.Write(packet, template, 0);

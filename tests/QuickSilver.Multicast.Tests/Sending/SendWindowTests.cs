@@ -11,10 +11,10 @@ public sealed class SendWindowTests
     [Fact]
     public void What_members_have_read_makes_room_for_as_much()
     {
-        _window.OnSent(Size);
-        Assert.Equal(0, _window.Room);
+        _window.OnSent(default, Size);
+        Assert.Equal(0, _window.RoomAt(default));
         Ack(consumed: 0, read: 10);
-        Assert.Equal(10, _window.Room);
+        Assert.Equal(10, _window.RoomAt(default));
     }
 
     [Fact]
@@ -22,31 +22,31 @@ public sealed class SendWindowTests
     {
         for (int i = 0; i < SendWindow.RepairWindows; i++)
         {
-            _window.OnSent(Size);
+            _window.OnSent(default, Size);
             Ack(consumed: 0, read: _window.Sent);
         }
 
-        Assert.Equal(0, _window.Room);
+        Assert.Equal(0, _window.RoomAt(default));
         Ack(consumed: 5, read: _window.Sent);
-        Assert.Equal(5, _window.Room);
+        Assert.Equal(5, _window.RoomAt(default));
     }
 
     [Fact]
     public void A_crack_of_the_window_stays_closed_while_more_waits_than_fits_and_something_is_on_the_way()
     {
-        Assert.Equal(Size, _window.NextOf(Size * 2));
-        _window.OnSent(Size);
+        Assert.Equal(Size, _window.NextOf(default, Size * 2));
+        _window.OnSent(default, Size);
         Ack(consumed: Size, read: 1);
-        Assert.Equal(Size, _window.NextOf(Size * 2));
-        _window.OnSent(Size - 5);
-        Assert.Equal(0, _window.NextOf(Size));
-        Assert.Equal(5, _window.NextOf(5));
+        Assert.Equal(Size, _window.NextOf(default, Size * 2));
+        _window.OnSent(default, Size - 5);
+        Assert.Equal(0, _window.NextOf(default, Size));
+        Assert.Equal(5, _window.NextOf(default, 5));
     }
 
     [Fact]
     public void No_acknowledgement_counts_for_more_than_was_sent_nor_goes_back()
     {
-        _window.OnSent(10);
+        _window.OnSent(default, 10);
         Ack(consumed: 20, read: 20);
         Assert.Equal((10, 10), (_window.Consumed, _window.Read));
         Ack(consumed: 3, read: 4);
@@ -57,8 +57,8 @@ public sealed class SendWindowTests
     public void A_best_effort_stream_has_room_for_a_window_whatever_was_sent()
     {
         var window = new SendWindow(packetBytes: 1000, isReliable: false);
-        window.OnSent(window.Packets * 10);
-        Assert.Equal(window.Packets, window.NextOf(window.Packets * 2));
+        window.OnSent(default, window.Packets * 10);
+        Assert.Equal(window.Packets, window.NextOf(default, window.Packets * 2));
     }
 
     // The smallest buffer that keeps the window as it is.

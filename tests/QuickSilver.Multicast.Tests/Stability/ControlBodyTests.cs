@@ -83,7 +83,7 @@ public sealed class ControlBodyTests
         var packet = new byte[AggregateAck.MostBytes];
         var ack = new AggregateAck(Origin, 10, 8, 12, 3, 4096, 5);
 
-        int bytes = ack.Write(packet, Template, held);
+        int bytes = ack.Write(packet, Template, held: held);
 
         var body = new PacketHeader(packet.AsSpan(0, bytes)).Body;
         Assert.True(AggregateAck.TryRead(body, out var read));
@@ -92,6 +92,56 @@ public sealed class ControlBodyTests
         Assert.Equal((12L, 14L), AggregateAck.HeldRange(body, 0));
         Assert.Equal((20L, 20L), AggregateAck.HeldRange(body, 1));
         Assert.Equal(0, AggregateAck.HeldRanges(body[..^1]));
+    }
+
+    [Fact]
+    public void A_collective_nak_is_read_back_before_the_ranges_that_all_hold_and_one_that_is_cut_short_is_refused()
+    {
+        var lacked = new SequenceRanges(30);
+        for (int i = 0; i < 30; i++)
+        {
+            lacked.Add(12 + (i * 10), 14 + (i * 10));
+        }
+
+        var held = new SequenceRanges(10);
+        held.Add(700, 720);
+        var packet = new byte[AggregateAck.MostBytes];
+        var ack = new AggregateAck(Origin, 10, 8, 12, 3, 4096, 5) { Age = TimeSpan.FromMicroseconds(2_500) };
+
+        int bytes = ack.Write(packet, Template, lacked, held);
+
+        var body = new PacketHeader(packet.AsSpan(0, bytes)).Body;
+        Assert.True(AggregateAck.TryRead(body, out var read));
+        Assert.Equal(ack, read);
+        Assert.Equal(RecoveryRecord.MaxRanges, AggregateAck.LackedRanges(body));
+        Assert.Equal((12L, 14L), AggregateAck.LackedRange(body, 0));
+        Assert.Equal((202L, 204L), AggregateAck.LackedRange(body, RecoveryRecord.MaxRanges - 1));
+        Assert.Equal(1, AggregateAck.HeldRanges(body));
+        Assert.Equal((700L, 720L), AggregateAck.HeldRange(body, 0));
+        Assert.False(AggregateAck.TryRead(body[..(AggregateAck.Bytes - PacketHeader.Bytes + 50)], out _));
+    }
+
+    [Fact]
+    public void A_record_without_room_for_all_ranges_tells_less_far_instead_of_more_as_held()
+    {
+        var record = new RecoveryRecord { Stable = 100, NeighbourThrough = 500 };
+        for (int i = 0; i < RecoveryRecord.MaxRanges; i++)
+        {
+            record.NeighbourGaps.Add(110 + (i * 10), 112 + (i * 10));
+            record.Unheld.Gaps.Add(110 + (i * 10), 112 + (i * 10));
+        }
+
+        record.Unheld.Through = record.Unheld.KnownThrough = 500;
+        var packet = new byte[RecoveryRecord.FixedBytes + (25 * 8)];
+        var read = new RecoveryRecord();
+
+        int bytes = record.Write(packet);
+
+        Assert.Equal(bytes, read.TryRead(packet.AsSpan(0, bytes)));
+        Assert.Equal(RecoveryRecord.MaxRanges, read.Unheld.Gaps.Count);
+        Assert.Equal((500L, 500L), (read.Unheld.Through, read.Unheld.KnownThrough));
+        Assert.Equal((5, 159L), (read.NeighbourGaps.Count, read.NeighbourThrough));
+        Assert.Equal(0, read.TryRead(packet.AsSpan(0, bytes - 1)));
     }
 
     [Fact]
@@ -152,7 +202,12 @@ public sealed class ControlBodyTests
             record.IsGathering = true;
             record.IsPartial = true;
             record.NeighbourGaps.Add(1012, 1020);
+            record.NeighbourThrough = 1035;
+            record.IsPushWanted = true;
             record.LackedByAll.Add(1030, 1030);
+            record.Unheld.Gaps.Add(1014, 1016);
+            (record.Unheld.Through, record.Unheld.KnownThrough) = (1040, 1038);
+            record.Unheld.Age = TimeSpan.FromMicroseconds(1_700);
         }
 
         var packet = new byte[1472];
@@ -175,6 +230,10 @@ public sealed class ControlBodyTests
         Assert.False(one.IsDecided || one.IsRefused);
         Assert.True(one.NeighbourGaps.ContainsAll(1012, 1020));
         Assert.True(one.LackedByAll.Contains(1030));
+        Assert.Equal((1035L, true), (one.NeighbourThrough, one.IsPushWanted));
+        Assert.Equal([new(1014, 1016)], one.Unheld.Gaps.Ranges.ToArray());
+        Assert.Equal((1040L, 1038L), (one.Unheld.Through, one.Unheld.KnownThrough));
+        Assert.Equal(TimeSpan.FromMicroseconds(1_700), one.Unheld.Age);
     }
 
     [Fact]

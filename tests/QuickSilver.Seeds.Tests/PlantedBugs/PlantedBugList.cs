@@ -77,7 +77,7 @@ internal static class PlantedBugList
             "if (Keepers.KeeperOf(n) != OwnPartition)",
             "if (Keepers.KeeperOf(n) != OwnPartition || OwnPartition == 0)"),
         new("a member claims what it is to keep before it has it", Receiving + "InboundStream.cs",
-            "Keepers.Partitions == 1 ? Contiguous : FirstMissingToKeep() - 1;",
+            "Keepers.Partitions == 1 ? Contiguous : (Keepers.FirstKeptBy(OwnPartition, Missing) ?? _window.Arrived + 1) - 1;",
             "Keepers.Partitions == 1 ? Contiguous : _window.Arrived;"),
         new("a range of what is lacked is skipped", Stability + "RingRecords.cs",
             "for (int i = 0; i < settlement.Lost.Count; i++)",

@@ -11,7 +11,7 @@ namespace QuickSilver.Multicast.Tests.Repair.Pulls;
 // packets up to 7, the second those from 8 to 15, and so on in eights.
 public sealed class PeerPullRepairTests
 {
-    private readonly LoneMember _member = new(members: 6, rank: 1, repair: new RepairRules(Replicas: 3));
+    private readonly LoneMember _member = new(members: 6, rank: 1, repair: new RepairRules(Replicas: 3)) { OthersHoldAll = true };
 
     [Fact]
     public void A_gap_is_asked_for_when_it_is_older_than_the_reordering_window()

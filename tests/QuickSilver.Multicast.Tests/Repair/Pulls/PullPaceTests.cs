@@ -10,7 +10,7 @@ public sealed class PullPaceTests
     private const int MostAskedFor = 4096;
     private const int LeastAskedFor = 64;
 
-    private readonly LoneMember _member = new(members: 3, rank: 1);
+    private readonly LoneMember _member = new(members: 3, rank: 1) { OthersHoldAll = true };
 
     private MulticastOptions Options => _member.Options;
 
@@ -155,7 +155,7 @@ public sealed class PullPaceTests
     // The wait after a first request where answers have taken so long.
     private TimeSpan RepeatAfterAnswers(TimeSpan taken)
     {
-        var member = new LoneMember(members: 3, rank: 1);
+        var member = new LoneMember(members: 3, rank: 1) { OthersHoldAll = true };
         for (int i = 0; i < 50; i++)
         {
             member.Receive((3 * i) + 1, (3 * i) + 3);

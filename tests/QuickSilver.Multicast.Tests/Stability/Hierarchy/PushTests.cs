@@ -55,7 +55,9 @@ public sealed class PushTests
         var member = new LoneMember(members: 3, rank: 1, options);
         member.Receive([.. Enumerable.Range(1, 100).Select(n => (long)n)]);
         var token = member.TokenOf(member.Keys[0], 1);
-        token.Add(LoneMember.Publisher).NeighbourGaps.Add(1, 100);
+        var record = token.Add(LoneMember.Publisher);
+        record.NeighbourGaps.Add(1, 100);
+        record.IsPushWanted = true;
         member.Give(token, member.Keys[0]);
 
         Assert.InRange(member.Port.Take(PacketKind.Data).Count, 1, PushLimit - 1);
@@ -63,16 +65,21 @@ public sealed class PushTests
     }
 
     [Fact]
-    public void A_member_tells_its_gaps_only_when_pulls_have_failed()
+    public void A_member_tells_its_gaps_and_wants_them_pushed_only_when_pulls_have_failed()
     {
         _member.Receive(1, 3);
-        Assert.Empty(Tell().NeighbourGaps.Ranges.ToArray());
+        var told = Tell();
+        Assert.Equal([new(2, 2)], told.NeighbourGaps.Ranges.ToArray());
+        Assert.Equal((3, false), (told.NeighbourThrough, told.IsPushWanted));
 
         _member.Advance(500);
 
-        Assert.Equal([new(2, 2)], Tell().NeighbourGaps.Ranges.ToArray());
+        told = Tell();
+        Assert.Equal([new(2, 2)], told.NeighbourGaps.Ranges.ToArray());
+        Assert.True(told.IsPushWanted);
         _member.Receive(2);
-        Assert.Empty(Tell().NeighbourGaps.Ranges.ToArray());
+        told = Tell();
+        Assert.Equal((0, false), (told.NeighbourGaps.Count, told.IsPushWanted));
     }
 
     [Fact]
@@ -96,6 +103,7 @@ public sealed class PushTests
         foreach (var (first, last) in gaps)
         {
             record.NeighbourGaps.Add(first, last);
+            record.IsPushWanted = true;
         }
 
         Assert.Equal(DropReason.None, _member.Give(token, _member.Keys[0]));
