@@ -123,7 +123,10 @@ public sealed class SimulatedCluster : IDisposable
     // One for all nodes; a node that starts after its user has changed an option finds it changed.
     internal ProtocolOptions ProtocolOptions => field?.Node == Options.NodeOptions
         ? field
-        : field = new ProtocolOptions(Options.NodeOptions.Copy(), Options.TokenInterval, Options.FeedbackRanges);
+        : field = new ProtocolOptions(Options.NodeOptions.Copy(), Options.TokenInterval, Options.FeedbackRanges, Options.TopicSets)
+        {
+            PullsWaitForKeepers = Options.PullsWaitForKeepers,
+        };
 
     // The nodes share what they know of the cluster.
     internal ConfigurationCache Configurations { get; } = new();

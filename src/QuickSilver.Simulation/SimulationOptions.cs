@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging;
+using QuickSilver.Membership.Regions;
 
 namespace QuickSilver.Simulation;
 
@@ -67,6 +68,12 @@ public sealed record SimulationOptions
 
     /// <summary>In how many ranges acknowledgements say what all hold; 1: up to where.</summary>
     internal int FeedbackRanges { get; init; } = 1;
+
+    /// <summary>Whether a missing packet is asked for only when its keepers are known to hold it.</summary>
+    internal bool PullsWaitForKeepers { get; init; }
+
+    /// <summary>How the service divides topics into sets; null: the default.</summary>
+    internal TopicSetRules? TopicSets { get; init; }
 
     /// <summary>The bound of each node's pool of packet memory.</summary>
     internal long PoolBytes { get; init; } = 64 << 20;

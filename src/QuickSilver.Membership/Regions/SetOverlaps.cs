@@ -97,6 +97,28 @@ internal sealed class SetOverlaps(int set, TopicSetRules rules, Func<ulong, Topi
         return (cost, overlaps);
     }
 
+    /// <summary>Whether a topic makes no small region of larger ones, and none of nodes that were in no region of the set.</summary>
+    public bool StaysRegularWith(MappedTopic topic)
+    {
+        int outside = MeetSubscribers(topic);
+        bool isSmall = topic.Subscribers < rules.SmallRegion;
+        if (outside > 0 && outside < rules.SmallRegion && !(isSmall && outside == topic.Subscribers))
+        {
+            return false;
+        }
+
+        foreach (var overlap in _met)
+        {
+            int others = overlap.Nodes - overlap.Met;
+            if (others == 0 ? isSmall && overlap.Met < topic.Subscribers : Math.Min(overlap.Met, others) < rules.SmallRegion)
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
     /// <summary>The decrease of the set's cost if a topic is removed from it.</summary>
     public long WithoutTopic(MappedTopic topic, long membershipCost)
     {

@@ -1,8 +1,33 @@
 namespace QuickSilver.Membership.Regions;
 
+// By which rule a topic gets its set. All but the first exist for experiments that compare with them.
+internal enum TopicSetPolicy
+{
+    // Where it costs least, in one of at most MaxSets sets.
+    LeastCost,
+    // The papers' greedy rule: the largest topic first, each in the first set where it makes no region of fewer than SmallRegion members
+    // of larger ones, or else in a new set. The number of sets is what it needs. The papers do not say what becomes of a topic with fewer
+    // subscribers than that: here it joins a set if it is exactly one of its regions, or has no subscriber in common with it.
+    FirstRegular,
+    // Each topic in a set of its own, so that it has one region: the papers' "separate protocol instance per topic".
+    OneEach,
+}
+
 // The weights for the partition of topics into sets; see TopicSets.
 internal sealed record TopicSetRules
 {
+    // One set more than a service may have topics of all nodes, so that the sets of pinned topics come after all others.
+    private const int NoBound = 1 << 20;
+
+    /// <summary>The papers' rule, where it needs as many sets as it needs.</summary>
+    public static TopicSetRules PapersGreedy { get; } = new() { Policy = TopicSetPolicy.FirstRegular, MaxSets = NoBound };
+
+    /// <summary>One region for each topic, which always has a group.</summary>
+    public static TopicSetRules RegionPerTopic { get; } =
+        new() { Policy = TopicSetPolicy.OneEach, MaxSets = NoBound, SmallRegion = 1 };
+
+    public TopicSetPolicy Policy { get; init; }
+
     // The maximum number of regions of a node, without those of pinned topics, because a node is a member of at most one region of each
     // set. The paper's nodes are members of up to 14 regions. A host joins 20 multicast groups by default (igmp_max_memberships), and views
     // that are not settled yet keep their groups.

@@ -148,9 +148,9 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
             }
             else if (topic.Set < 0)
             {
-                Put(topic, topic.IsPinned ? _pinned.Open() : Choose(topic, except: -1).Set);
+                Put(topic, topic.IsPinned ? _pinned.Open() : SetFor(topic));
             }
-            else if (topic.ChangesSincePlaced * ChangesToSubscribers >= topic.Subscribers)
+            else if (rules.Policy == TopicSetPolicy.LeastCost && topic.ChangesSincePlaced * ChangesToSubscribers >= topic.Subscribers)
             {
                 Reconsider(topic);
             }
@@ -177,7 +177,8 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
         _moved.Empty();
     }
 
-    private bool IsIrregular => _sets.Count > 1 || (_sets.Count == 1 && _sets[0].Count > rules.RegularOverlaps);
+    private bool IsIrregular => rules.Policy == TopicSetPolicy.LeastCost
+        && (_sets.Count > 1 || (_sets.Count == 1 && _sets[0].Count > rules.RegularOverlaps));
 
     private static int LargestFirst(MappedTopic a, MappedTopic b) =>
         a.Subscribers != b.Subscribers ? b.Subscribers.CompareTo(a.Subscribers) : a.Id.CompareTo(b.Id);
@@ -206,7 +207,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
         all.Sort(LargestFirst);
         foreach (var topic in all)
         {
-            Put(topic, Choose(topic, except: -1).Set);
+            Put(topic, SetFor(topic));
         }
     }
 
@@ -244,6 +245,19 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
             TakeOut(topic);
             Put(topic, to);
         }
+    }
+
+    private int SetFor(MappedTopic topic) => rules.Policy switch
+    {
+        TopicSetPolicy.OneEach => _sets.Count,
+        TopicSetPolicy.FirstRegular => FirstRegular(topic),
+        _ => Choose(topic, except: -1).Set,
+    };
+
+    private int FirstRegular(MappedTopic topic)
+    {
+        int set = _sets.FindIndex(set => set.StaysRegularWith(topic));
+        return set < 0 ? _sets.Count : set;
     }
 
     // Includes the choice of a new set. Set is -1 if there is no choice.

@@ -7,8 +7,9 @@ namespace QuickSilver.Simulation.Experiments;
 internal sealed record HostModel
 {
     /// <summary>
-    /// The papers' hosts. Their sender spends all of its 1.3 GHz on some 9,800 messages of 1,000 bytes a second, their receivers
-    /// "50-60%" on 8,000, and 10 MB more to keep "inflated overhead by 10-15%" (sections 5.1 and 5.3): the costs are set after these.
+    /// The papers' hosts. Their sender spends all of its 1.3 GHz on some 9,800 messages of 1,000 bytes a second, and their receivers
+    /// "50-60%" on 8,000 (sections 5.1 and 5.3): the costs are set after these. With one message per packet, the processor of a sender
+    /// is its limit, and its card has a tenth to spare.
     /// </summary>
     public static HostModel Papers { get; } = new()
     {
@@ -18,7 +19,7 @@ internal sealed record HostModel
         ReceivedDatagram = TimeSpan.FromMicroseconds(30),
         Kilobyte = TimeSpan.FromMicroseconds(35),
         LinkBitsPerSecond = 100_000_000,
-        CollectorSharePerMegabyte = 0.0125,
+        Collector = CollectorModel.Papers,
         SegmentationOffload = false,
     };
 
@@ -31,7 +32,7 @@ internal sealed record HostModel
         ReceivedDatagram = TimeSpan.FromMicroseconds(0.3),
         Kilobyte = TimeSpan.FromMicroseconds(0.1),
         LinkBitsPerSecond = 10_000_000_000,
-        CollectorSharePerMegabyte = 0,
+        Collector = CollectorModel.None,
         SegmentationOffload = true,
     };
 
@@ -52,8 +53,7 @@ internal sealed record HostModel
 
     public required long LinkBitsPerSecond { get; init; }
 
-    /// <summary>How much dearer everything becomes for a node with each megabyte that it keeps for repair.</summary>
-    public required double CollectorSharePerMegabyte { get; init; }
+    public required CollectorModel Collector { get; init; }
 
     public required bool SegmentationOffload { get; init; }
 
@@ -61,10 +61,10 @@ internal sealed record HostModel
 
     public long DatagramBytesPerSecond => (long)(LinkBitsPerSecond / 8 * PayloadOfFrame);
 
-    /// <summary>A machine's model as one of these; <paramref name="keptBytes"/> is what its collector has to trace.</summary>
-    public NodeModel Of(NodeModel model, long keptBytes = 0)
+    /// <summary>A machine's model as one of these; <paramref name="live"/> is what its collector has to trace.</summary>
+    public NodeModel Of(NodeModel model, LiveObjects live = default)
     {
-        double share = 1 + (CollectorSharePerMegabyte * keptBytes / 1e6);
+        double share = 1 + Collector.ShareOf(live);
         return model with
         {
             SendBytesPerSecond = DatagramBytesPerSecond,
@@ -78,6 +78,5 @@ internal sealed record HostModel
         CultureInfo.InvariantCulture,
         $"{Name} ({Description}): {SentDatagram.TotalMicroseconds} µs a packet sent, {ReceivedDatagram.TotalMicroseconds} µs a packet "
         + $"received, {Kilobyte.TotalMicroseconds} µs for 1,000 bytes, a network card of {LinkBitsPerSecond / 1e6} Mbit/s each way out "
-        + $"({DatagramBytesPerSecond / 1e6:F2} MB/s of datagrams), {LinkDelay.TotalMicroseconds} µs between hosts, "
-        + $"{CollectorSharePerMegabyte * 100}% more of the time for each MB that a node keeps");
+        + $"({DatagramBytesPerSecond / 1e6:F2} MB/s of datagrams), {LinkDelay.TotalMicroseconds} µs between hosts, {Collector}");
 }

@@ -1,3 +1,5 @@
+using QuickSilver.Membership.Regions;
+
 namespace QuickSilver.Simulation.Experiments;
 
 // What goes wrong while it is measured. The two perturbations are the papers' (section 5.3), at one receiver, the last.
@@ -16,10 +18,13 @@ internal sealed record LoadFaults
     public FaultKinds Drawn { get; init; }
 }
 
-// One sender and many receivers under load, for so long.
+// Senders and many receivers under load, for so long.
 internal sealed record LoadPlan
 {
     public required int Nodes { get; init; }
+
+    /// <summary>The first nodes; all others receive.</summary>
+    public int Senders { get; init; } = 1;
 
     public int Topics { get; init; } = 1;
 
@@ -32,7 +37,13 @@ internal sealed record LoadPlan
 
     public int MessageBytes { get; init; } = 1000;
 
-    /// <summary>Messages a second; null: as many as the protocol lets the sender.</summary>
+    /// <summary>
+    /// One message in each packet, "without batching" as the papers ran. Messages of fewer than some 500 bytes share packets anyway
+    /// where several are sent at once, because there are no shorter packets.
+    /// </summary>
+    public bool OnePerPacket { get; init; }
+
+    /// <summary>Messages a second of all senders together; null: as many as the protocol lets them.</summary>
     public double? Rate { get; init; }
 
     /// <summary>Members that keep each packet at least; null: as nodes do by themselves.</summary>
@@ -44,38 +55,16 @@ internal sealed record LoadPlan
     /// <summary>In how many ranges acknowledgements say what all hold; 1: up to where.</summary>
     public int FeedbackRanges { get; init; } = 1;
 
+    /// <summary>Whether a missing packet is asked for only when its keepers are known to hold it.</summary>
+    public bool PullsWaitForKeepers { get; init; }
+
+    /// <summary>How topics are divided into sets of regions; null: as the service does.</summary>
+    public TopicSetRules? Sets { get; init; }
+
     public HostModel Host { get; init; } = HostModel.Papers;
 
-    public LoadFaults Faults { get; init; } = new();
-}
+    /// <summary>What a topic is to a node's collector.</summary>
+    public TopicWeight Weight { get; init; } = TopicWeight.Light;
 
-// What was measured; times are virtual.
-internal sealed record LoadFigures
-{
-    /// <summary>The mean over the receivers.</summary>
-    public required double MessagesPerSecond { get; init; }
-    public required double SlowestMessagesPerSecond { get; init; }
-    public required long Published { get; init; }
-    public required long Deliveries { get; init; }
-    /// <summary>Messages that receivers were told they never get.</summary>
-    public required long Gaps { get; init; }
-    /// <summary>Deliveries still owed when the time to catch up was over; 0 where a node crashed, which owes none.</summary>
-    public required long Missing { get; init; }
-    public required double TokenRoundTripMillis { get; init; }
-    public required double WorstTokenRoundTripMillis { get; init; }
-    /// <summary>Packets sent and not known to be held by all, the mean over the time.</summary>
-    public required double PendingAcks { get; init; }
-    public required double PendingBytes { get; init; }
-    /// <summary>What a receiver keeps, the mean over them and over the time.</summary>
-    public required double ReceiverKeptBytes { get; init; }
-    public required double LatencyMeanMillis { get; init; }
-    public required double LatencyMostMillis { get; init; }
-    public required double SenderBusyShare { get; init; }
-    public required double ReceiverBusyShare { get; init; }
-    public required long RepairsSent { get; init; }
-    public required long PullsSent { get; init; }
-    public required long SenderRepairs { get; init; }
-    public required RepairFigures Repair { get; init; }
-    public required ulong TraceHash { get; init; }
-    public required double VirtualSeconds { get; init; }
+    public LoadFaults Faults { get; init; } = new();
 }

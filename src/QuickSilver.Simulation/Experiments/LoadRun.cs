@@ -1,11 +1,12 @@
 using System.Buffers.Binary;
+using QuickSilver.Core.Wire;
 using QuickSilver.Endpoints;
 using QuickSilver.Multicast;
-using QuickSilver.Multicast.Stability;
+using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Simulation.Experiments;
 
-// Whole nodes: the first publishes to all topics in turn, all others subscribe to all of them. What is measured is measured
+// Whole nodes: the first ones publish to all topics in turn, all others subscribe to all of them. What is measured is measured
 // between two points of virtual time; then the sender stops, and all that was published has to arrive.
 internal sealed class LoadRun : IDisposable
 {
@@ -23,18 +24,11 @@ internal sealed class LoadRun : IDisposable
     private readonly long[] _delivered;
     private long _deliveredToAll;
     private readonly byte[] _payload;
-    private readonly List<TopicEndpoint<ReadOnlyMemory<byte>>> _topics = [];
-    private readonly RepairCollector _repair = new();
-    private double _roundTripSum;
-    private double _worstRoundTrip;
-    private long _roundTrips;
-    private double _pendingPackets;
-    private double _pendingBytes;
-    private double _keptBytes;
-    private int _samples;
-    private long _latencyTicks;
-    private long _latencyMost;
-    private long _published;
+    private readonly LoadSamples _samples;
+    private readonly Distribution _latency = new();
+    // By sender.
+    private readonly TopicEndpoint<ReadOnlyMemory<byte>>[][] _topics;
+    private readonly long[] _published;
     private bool _isOver;
 
     private LoadRun(LoadPlan plan)
@@ -42,7 +36,10 @@ internal sealed class LoadRun : IDisposable
         _plan = plan;
         _delivered = new long[plan.Nodes];
         _payload = new byte[plan.MessageBytes];
+        _topics = new TopicEndpoint<ReadOnlyMemory<byte>>[plan.Senders][];
+        _published = new long[plan.Senders];
         var nodes = new QuickSilverOptions { SegmentationOffload = plan.Host.SegmentationOffload };
+        nodes = plan.OnePerPacket ? nodes with { PacketBytes = PacketOfOne(plan.MessageBytes) } : nodes;
         _cluster = new SimulatedCluster(new SimulationOptions
         {
             Nodes = plan.Nodes,
@@ -51,14 +48,21 @@ internal sealed class LoadRun : IDisposable
             NodeOptions = plan.Replicas is { } replicas ? nodes with { Service = nodes.Service with { Replicas = replicas } } : nodes,
             TokenInterval = plan.TokenRate is { } rate ? TimeSpan.FromSeconds(1 / rate) : null,
             FeedbackRanges = plan.FeedbackRanges,
+            PullsWaitForKeepers = plan.PullsWaitForKeepers,
+            TopicSets = plan.Sets,
         });
+        _samples = new LoadSamples(plan, _cluster);
     }
 
-    private int Receivers => _plan.Nodes - 1;
+    private int Receivers => _plan.Nodes - _plan.Senders;
 
-    private SimulatedNode Sender => _cluster.Nodes[0];
+    private IEnumerable<SimulatedNode> Senders => _cluster.Nodes.Take(_plan.Senders);
 
-    public static LoadFigures Measure(LoadPlan plan)
+    private long Published => _published.Sum();
+
+    public static LoadFigures Measure(LoadPlan plan) => Trace(plan).Figures;
+
+    public static LoadOutcome Trace(LoadPlan plan)
     {
         using var run = new LoadRun(plan);
         return run.Measure();
@@ -66,26 +70,32 @@ internal sealed class LoadRun : IDisposable
 
     public void Dispose() => _cluster.Dispose();
 
-    private LoadFigures Measure()
+    private LoadOutcome Measure()
     {
         Begin();
         Pass(_plan.WarmUp);
         Break();
-        Forget();
+        _samples.Clear(_deliveredToAll);
+        _latency.Clear();
         var began = _cluster.Now;
         long[] before = [.. _delivered];
-        long published = _published;
+        long published = Published;
         var busy = _cluster.Nodes.Select(BusyTime).ToArray();
+        var sent = CountSent();
         Pass(_plan.Duration);
         double seconds = (_cluster.Now - began).TotalSeconds;
-        long[] rates = [.. _delivered.Skip(1).Select((count, i) => count - before[i + 1])];
+        long[] rates = [.. _delivered.Skip(_plan.Senders).Select((count, i) => count - before[i + _plan.Senders])];
         var shares = _cluster.Nodes.Select((node, i) => Math.Max(0, (BusyTime(node) - busy[i]).TotalSeconds / seconds)).ToArray();
-        double latency = _latencyTicks / (double)Math.Max(1, rates.Sum());
-        long latencyMost = _latencyMost;
-        published = _published - published;
+        var (packets, bytes) = CountSent();
+        packets -= sent.Packets;
+        bytes -= sent.Bytes;
+        published = Published - published;
+        var traces = _samples.Traces(_latency);
+        var perturbed = _samples.Perturbed(packets);
+        var collector = _samples.Collector(seconds);
         long missing = CatchUp();
-        var counters = _cluster.Nodes.Where(node => node.IsJoined).Select(node => CountersOf(node)).ToList();
-        return new LoadFigures
+        var counters = _cluster.Nodes.Where(node => node.IsJoined).Select(CountersOf).ToList();
+        var figures = new LoadFigures
         {
             MessagesPerSecond = rates.Average() / seconds,
             SlowestMessagesPerSecond = rates.Min() / seconds,
@@ -93,45 +103,58 @@ internal sealed class LoadRun : IDisposable
             Deliveries = rates.Sum(),
             Gaps = _cluster.Nodes.Where(node => node.IsJoined).Sum(node => node.Node.GetCounters().Gaps),
             Missing = missing,
-            TokenRoundTripMillis = _roundTrips == 0 ? 0 : _roundTripSum / _roundTrips,
-            WorstTokenRoundTripMillis = _worstRoundTrip,
-            PendingAcks = _pendingPackets / Math.Max(1, _samples),
-            PendingBytes = _pendingBytes / Math.Max(1, _samples),
-            ReceiverKeptBytes = _keptBytes / Math.Max(1, _samples) / Receivers,
-            LatencyMeanMillis = latency / TimeSpan.TicksPerMillisecond,
-            LatencyMostMillis = (double)latencyMost / TimeSpan.TicksPerMillisecond,
-            SenderBusyShare = shares[0],
-            ReceiverBusyShare = shares.Skip(1).Average(),
+            MessagesPerPacket = published / Math.Max(1.0, packets),
+            TokenRoundTripMillis = _samples.RoundTripMillis,
+            WorstTokenRoundTripMillis = _samples.WorstRoundTripMillis,
+            AckMillis = traces.Ack.Mean / TimeSpan.TicksPerMillisecond,
+            PendingAcks = _samples.PendingPackets,
+            PendingBytes = _samples.PendingBytes,
+            ReceiverKeptBytes = _samples.ReceiverKeptBytes,
+            LatencyMeanMillis = _latency.Mean / TimeSpan.TicksPerMillisecond,
+            LatencyMostMillis = (double)_latency.Most / TimeSpan.TicksPerMillisecond,
+            SenderBusyShare = shares.Take(_plan.Senders).Average(),
+            ReceiverBusyShare = shares.Skip(_plan.Senders).Average(),
+            SenderCardShare = bytes / seconds / _plan.Senders / _plan.Host.DatagramBytesPerSecond,
+            Collector = collector,
+            Perturbed = perturbed,
             RepairsSent = counters.Sum(each => each.RepairsSent),
             PullsSent = counters.Sum(each => each.PullsSent),
-            SenderRepairs = CountersOf(Sender).RepairsSent,
-            Repair = _repair.Figures,
+            SenderRepairs = Senders.Sum(node => CountersOf(node).RepairsSent),
+            Repair = _samples.Repair,
             TraceHash = _cluster.TraceHash,
             VirtualSeconds = _cluster.Now.TotalSeconds,
         };
+        return new LoadOutcome(figures, traces);
+    }
+
+    private (long Packets, long Bytes) CountSent()
+    {
+        var counters = Senders.Select(CountersOf).ToList();
+        return (counters.Sum(each => each.PacketsSent), counters.Sum(each => each.BytesSent));
     }
 
     private void Begin()
     {
         _cluster.Start(SubscribeAsync, CatchUpLimit * 4);
-        _topics.AddRange(_cluster.RunUntilCompleted(OpenAll(Sender, TopicAccess.Publish), CatchUpLimit * 4));
-        foreach (var topic in _topics)
+        foreach (var sender in Senders)
         {
-            _cluster.RunUntilCompleted(topic.WaitForSubscribersAsync(Receivers), CatchUpLimit * 4);
+            _topics[sender.Number] = _cluster.RunUntilCompleted(OpenAll(sender, TopicAccess.Publish), CatchUpLimit * 4);
+            foreach (var topic in _topics[sender.Number])
+            {
+                _cluster.RunUntilCompleted(topic.WaitForSubscribersAsync(Receivers), CatchUpLimit * 4);
+            }
         }
 
-        foreach (var node in _cluster.Nodes)
+        _samples.Begin();
+        foreach (var sender in Senders)
         {
-            MulticastOf(node).RepairWatch = _repair.Watch(() => _cluster.Now);
-            node.Model = _plan.Host.Of(node.Model);
+            Send(sender);
         }
-
-        Send();
     }
 
     private async Task SubscribeAsync(SimulatedNode node)
     {
-        if (node.Number == 0)
+        if (node.Number < _plan.Senders)
         {
             return;
         }
@@ -142,9 +165,10 @@ internal sealed class LoadRun : IDisposable
             {
                 _delivered[node.Number]++;
                 _deliveredToAll++;
-                long waited = _cluster.Now.Ticks - BinaryPrimitives.ReadInt64LittleEndian(message.Value.Span);
-                _latencyTicks += waited;
-                _latencyMost = Math.Max(_latencyMost, waited);
+                if (!_isOver)
+                {
+                    _latency.Add(_cluster.Now.Ticks - BinaryPrimitives.ReadInt64LittleEndian(message.Value.Span));
+                }
             });
         }
     }
@@ -154,52 +178,56 @@ internal sealed class LoadRun : IDisposable
         Task.WhenAll(Enumerable.Range(0, _plan.Topics).Select(i =>
             node.Node.OpenEndpointAsync<ReadOnlyMemory<byte>>(NameOf(i), access)));
 
-    private void Send()
+    private void Send(SimulatedNode sender)
     {
+        var topics = _topics[sender.Number];
         if (_plan.Rate is { } rate)
         {
-            var pause = TimeSpan.FromTicks((long)(TimeSpan.TicksPerSecond / rate));
-            Sender.Post(() => SendAtRateAsync(pause));
+            var pause = TimeSpan.FromTicks((long)(TimeSpan.TicksPerSecond * _plan.Senders / rate));
+            sender.Post(() => SendAtRateAsync(sender, pause));
         }
-        else if (_topics.Count == 1)
+        else if (topics.Length == 1)
         {
-            _topics[0].AttachFeed((out value) =>
+            topics[0].AttachFeed((out value) =>
             {
-                value = Next();
+                value = Next(sender);
                 return !_isOver;
             });
         }
         else
         {
-            Sender.Post(SendInTurnAsync);
+            sender.Post(() => SendInTurnAsync(sender));
         }
     }
 
-    private async Task SendInTurnAsync()
+    private async Task SendInTurnAsync(SimulatedNode sender)
     {
         while (!_isOver)
         {
-            await _topics[(int)(_published % _topics.Count)].PublishAsync(Next());
+            await TopicInTurn(sender).PublishAsync(Next(sender));
         }
     }
 
-    private async Task SendAtRateAsync(TimeSpan pause)
+    private async Task SendAtRateAsync(SimulatedNode sender, TimeSpan pause)
     {
         var begun = _cluster.Now;
         while (!_isOver)
         {
-            await Sleep(begun + (pause * _published) - _cluster.Now);
+            await Sleep(sender, begun + (pause * _published[sender.Number]) - _cluster.Now);
             if (_isOver)
             {
                 return;
             }
 
-            await _topics[(int)(_published % _topics.Count)].PublishAsync(Next());
+            await TopicInTurn(sender).PublishAsync(Next(sender));
         }
     }
 
+    private TopicEndpoint<ReadOnlyMemory<byte>> TopicInTurn(SimulatedNode sender) =>
+        _topics[sender.Number][(int)(_published[sender.Number] % _plan.Topics)];
+
     // A delay of the library's counts whole milliseconds; this one any.
-    private Task Sleep(TimeSpan time)
+    private static Task Sleep(SimulatedNode sender, TimeSpan time)
     {
         if (time <= TimeSpan.Zero)
         {
@@ -207,16 +235,16 @@ internal sealed class LoadRun : IDisposable
         }
 
         var over = new TaskCompletionSource();
-        Sender.Time.CreateTimer(_ => over.SetResult(), null, time, Timeout.InfiniteTimeSpan);
+        sender.Time.CreateTimer(_ => over.SetResult(), null, time, Timeout.InfiniteTimeSpan);
         return over.Task;
     }
 
-    private ReadOnlyMemory<byte> Next()
+    private ReadOnlyMemory<byte> Next(SimulatedNode sender)
     {
         if (!_isOver)
         {
             BinaryPrimitives.WriteInt64LittleEndian(_payload.AsSpan(0, StampBytes), _cluster.Now.Ticks);
-            _published++;
+            _published[sender.Number]++;
         }
 
         return _payload;
@@ -233,7 +261,8 @@ internal sealed class LoadRun : IDisposable
 
         if (faults.Drawn != FaultKinds.None)
         {
-            var plan = new FaultPlan { Kinds = faults.Drawn, Nodes = [.. Enumerable.Range(1, Receivers)], Until = _plan.Duration };
+            int[] nodes = [.. Enumerable.Range(_plan.Senders, Receivers)];
+            var plan = new FaultPlan { Kinds = faults.Drawn, Nodes = nodes, Until = _plan.Duration };
             FaultSchedule.Draw(plan, _plan.Seed, _plan.Nodes).Start(_cluster.Machines, _cluster);
         }
 
@@ -271,62 +300,9 @@ internal sealed class LoadRun : IDisposable
     {
         for (var end = _cluster.Now + time; _cluster.Now < end;)
         {
-            _cluster.Run(Sample < end - _cluster.Now ? Sample : end - _cluster.Now);
-            TakeSample();
+            _cluster.RunUntil(_samples.LookOn, Sample < end - _cluster.Now ? Sample : end - _cluster.Now);
+            _samples.Take(_deliveredToAll);
         }
-    }
-
-    private void TakeSample()
-    {
-        long packets = 0;
-        foreach (var stream in MulticastOf(Sender).Streams)
-        {
-            packets += stream.IsReliable ? stream.Pending : 0;
-        }
-
-        long kept = Sender.Node.GetGauges().UnacknowledgedBytes;
-        _pendingPackets += packets;
-        _pendingBytes += kept;
-        _samples++;
-        Sender.Model = _plan.Host.Of(Sender.Model, kept);
-        foreach (var node in _cluster.Nodes)
-        {
-            if (!node.IsJoined)
-            {
-                continue;
-            }
-
-            long keptHere = 0;
-            foreach (var region in MulticastOf(node).Regions)
-            {
-                foreach (var stream in region.Streams)
-                {
-                    keptHere += stream.KeptBytes;
-                }
-
-                double millis = ((RingHierarchy)region.Stability).LastRoundTrip.TotalMilliseconds;
-                if (millis > 0)
-                {
-                    _roundTripSum += millis;
-                    _roundTrips++;
-                    _worstRoundTrip = Math.Max(_worstRoundTrip, millis);
-                }
-            }
-
-            if (node != Sender)
-            {
-                _keptBytes += keptHere;
-                node.Model = _plan.Host.Of(node.Model, keptHere);
-            }
-        }
-    }
-
-    private void Forget()
-    {
-        _roundTripSum = _worstRoundTrip = _pendingPackets = _pendingBytes = _keptBytes = 0;
-        _roundTrips = _latencyTicks = _latencyMost = 0;
-        _samples = 0;
-        _repair.Forget();
     }
 
     private long CatchUp()
@@ -341,15 +317,18 @@ internal sealed class LoadRun : IDisposable
         }
 
         // A message that was being published when the run ended counts when it has been.
-        _cluster.RunUntil(() => _deliveredToAll >= _published * Receivers, CatchUpLimit);
-        return (_published * Receivers) - _deliveredToAll;
+        _cluster.RunUntil(() => _deliveredToAll >= Published * Receivers, CatchUpLimit);
+        return (Published * Receivers) - _deliveredToAll;
     }
+
+    // The next message does not fit, not even its header; and one that begins late, behind the table of a topic's first message, begins
+    // that much earlier in each packet until it does not.
+    private static int PacketOfOne(int messageBytes) =>
+        Math.Max(MulticastOptions.MinPacketBytes, PacketHeader.Bytes + (2 * MessageHeader.Bytes) + messageBytes - 1);
 
     private static string NameOf(int topic) => $"load/{topic}";
 
     private static TimeSpan BusyTime(SimulatedNode node) => node.IsUp ? node.Life!.Environment.Spent : TimeSpan.Zero;
 
-    private static MulticastNode MulticastOf(SimulatedNode node) => (MulticastNode)node.Life!.Parts.Multicast;
-
-    private static MulticastCounters CountersOf(SimulatedNode node) => MulticastOf(node).Counters;
+    private static MulticastCounters CountersOf(SimulatedNode node) => ((MulticastNode)node.Life!.Parts.Multicast).Counters;
 }

@@ -3,13 +3,15 @@ using QuickSilver.Multicast.Repair;
 
 namespace QuickSilver.Simulation.Experiments;
 
-// Follows every lost packet of all nodes from the gap to its arrival.
+// Follows every lost packet of all nodes from the gap to its arrival, and those of one node by themselves too.
 internal sealed class RepairCollector
 {
     private readonly List<double> _millis = [];
-    private long _lost;
     private long _asked;
     private long _ofSender;
+
+    /// <summary>Packets that a member found missing.</summary>
+    public long Lost { get; private set; }
 
     public RepairFigures Figures
     {
@@ -17,31 +19,40 @@ internal sealed class RepairCollector
         {
             _millis.Sort();
             double median = _millis.Count == 0 ? 0 : _millis[_millis.Count / 2];
-            long within = _millis.Count(millis => millis <= 2 * median);
-            double lost = Math.Max(1, _lost);
-            return new RepairFigures(_lost, _asked / lost, median, within / (double)Math.Max(1, _millis.Count), _ofSender / lost);
+            double within = _millis.Count(millis => millis <= 2 * median) / (double)Math.Max(1, _millis.Count);
+            double lost = Math.Max(1, Lost);
+            return new RepairFigures(Lost, _asked / lost, median, MeanMillis, within, _ofSender / lost);
         }
     }
 
     /// <summary>How long the slowest repair took.</summary>
     public double WorstMillis => _millis.Count == 0 ? 0 : _millis.Max();
 
-    public IRepairWatch Watch(Func<TimeSpan> now) => new NodeWatch(this, now);
+    public double MeanMillis => _millis.Count == 0 ? 0 : _millis.Average();
+
+    /// <param name="now">The time.</param>
+    /// <param name="alone">Gets what is collected of this node alone.</param>
+    public IRepairWatch Watch(Func<TimeSpan> now, RepairCollector? alone = null) =>
+        new NodeWatch(alone is null ? [this] : [this, alone], now);
 
     public void Forget()
     {
         _millis.Clear();
-        _lost = _asked = _ofSender = 0;
+        Lost = _asked = _ofSender = 0;
     }
 
-    private sealed class NodeWatch(RepairCollector all, Func<TimeSpan> now) : IRepairWatch
+    private sealed class NodeWatch(RepairCollector[] collectors, Func<TimeSpan> now) : IRepairWatch
     {
         private readonly Dictionary<(InboundStream, long), TimeSpan> _missed = [];
         private readonly HashSet<(InboundStream, long)> _ofSender = [];
 
         public void OnMissed(InboundStream stream, long first, long last)
         {
-            all._lost += last - first + 1;
+            foreach (var collector in collectors)
+            {
+                collector.Lost += last - first + 1;
+            }
+
             for (long n = first; n <= last; n++)
             {
                 _missed[(stream, n)] = now();
@@ -52,10 +63,11 @@ internal sealed class RepairCollector
         {
             for (long n = first; n <= last; n++)
             {
-                all._asked++;
-                if (ofSender && _ofSender.Add((stream, n)))
+                bool isFirst = ofSender && _ofSender.Add((stream, n));
+                foreach (var collector in collectors)
                 {
-                    all._ofSender++;
+                    collector._asked++;
+                    collector._ofSender += isFirst ? 1 : 0;
                 }
             }
         }
@@ -65,7 +77,10 @@ internal sealed class RepairCollector
             _ofSender.Remove((stream, number));
             if (_missed.Remove((stream, number), out var missed))
             {
-                all._millis.Add((now() - missed).TotalMilliseconds);
+                foreach (var collector in collectors)
+                {
+                    collector._millis.Add((now() - missed).TotalMilliseconds);
+                }
             }
         }
     }

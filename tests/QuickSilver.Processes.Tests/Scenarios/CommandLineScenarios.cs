@@ -28,7 +28,7 @@ public sealed class CommandLineScenarios
     [InlineData("--of: '5' is less than the sum of --first and --nodes, 6.", "swarm", "--nodes", "4", "--first", "2", "--of", "5")]
     [InlineData("Required argument 'TOPIC' missing", "pub")]
     [InlineData("Unrecognized command or argument '--frob'.", "pub", "t", "--frob")]
-    [InlineData("SCENARIO: Unknown scenario 'x'. Valid scenarios: throughput-vs-nodes, token-rtt-vs-nodes, ", "sim", "run", "x")]
+    [InlineData("SCENARIO: Unknown scenario 'x'. Valid scenarios: throughput-vs-nodes, processor-vs-rate, ", "sim", "run", "x")]
     [InlineData("--nodes: '1' is not a number from 2 to 10000.", "sim", "run", "topics", "--nodes", "1")]
     [InlineData("--faults: 'loss=2' is not loss= and a number from 0 to 0.5.", "sim", "run", "topics", "--faults", "loss=2")]
     [InlineData("--faults: Unknown fault 'x'. Valid faults: none, sleep, loss-bursts, ", "sim", "run", "topics", "--faults", "sleep,x")]

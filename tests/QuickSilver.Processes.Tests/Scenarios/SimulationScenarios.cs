@@ -31,6 +31,13 @@ public sealed class SimulationScenarios
     [InlineData("replication-factor")]
     [InlineData("token-rate")]
     [InlineData("feedback-ranges")]
+    [InlineData("processor-vs-rate")]
+    [InlineData("feedback-vs-nodes")]
+    [InlineData("feedback-over-time")]
+    [InlineData("alarm-delays")]
+    [InlineData("load-vs-rate")]
+    [InlineData("token-distributions")]
+    [InlineData("region-per-topic")]
     public void Each_scenario_reports_what_was_delivered_and_loses_nothing(string scenario)
     {
         var report = Sim(scenario, ["--nodes", "3", "--topics", "2", .. Short]);
@@ -65,7 +72,7 @@ public sealed class SimulationScenarios
         try
         {
             string page = Path.Combine(folder, "curve.html");
-            _ = Sim("throughput-vs-nodes", ["--nodes", "10", "--report", page, .. Short]);
+            _ = Sim("throughput-vs-nodes", ["--nodes", "10", "--variant", "one sender", "--report", page, .. Short]);
             _ = Sim("irregular-overlap", ["--nodes", "30", "--topics", "1500", "--report", Path.Combine(folder, "overlap.html"), .. Short]);
 
             string html = File.ReadAllText(page);
@@ -79,7 +86,8 @@ public sealed class SimulationScenarios
             Assert.StartsWith("scenario,nodes,topics,seed,", csv[0], StringComparison.Ordinal);
             Assert.StartsWith("\"throughput-vs-nodes\",2,1,1,", csv[1], StringComparison.Ordinal);
             Assert.StartsWith("\"throughput-vs-nodes\",10,1,1,", csv[2], StringComparison.Ordinal);
-            Assert.Equal(3, File.ReadAllLines(Path.Combine(folder, "overlap.csv")).Length);
+            // Two points of each of six variants.
+            Assert.Equal(1 + (2 * 6), File.ReadAllLines(Path.Combine(folder, "overlap.csv")).Length);
         }
         finally
         {
@@ -87,9 +95,61 @@ public sealed class SimulationScenarios
         }
     }
 
+    [Fact]
+    public void A_report_of_several_figures_is_json_markdown_and_one_page()
+    {
+        string folder = Directory.CreateTempSubdirectory("qsm-sim").FullName;
+        try
+        {
+            string[] names = ["throughput-vs-nodes", "token-rtt-vs-nodes", "alarm-delays"];
+            var (code, _, errors) = Qsm(["report", .. names, "--most-nodes", "20", "--times", "0.5", "--out", folder]);
+
+            Assert.True(code == 0, errors);
+            var figures = JsonDocument.Parse(File.ReadAllText(Path.Combine(folder, "figures.json"))).RootElement;
+            Assert.Equal(names, figures.EnumerateArray().Select(figure => figure.GetProperty("scenario").GetString()));
+            // 2 and 20 nodes of three variants, and the same runs of the first of them.
+            Assert.Equal([6, 2, 3], figures.EnumerateArray().Select(figure => figure.GetProperty("points").GetArrayLength()));
+            Assert.Equal(
+                figures[0].GetProperty("points")[1].GetProperty("traceHash").GetString(),
+                figures[1].GetProperty("points")[1].GetProperty("traceHash").GetString());
+            Assert.Equal(2, figures[2].GetProperty("points")[0].GetProperty("traces").GetArrayLength());
+            string page = File.ReadAllText(Path.Combine(folder, "figures.html"));
+            string text = File.ReadAllText(Path.Combine(folder, "figures.md"));
+            Assert.All(names, name => Assert.Contains(name, page, StringComparison.Ordinal));
+            Assert.Contains("| two senders | 20 |", text, StringComparison.Ordinal);
+        }
+        finally
+        {
+            Directory.Delete(folder, recursive: true);
+        }
+    }
+
+    [Theory]
+    [InlineData("Name scenarios, or use --all.", "report")]
+    [InlineData("Use either names of scenarios or --all", "report", "topics", "--all")]
+    [InlineData("Unknown scenario 'nothing'", "report", "nothing")]
+    [InlineData("'0' is not a number from 1 to 256", "report", "topics", "--jobs", "0")]
+    [InlineData("topics has no variant 'dense'", "run", "topics", "--variant", "dense")]
+    [InlineData("Unknown weight 'dense'", "run", "topics", "--topic-weight", "dense")]
+    [InlineData("leave no receiver", "run", "topics", "--nodes", "3", "--senders", "3")]
+    public void Wrong_arguments_are_refused_by_name(string error, params string[] arguments)
+    {
+        var (code, _, errors) = Qsm(arguments);
+
+        Assert.Equal(2, code);
+        Assert.Contains(error, errors, StringComparison.Ordinal);
+    }
+
     private static JsonElement Sim(string scenario, string[] arguments)
     {
-        using var process = Process.Start(new ProcessStartInfo(Programs.Qsm, ["sim", "run", scenario, .. arguments])
+        var (code, output, errors) = Qsm(["run", scenario, .. arguments]);
+        Assert.True(code == 0, errors + output);
+        return JsonDocument.Parse(output).RootElement.Clone();
+    }
+
+    private static (int Code, string Output, string Errors) Qsm(string[] arguments)
+    {
+        using var process = Process.Start(new ProcessStartInfo(Programs.Qsm, ["sim", .. arguments])
         {
             RedirectStandardOutput = true,
             RedirectStandardError = true,
@@ -97,7 +157,6 @@ public sealed class SimulationScenarios
         var errors = process.StandardError.ReadToEndAsync();
         string output = process.StandardOutput.ReadToEnd();
         process.WaitForExit();
-        Assert.True(process.ExitCode == 0, errors.Result + output);
-        return JsonDocument.Parse(output).RootElement.Clone();
+        return (process.ExitCode, output, errors.Result);
     }
 }

@@ -76,6 +76,35 @@ public sealed class LoadRunTests
         Assert.Equal((0, 0), (ranges.Missing, ranges.Gaps));
     }
 
+    // 1 % of loss at each receiver by itself, in partitions of five.
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Independent_losses_take_little_more_than_one_request_each_and_hardly_any_of_the_sender(bool waitsForKeepers)
+    {
+        var figures = LoadRun.Measure(Small with
+        {
+            Nodes = 60,
+            Faults = new LoadFaults { Loss = 0.01 },
+            PullsWaitForKeepers = waitsForKeepers,
+        });
+
+        Assert.InRange(figures.Repair.Lost, 1_000, long.MaxValue);
+        Assert.InRange(figures.Repair.RequestsPerLost, 0.5, 1.1);
+        Assert.InRange(figures.SenderRepairs, 0, 0.005 * figures.RepairsSent);
+        Assert.Equal((0, 0), (figures.Gaps, figures.Missing));
+    }
+
+    [Fact]
+    public void A_pull_that_waits_for_the_keepers_gets_the_packet_later()
+    {
+        var plan = Small with { Nodes = 60, Faults = new LoadFaults { Loss = 0.01 } };
+        var at = LoadRun.Measure(plan).Repair;
+        var later = LoadRun.Measure(plan with { PullsWaitForKeepers = true }).Repair;
+
+        Assert.True(at.MedianMillis < later.MedianMillis, $"{at.MedianMillis} and {later.MedianMillis} ms");
+    }
+
     [Fact]
     public void A_rate_is_kept_over_many_topics()
     {
@@ -83,5 +112,99 @@ public sealed class LoadRunTests
 
         Assert.InRange(figures.MessagesPerSecond, 1480, 1520);
         Assert.Equal(0, figures.Missing);
+    }
+
+    [Fact]
+    public void With_one_message_in_each_packet_the_processor_of_the_sender_is_its_limit_and_not_its_card()
+    {
+        var figures = LoadRun.Measure(Small with { OnePerPacket = true });
+
+        Assert.InRange(figures.MessagesPerPacket, 0.98, 1.02);
+        Assert.InRange(figures.SenderBusyShare, 0.97, 1.05);
+        Assert.InRange(figures.SenderCardShare, 0.5, 0.93);
+        Assert.Equal((0, 0), (figures.Gaps, figures.Missing));
+    }
+
+    [Fact]
+    public void A_sender_that_its_processor_limits_is_as_fast_with_more_receivers()
+    {
+        var few = LoadRun.Measure(Small with { Nodes = 2, OnePerPacket = true });
+        var many = LoadRun.Measure(Small with { Nodes = 30, OnePerPacket = true });
+
+        Assert.InRange(many.MessagesPerSecond, 0.97 * few.MessagesPerSecond, double.MaxValue);
+    }
+
+    [Fact]
+    public void Messages_share_packets_unless_each_is_to_have_its_own()
+    {
+        var figures = LoadRun.Measure(Small with { MessageBytes = 500 });
+
+        Assert.InRange(figures.MessagesPerPacket, 2, 3);
+    }
+
+    [Theory]
+    [InlineData("light", 0.95, 1.01)]
+    [InlineData("papers", 0.80, 0.93)]
+    [InlineData("heavyweight", 0.70, 0.85)]
+    public void Throughput_falls_with_topics_that_are_heavy_and_stays_with_light_ones(string name, double least, double most)
+    {
+        // Each stands for as many as make the papers' 8,192 of these.
+        const int Topics = 16;
+        var weight = TopicWeight.All.Single(weight => weight.Name == name);
+        var plan = Small with { OnePerPacket = true, Topics = Topics };
+        var none = LoadRun.Measure(plan with { Weight = weight with { Kind = default } });
+        var all = LoadRun.Measure(plan with { Weight = weight with { Kind = weight.Kind * (8192 / Topics) } });
+
+        Assert.InRange(all.MessagesPerSecond / none.MessagesPerSecond, least, most);
+        Assert.True(all.Collector.SenderShare > none.Collector.SenderShare);
+        Assert.Equal(8192 / Topics * Topics * weight.Kind.Bytes, all.Collector.SenderLiveBytes - none.Collector.SenderLiveBytes, 1e6);
+    }
+
+    [Fact]
+    public void Two_senders_are_told_of_together_and_all_of_both_arrives()
+    {
+        var plan = Small with { Nodes = 6, Rate = 2000 };
+        var one = LoadRun.Measure(plan);
+        var two = LoadRun.Measure(plan with { Senders = 2 });
+
+        Assert.InRange(two.MessagesPerSecond, 0.98 * one.MessagesPerSecond, 1.02 * one.MessagesPerSecond);
+        Assert.InRange(two.SenderBusyShare, 0.3 * one.SenderBusyShare, 0.8 * one.SenderBusyShare);
+        Assert.Equal((0, 0), (two.Gaps, two.Missing));
+    }
+
+    [Fact]
+    public void The_time_to_acknowledge_is_what_a_packet_waits_and_not_less_than_a_round_of_a_ring()
+    {
+        var (figures, traces) = LoadRun.Trace(Small with { Nodes = 12, Rate = 1000 });
+
+        Assert.InRange(traces.Ack.Count, 10, 60);
+        Assert.InRange(traces.Ack.Quantile(0), traces.RingRoundTrips.Quantile(0) / 2, long.MaxValue);
+        // As many packets are pending as are sent in that time.
+        Assert.InRange(figures.AckMillis, 0.5 * figures.PendingAcks, 2 * figures.PendingAcks + 2);
+        Assert.True(traces.TokenIntervals.Count > 10);
+    }
+
+    [Fact]
+    public void Alarms_are_later_at_a_node_that_slept()
+    {
+        var plan = Small with { Duration = TimeSpan.FromSeconds(4), Rate = 1000 };
+        var calm = LoadRun.Trace(plan).Traces;
+        var slept = LoadRun.Trace(plan with { Faults = new LoadFaults { Sleep = true } }).Traces;
+
+        Assert.InRange(slept.ReceiverAlarms.GreatestPerSecond.Most, TimeSpan.FromSeconds(0.1).Ticks, TimeSpan.FromSeconds(0.5).Ticks);
+        Assert.InRange(calm.ReceiverAlarms.GreatestPerSecond.Most, 0, TimeSpan.FromSeconds(0.05).Ticks);
+        Assert.Equal(3 * 4, calm.ReceiverAlarms.GreatestPerSecond.Count);
+    }
+
+    [Fact]
+    public void What_a_perturbed_node_lost_is_told_of_it_alone()
+    {
+        var plan = Small with { Duration = TimeSpan.FromSeconds(2), Rate = 2000 };
+        var figures = LoadRun.Measure(plan with { Faults = new LoadFaults { LossBursts = true } });
+
+        // 10 ms of every second.
+        Assert.InRange(figures.Perturbed.LossShare, 0.005, 0.02);
+        Assert.True(figures.Perturbed.RecoveryMeanMillis > 0);
+        Assert.Equal(0, LoadRun.Measure(plan).Perturbed.LossShare);
     }
 }

@@ -2,6 +2,7 @@ using System.CommandLine;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Experiments;
 using QuickSilver.Tool.Scenarios;
+using QuickSilver.Tool.Scenarios.Catalog;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Commands;
@@ -9,7 +10,7 @@ namespace QuickSilver.Tool.Commands;
 // The papers' experiments, by name, with whole nodes in the simulator: one point, or with a report the whole curve.
 internal static class SimCommand
 {
-    private static readonly Argument<string> ScenarioName = new("SCENARIO") { Description = $"One of {Scenario.Names}." };
+    private static readonly Argument<string> ScenarioName = new("SCENARIO") { Description = $"One of {ScenarioCatalog.Names}." };
 
     private static readonly Option<int?> Nodes = new Option<int?>("--nodes")
     {
@@ -22,6 +23,32 @@ internal static class SimCommand
         Description = "The number of topics that the sender sends to in turn. All other nodes subscribe to all of them.",
         HelpName = "T",
     }.Within(1, 100_000);
+
+    private static readonly Option<int?> Senders = new Option<int?>("--senders")
+    {
+        Description = "The number of senders, fewer than nodes. By default, the scenario's.",
+        HelpName = "N",
+    }.Within(1, 100);
+
+    private static readonly Option<int?> Size = new Option<int?>("--size")
+    {
+        Description = "The size of a message in bytes.",
+        HelpName = "BYTES",
+    }.Within(8, 60_000);
+
+    private static readonly Option<bool> Packed = new("--packed")
+    {
+        Description = "Let messages share packets, as nodes do. By default each has its own, as in the papers.",
+    };
+
+    private static readonly Option<TopicWeight?> Weight = CreateWeight();
+
+    private static readonly Option<string?> VariantName = new("--variant")
+    {
+        Description = "Of the variants that the scenario compares, the one to run, by the beginning of its name. By default, the first; "
+            + "with --report, all.",
+        HelpName = "NAME",
+    };
 
     private static readonly Option<double?> Rate = new Option<double?>("--rate")
     {
@@ -91,56 +118,50 @@ internal static class SimCommand
         ScenarioName.Validators.Add(result =>
         {
             string name = result.Tokens[^1].Value;
-            if (Scenario.Find(name) is null)
+            if (ScenarioCatalog.Find(name) is null)
             {
-                result.AddError($"SCENARIO: Unknown scenario '{name}'. Valid scenarios: {Scenario.Names}.");
+                result.AddError($"SCENARIO: Unknown scenario '{name}'. Valid scenarios: {ScenarioCatalog.Names}.");
             }
         });
         var run = new Command("run", "Run a scenario: one point of its curve, or the whole curve with --report.")
         {
-            ScenarioName, Nodes, Topics, Rate, Replicas, TokenRate, FeedbackRanges, Seed,
+            ScenarioName, Nodes, Senders, Topics, Size, Rate, Replicas, TokenRate, FeedbackRanges, Packed, Weight, VariantName, Seed,
             Seconds, WarmUp, Minutes, Faults, Model, Report, Json,
         };
         Bounds.Exclude(run, Seconds, Minutes);
         run.SetAction(parse => Run(parse));
-        return new Command("sim", "Run the experiments of the papers in the simulator, in virtual time.") { run };
+        return new Command("sim", "Run the experiments of the papers in the simulator, in virtual time.")
+        {
+            run, SimReportCommand.Create(),
+        };
     }
 
     private static int Run(ParseResult parse)
     {
-        var scenario = Scenario.Find(parse.GetValue(ScenarioName)!)!;
-        int? nodes = parse.GetValue(Nodes);
-        int? topics = parse.GetValue(Topics);
-        double? rate = parse.GetValue(Rate);
-        int? replicas = parse.GetValue(Replicas);
-        double? tokenRate = parse.GetValue(TokenRate);
-        int? ranges = parse.GetValue(FeedbackRanges);
-        double seconds = parse.GetValue(Minutes) * 60 ?? parse.GetValue(Seconds);
-        var faults = parse.GetValue(Faults) ?? scenario.Faults;
-        var last = new ScenarioPoint(scenario, nodes ?? scenario.Nodes, topics ?? scenario.Topics, rate ?? scenario.Rate)
+        var scenario = ScenarioCatalog.Find(parse.GetValue(ScenarioName)!)!;
+        var last = new ScenarioPoint(scenario, scenario.Variants[0], PlanOf(parse, scenario.Plan));
+        if (last.Plan.Senders >= last.Plan.Nodes)
         {
-            Replicas = replicas ?? scenario.Replicas,
-            TokenRate = tokenRate ?? scenario.TokenRate,
-            FeedbackRanges = ranges ?? scenario.FeedbackRanges,
-            Seed = parse.GetValue(Seed),
-            Duration = TimeSpan.FromSeconds(seconds),
-            WarmUp = parse.GetValue(WarmUp) is { } warmUp ? TimeSpan.FromSeconds(warmUp) : scenario.WarmUp,
-            Host = parse.GetValue(Model)!,
-            Faults = faults,
-            FaultsText = FaultList.Say(faults),
-        };
-        double? most = scenario.Axis switch
+            Terminal.Error($"--senders: {last.Plan.Senders} of {last.Plan.Nodes} nodes leave no receiver. Use fewer senders.");
+            return ExitCode.Usage;
+        }
+
+        var variants = scenario.Variants;
+        if (parse.GetValue(VariantName) is { } name)
         {
-            Axis.Topics => topics,
-            Axis.Rate => rate,
-            Axis.Replicas => replicas,
-            Axis.TokenRate => tokenRate,
-            Axis.FeedbackRanges => ranges,
-            _ => nodes,
-        };
+            variants = [.. variants.Where(variant => variant.Name.StartsWith(name, StringComparison.Ordinal)).Take(1)];
+            if (variants.Count == 0 || name.Length == 0)
+            {
+                string valid = string.Join(", ", scenario.Variants.Select(variant => $"'{variant.Name}'"));
+                Terminal.Error($"--variant: {scenario.Name} has no variant '{name}'. It has {valid}.");
+                return ExitCode.Usage;
+            }
+        }
+
+        last = last with { Variant = variants[0] };
         try
         {
-            var report = parse.GetValue(Report) is { } file ? RunCurve(last, most, file) : last.Run();
+            var report = parse.GetValue(Report) is { } file ? RunCurve(last, variants, MostOf(parse, scenario), file) : last.Run();
             report.Print(parse.GetValue(Json));
             return report.Missing > 0 ? ExitCode.Failed : ExitCode.Ok;
         }
@@ -151,25 +172,66 @@ internal static class SimCommand
         }
     }
 
-    private static ScenarioReport RunCurve(ScenarioPoint last, double? most, FileInfo file)
+    private static LoadPlan PlanOf(ParseResult parse, LoadPlan plan) => plan with
     {
-        var at = last.Scenario.Points.Where(x => x < (most ?? double.MaxValue)).ToList();
-        if (most is { } end)
-        {
-            at.Add(end);
-        }
+        Nodes = parse.GetValue(Nodes) ?? plan.Nodes,
+        Senders = parse.GetValue(Senders) ?? plan.Senders,
+        Topics = parse.GetValue(Topics) ?? plan.Topics,
+        MessageBytes = parse.GetValue(Size) ?? plan.MessageBytes,
+        OnePerPacket = plan.OnePerPacket && !parse.GetValue(Packed),
+        Weight = parse.GetValue(Weight) ?? plan.Weight,
+        Rate = parse.GetValue(Rate) ?? plan.Rate,
+        Replicas = parse.GetValue(Replicas) ?? plan.Replicas,
+        TokenRate = parse.GetValue(TokenRate) ?? plan.TokenRate,
+        FeedbackRanges = parse.GetValue(FeedbackRanges) ?? plan.FeedbackRanges,
+        Seed = parse.GetValue(Seed),
+        Duration = TimeSpan.FromSeconds(parse.GetValue(Minutes) * 60 ?? parse.GetValue(Seconds)),
+        WarmUp = parse.GetValue(WarmUp) is { } warmUp ? TimeSpan.FromSeconds(warmUp) : plan.WarmUp,
+        Host = parse.GetValue(Model)!,
+        Faults = parse.GetValue(Faults) ?? plan.Faults,
+    };
 
-        var points = new List<ScenarioReport>();
-        foreach (double x in at)
-        {
-            points.Add(last.MovedTo(x).Run());
-            Terminal.Note($"{last.Scenario.Name}: {points.Count} of {at.Count} points");
-        }
+    // The value of the option of the scenario's axis, if it is given.
+    private static double? MostOf(ParseResult parse, Scenario scenario) => scenario.Axis.Option switch
+    {
+        "--topics" => parse.GetValue(Topics),
+        "--rate" => parse.GetValue(Rate),
+        "--replicas" => parse.GetValue(Replicas),
+        "--token-rate" => parse.GetValue(TokenRate),
+        "--feedback-ranges" => parse.GetValue(FeedbackRanges),
+        _ => parse.GetValue(Nodes),
+    };
 
-        File.WriteAllText(file.FullName, CurvePage.Html(last.Scenario, at, points));
-        File.WriteAllText(Path.ChangeExtension(file.FullName, ".csv"), CurvePage.Csv(points));
-        return points[^1];
+    private static ScenarioReport RunCurve(ScenarioPoint last, IReadOnlyList<Variant> variants, double? most, FileInfo file)
+    {
+        ScenarioPoint[] points = [.. ScenarioSweep.PointsOf(last, most, variants)];
+        int done = 0;
+        var reports = new ScenarioSweep(jobs: 1).Run(
+            points, _ => Terminal.Note($"{last.Scenario.Name}: {++done} of {points.Length} points"));
+        double[] at = [.. points.Select(point => point.At)];
+        File.WriteAllText(file.FullName, CurvePage.Html(last.Scenario, at, reports));
+        File.WriteAllText(Path.ChangeExtension(file.FullName, ".csv"), CurvePage.Csv(reports));
+        return reports[^1];
     }
+
+    private static Option<TopicWeight?> CreateWeight() => new("--topic-weight")
+    {
+        Description = "What a topic weighs for the modelled collector: "
+            + string.Join("; ", TopicWeight.All.Select(weight => $"{weight.Name}, {weight.Description}")) + ".",
+        HelpName = "NAME",
+        CustomParser = result =>
+        {
+            string name = result.Tokens[^1].Value;
+            if (TopicWeight.All.FirstOrDefault(weight => weight.Name == name) is { } found)
+            {
+                return found;
+            }
+
+            result.AddError(
+                $"--topic-weight: Unknown weight '{name}'. Valid: {string.Join(", ", TopicWeight.All.Select(weight => weight.Name))}.");
+            return null;
+        },
+    };
 
     private static Option<HostModel> CreateModel() => new("--model")
     {

@@ -7,73 +7,31 @@ using QuickSilver.Simulation.Experiments;
 namespace QuickSilver.Tool.Scenarios;
 
 // One point of a scenario's curve, and how to run it.
-internal sealed record ScenarioPoint(Scenario Scenario, int Nodes, int Topics, double? Rate)
+internal sealed record ScenarioPoint(Scenario Scenario, Variant Variant, LoadPlan Plan)
 {
     private const double ZipfAlpha = 1.5;
     private const double ShareOfTopics = 0.1;
 
-    public required ulong Seed { get; init; }
+    public double At => Scenario.Axis.Of(Plan);
 
-    public required TimeSpan Duration { get; init; }
+    // A variant has the last word, so that what it varies by the number of nodes follows the axis.
+    private LoadPlan Applied => Variant.Apply(Plan);
 
-    public required TimeSpan WarmUp { get; init; }
+    public ScenarioPoint MovedTo(double at) => this with { Plan = Scenario.Axis.Move(Plan, at) };
 
-    public required HostModel Host { get; init; }
+    public ScenarioReport Run() => Run(LoadRun.Trace);
 
-    public required LoadFaults Faults { get; init; }
-
-    public required string FaultsText { get; init; }
-
-    public int? Replicas { get; init; }
-
-    public int FeedbackRanges { get; init; } = 1;
-
-    /// <summary>Null: as they go by themselves.</summary>
-    public double? TokenRate { get; init; }
-
-    public double At => Scenario.Axis switch
-    {
-        Axis.Topics => Topics,
-        Axis.Rate => Rate ?? 0,
-        Axis.Replicas => Replicas ?? 0,
-        Axis.TokenRate => TokenRate ?? 0,
-        Axis.FeedbackRanges => FeedbackRanges,
-        _ => Nodes,
-    };
-
-    public ScenarioPoint MovedTo(double at) => Scenario.Axis switch
-    {
-        Axis.Topics => this with { Topics = (int)at },
-        Axis.Rate => this with { Rate = at },
-        Axis.Replicas => this with { Replicas = (int)at },
-        Axis.FeedbackRanges => this with { FeedbackRanges = (int)at },
-        Axis.TokenRate => this with { TokenRate = at > 0 ? at : null },
-        _ => this with { Nodes = (int)at },
-    };
-
-    public ScenarioReport Run()
+    /// <param name="measure">Gives a run's outcome, perhaps one that is known already.</param>
+    public ScenarioReport Run(Func<LoadPlan, LoadOutcome> measure)
     {
         long begun = Stopwatch.GetTimestamp();
-        var report = Scenario.IsAssignment ? Assign() : Load();
+        var report = Scenario.IsAssignment ? Assign() : Load(measure);
         return report with { WallSeconds = Math.Round(Stopwatch.GetElapsedTime(begun).TotalSeconds, 3) };
     }
 
-    private ScenarioReport Load()
+    private ScenarioReport Load(Func<LoadPlan, LoadOutcome> measure)
     {
-        var figures = LoadRun.Measure(new LoadPlan
-        {
-            Nodes = Nodes,
-            Topics = Topics,
-            Seed = Seed,
-            Duration = Duration,
-            Rate = Rate,
-            Replicas = Replicas,
-            TokenRate = TokenRate,
-            FeedbackRanges = FeedbackRanges,
-            WarmUp = WarmUp,
-            Host = Host,
-            Faults = Faults,
-        });
+        var (figures, traces) = measure(Applied);
         return Empty() with
         {
             MessagesPerSecond = Math.Round(figures.MessagesPerSecond, 1),
@@ -89,6 +47,23 @@ internal sealed record ScenarioPoint(Scenario Scenario, int Nodes, int Topics, d
             ReceiverKeptBytes = Math.Round(figures.ReceiverKeptBytes),
             LatencyMeanMillis = Math.Round(figures.LatencyMeanMillis, 3),
             LatencyMostMillis = Math.Round(figures.LatencyMostMillis, 3),
+            LatencyMedianMillis = Millis(traces.Latency.Quantile(0.5)),
+            LatencyP99Millis = Millis(traces.Latency.Quantile(0.99)),
+            MessagesPerPacket = Math.Round(figures.MessagesPerPacket, 3),
+            AckMillis = traces.Ack.Count == 0 ? null : Math.Round(figures.AckMillis, 3),
+            RingRoundTripMillis = Math.Round(traces.RingRoundTrips.Mean / TimeSpan.TicksPerMillisecond, 3),
+            SenderCardShare = Math.Round(figures.SenderCardShare, 3),
+            SenderLiveBytes = Math.Round(figures.Collector.SenderLiveBytes),
+            ReceiverLiveBytes = Math.Round(figures.Collector.ReceiverLiveBytes),
+            SenderCollectorShare = Math.Round(figures.Collector.SenderShare, 4),
+            ReceiverCollectorShare = Math.Round(figures.Collector.ReceiverShare, 4),
+            SenderAlarmDelayMillis = Math.Round(traces.SenderAlarms.MeanMillis, 4),
+            ReceiverAlarmDelayMillis = Math.Round(traces.ReceiverAlarms.MeanMillis, 4),
+            PerturbedLossShare = Math.Round(figures.Perturbed.LossShare, 5),
+            PerturbedKeptBytes = Math.Round(figures.Perturbed.KeptBytes),
+            PerturbedRecoveryMillis = Math.Round(figures.Perturbed.RecoveryMeanMillis, 3),
+            RecoveryMeanMillis = Math.Round(figures.Repair.MeanMillis, 3),
+            Traces = Scenario.Traces.Count == 0 ? null : [.. Scenario.Traces.Select(trace => TraceOf(trace, traces))],
             SenderBusyShare = Math.Round(figures.SenderBusyShare, 3),
             ReceiverBusyShare = Math.Round(figures.ReceiverBusyShare, 3),
             RepairsSent = figures.RepairsSent,
@@ -107,31 +82,46 @@ internal sealed record ScenarioPoint(Scenario Scenario, int Nodes, int Topics, d
     // Nothing is sent and no time passes: the hash is over what was found.
     private ScenarioReport Assign()
     {
-        var interests = ZipfInterests.Draw(Nodes, Topics, distinct: false, ZipfAlpha, ShareOfTopics, Seed);
-        var experiment = new IrregularOverlap(interests, Seed);
-        experiment.Subscribe(0, Nodes);
+        var interests = ZipfInterests.Draw(Plan.Nodes, Plan.Topics, Variant.Distinct, ZipfAlpha, ShareOfTopics, Plan.Seed);
+        var experiment = new IrregularOverlap(interests, Plan.Seed, Variant.Sets);
+        experiment.Subscribe(0, Plan.Nodes);
         var figures = experiment.Measure();
         return Empty() with
         {
+            TopicsPerNode = Math.Round(figures.TopicsPerNode, 1),
             RegionsPerNode = Math.Round(figures.RegionsPerNode, 3),
             RegionsPerTopic = Math.Round(figures.RegionsPerTopic, 3),
             ShareOfTwoBusiest = Math.Round(figures.ShareOfTwoBusiest, 4),
+            SendsPerMessage = Math.Round(figures.SendsPerMessage, 2),
             TraceHash = Convert.ToHexStringLower(SHA256.HashData(Encoding.UTF8.GetBytes(figures.ToString()))[..8]),
         };
     }
 
-    private ScenarioReport Empty() => new()
+    private static double Millis(long ticks) => Math.Round((double)ticks / TimeSpan.TicksPerMillisecond, 3);
+
+    private static ReportedTrace TraceOf(Trace trace, LoadTraces traces)
     {
-        Scenario = Scenario.Name,
-        Nodes = Nodes,
-        Topics = Topics,
-        Seed = Seed,
-        Rate = Rate,
-        Replicas = Replicas,
-        TokenRate = TokenRate,
-        FeedbackRanges = FeedbackRanges == 1 ? null : FeedbackRanges,
-        Faults = FaultsText,
-        Model = Host.ToString(),
-        TraceHash = "",
-    };
+        var points = trace.Of(traces);
+        return new ReportedTrace(trace.Label, [.. points.Select(point => point.At)], [.. points.Select(point => point.Value)]);
+    }
+
+    private ScenarioReport Empty()
+    {
+        var plan = Applied;
+        return new ScenarioReport
+        {
+            Scenario = Scenario.Name,
+            Nodes = plan.Nodes,
+            Topics = plan.Topics,
+            Seed = plan.Seed,
+            Variant = Variant.Name.Length == 0 ? null : Variant.Name,
+            Rate = plan.Rate,
+            Replicas = plan.Replicas,
+            TokenRate = plan.TokenRate,
+            FeedbackRanges = plan.FeedbackRanges == 1 ? null : plan.FeedbackRanges,
+            Faults = FaultList.Say(plan.Faults),
+            Model = plan.Host.ToString(),
+            TraceHash = "",
+        };
+    }
 }

@@ -15,6 +15,9 @@ internal sealed record ScenarioReport
 
     public required ulong Seed { get; init; }
 
+    /// <summary>Which of the curves that the figure compares.</summary>
+    public string? Variant { get; init; }
+
     /// <summary>Messages a second that were to be sent; without it as many as the protocol lets the sender.</summary>
     public double? Rate { get; init; }
 
@@ -89,6 +92,56 @@ internal sealed record ScenarioReport
     /// <summary>Of the packets that were lost, what had to be asked of the sender.</summary>
     public double AskedOfSender { get; init; }
 
+    /// <summary>Messages that each packet carried, when it was sent for the first time.</summary>
+    public double MessagesPerPacket { get; init; }
+
+    /// <summary>From when a packet was sent until its sender knew that all hold it; null if it never did while it was measured.</summary>
+    public double? AckMillis { get; init; }
+
+    /// <summary>A whole round of one ring, the mean over all rings of all levels.</summary>
+    public double RingRoundTripMillis { get; init; }
+
+    public double LatencyMedianMillis { get; init; }
+
+    public double LatencyP99Millis { get; init; }
+
+    /// <summary>Of what the sender's card can send, what its data took.</summary>
+    public double SenderCardShare { get; init; }
+
+    /// <summary>What the modelled collector traces.</summary>
+    public double SenderLiveBytes { get; init; }
+
+    public double ReceiverLiveBytes { get; init; }
+
+    /// <summary>Of the time, what the modelled collector took.</summary>
+    public double SenderCollectorShare { get; init; }
+
+    public double ReceiverCollectorShare { get; init; }
+
+    /// <summary>How late alarms fire, the mean.</summary>
+    public double SenderAlarmDelayMillis { get; init; }
+
+    public double ReceiverAlarmDelayMillis { get; init; }
+
+    /// <summary>Of all packets, what the last receiver found missing.</summary>
+    public double PerturbedLossShare { get; init; }
+
+    public double PerturbedKeptBytes { get; init; }
+
+    /// <summary>From the discovery of a gap to the packet, the mean, at the last receiver.</summary>
+    public double PerturbedRecoveryMillis { get; init; }
+
+    /// <summary>The same at all.</summary>
+    public double RecoveryMeanMillis { get; init; }
+
+    public double? TopicsPerNode { get; init; }
+
+    /// <summary>Where topics are as busy as they are popular.</summary>
+    public double? SendsPerMessage { get; init; }
+
+    /// <summary>The curves that the run gave by itself.</summary>
+    public IReadOnlyList<ReportedTrace>? Traces { get; init; }
+
     public double? RegionsPerNode { get; init; }
 
     public double? RegionsPerTopic { get; init; }
@@ -111,7 +164,9 @@ internal sealed record ScenarioReport
         }
         else
         {
-            Terminal.Table(Fields().EnumerateObject().Select(field => (field.Name, field.Value.ToString())));
+            Terminal.Table(Fields().EnumerateObject()
+                .Where(field => field.Value.ValueKind != JsonValueKind.Array)
+                .Select(field => (field.Name, field.Value.ToString())));
         }
     }
 
@@ -119,7 +174,8 @@ internal sealed record ScenarioReport
     public (string Names, string Values) Csv()
     {
         // Fields that have no value stay, so that all lines of a table have the same.
-        var fields = JsonSerializer.SerializeToElement(this, ScenarioCsv.Default.ScenarioReport).EnumerateObject().ToList();
+        var fields = JsonSerializer.SerializeToElement(this, ScenarioCsv.Default.ScenarioReport).EnumerateObject()
+            .Where(field => field.Name != "traces").ToList();
         return (
             string.Join(',', fields.Select(field => field.Name)),
             string.Join(',', fields.Select(field => field.Value.ValueKind switch
@@ -133,9 +189,13 @@ internal sealed record ScenarioReport
     private JsonElement Fields() => JsonSerializer.SerializeToElement(this, ScenarioJson.Default.ScenarioReport);
 }
 
+// Values over what the figure's trace is drawn over.
+internal sealed record ReportedTrace(string Label, IReadOnlyList<double> At, IReadOnlyList<double> Values);
+
 [JsonSourceGenerationOptions(
     PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
 [JsonSerializable(typeof(ScenarioReport))]
+[JsonSerializable(typeof(FigureReport[]))]
 internal sealed partial class ScenarioJson : JsonSerializerContext;
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase)]

@@ -1,0 +1,43 @@
+using QuickSilver.Membership.Regions;
+using QuickSilver.Simulation.Experiments;
+
+namespace QuickSilver.Tool.Scenarios.Catalog;
+
+// Irregular overlap: section 3 of the paper. Nodes are assigned to regions, and nothing is sent.
+internal static class OverlapScenarios
+{
+    public static IReadOnlyList<Scenario> All { get; } =
+    [
+        new()
+        {
+            Name = "irregular-overlap",
+            Figures = "Q5, Q6",
+            Description = "Regions of nodes whose interests are all their own (Zipf 1.5, a tenth of the topics), over the number of "
+                + "topics. \"Some 10% of the groups\" has two readings: as many draws as a tenth, or so many different topics. Topics are "
+                + "divided into sets by our rule, by the papers' greedy one, or not at all: each has a region of its own.",
+            PaperSays = "Section 3, figures 5 and 6 (250 to 2,000 nodes, 1,000 to 10,000 groups): \"an average node belongs to "
+                + "between 4 and 14 regions\", and 95% of its packets come through 2 of these.",
+            Axis = Axis.Topics,
+            Points = [1000, 2500, 5000, 10_000],
+            Plan = new LoadPlan { Nodes = 250, Topics = 1000 },
+            IsAssignment = true,
+            Variants =
+            [
+                new("drawn, our rule", plan => plan),
+                new("distinct, our rule", plan => plan) { Distinct = true },
+                new("drawn, the papers' greedy rule", plan => plan) { Sets = TopicSetRules.PapersGreedy },
+                new("distinct, the papers' greedy rule", plan => plan) { Distinct = true, Sets = TopicSetRules.PapersGreedy },
+                new("drawn, a region for each topic", plan => plan) { Sets = TopicSetRules.RegionPerTopic },
+                new("distinct, a region for each topic", plan => plan) { Distinct = true, Sets = TopicSetRules.RegionPerTopic },
+            ],
+            Curves =
+            [
+                new("regions of a node", point => point.RegionsPerNode),
+                new("share of a node's traffic in two regions", point => point.ShareOfTwoBusiest),
+                new("regions of a topic", point => point.RegionsPerTopic),
+                new("sends of a message", point => point.SendsPerMessage),
+                new("topics of a node", point => point.TopicsPerNode),
+            ],
+        },
+    ];
+}

@@ -1,0 +1,16 @@
+using QuickSilver.Membership.Regions;
+using QuickSilver.Simulation.Experiments;
+
+namespace QuickSilver.Tool.Scenarios;
+
+// One of the curves that a figure compares: what of the plan it changes.
+internal sealed record Variant(string Name, Func<LoadPlan, LoadPlan> Apply)
+{
+    public static Variant Only { get; } = new("", plan => plan);
+
+    /// <summary>Of an assignment of nodes to regions: whether a node has a full tenth of the topics, or as many draws.</summary>
+    public bool Distinct { get; init; }
+
+    /// <summary>Of an assignment: how topics are divided into sets; null: as the service does.</summary>
+    public TopicSetRules? Sets { get; init; }
+}
