@@ -88,6 +88,28 @@ public sealed class PerfScenarios
         Assert.True(Number(sender, "allocatedBytes") / MessageCount < SmallestObjectBytes / 4, sender.ToString());
     }
 
+    [SkippableFact]
+    public void Several_senders_are_counted_each_while_all_of_them_send()
+    {
+        const int Senders = 3;
+        using var cluster = new QsmCluster(Senders + 1);
+
+        var receiving = cluster.Join(Senders + 1, ["perf", "receive", "shared", "--senders", $"{Senders}", "--json"]);
+        var sending = Enumerable.Range(1, Senders)
+            .Select(node => cluster.Join(node, ["perf", "send", "shared", "--json", "--receivers", "1", .. Seconds]))
+            .ToList();
+        sending.ForEach(sender => sender.ExpectExit(0));
+        receiving.ExpectExit(0);
+
+        var report = Parse(receiving);
+        Assert.Equal((0, 0), (Number(report, "gaps"), Number(report, "duplicates")));
+        double[] rates = [.. report.GetProperty("senderMessagesPerSecond").EnumerateArray().Select(rate => rate.GetDouble())];
+        Assert.Equal(Senders, rates.Length);
+        Assert.All(rates, rate => Assert.True(rate > 0, report.ToString()));
+        Assert.InRange(Number(report, "fairnessIndex"), 1.0 / Senders, 1);
+        Assert.InRange(rates.Sum() / Number(report, "messagesPerSecond"), 0.99, 1.01);
+    }
+
     private static (JsonElement Sender, List<JsonElement> Receivers) Measure(
         QsmCluster cluster, int[] receivers, string topic, string size, string bytes, params string[] more) =>
         Measure(cluster, Seconds, [.. receivers.Select(node => (node, more))], topic, [size, bytes, .. more]);

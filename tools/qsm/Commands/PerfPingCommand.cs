@@ -36,6 +36,7 @@ internal static class PerfPingCommand
         byte[] payload = new byte[plan.Size];
         await WarmUpAsync(ping, replies, payload, session.Interrupted);
 
+        var before = node.GetCounters();
         var start = ProcessUsage.Now();
         long sent = await SendAsync(ping, replies, payload, plan, session.Interrupted);
         replies.Await(sent, ReplyLimit);
@@ -51,7 +52,7 @@ internal static class PerfPingCommand
         report.WithPayload(replies.Count, replies.Count * plan.Size)
             .WithRate(replies.Count, seconds)
             .WithUsage(start, end)
-            .WithCounters(node.GetCounters(), node.Status)
+            .WithCounters(before, node.GetCounters(), node.Status)
             .Print(json);
         if (session.Interrupted.IsCancellationRequested)
         {

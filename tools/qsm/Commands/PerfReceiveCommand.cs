@@ -17,6 +17,13 @@ internal static class PerfReceiveCommand
         var topic = PerfCommand.Topic();
         var topics = PerfCommand.Topics();
         var count = new Option<long?>("--count") { Description = "Stop after N messages.", HelpName = "N" }.Within(1, long.MaxValue);
+        var senders = new Option<int>("--senders")
+        {
+            Description = "The number of perf send commands that send to the topic at the same time. With several, the time in which all "
+                + "of them send is measured, and the report contains each one's rate and Jain's index of fairness.",
+            HelpName = "N",
+            DefaultValueFactory = _ => 1,
+        }.Within(1, 1000);
         var idle = new Option<double>("--idle-seconds")
         {
             Description = "Fail if nothing arrives for this time after the first message.",
@@ -33,12 +40,14 @@ internal static class PerfReceiveCommand
         var command = form.AddTo(common.AddTo(new Command(
             "receive", "Receive from perf send. Start it first. Writes 'ready' to standard error.")
         {
-            topic, topics, count, idle, reader, json,
+            topic, topics, senders, count, idle, reader, json,
         }));
         Bounds.Exclude(command, reader, topics);
+        Bounds.Exclude(command, senders, topics);
+        Bounds.Exclude(command, senders, count);
         command.SetAction(parse =>
         {
-            var plan = new Plan(parse.GetValue(topic)!, parse.GetValue(topics), parse.GetValue(count),
+            var plan = new Plan(parse.GetValue(topic)!, parse.GetValue(topics), parse.GetValue(senders), parse.GetValue(count),
                 TimeSpan.FromSeconds(parse.GetValue(idle)), parse.GetValue(reader), parse.GetValue(json));
             return Session.RunAsync(parse, common, session => form.Read(parse) switch
             {
@@ -53,7 +62,7 @@ internal static class PerfReceiveCommand
     private static async Task<int> RunAsync<T, TPayload>(Session session, Plan plan)
         where TPayload : struct, IPerfPayload<T>
     {
-        var receiver = new Receiver<T, TPayload>(plan.Topics, plan.Count);
+        var receiver = new Receiver<T, TPayload>(plan.Topics, plan.Senders, plan.Count);
         await using var node = await session.StartNodeAsync();
         await using var topics = await PerfTopics.OpenAsync(
             plan.Topic, plan.Topics, name => session.OpenSubscriberAsync<T>(node, name));
@@ -61,6 +70,7 @@ internal static class PerfReceiveCommand
         await using var barrier = await session.OpenSubscriberAsync(node, PerfTopics.Barrier(plan.Topic));
         Terminal.Note("ready");
         receiver.First.Wait(session.Interrupted);
+        var before = node.GetCounters();
         var start = ProcessUsage.Now();
         var steady = new Steady(start);
         bool done = AwaitEnd(receiver, plan.Idle, steady, session.Interrupted);
@@ -84,8 +94,9 @@ internal static class PerfReceiveCommand
         };
         report.WithPayload(counters.Delivered, counters.DeliveredBytes)
             .WithRate(receiver.Delivered, receiver.Seconds)
+            .WithSenders(receiver.BySender)
             .WithUsage(start, end)
-            .WithCounters(counters, node.Status)
+            .WithCounters(before, counters, node.Status)
             .Print(plan.Json);
         return Judge(session, receiver, done, plan.Idle);
     }
@@ -156,5 +167,5 @@ internal static class PerfReceiveCommand
         return done && receiver.Gaps == 0 && receiver.Duplicates == 0 ? ExitCode.Ok : ExitCode.Failed;
     }
 
-    private sealed record Plan(string Topic, int Topics, long? Count, TimeSpan Idle, bool Reads, bool Json);
+    private sealed record Plan(string Topic, int Topics, int Senders, long? Count, TimeSpan Idle, bool Reads, bool Json);
 }

@@ -84,6 +84,7 @@ internal static class PerfSendCommand
         await sender.SendAsync(new SendLength(plan.WarmUp, null), null, session.Interrupted);
         await sender.MarkBeginAsync();
         long before = sender.Sent;
+        var countersBefore = node.GetCounters();
         var start = ProcessUsage.Now();
         var steady = new Steady(start);
         await sender.SendAsync(plan.Length, steady, session.Interrupted);
@@ -107,7 +108,7 @@ internal static class PerfSendCommand
         report.WithPayload(counters.Published, counters.PublishedBytes)
             .WithRate(sent, seconds)
             .WithUsage(start, end)
-            .WithCounters(counters, node.Status)
+            .WithCounters(countersBefore, counters, node.Status)
             .Print(plan.Json);
         if (session.Interrupted.IsCancellationRequested)
         {

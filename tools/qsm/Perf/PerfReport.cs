@@ -32,6 +32,12 @@ internal sealed record PerfReport
 
     public double? MessagesPerSecond { get; init; }
 
+    /// <summary>Receiver of several senders: what came of each while all of them sent.</summary>
+    public double[]? SenderMessagesPerSecond { get; init; }
+
+    /// <summary>Jain's index of these rates: 1 if all are equal, and 1/N if one sender has all.</summary>
+    public double? FairnessIndex { get; init; }
+
     /// <summary>The mean of the encoded payloads, the warm-up's and the markers' included.</summary>
     public double? PayloadBytes { get; init; }
 
@@ -90,10 +96,23 @@ internal sealed record PerfReport
         MegabitsPerSecond = seconds > 0 ? Math.Round(messages * (PayloadBytes ?? 0) * 8 / 1e6 / seconds, 2) : 0,
     };
 
-    public PerfReport WithCounters(NodeCounters counters, NodeStatus status) => this with
+    /// <summary>After <see cref="WithRate"/>; has no effect for one sender.</summary>
+    public PerfReport WithSenders(long[] messages)
     {
-        KernelDrops = counters.KernelDrops,
-        Repairs = counters.Repairs,
+        double sum = messages.Sum(count => (double)count);
+        double squares = messages.Sum(count => (double)count * count);
+        return messages.Length == 0 || Seconds == 0 ? this : this with
+        {
+            SenderMessagesPerSecond = [.. messages.Select(count => Math.Round(count / Seconds, 1))],
+            FairnessIndex = squares == 0 ? null : Math.Round(sum * sum / (messages.Length * squares), 4),
+        };
+    }
+
+    /// <summary>What was counted from the end of the warm-up on.</summary>
+    public PerfReport WithCounters(NodeCounters from, NodeCounters to, NodeStatus status) => this with
+    {
+        KernelDrops = to.KernelDrops - from.KernelDrops,
+        Repairs = to.Repairs - from.Repairs,
         DatagramPath = status.DatagramPath,
     };
 

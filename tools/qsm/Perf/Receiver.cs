@@ -5,10 +5,14 @@ namespace QuickSilver.Tool.Perf;
 
 // The receiving side of a measurement. Take runs for every message, on the core thread or in the one reader's task, and
 // allocates nothing; all else is read by the command's thread, exactly only after Done.
-internal sealed class Receiver<T, TPayload>(int topicCount, long? limit)
+//
+// With several senders, what counts is the time in which all of them send: from the last one's begin to the first one's end.
+internal sealed class Receiver<T, TPayload>(int topicCount, int senders, long? limit)
     where TPayload : struct, IPerfPayload<T>
 {
     private int _openTopics = topicCount;
+    private int _begunSenders;
+    private Dictionary<NodeId, long> _lastAtBegin = [];
     private long _delivered;
     private long _firstTicks;
     private long _lastTicks;
@@ -26,6 +30,9 @@ internal sealed class Receiver<T, TPayload>(int topicCount, long? limit)
     public long Duplicates { get; private set; }
 
     public long Malformed { get; private set; }
+
+    /// <summary>With several senders: how many messages of each came while all of them sent.</summary>
+    public long[] BySender { get; private set; } = [];
 
     public double Seconds => Stopwatch.GetElapsedTime(_firstTicks, _lastTicks).TotalSeconds;
 
@@ -80,6 +87,10 @@ internal sealed class Receiver<T, TPayload>(int topicCount, long? limit)
                 Count(sentAtTicks);
             }
         }
+        else if (senders > 1)
+        {
+            EndOne(topic, endedBefore);
+        }
         else if (!endedBefore && --_openTopics == 0)
         {
             _lastTicks = Stopwatch.GetTimestamp();
@@ -88,8 +99,34 @@ internal sealed class Receiver<T, TPayload>(int topicCount, long? limit)
         }
     }
 
+    private void EndOne(ReceivedTopic topic, bool endedBefore)
+    {
+        if (!endedBefore)
+        {
+            _lastTicks = Stopwatch.GetTimestamp();
+            topic.IsMeasured = false;
+            BySender = [.. topic.Check.Last().Select(last => last.Value - _lastAtBegin.GetValueOrDefault(last.Key))];
+        }
+
+        if (topic.Check.EndedSenders == senders)
+        {
+            First.Set();
+            Done.Set();
+        }
+    }
+
     private void Begin(ReceivedTopic topic)
     {
+        if (++_begunSenders < senders || topic.Check.Ended)
+        {
+            return;
+        }
+
+        if (senders > 1)
+        {
+            _lastAtBegin = topic.Check.Last();
+        }
+
         topic.IsMeasured = true;
         if (!First.IsSet)
         {

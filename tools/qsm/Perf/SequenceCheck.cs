@@ -8,7 +8,9 @@ namespace QuickSilver.Tool.Perf;
 internal struct SequenceCheck
 {
     private SenderRun _first;
-    private Dictionary<NodeId, SenderRun>? _others;
+    private Dictionary<NodeId, OtherRun>? _others;
+    // Messages of one sender mostly come together.
+    private OtherRun? _lastOther;
 
     public SequenceCheck()
     {
@@ -16,7 +18,10 @@ internal struct SequenceCheck
     }
 
     /// <summary>Whether a sender has said that it has ended.</summary>
-    public bool Ended { get; private set; }
+    public readonly bool Ended => EndedSenders > 0;
+
+    /// <summary>How many senders have said that they have ended.</summary>
+    public int EndedSenders { get; private set; }
 
     /// <summary>Takes a message or end marker; returns how many before it are missing, and whether it is one too many.</summary>
     public (long Missing, bool Duplicate) Take(NodeId sender, long sequence)
@@ -29,17 +34,31 @@ internal struct SequenceCheck
         return _first.Sender == sender ? Take(ref _first, sequence) : TakeOther(sender, sequence);
     }
 
-    private (long Missing, bool Duplicate) TakeOther(NodeId sender, long sequence)
+    /// <summary>The number of the last message of each sender.</summary>
+    public readonly Dictionary<NodeId, long> Last()
     {
-        _others ??= [];
-        if (!_others.TryGetValue(sender, out var run))
+        var last = new Dictionary<NodeId, long> { [_first.Sender] = _first.Next - 1 };
+        foreach (var (sender, other) in _others ?? [])
         {
-            run = new SenderRun { Sender = sender, Next = 1 };
+            last.Add(sender, other.Run.Next - 1);
         }
 
-        var outcome = Take(ref run, sequence);
-        _others[sender] = run;
-        return outcome;
+        return last;
+    }
+
+    private (long Missing, bool Duplicate) TakeOther(NodeId sender, long sequence)
+    {
+        if (_lastOther?.Run.Sender != sender)
+        {
+            _others ??= [];
+            if (!_others.TryGetValue(sender, out _lastOther))
+            {
+                _lastOther = new OtherRun { Run = new SenderRun { Sender = sender, Next = 1 } };
+                _others.Add(sender, _lastOther);
+            }
+        }
+
+        return Take(ref _lastOther.Run, sequence);
     }
 
     private (long Missing, bool Duplicate) Take(ref SenderRun run, long sequence)
@@ -47,7 +66,8 @@ internal struct SequenceCheck
         if (PerfMessage.IsEnd(sequence))
         {
             bool again = run.Ended;
-            run.Ended = Ended = true;
+            run.Ended = true;
+            EndedSenders += again ? 0 : 1;
             long unseen = Math.Max(0, PerfMessage.LastSequence(sequence) - (run.Next - 1));
             run.Next += unseen;
             return (unseen, again);
@@ -68,5 +88,10 @@ internal struct SequenceCheck
         public NodeId Sender;
         public long Next;
         public bool Ended;
+    }
+    private sealed class OtherRun
+    {
+        // A field, so that it is changed in place.
+        public SenderRun Run;
     }
 }
