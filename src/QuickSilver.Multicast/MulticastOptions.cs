@@ -30,6 +30,10 @@ internal sealed record MulticastOptions
     // The size that is requested from the kernel for each receiving port.
     public int ReceiveBufferBytes { get; init; } = 8 << 20;
 
+    // Whether this node tells the senders of a region to divide its receive buffer among them. Otherwise each uses as much as it can until
+    // packets are dropped.
+    public bool SendersShareBuffers { get; init; } = true;
+
     public bool SegmentationOffload { get; init; } = true;
 
     // How losses are repaired, how packets reach the members of a view, and how the members determine what all of them hold. These must be

@@ -57,6 +57,11 @@ internal static class OptionRules
             Add(failures, nameof(options.Dissemination), (int)options.Dissemination, "Auto, Multicast or Unicast");
         }
 
+        if (!Enum.IsDefined(options.SenderSharing))
+        {
+            Add(failures, nameof(options.SenderSharing), (int)options.SenderSharing, "Fair or Compete");
+        }
+
         Within(failures, nameof(options.MulticastTimeToLive), options.MulticastTimeToLive, 0, 255);
         Within(failures, nameof(options.PacketBytes), options.PacketBytes, LeastPacketBytes, MostPacketBytes);
         CheckService(options.Service, failures);

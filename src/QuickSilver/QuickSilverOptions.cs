@@ -21,6 +21,21 @@ public enum Dissemination
     Auto = 2,
 }
 
+/// <summary>How senders that send to a node at the same time share its receive buffer.</summary>
+public enum SenderSharing
+{
+    /// <summary>
+    /// Each has the same share. The more senders send as much as they can, the less each has in flight, and the buffer does not overflow.
+    /// </summary>
+    Fair = 0,
+
+    /// <summary>
+    /// Each has half of the buffer in flight until packets are dropped and repaired, and then less. Three senders or more overflow the
+    /// buffer from time to time. Use it if bursts of different senders rarely coincide.
+    /// </summary>
+    Compete = 1,
+}
+
 /// <summary>
 /// The options of a node. All values are checked at start. An invalid value is refused with its key, such as <c>Limits:BufferBytes</c>, and
 /// its range.
@@ -51,6 +66,13 @@ public sealed record QuickSilverOptions
     /// those with <see cref="Dissemination.Multicast"/>. Discovery without <see cref="MembershipService"/> always needs multicast.
     /// </summary>
     public Dissemination Dissemination { get; set; } = Dissemination.Auto;
+
+    /// <summary>
+    /// How senders of a region that send at the same time share the receive buffer of this node (<see
+    /// cref="NodeLimits.ReceiveBufferBytes"/>). Default: <see cref="SenderSharing.Fair"/>. Nodes of one cluster may differ: the smallest
+    /// share that a member of the region offers applies.
+    /// </summary>
+    public SenderSharing SenderSharing { get; set; } = SenderSharing.Fair;
 
     /// <summary>What applies if this node hosts the membership service.</summary>
     public EmbeddedServiceOptions Service { get; set; } = new();

@@ -16,6 +16,7 @@ public sealed class OptionsTests
             ("QuickSilver:Interface", "10.1.2.3"),
             ("QuickSilver:DiscoveryPort", "7500"),
             ("QuickSilver:Dissemination", "Unicast"),
+            ("QuickSilver:SenderSharing", "Compete"),
             ("QuickSilver:Service:MulticastNetwork", "239.10.0.0/16"),
             ("QuickSilver:Service:FirstGroupPort", "20000"),
             ("QuickSilver:Service:LastGroupPort", "21000"),
@@ -42,6 +43,7 @@ public sealed class OptionsTests
             Interface = IPAddress.Parse("10.1.2.3"),
             DiscoveryPort = 7500,
             Dissemination = Dissemination.Unicast,
+            SenderSharing = SenderSharing.Compete,
             Service = new EmbeddedServiceOptions
             {
                 MulticastNetwork = IPNetwork.Parse("239.10.0.0/16"),

@@ -22,6 +22,7 @@ public sealed class OptionRulesTests
         { "Interface", "null", "IPv4", new() { Interface = null! } },
         { "DiscoveryPort", "0", "1 to 65,535", new() { DiscoveryPort = 0 } },
         { "DiscoveryPort", "65,536", "1 to 65,535", new() { DiscoveryPort = 65_536 } },
+        { "SenderSharing", "2", "Fair or Compete", new() { SenderSharing = (SenderSharing)2 } },
         { "Dissemination", "7", "Multicast or Unicast", new() { Dissemination = (Dissemination)7 } },
         { "Service:MulticastNetwork", "10.0.0.0/14", "prefix length 8 to 30", WithNetwork("10.0.0.0/14") },
         { "Service:MulticastNetwork", "224.0.0.0/24", "within 224.0.1.0", WithNetwork("224.0.0.0/24") },

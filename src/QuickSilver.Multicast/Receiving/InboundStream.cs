@@ -40,6 +40,8 @@ internal sealed class InboundStream
     private StreamPhase _phase;
     // Packets up to here that other members keep are dropped.
     private long _dropped;
+    // What came of the stream lately; SenderShares maintains it.
+    public StreamTraffic Traffic;
     // Whether the stream is heard over its group; PacketWays maintains it.
     public HeardMark Heard;
 

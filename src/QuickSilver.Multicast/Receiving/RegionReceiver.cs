@@ -27,6 +27,7 @@ internal sealed class RegionReceiver : IGapObserver
     private readonly Dictionary<NodeKey, InboundStream> _bestEffort = [];
     private readonly Dictionary<InboundStream, IRepairStrategy> _repairs = [];
     private readonly List<InboundStream> _streams = [];
+    private readonly SenderShares _shares = new();
     // The nodes that were removed since the view was opened. A removed node may have sent in the view although this member has received
     // nothing from it. If it returns to the cluster, it does not return to this view.
     private readonly HashSet<NodeKey> _gone = [];
@@ -80,14 +81,20 @@ internal sealed class RegionReceiver : IGapObserver
     public long Drops => (Port?.KernelDrops ?? 0) + _context.UnicastDrops + _memoryDrops;
 
     /// <summary>
-    /// The bytes of one sender that may wait here: in the socket's receive buffer, or in packet memory, which all current senders share. A
-    /// sender's window is half of this value, and while it waits for repairs a sender may send RepairWindows windows.
+    /// The bytes of one sender that may wait here: in the socket's receive buffer, or in packet memory, both of which all current senders
+    /// share. A sender's window is half of this value, and while it waits for repairs a sender may send RepairWindows windows.
     /// </summary>
     public long RoomBytes
     {
         get
         {
             long socket = Port?.ReceiveBufferBytes ?? UnicastRoomPackets * _context.Options.PacketBytes;
+            if (_context.Options.SendersShareBuffers)
+            {
+                _shares.Look(_streams, _context.Environment.Now);
+                socket = _shares.ShareOf(socket);
+            }
+
             return Math.Min(socket, _context.Memory.BytesPerStream * 2 / SendWindow.RepairWindows);
         }
     }

@@ -36,6 +36,7 @@ internal sealed class ProtocolOptions
             RetentionBytes = node.Limits.RetentionBytes,
             ReceiveBufferBytes = node.Limits.ReceiveBufferBytes,
             RepairBytesPerSecond = node.Limits.RepairBytesPerSecond,
+            SendersShareBuffers = node.SenderSharing == SenderSharing.Fair,
             SegmentationOffload = node.SegmentationOffload,
             EphemeralPorts = ephemeral,
             Unicast = node.Dissemination == Dissemination.Unicast,

@@ -49,6 +49,43 @@ public sealed class RateControllerTests
     }
 
     [Fact]
+    public void A_window_that_is_not_small_takes_time_to_double()
+    {
+        var pace = new RateController(1472);
+        int limit = (int)(Buffer / 2 / 1472);
+        for (int i = 0; pace.WindowPackets < limit / 8; i++)
+        {
+            pace.OnAck(TimeSpan.FromMilliseconds(i * 0.1), pace.WindowPackets, wasFull: true, 0, Buffer);
+        }
+
+        int small = pace.WindowPackets;
+        var began = TimeSpan.FromMilliseconds(100);
+        pace.OnAck(began, 0, wasFull: true, 0, Buffer);
+        for (int i = 1; i <= 20; i++)
+        {
+            pace.OnAck(began + TimeSpan.FromMilliseconds(i), pace.WindowPackets, wasFull: true, 0, Buffer);
+        }
+
+        // Compounded, a twentieth twenty times is somewhat more than twice.
+        Assert.InRange(pace.WindowPackets, small * 2, small * 3);
+    }
+
+    [Fact]
+    public void A_window_doubles_with_an_acknowledgement_that_took_long()
+    {
+        var pace = new RateController(1472);
+        for (int i = 0; pace.WindowPackets < (int)(Buffer / 2 / 1472) / 8; i++)
+        {
+            pace.OnAck(TimeSpan.FromMilliseconds(i * 0.1), pace.WindowPackets, wasFull: true, 0, Buffer);
+        }
+
+        int small = pace.WindowPackets;
+        pace.OnAck(TimeSpan.FromSeconds(1), small, wasFull: true, 0, Buffer);
+
+        Assert.Equal(small * 2, pace.WindowPackets);
+    }
+
+    [Fact]
     public void An_idle_senders_window_does_not_grow()
     {
         var pace = new RateController(1472);
