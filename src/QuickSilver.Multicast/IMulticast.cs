@@ -10,6 +10,11 @@ internal interface IMulticast
 
     /// <summary>Starts to hand what arrives on the channel to the sink, from the first view on in which this node subscribes.</summary>
     ITopicReceiver OpenSubscription(in ChannelSpec channel, IDeliverySink sink);
+
+    /// <summary>Brings up to date what changes by time alone: ages, and the times of limits that last. Called now and then.</summary>
+    void NoteTimes()
+    {
+    }
 }
 
 internal interface ITopicSender

@@ -1,4 +1,7 @@
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Wire;
+using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.VitalSigns;
 
 namespace QuickSilver.Multicast;
 
@@ -47,11 +50,32 @@ internal sealed class MulticastCounters
     // How often the system refused the port of a group.
     public long RefusedGroups;
     public long UnackedBytes;
+    // Packets that were packed, and that not all members are known to hold.
+    public long PendingPackets;
     // Datagrams that the kernel dropped because a receive buffer of this node was full.
     public long KernelDrops;
     public long DuplicateMessages;
     // The regions of the topics that are open here.
     public long Regions;
+    // The views of regions of which this node is a member and that are open, and how many of them newer ones have superseded.
+    public long OpenViews;
+    public long SupersededViews;
+    // For how long the oldest of those has been superseded, and when the last configuration was applied, in ticks of 100 ns.
+    public long OldestSupersededTicks;
+    public long ConfigurationAgeTicks;
+    public long Configuration;
+
+    // The following are null until the first sample. Rings are measured at their leaders.
+    public RingTimes TokenRoundTrips => field ??= new RingTimes();
+
+    // From the arrival of a packet at the leader of a ring of level 0 until the result of the ring of each level covers it.
+    public RingTimes TimesToAggregate => field ??= new RingTimes();
+
+    // From the sending of a packet until all members are known to hold it.
+    public DurationHistogram TimesToAcknowledge => field ??= new DurationHistogram();
+
+    // What limits this node's streams.
+    public StreamLimitTimes Limits => field ??= new StreamLimitTimes();
 
     public void Drop(DropReason reason) => (_drops ??= new long[Enum.GetValues<DropReason>().Length])[(int)reason]++;
 

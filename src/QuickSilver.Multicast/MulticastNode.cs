@@ -19,6 +19,7 @@ using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.Stalls;
 using QuickSilver.Multicast.Views;
+using QuickSilver.Multicast.VitalSigns;
 
 namespace QuickSilver.Multicast;
 
@@ -62,6 +63,7 @@ internal sealed class MulticastNode
     private long _confirmed;
     private UncertainLosses? _uncertain;
     private HeldUpStreams? _heldUp;
+    private readonly LevelReading _levels;
     private long _configuration;
     private long _settled;
     private Alarm? _memoryLook;
@@ -83,6 +85,7 @@ internal sealed class MulticastNode
             OnSenderProgress = PostProgress,
             OnWait = () => Waits.Look(),
         };
+        _levels = new LevelReading(_context);
         _context.Deaf = new DeafMembers(_context, _ports.Groups, region => _views.GetValueOrDefault(region));
         _open = new OpenViews(_context, splitter, this);
         _ways = new PacketWays(_context, this, _open);
@@ -177,6 +180,7 @@ internal sealed class MulticastNode
 
         _marks?.MarkClosed();
         _configuration = change.Number;
+        _levels.OnConfiguration(change.Number);
         try
         {
             Apply(change);
@@ -337,6 +341,8 @@ internal sealed class MulticastNode
         Waits.Look();
     }
 
+    public void NoteTimes() => _levels.Note(_open.All);
+
     public void CompleteLater(IStabilityObserver observer, long sequence) =>
         _context.Environment.Post(new ActionRequest(() => observer.OnStable(sequence)));
 
@@ -467,7 +473,7 @@ internal sealed class MulticastNode
     {
         _progressPosted = false;
         ConfirmIfSettled();
-        _context.Counters.UnackedBytes = _context.Retention.Bytes;
+        (_context.Counters.UnackedBytes, _context.Counters.PendingPackets) = (_context.Retention.Bytes, _context.Retention.Packets);
         _stabilityWaits?.Serve();
         // A topic that still has to wait registers again, and is asked the next time.
         if (_waiting is not null && _waiting.GiveOneTurnEach())

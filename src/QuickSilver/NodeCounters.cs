@@ -1,3 +1,5 @@
+using System.Collections.Immutable;
+
 namespace QuickSilver;
 
 /// <summary>
@@ -99,4 +101,37 @@ public sealed record NodeCounters
     /// turn, most of it sending.
     /// </summary>
     public TimeSpan RequestTime { get; init; }
+
+    /// <summary>
+    /// The time that the core thread spent on each of its queues. <see cref="ReceiveTime"/>, <see cref="AlarmTime"/> and
+    /// <see cref="RequestTime"/> are sums of these.
+    /// </summary>
+    public CoreThreadTimes CoreThread { get; init; } = new();
+
+    /// <summary>How late alarms fired. A late alarm delays a token, and so acknowledgements.</summary>
+    public TimeHistogram AlarmLateness { get; init; } = TimeHistogram.Empty;
+
+    /// <summary>
+    /// The time of a token's way around a ring, by the level of the ring; of the rings that this node leads. The last of the four levels
+    /// includes higher ones. A level that this node has not led is empty.
+    /// </summary>
+    public ImmutableArray<TimeHistogram> TokenRoundTrip { get; init; } = NoLevels;
+
+    /// <summary>
+    /// From the arrival of a packet at this node, which leads a ring of level 0, until the result of its ring of each level covers the
+    /// packet, as above. At the highest level of a region, this is how long the members need to find out that all of them hold a packet.
+    /// One packet of a region at a time is measured.
+    /// </summary>
+    public ImmutableArray<TimeHistogram> TimeToAggregate { get; init; } = NoLevels;
+
+    /// <summary>
+    /// From the sending of a packet until this node knows that all members hold it. One packet of a stream at a time is measured.
+    /// </summary>
+    public TimeHistogram TimeToAcknowledge { get; init; } = TimeHistogram.Empty;
+
+    /// <summary>For how long this node's streams were kept from sending, and by what.</summary>
+    public SendLimitTimes SendLimits { get; init; } = new();
+
+    internal static ImmutableArray<TimeHistogram> NoLevels { get; } =
+        [TimeHistogram.Empty, TimeHistogram.Empty, TimeHistogram.Empty, TimeHistogram.Empty];
 }

@@ -26,4 +26,40 @@ public sealed record NodeGauges
     /// <see cref="NodeLimits.BufferBytes"/>.
     /// </summary>
     public long PacketMemoryBytes { get; init; }
+
+    /// <summary>Packets that were sent or wait to be sent, and that not all members are known to hold.</summary>
+    public long PendingPackets { get; init; }
+
+    /// <summary>Messages published a second, over the last half of a second to a second.</summary>
+    public double PublishedPerSecond { get; init; }
+
+    /// <summary>Messages delivered a second, over the same time.</summary>
+    public double DeliveredPerSecond { get; init; }
+
+    /// <summary>
+    /// What kept this node's streams from sending most of all in that time; <see cref="SendLimit.None"/> if nothing waited.
+    /// </summary>
+    public SendLimit SendLimit { get; init; }
+
+    /// <summary>
+    /// The share of that time for which streams were kept by <see cref="SendLimit"/>: 1 for one stream all the time, more for several.
+    /// </summary>
+    public double SendLimitShare { get; init; }
+
+    /// <summary>The number of the last configuration that this node has applied.</summary>
+    public long Configuration { get; init; }
+
+    /// <summary>How long ago that was; up to half a second more.</summary>
+    public TimeSpan ConfigurationAge { get; init; }
+
+    /// <summary>Open views of regions of which this node is a member.</summary>
+    public long Views { get; init; }
+
+    /// <summary>
+    /// Of these, the views that newer ones have superseded. They stay open until all that was sent in them is delivered everywhere.
+    /// </summary>
+    public long SupersededViews { get; init; }
+
+    /// <summary>For how long the oldest of those has been superseded, up to half a second more; zero if there is none.</summary>
+    public TimeSpan OldestSupersededView { get; init; }
 }

@@ -121,10 +121,10 @@ public sealed class QuickSilverNode : IAsyncDisposable
         OpenAsync<T, ITopicSubscriber<T>>(name, codec, TopicAccess.Subscribe, options, cancellationToken);
 
     /// <summary>The counters of the node since it started. Callable from any thread.</summary>
-    public NodeCounters GetCounters() => _core.ReadCounters();
+    public NodeCounters GetCounters() => _core.Readings.ReadAll();
 
     /// <summary>The current levels of the node: queues, unacknowledged bytes, regions, and who is not reached. From any thread.</summary>
-    public NodeGauges GetGauges() => _core.ReadGauges();
+    public NodeGauges GetGauges() => _core.Readings.ReadGauges();
 
     /// <summary>
     /// Drains all topics. They accept no more messages, and the task completes with true when all accepted messages are stable. It

@@ -1,6 +1,9 @@
 using System.Diagnostics.Metrics;
 using QuickSilver.Composition;
+using QuickSilver.Core.Diagnostics;
+using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Sending;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests;
@@ -169,6 +172,12 @@ public sealed class NodeTests
                 AlarmTime = TimeSpan.FromSeconds(15),
                 RequestTime = TimeSpan.FromSeconds(16),
                 PacketMemoryBytes = 17,
+                PendingPackets = 21,
+                Views = 22,
+                SupersededViews = 23,
+                OldestSupersededView = TimeSpan.FromSeconds(24),
+                ConfigurationAge = TimeSpan.FromSeconds(25),
+                Configuration = 26,
             },
         };
         string cluster = $"meter {Guid.NewGuid()}";
@@ -203,8 +212,21 @@ public sealed class NodeTests
         Assert.Equal((5L, 6L), (counters.Repairs, counters.KernelDrops));
         Assert.Equal((18L, 19L, 20L), (counters.RepairRequests, counters.CollectiveNaksSent, counters.CollectiveNaksReceived));
         Assert.Equal(
-            new NodeGauges { Regions = 2, UnacknowledgedBytes = 7, UnheardSenders = 8, DeafMembers = 9, PacketMemoryBytes = 17 },
-            node.GetGauges() with { PublishQueueBytes = 0 });
+            new NodeGauges
+            {
+                Regions = 2,
+                UnacknowledgedBytes = 7,
+                UnheardSenders = 8,
+                DeafMembers = 9,
+                PacketMemoryBytes = 17,
+                PendingPackets = 21,
+                Views = 22,
+                SupersededViews = 23,
+                OldestSupersededView = TimeSpan.FromSeconds(24),
+                ConfigurationAge = TimeSpan.FromSeconds(25),
+                Configuration = 26,
+            },
+            node.GetGauges() with { PublishQueueBytes = 0, PublishedPerSecond = 0, DeliveredPerSecond = 0 });
         Assert.Equal("gso", node.Status.DatagramPath);
         listener.RecordObservableInstruments();
         Assert.Equal(1, seen["messaging.client.sent.messages"]);
@@ -220,6 +242,56 @@ public sealed class NodeTests
         string[] core = ["long_steps", "quanta.exceeded", "alarms.late", "gc.pause.time", "receive.time", "alarm.time", "request.time"];
         Assert.Equal([10, 11, 12, 13, 14, 15, 16], core.Select(name => seen[$"quicksilver.core.{name}"]));
         Assert.Equal(17, seen["quicksilver.packet.memory"]);
+        string[] levels = ["pending", "views", "views.superseded", "views.superseded.age", "configuration.age"];
+        Assert.Equal([21, 22, 23, 24, 25], levels.Select(name => seen[$"quicksilver.{name}"]));
+    }
+
+    [Fact]
+    public async Task Times_are_published_by_queue_by_limit_and_by_class()
+    {
+        var times = new PartsTimes(new CoreCounters { AlarmTicks = TimeSpan.TicksPerSecond }, new MulticastCounters());
+        times.Core.AlarmLateness.Add(TimeSpan.FromMilliseconds(3));
+        times.Multicast.TokenRoundTrips.Add(1, TimeSpan.FromMilliseconds(3));
+        times.Multicast.Limits.Change(StreamLimit.Idle, StreamLimit.Window, TimeSpan.Zero);
+        times.Multicast.Limits.BringUpToDate(TimeSpan.FromSeconds(2));
+        await using var parts = new FakeParts { Times = times };
+        string cluster = $"times {Guid.NewGuid()}";
+        var node = await parts.StartAsync(new QuickSilverOptions { Cluster = cluster });
+        var seen = new Dictionary<string, double>();
+        using var listener = new MeterListener
+        {
+            InstrumentPublished = (instrument, self) =>
+            {
+                if (instrument.Meter.Name == "QuickSilver" && instrument.Meter.Tags!.Any(tag => (string?)tag.Value == cluster))
+                {
+                    self.EnableMeasurementEvents(instrument);
+                }
+            },
+        };
+        listener.SetMeasurementEventCallback<long>((instrument, value, tags, _) => seen[Name(instrument, tags)] = value);
+        listener.SetMeasurementEventCallback<double>((instrument, value, tags, _) => seen[Name(instrument, tags)] = value);
+        listener.Start();
+        listener.RecordObservableInstruments();
+        Assert.Equal(1, seen["quicksilver.core.queue.time alarms"]);
+        Assert.Equal(0, seen["quicksilver.core.queue.time disk"]);
+        Assert.Equal(2, seen["quicksilver.send.limited.time window"]);
+        Assert.Equal(0, seen["quicksilver.core.alarm.lateness 0.002048"]);
+        Assert.Equal(1, seen["quicksilver.core.alarm.lateness 0.008192"]);
+        Assert.Equal(1, seen["quicksilver.core.alarm.lateness +Inf"]);
+        Assert.Equal(1, seen["quicksilver.token.duration +Inf 1"]);
+        Assert.DoesNotContain("quicksilver.token.duration +Inf 0", seen.Keys);
+        Assert.Equal(1, node.GetCounters().TokenRoundTrip[1].Count);
+
+        static string Name(Instrument instrument, ReadOnlySpan<KeyValuePair<string, object?>> tags)
+        {
+            string name = instrument.Name;
+            foreach (var tag in tags)
+            {
+                name += $" {tag.Value}";
+            }
+
+            return name;
+        }
     }
 
     [Fact]

@@ -4,6 +4,9 @@ namespace QuickSilver.Core.Diagnostics;
 // by itself and perhaps a moment old.
 internal sealed class CoreCounters
 {
+    /// <summary>The queues of the core thread.</summary>
+    public const int Queues = 6;
+
     /// <summary>Receives that brought bytes; a coalesced run counts once.</summary>
     public long RunsReceived;
 
@@ -65,7 +68,13 @@ internal sealed class CoreCounters
     public static readonly TimeSpan LateAlarm = TimeSpan.FromMilliseconds(10);
 
     /// <summary>How late alarms fire.</summary>
-    public LatenessHistogram AlarmLateness => field ??= new LatenessHistogram();
+    public DurationHistogram AlarmLateness => field ??= new DurationHistogram();
+
+    /// <summary>
+    /// Time spent on each of the core thread's queues, by their priority, in ticks of 100 ns. The two inbound ones together are
+    /// <see cref="InputTicks"/>, and the other four <see cref="OutputTicks"/>.
+    /// </summary>
+    public long[] QueueTicks => field ??= new long[Queues];
 
     public TimeSpan GcPauseTime => TimeSpan.FromTicks(Volatile.Read(ref GcPauseTicks));
 }

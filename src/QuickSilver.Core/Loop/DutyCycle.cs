@@ -65,13 +65,14 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
         var began = host.Now;
         var now = began;
         _inputQuantum.Begin(now);
-        while (!_inputQuantum.IsOver(now) && queues.TryDequeueInbound(out var work))
+        while (!_inputQuantum.IsOver(now) && queues.TryDequeueInbound(out var work, out var workClass))
         {
-            now = HandRun(work, now);
+            now = NoteQueue(workClass, now, HandRun(work, now));
         }
 
         NoteQuantum(queues.IsAnyInbound);
-        counters.InputTicks += (EndBatch(now) - began).Ticks;
+        now = NoteQueue(WorkClass.InboundData, now, EndBatch(now));
+        counters.InputTicks += (now - began).Ticks;
     }
 
     /// <summary>
@@ -89,10 +90,10 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
         var began = host.Now;
         var now = began;
         _outputQuantum.Begin(now);
-        while (left > 0 && !_outputQuantum.IsOver(now) && queues.TryDequeueDeferred(out var work))
+        while (left > 0 && !_outputQuantum.IsOver(now) && queues.TryDequeueDeferred(out var work, out var workClass))
         {
             left--;
-            now = Execute(work.Request, now);
+            now = NoteQueue(workClass, now, Execute(work.Request, now));
         }
 
         NoteQuantum(left > 0);
@@ -237,6 +238,12 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
         {
             counters.QuantaExceeded++;
         }
+    }
+
+    private TimeSpan NoteQueue(WorkClass workClass, TimeSpan began, TimeSpan ended)
+    {
+        counters.QueueTicks[(int)workClass] += (ended - began).Ticks;
+        return ended;
     }
 
     private void NoteLateness(TimeSpan lateness)

@@ -1,4 +1,5 @@
 using System.Numerics;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Requests;
 
 namespace QuickSilver.Core.Loop;
@@ -33,7 +34,7 @@ internal readonly struct CoreWork
 // add to it.
 internal sealed class PriorityQueues
 {
-    private const int Classes = 6;
+    private const int Classes = CoreCounters.Queues;
     private const uint Inbound = (1u << (int)WorkClass.InboundControl) | (1u << (int)WorkClass.InboundData);
     // Null before the first of its class: most nodes of a large simulated cluster are idle.
     private readonly Queue<CoreWork>?[] _queues = new Queue<CoreWork>?[Classes];
@@ -68,21 +69,23 @@ internal sealed class PriorityQueues
         _filled |= 1u << (int)workClass;
     }
 
-    public bool TryDequeue(out CoreWork work) => TryDequeue(_filled, out work);
+    public bool TryDequeue(out CoreWork work) => TryDequeue(_filled, out work, out _);
 
-    public bool TryDequeueInbound(out CoreWork work) => TryDequeue(_filled & Inbound, out work);
+    public bool TryDequeueInbound(out CoreWork work, out WorkClass workClass) => TryDequeue(_filled & Inbound, out work, out workClass);
 
-    public bool TryDequeueDeferred(out CoreWork work) => TryDequeue(_filled & ~Inbound, out work);
+    public bool TryDequeueDeferred(out CoreWork work, out WorkClass workClass) => TryDequeue(_filled & ~Inbound, out work, out workClass);
 
-    private bool TryDequeue(uint filled, out CoreWork work)
+    private bool TryDequeue(uint filled, out CoreWork work, out WorkClass workClass)
     {
         if (filled == 0)
         {
             work = default;
+            workClass = default;
             return false;
         }
 
         int first = BitOperations.TrailingZeroCount(filled);
+        workClass = (WorkClass)first;
         var queue = _queues[first]!;
         work = queue.Dequeue();
         if (queue.Count == 0)

@@ -325,6 +325,38 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         }
 
         node.Wait(this);
+        var limit = Limit;
+        foreach (var route in _routes)
+        {
+            route.Signs.OnTopicLimited(limit);
+        }
+    }
+
+    /// <summary>What keeps the topic from sending; that of its first stream with a limit, if it is not the topic's own.</summary>
+    public StreamLimit Limit
+    {
+        get
+        {
+            if (_view is null || IsHeld)
+            {
+                return StreamLimit.View;
+            }
+
+            if (numbers.Next > numbers.CreditThrough)
+            {
+                return StreamLimit.Reader;
+            }
+
+            foreach (var route in _routes)
+            {
+                if (route.Signs.Limit != StreamLimit.Idle)
+                {
+                    return route.Signs.Limit;
+                }
+            }
+
+            return IsInLine ? StreamLimit.Memory : StreamLimit.Idle;
+        }
     }
 
     private bool CanTake(int payloadBytes)

@@ -89,7 +89,7 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
         if (refused == DropReason.None && !ReferenceEquals(_roused, region))
         {
             _roused = region;
-            region.Stability.OnActivity();
+            region.Stability.OnActivity(stream);
         }
 
         return refused;

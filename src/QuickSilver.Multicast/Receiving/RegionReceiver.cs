@@ -55,7 +55,7 @@ internal sealed class RegionReceiver : IGapObserver
         PullClock = new PullClock(context.Options);
         Stability = context.Options.Stability.ForRegion(context, this);
         Forwarder = context.Options.Dissemination.ToForward(context, view);
-        _lastGoneAt = context.Environment.Now;
+        OpenedAt = _lastGoneAt = context.Environment.Now;
     }
 
     public RegionView View { get; }
@@ -76,6 +76,12 @@ internal sealed class RegionReceiver : IGapObserver
     // The partition whose packets this member keeps for others.
     public int OwnPartition { get; }
     public long SupersededAt { get; private set; }
+
+    /// <summary>When this member opened the view.</summary>
+    public TimeSpan OpenedAt { get; }
+
+    /// <summary>When the view was superseded; meaningless before.</summary>
+    public TimeSpan SupersededSince { get; private set; }
 
     /// <summary>The datagrams of the view that were dropped because there was no room in a socket or in packet memory.</summary>
     public long Drops => (Port?.KernelDrops ?? 0) + _context.UnicastDrops + _memoryDrops;
@@ -246,6 +252,7 @@ internal sealed class RegionReceiver : IGapObserver
         if (SupersededAt == 0)
         {
             SupersededAt = configuration;
+            SupersededSince = _context.Environment.Now;
         }
     }
 

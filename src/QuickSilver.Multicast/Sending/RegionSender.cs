@@ -59,6 +59,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         _announcements = new Announcements(context, this, path, template);
         _retransmissions = new Retransmissions(context, path, _packets, _window, _announcements);
         Alone = [this];
+        Signs = new StreamSigns(context);
         _repair = streamClass.IsReliable ? context.Options.Repair.ForSender(context, this) : null;
         foreach (var member in context.AbsentFrom(view))
         {
@@ -124,6 +125,8 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     public TimeSpan Silence => _context.Environment.Now - _ackedAt;
 
     public LiveMembers Live => _live;
+
+    public StreamSigns Signs { get; }
 
     /// <summary>The maximum number of packets in flight; for diagnostics.</summary>
     public int WindowPackets => _window.Packets;
@@ -240,7 +243,17 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     private bool HasMore => FullThrough > _window.Sent || _line is { Count: > 0 };
 
     // Whether a turn would send something. If only the window keeps it from that, the stream is told when it opens.
-    private bool AwaitReady() => HasMore && _transmitter.AwaitOpen();
+    private bool AwaitReady()
+    {
+        bool hasMore = HasMore;
+        bool isReady = hasMore && _transmitter.AwaitOpen();
+        if (hasMore || !_isFlushDue)
+        {
+            Signs.Note(isReady ? StreamLimit.Turn : hasMore ? _transmitter.Limit : StreamLimit.Idle);
+        }
+
+        return isReady;
+    }
 
     private void RegisterIfReady()
     {
@@ -297,10 +310,13 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
 
         SendRun(_packets.Last);
         _isFlushDue = _window.Sent < Last;
-        if (_isFlushDue && _transmitter.AwaitOpen())
+        bool isOpen = _isFlushDue && _transmitter.AwaitOpen();
+        if (isOpen)
         {
             FlushSoon();
         }
+
+        Signs.Note(isOpen ? StreamLimit.Turn : _isFlushDue ? _transmitter.Limit : HasMore ? Signs.Limit : StreamLimit.Idle);
 
         RestIfSettled(needsBlock: false);
     }
@@ -350,6 +366,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         {
             Acknowledged = stable;
             _announcements.OnAcknowledged(stable, now);
+            Signs.OnAcknowledged(stable, now);
             _packets.ReleaseThrough(stable);
             _claims.ReleaseThrough(Acknowledged);
         }
@@ -390,6 +407,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     public void Abandon()
     {
         _packer.Flush();
+        Signs.GiveUp();
         _window.SkipTo(_packets.Last);
         OnAck(_packets.Last, _packets.Last, _packets.Last, 0, 0);
     }
@@ -423,6 +441,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     public void Close(string reason)
     {
         ReleaseTopics();
+        Signs.Note(StreamLimit.Idle);
         _announcements.Rest();
         _transmitter.Close();
         _repair?.Close();
@@ -437,7 +456,11 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         long before = _window.Sent - packets;
         _ackedAt = Acknowledged == before ? now : _ackedAt;
         _announcements.OnSent(_window.Sent, now);
-        if (!IsReliable)
+        if (IsReliable)
+        {
+            Signs.OnSent(_window.Sent, now);
+        }
+        else
         {
             Acknowledged = _window.Sent;
             _packets.ReleaseThrough(_window.Sent);

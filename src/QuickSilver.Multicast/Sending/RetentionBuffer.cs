@@ -106,6 +106,7 @@ internal sealed class RetentionBuffer(RetentionBudget budget)
         ref var packet = ref this[Next];
         packet = new RetainedPacket { Lease = lease, Offset = offset, Length = length, LastRepair = TimeSpan.MinValue };
         budget.Bytes += length;
+        budget.Packets++;
         Next++;
     }
 
@@ -135,6 +136,7 @@ internal sealed class RetentionBuffer(RetentionBudget budget)
     private void Release(ref RetainedPacket packet)
     {
         budget.Bytes -= packet.Length;
+        budget.Packets -= packet.Lease is null ? 0 : 1;
         packet.Lease?.Release();
         packet = default;
     }
@@ -155,6 +157,9 @@ internal sealed class RetentionBuffer(RetentionBudget budget)
 internal sealed class RetentionBudget(long limitBytes)
 {
     public long Bytes;
+
+    /// <summary>How many packets those are.</summary>
+    public long Packets;
 
     public long LimitBytes { get; } = limitBytes;
 

@@ -46,6 +46,11 @@ internal sealed class RunTransmitter
     // What a full run has, also where each packet goes out by itself.
     public int PackedPackets => _mostInRun;
 
+    /// <summary>Why a turn could send nothing.</summary>
+    public StreamLimit Limit => !_isHeld ? _window.LimitAt(_context.Environment.Now, RunPackets)
+        : _isOpen ? StreamLimit.Socket
+        : StreamLimit.View;
+
     /// <summary>
     /// Whether a turn could send something. If not, the stream is told when one can, unless it takes an acknowledgement.
     /// </summary>

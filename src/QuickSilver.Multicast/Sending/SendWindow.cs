@@ -46,6 +46,18 @@ internal sealed class SendWindow(int packetBytes, bool isReliable)
     public TimeSpan TimeUntilRoom(TimeSpan now, long packets) =>
         isReliable ? _rate.TimeUntil(now, Math.Max(1, packets - RoomAt(now))) : TimeSpan.MaxValue;
 
+    /// <summary>What the window waits for while it is closed to so many packets.</summary>
+    public StreamLimit LimitAt(TimeSpan now, long packets)
+    {
+        if (TimeUntilRoom(now, packets) < TimeSpan.MaxValue)
+        {
+            return StreamLimit.Rate;
+        }
+
+        bool isUnread = Packets - (Sent - Read) <= (Packets * RepairWindows) - (Sent - Consumed);
+        return isUnread ? StreamLimit.Window : StreamLimit.Reader;
+    }
+
     /// <summary>How many of the packets that wait go next. None: the window is closed, or too little open.</summary>
     public long NextOf(TimeSpan now, long waiting)
     {

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Stability;
 
@@ -28,8 +29,8 @@ internal interface IStabilityTracker
     /// <summary>When the other members were last heard of; at first, when the view was opened.</summary>
     TimeSpan LastHeard { get; }
 
-    /// <summary>Packets have come; once for as many as come together.</summary>
-    void OnActivity();
+    /// <summary>Packets of the stream have come; once for as many as come together, of whichever streams.</summary>
+    void OnActivity(InboundStream stream);
 
     /// <summary>A sender wants to know soon what is held.</summary>
     void OnAckWanted();

@@ -2,6 +2,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Views;
+using QuickSilver.Multicast.VitalSigns;
 
 namespace QuickSilver.Multicast.Stability;
 
@@ -61,12 +62,23 @@ internal sealed class RingHierarchy : IStabilityTracker
     // When the last token arrived.
     public TimeSpan LastHeard { get; private set; }
 
+    /// <summary>How long the rings that this node leads need to find out what all members hold.</summary>
+    public AggregateClock Aggregation { get; } = new();
+
     // In the order of the levels.
     public IReadOnlyList<TokenRing> Rings => _rings;
 
     public static long Smaller(long a, long b) => a == 0 || (b != 0 && b < a) ? b : a;
 
-    public void OnActivity() => _rings[0].OnActivity();
+    public void OnActivity(InboundStream stream)
+    {
+        if (!Aggregation.IsRunning && stream.IsReliable && _rings[0].IsLeader)
+        {
+            Aggregation.OnArrived(stream.Sender, stream.Arrived, Context.Environment.Now);
+        }
+
+        _rings[0].OnActivity();
+    }
 
     public void OnAckWanted() => _rings[0].OnAckWanted();
 
@@ -81,6 +93,7 @@ internal sealed class RingHierarchy : IStabilityTracker
     public void OnMembersChanged()
     {
         JoinRings();
+        Aggregation.Reset();
         Records.OnMembersChanged();
         foreach (var ring in _rings)
         {
@@ -183,6 +196,17 @@ internal sealed class RingHierarchy : IStabilityTracker
             {
                 result.HeldByAny = Math.Min(result.HeldByAny, sent);
             }
+        }
+    }
+
+    /// <summary>A round of the ring of this level has found that all members under it hold the sender's packets up to there.</summary>
+    public void NoteResult(int level, NodeKey sender, long heldByAll)
+    {
+        if (Aggregation.IsRunning)
+        {
+            bool isHighest = level == _rings.Count - 1;
+            var (now, times) = (Context.Environment.Now, Context.Counters.TimesToAggregate);
+            Aggregation.OnResult(level, isHighest, sender, heldByAll, now, times);
         }
     }
 

@@ -353,6 +353,11 @@ internal sealed class TokenRing
         _isInFlight = false;
         Hearing.OnRound(token, IsRoot);
         _clock.End(_context.Environment.Now);
+        if (neighbour != _context.Self)
+        {
+            _context.Counters.TokenRoundTrips.Add(Level, _clock.Last);
+        }
+
         if (hasVisitedAll)
         {
             _probes.Clear();
@@ -381,6 +386,7 @@ internal sealed class TokenRing
             _repair.Compare(stream, record, neighbour);
             RingRecords.Bound(record, stream);
             bool isNews = RingResults.Take(record, result, isWhole, _clock.Began);
+            _rings.NoteResult(Level, record.Sender, result.HeldByAll);
             moved |= isNews || result.NoteDecision(record);
             var lacked = _repair.End(stream, record);
             if (IsRoot)

@@ -284,7 +284,7 @@ internal sealed class LoadSamples(LoadPlan plan, SimulatedCluster cluster)
             var lateness = node.Life!.Environment.Counters.AlarmLateness;
             _greatest.Add(lateness.TakeGreatest().Ticks);
             long count = 0;
-            for (int i = 0; i < LatenessHistogram.Classes; i++)
+            for (int i = 0; i < DurationHistogram.Classes; i++)
             {
                 count += lateness.CountOf(i);
             }

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
@@ -70,6 +71,9 @@ internal interface INodeParts
     /// <summary>The counters of the layers below, from any thread.</summary>
     PartsCounters ReadCounters();
 
+    /// <summary>The times that the layers below measure, from any thread; null while there are none.</summary>
+    PartsTimes? Times => null;
+
     /// <summary>Closes multicast and membership, ends the core thread and frees its sockets. From any thread, once.</summary>
     Task StopAsync();
 }
@@ -100,4 +104,13 @@ internal readonly record struct PartsCounters
     public TimeSpan AlarmTime { get; init; }
     public TimeSpan RequestTime { get; init; }
     public long PacketMemoryBytes { get; init; }
+    public long PendingPackets { get; init; }
+    public long Configuration { get; init; }
+    public TimeSpan ConfigurationAge { get; init; }
+    public long Views { get; init; }
+    public long SupersededViews { get; init; }
+    public TimeSpan OldestSupersededView { get; init; }
 }
+
+// The times that the layers below measure: live cells, which any thread may read. None before the protocols are started.
+internal sealed record PartsTimes(CoreCounters Core, MulticastCounters Multicast);

@@ -103,8 +103,16 @@ internal abstract class ProtocolParts(
             AlarmTime = TimeSpan.FromTicks(Volatile.Read(ref core.AlarmTicks)),
             RequestTime = TimeSpan.FromTicks(Volatile.Read(ref core.RequestTicks) + Volatile.Read(ref core.OutputTicks)),
             PacketMemoryBytes = Environment.Buffers.LeasedBlocks * SlabPool.BlockBytes,
+            PendingPackets = counters.PendingPackets,
+            Configuration = counters.Configuration,
+            ConfigurationAge = TimeSpan.FromTicks(counters.ConfigurationAgeTicks),
+            Views = counters.OpenViews,
+            SupersededViews = counters.SupersededViews,
+            OldestSupersededView = TimeSpan.FromTicks(counters.OldestSupersededTicks),
         };
     }
+
+    public PartsTimes? Times => field ??= _multicast is { } multicast ? new PartsTimes(CoreCounters, multicast.Counters) : null;
 
     public abstract Task StopAsync();
 

@@ -1,4 +1,5 @@
 using System.Diagnostics.Metrics;
+using System.Globalization;
 
 namespace QuickSilver.Diagnostics;
 
@@ -14,9 +15,12 @@ internal sealed class NodeMeter : IDisposable
         5e-6, 10e-6, 25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
     ];
 
+    // Every second class of a histogram: each limit is four times the one before.
+    private const int ClassStep = 2;
+
     private readonly Meter _meter;
 
-    public NodeMeter(string cluster, Func<NodeCounters> read, Func<NodeGauges> levels)
+    private NodeMeter(string cluster, Func<NodeCounters> read, Func<NodeGauges> levels)
     {
         _meter = new Meter(new MeterOptions(Name) { Tags = [new("quicksilver.cluster", cluster)] });
         PublishToStable = _meter.CreateHistogram(
@@ -63,6 +67,64 @@ internal sealed class NodeMeter : IDisposable
         Time("quicksilver.core.alarm.time", "Time of the core thread for alarms.", () => read().AlarmTime);
         Time("quicksilver.core.request.time", "Time of the core thread for requests of other threads.", () => read().RequestTime);
         Level("quicksilver.packet.memory", "By", "Packet memory in use.", () => levels().PacketMemoryBytes);
+        Level("quicksilver.pending", "{packet}", "Packets not known to be held by all members.", () => levels().PendingPackets);
+        Level("quicksilver.views", "{view}", "Open views of regions of this node.", () => levels().Views);
+        Level("quicksilver.views.superseded", "{view}", "Open views that newer ones superseded.", () => levels().SupersededViews);
+        Age("quicksilver.views.superseded.age", "Age of the oldest superseded view.", () => levels().OldestSupersededView);
+        Age("quicksilver.configuration.age", "Time since the last configuration was applied.", () => levels().ConfigurationAge);
+    }
+
+    /// <summary>The meter of a node.</summary>
+    /// <param name="cluster">The value of the tag that all instruments have.</param>
+    /// <param name="read">Reads the counters, without histograms.</param>
+    /// <param name="levels">Reads the levels.</param>
+    /// <param name="all">Reads the counters with histograms.</param>
+    public static NodeMeter Of(string cluster, Func<NodeCounters> read, Func<NodeGauges> levels, Func<NodeCounters> all)
+    {
+        var meter = new NodeMeter(cluster, read, levels);
+        meter.AddShares(all);
+        meter.AddHistograms(all);
+        return meter;
+    }
+
+    // One series for each queue and for each limit.
+    private void AddShares(Func<NodeCounters> all)
+    {
+        Series(
+            "quicksilver.core.queue.time",
+            "Time of the core thread by queue.",
+            "quicksilver.core.queue",
+            ["inbound_control", "inbound_data", "alarms", "requests", "outbound_control", "outbound_data", "disk", "other"],
+            () => QueuesOf(all().CoreThread));
+        Series(
+            "quicksilver.send.limited.time",
+            "Time for which streams were kept from sending, by what kept them.",
+            "quicksilver.send.limit",
+            ["turn", "window", "rate", "reader", "memory", "view", "socket"],
+            () => LimitsOf(all().SendLimits));
+    }
+
+    private static TimeSpan[] QueuesOf(CoreThreadTimes times) =>
+    [
+        times.InboundControl, times.InboundData, times.Alarms, times.Requests,
+        times.OutboundControl, times.OutboundData, times.Disk, times.Other,
+    ];
+
+    private static TimeSpan[] LimitsOf(SendLimitTimes times) =>
+        [times.Turn, times.Window, times.Rate, times.Reader, times.Memory, times.View, times.Socket];
+
+    // There is no histogram that is observed. A histogram that is recorded takes a lock for each sample, and these are sampled on the core
+    // thread. So each is a counter with one series per limit, as Prometheus stores histograms.
+    private void AddHistograms(Func<NodeCounters> all)
+    {
+        Samples("quicksilver.core.alarm.lateness", "{alarm}", "Alarms by how late they fired.", () => [all().AlarmLateness]);
+        Samples(
+            "quicksilver.acknowledgement.duration",
+            "{packet}",
+            "Packets by the time until all held them.",
+            () => [all().TimeToAcknowledge]);
+        Samples("quicksilver.token.duration", "{round}", "Rounds of tokens by their time.", () => all().TokenRoundTrip);
+        Samples("quicksilver.aggregation.duration", "{packet}", "Packets by the time to aggregate.", () => all().TimeToAggregate);
     }
 
     public Histogram<double> PublishToStable { get; }
@@ -74,6 +136,49 @@ internal sealed class NodeMeter : IDisposable
 
     private void Time(string name, string description, Func<TimeSpan> read) =>
         _meter.CreateObservableCounter(name, () => read().TotalSeconds, "s", description);
+
+    private void Age(string name, string description, Func<TimeSpan> read) =>
+        _meter.CreateObservableGauge(name, () => read().TotalSeconds, "s", description);
+
+    private void Series(string name, string description, string tag, string[] values, Func<TimeSpan[]> read) =>
+        _meter.CreateObservableCounter(
+            name,
+            () => read().Select((time, i) =>
+                new Measurement<double>(time.TotalSeconds, new KeyValuePair<string, object?>(tag, values[i]))),
+            "s",
+            description);
+
+    private void Samples(string name, string unit, string description, Func<IReadOnlyList<TimeHistogram>> read) =>
+        _meter.CreateObservableCounter(name, () => Samples(read()), unit, description);
+
+    // Samples up to each limit, by level where there are several.
+    private static IEnumerable<Measurement<long>> Samples(IReadOnlyList<TimeHistogram> levels)
+    {
+        for (int level = 0; level < levels.Count; level++)
+        {
+            if (levels.Count > 1 && levels[level].Count == 0)
+            {
+                continue;
+            }
+
+            long count = 0;
+            for (int i = 0; i < TimeHistogram.Classes; i++)
+            {
+                count += levels[level].Counts[i];
+                if (i % ClassStep == 1)
+                {
+                    KeyValuePair<string, object?> limit = new("le", LimitOf(i));
+                    yield return levels.Count > 1
+                        ? new Measurement<long>(count, limit, new("quicksilver.ring.level", level))
+                        : new Measurement<long>(count, limit);
+                }
+            }
+        }
+    }
+
+    private static string LimitOf(int number) => number == TimeHistogram.Classes - 1
+        ? "+Inf"
+        : TimeHistogram.LimitOf(number).TotalSeconds.ToString(CultureInfo.InvariantCulture);
 
     private void Level(string name, string unit, string description, Func<long> read) =>
         _meter.CreateObservableGauge(name, read, unit, description);

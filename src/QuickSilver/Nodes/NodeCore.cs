@@ -68,7 +68,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         _expelled = new TaskCompletionSource(Completions);
         _logs = GuardedLoggers.Of(logs);
         Log = _logs.CreateLogger("QuickSilver");
-        _meter = parts.HasMeter ? new NodeMeter(options.Cluster, ReadCounters, ReadGauges) : null;
+        Readings = new NodeReadings(parts, CounterCells, _logs);
+        _meter = parts.HasMeter ? NodeMeter.Of(options.Cluster, Readings.ReadCounts, Readings.ReadGauges, Readings.ReadAll) : null;
         _lastPulse = OutsideTime.GetTimestamp();
         _pulse = new Alarm(OnPulse);
     }
@@ -85,6 +86,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     public ILogger Log { get; }
 
     public NodeCounterCells CounterCells { get; } = new();
+
+    public NodeReadings Readings { get; }
 
     public PublishBudget PublishBudget => _publishing!.Budget;
 
@@ -164,6 +167,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         }
 
         _publishing ??= new NodePublishing(Environment, _options.Limits.PublishQueueBytes, _meter) { Intake = { HeldUp = OnWait } };
+        Readings.Publishing = _publishing;
         topic = new TopicCore(this, name, id, contract);
         _byId.Add(id, topic);
         _topics.Add(topic);
@@ -179,6 +183,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         if (_waits is null)
         {
             Volatile.Write(ref _waits, new TopicWaits(Environment, _options.StallWarning, _topics, _publishing!.Intake.Lane, Log));
+            Readings.Waits = _waits;
         }
 
         _waits.Look();
@@ -408,56 +413,6 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private static string? Join(string? reason, string? trouble) =>
         reason is null ? trouble : trouble is null ? reason : $"{reason} {trouble}";
 
-    public NodeCounters ReadCounters()
-    {
-        var below = _parts.ReadCounters();
-        return new NodeCounters
-        {
-            Published = Volatile.Read(ref CounterCells.Published),
-            PublishedBytes = Volatile.Read(ref CounterCells.PublishedBytes),
-            PublishWaits = Volatile.Read(ref CounterCells.PublishWaits),
-            Delivered = Volatile.Read(ref CounterCells.Delivered),
-            DeliveredBytes = Volatile.Read(ref CounterCells.DeliveredBytes),
-            Gaps = Volatile.Read(ref CounterCells.Gaps),
-            ReaderDrops = Volatile.Read(ref CounterCells.ReaderDrops),
-            HandlerFaults = Volatile.Read(ref CounterCells.HandlerFaults),
-            FeedFaults = Volatile.Read(ref CounterCells.FeedFaults),
-            DecodeFaults = Volatile.Read(ref CounterCells.DecodeFaults),
-            LogFaults = _logs.Faults,
-            PacketsSent = below.PacketsSent,
-            PacketsReceived = below.PacketsReceived,
-            PacketsDropped = below.PacketsDropped,
-            Repairs = below.Repairs,
-            Stalls = below.Stalls + (Volatile.Read(ref _waits)?.Stalls ?? 0),
-            KernelDrops = below.KernelDrops,
-            RepairRequests = below.RepairRequests,
-            CollectiveNaksSent = below.CollectiveNaksSent,
-            CollectiveNaksReceived = below.CollectiveNaksReceived,
-            CopiesSent = below.CopiesSent,
-            LongSteps = below.LongSteps,
-            QuantaExceeded = below.QuantaExceeded,
-            LateAlarms = below.LateAlarms,
-            CollectorPauseTime = below.CollectorPauseTime,
-            ReceiveTime = below.ReceiveTime,
-            AlarmTime = below.AlarmTime,
-            RequestTime = below.RequestTime,
-        };
-    }
-
-    public NodeGauges ReadGauges()
-    {
-        var below = _parts.ReadCounters();
-        return new NodeGauges
-        {
-            PublishQueueBytes = Volatile.Read(ref _publishing)?.QueuedBytes ?? 0,
-            UnacknowledgedBytes = below.UnackedBytes,
-            Regions = below.Regions,
-            UnheardSenders = below.UnheardSenders,
-            DeafMembers = below.DeafMembers,
-            PacketMemoryBytes = below.PacketMemoryBytes,
-        };
-    }
-
     private void OnJoined()
     {
         if (!TryAdvance(NodeState.Running))
@@ -476,6 +431,11 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private void OnPulse()
     {
         Volatile.Write(ref _lastPulse, OutsideTime.GetTimestamp());
+        if (_hasBegun)
+        {
+            Readings.OnPulse(Environment.Now);
+        }
+
         if (State != NodeState.Stopped)
         {
             Environment.Schedule(_pulse, PulseInterval);

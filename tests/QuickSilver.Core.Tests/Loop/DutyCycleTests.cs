@@ -240,6 +240,21 @@ public sealed class DutyCycleTests
     }
 
     [Fact]
+    public void The_time_of_each_queue_is_counted()
+    {
+        _host.StepTime = Ms(1);
+        _port.Bring([RecordingReceiver.ControlMark], [1], [2]);
+        _cycle.Defer(WorkClass.OutboundData, Step("send"));
+        _cycle.Defer(WorkClass.Disk, Step("disk"));
+        _cycle.Defer(WorkClass.Disk, Step("disk"));
+        Turn();
+
+        // The end of the batch counts as data.
+        Assert.Equal([1, 3, 0, 1, 2, 0], _counters.QueueTicks.Select(ticks => ticks / Ms(1).Ticks));
+        Assert.Equal(_counters.InputTicks + _counters.OutputTicks, _counters.QueueTicks.Sum());
+    }
+
+    [Fact]
     public void How_late_alarms_fire_is_counted_by_classes_and_the_latest_is_known()
     {
         _host.StepTime = TimeSpan.FromMilliseconds(4);

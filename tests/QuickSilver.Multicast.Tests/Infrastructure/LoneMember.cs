@@ -107,7 +107,7 @@ internal sealed class LoneMember
             outcome = ReceiveOne(stream, number);
         }
 
-        Rings.OnActivity();
+        Rings.OnActivity(stream);
         if (OthersHoldAll && stream.IsReliable)
         {
             Region.Compare(stream, new RingComparison

@@ -33,6 +33,8 @@ internal sealed class LoneSender
 
     public MulticastOptions Options => _node.Options;
 
+    public RetentionBudget Retention => _node.Context.Retention;
+
     public MulticastCounters Counters => _node.Context.Counters;
 
     public RecordingPort ControlPort => _node.Port;

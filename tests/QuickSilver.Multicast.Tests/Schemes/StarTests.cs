@@ -104,7 +104,7 @@ public sealed class StarTests : SchemeContract
 
         private ulong Gone => _region.Live.Gone;
 
-        public void OnActivity()
+        public void OnActivity(InboundStream stream)
         {
         }
 

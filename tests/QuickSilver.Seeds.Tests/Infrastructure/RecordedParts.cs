@@ -83,6 +83,8 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     public PartsCounters ReadCounters() => parts.ReadCounters();
 
+    public PartsTimes? Times => parts.Times;
+
     public Task StopAsync() => parts.StopAsync();
 
     /// <summary>How many messages the multicast layer took for this topic.</summary>
@@ -196,6 +198,8 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     private sealed class RecordedMulticast(RecordedParts owner) : IMulticast
     {
+        public void NoteTimes() => owner.Node.NoteTimes();
+
         public ITopicSender OpenPublisher(in ChannelSpec channel)
         {
             var sender = new RecordedSender(owner, channel.Topic, (TopicSender)owner.Node.OpenPublisher(channel));

@@ -62,6 +62,8 @@ internal sealed class FakeParts(bool threaded = true) : INodeParts, IAsyncDispos
 
     public PartsCounters ReadCounters() => Below;
 
+    public PartsTimes? Times { get; init; }
+
     public Task StopAsync()
     {
         IsStopped = true;

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Stability;
@@ -81,6 +82,21 @@ public sealed class LevelTests
 
         _second.Advance(_second.Options.TokenIntervalWaiting);
         Assert.Equal(1, Record(TokenOfLevel(_second, 0)).Stable);
+    }
+
+    [Fact]
+    public void The_time_to_aggregate_counts_from_the_arrival_until_each_level_knows_and_includes_the_waits()
+    {
+        _root.Receive(1);
+        EndBelow(_ => { });
+        _root.Advance(40);
+        EndOfLevel1(_ => { });
+
+        var (times, trips) = (_root.Context.Counters.TimesToAggregate, _root.Context.Counters.TokenRoundTrips);
+        Assert.InRange(times.At(1)!.Total, times.At(0)!.Total + TimeSpan.FromMilliseconds(40), TimeSpan.FromSeconds(1));
+        Assert.Equal((1, 1), (Count(trips.At(0)!), Count(trips.At(1)!)));
+
+        static long Count(DurationHistogram times) => Enumerable.Range(0, DurationHistogram.Classes).Sum(times.CountOf);
     }
 
     [Fact]

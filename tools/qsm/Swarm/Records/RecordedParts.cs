@@ -48,6 +48,8 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
 
     public PartsCounters ReadCounters() => parts.ReadCounters();
 
+    public PartsTimes? Times => parts.Times;
+
     public Task StopAsync() => parts.StopAsync();
 
     /// <summary>From which configuration on this node subscribes to a topic that it has opened.</summary>
@@ -97,6 +99,8 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
 
     private sealed class RecordedMulticast(RecordedParts owner, IMulticast multicast) : IMulticast
     {
+        public void NoteTimes() => multicast.NoteTimes();
+
         public ITopicSender OpenPublisher(in ChannelSpec channel) =>
             new RecordedSender(owner, channel.Topic, (TopicSender)multicast.OpenPublisher(channel));
 

@@ -1,0 +1,102 @@
+using QuickSilver.Composition;
+using QuickSilver.Core.Diagnostics;
+using QuickSilver.Diagnostics;
+
+namespace QuickSilver.Nodes;
+
+// Puts together what a node and the layers below it count. From any thread, unless stated otherwise.
+internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, GuardedLoggers logs)
+{
+    public NodeRates Rates { get; } = new(cells);
+
+    /// <summary>What waits for a view or a codec; null before the first wait.</summary>
+    public TopicWaits? Waits { get; set; }
+
+    /// <summary>Null before the first topic.</summary>
+    public NodePublishing? Publishing { get; set; }
+
+    /// <summary>Core thread: brings up to date what changes by time alone.</summary>
+    public void OnPulse(TimeSpan now)
+    {
+        parts.Multicast.NoteTimes();
+        Rates.Note(now, parts.Times?.Multicast.Limits);
+    }
+
+    /// <summary>All of it, with histograms, which are copied.</summary>
+    public NodeCounters ReadAll()
+    {
+        var counters = ReadCounts();
+        return parts.Times is { } times
+            ? counters with
+            {
+                CoreThread = Readings.Of(times.Core),
+                AlarmLateness = Readings.Of(times.Core.AlarmLateness),
+                TokenRoundTrip = Readings.Of(times.Multicast.TokenRoundTrips),
+                TimeToAggregate = Readings.Of(times.Multicast.TimesToAggregate),
+                TimeToAcknowledge = Readings.Of(times.Multicast.TimesToAcknowledge),
+                SendLimits = Readings.Of(times.Multicast.Limits),
+            }
+            : counters;
+    }
+
+    /// <summary>The single numbers alone.</summary>
+    public NodeCounters ReadCounts()
+    {
+        var below = parts.ReadCounters();
+        return new NodeCounters
+        {
+            Published = Volatile.Read(ref cells.Published),
+            PublishedBytes = Volatile.Read(ref cells.PublishedBytes),
+            PublishWaits = Volatile.Read(ref cells.PublishWaits),
+            Delivered = Volatile.Read(ref cells.Delivered),
+            DeliveredBytes = Volatile.Read(ref cells.DeliveredBytes),
+            Gaps = Volatile.Read(ref cells.Gaps),
+            ReaderDrops = Volatile.Read(ref cells.ReaderDrops),
+            HandlerFaults = Volatile.Read(ref cells.HandlerFaults),
+            FeedFaults = Volatile.Read(ref cells.FeedFaults),
+            DecodeFaults = Volatile.Read(ref cells.DecodeFaults),
+            LogFaults = logs.Faults,
+            PacketsSent = below.PacketsSent,
+            PacketsReceived = below.PacketsReceived,
+            PacketsDropped = below.PacketsDropped,
+            Repairs = below.Repairs,
+            Stalls = below.Stalls + (Waits?.Stalls ?? 0),
+            KernelDrops = below.KernelDrops,
+            RepairRequests = below.RepairRequests,
+            CollectiveNaksSent = below.CollectiveNaksSent,
+            CollectiveNaksReceived = below.CollectiveNaksReceived,
+            CopiesSent = below.CopiesSent,
+            LongSteps = below.LongSteps,
+            QuantaExceeded = below.QuantaExceeded,
+            LateAlarms = below.LateAlarms,
+            CollectorPauseTime = below.CollectorPauseTime,
+            ReceiveTime = below.ReceiveTime,
+            AlarmTime = below.AlarmTime,
+            RequestTime = below.RequestTime,
+        };
+    }
+
+    public NodeGauges ReadGauges()
+    {
+        var below = parts.ReadCounters();
+        return new NodeGauges
+        {
+            PublishQueueBytes = Publishing?.QueuedBytes ?? 0,
+            UnacknowledgedBytes = below.UnackedBytes,
+            Regions = below.Regions,
+            UnheardSenders = below.UnheardSenders,
+            DeafMembers = below.DeafMembers,
+            PacketMemoryBytes = below.PacketMemoryBytes,
+            PendingPackets = below.PendingPackets,
+            PublishedPerSecond = Rates.PublishedPerSecond,
+            DeliveredPerSecond = Rates.DeliveredPerSecond,
+            SendLimit = Rates.Limit,
+            SendLimitShare = Rates.LimitShare,
+            Configuration = below.Configuration,
+            ConfigurationAge = below.ConfigurationAge,
+            Views = below.Views,
+            SupersededViews = below.SupersededViews,
+            OldestSupersededView = below.OldestSupersededView,
+        };
+    }
+}
