@@ -52,7 +52,7 @@ internal static class PerfPingCommand
         report.WithPayload(replies.Count, replies.Count * plan.Size)
             .WithRate(replies.Count, seconds)
             .WithUsage(start, end)
-            .WithCounters(before, node.GetCounters(), node.Status)
+            .WithCounters(before, node.GetCounters(), node)
             .Print(json);
         if (session.Interrupted.IsCancellationRequested)
         {

@@ -96,7 +96,7 @@ internal static class PerfReceiveCommand
             .WithRate(receiver.Delivered, receiver.Seconds)
             .WithSenders(receiver.BySender)
             .WithUsage(start, end)
-            .WithCounters(before, counters, node.Status)
+            .WithCounters(before, counters, node)
             .Print(plan.Json);
         return Judge(session, receiver, done, plan.Idle);
     }

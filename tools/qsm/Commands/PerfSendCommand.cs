@@ -108,7 +108,7 @@ internal static class PerfSendCommand
         report.WithPayload(counters.Published, counters.PublishedBytes)
             .WithRate(sent, seconds)
             .WithUsage(start, end)
-            .WithCounters(countersBefore, counters, node.Status)
+            .WithCounters(countersBefore, counters, node)
             .Print(plan.Json);
         if (session.Interrupted.IsCancellationRequested)
         {

@@ -74,6 +74,9 @@ internal sealed record PerfReport
     /// <summary>How long opening all topics took.</summary>
     public double? OpenSeconds { get; init; }
 
+    /// <summary>At the end of the measurement.</summary>
+    public VitalSigns? VitalSigns { get; init; }
+
     public PerfReport WithUsage(ProcessUsage from, ProcessUsage to) => this with
     {
         AllocatedBytes = to.AllocatedBytes - from.AllocatedBytes,
@@ -109,11 +112,12 @@ internal sealed record PerfReport
     }
 
     /// <summary>What was counted from the end of the warm-up on.</summary>
-    public PerfReport WithCounters(NodeCounters from, NodeCounters to, NodeStatus status) => this with
+    public PerfReport WithCounters(NodeCounters from, NodeCounters to, QuickSilverNode node) => this with
     {
         KernelDrops = to.KernelDrops - from.KernelDrops,
         Repairs = to.Repairs - from.Repairs,
-        DatagramPath = status.DatagramPath,
+        DatagramPath = node.Status.DatagramPath,
+        VitalSigns = VitalSigns.Of(to, node.GetGauges()),
     };
 
     public void Print(bool json)
@@ -125,9 +129,15 @@ internal sealed record PerfReport
         }
         else
         {
-            Terminal.Table(fields.EnumerateObject().Select(field => (field.Name, field.Value.ToString())));
+            Terminal.Table(Rows(fields, ""));
         }
     }
+
+    // What has fields of its own has a row for each of them.
+    private static IEnumerable<(string Name, string Value)> Rows(JsonElement of, string before) => of.EnumerateObject().SelectMany(
+        field => field.Value.ValueKind == JsonValueKind.Object
+            ? Rows(field.Value, $"{before}{field.Name}.")
+            : [($"{before}{field.Name}", field.Value.ToString())]);
 }
 
 [JsonSourceGenerationOptions(
