@@ -1,5 +1,7 @@
 using QuickSilver.Core.Flow;
+using QuickSilver.Membership.Signs;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast;
 
@@ -13,6 +15,17 @@ internal interface IMulticast
 
     /// <summary>Brings up to date what changes by time alone: ages, and the times of limits that last. Called now and then.</summary>
     void NoteTimes()
+    {
+    }
+
+    /// <summary>
+    /// Adds what can be told of the busiest regions. Rates are those since the last call; with a span of zero there are none, and with no
+    /// rows the counts for the next are dropped.
+    /// </summary>
+    /// <param name="span">The time since the last call.</param>
+    /// <param name="most">The number of rows.</param>
+    /// <param name="rows">Where to add them.</param>
+    void ReadRegions(TimeSpan span, int most, List<RegionSigns> rows)
     {
     }
 }
@@ -46,6 +59,12 @@ internal interface ITopicSender
     /// <summary>Who is asked for messages, on the core thread, after TrySend or AwaitRoom said no.</summary>
     IMessageFeed? Feed { get; set; }
 
+    /// <summary>The number of messages that this node has sent in the topic.</summary>
+    long Count => 0;
+
+    /// <summary>What keeps the topic from sending.</summary>
+    StreamLimit Limit => StreamLimit.Idle;
+
     /// <summary>Everything taken so far is stable.</summary>
     bool IsStable { get; }
 
@@ -69,6 +88,11 @@ internal interface ITopicReceiver
 {
     /// <summary>The topic's, for people; not kept by everyone.</summary>
     string? Name { get => null; set { } }
+
+    /// <summary>
+    /// The number of messages that the sink has taken, or was told that it will never get. It falls when a sender has come back.
+    /// </summary>
+    long Taken => 0;
 
     /// <summary>The sink has room again.</summary>
     void Resume();

@@ -8,6 +8,7 @@ using QuickSilver.Core.Requests;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Signs;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dispatch;
@@ -64,6 +65,8 @@ internal sealed class MulticastNode
     private UncertainLosses? _uncertain;
     private HeldUpStreams? _heldUp;
     private readonly LevelReading _levels;
+    // Null until somebody watches.
+    private RegionReading? _regionReading;
     private long _configuration;
     private long _settled;
     private Alarm? _memoryLook;
@@ -342,6 +345,20 @@ internal sealed class MulticastNode
     }
 
     public void NoteTimes() => _levels.Note(_open.All);
+
+    public void ReadRegions(TimeSpan span, int most, List<RegionSigns> rows)
+    {
+        if (most > 0)
+        {
+            (_regionReading ??= new RegionReading(_context)).Read(_sent, _open.All, span, most, rows);
+        }
+        else
+        {
+            _regionReading = null;
+        }
+    }
+
+    public void OnSignsWanted(int rows, Action<NodeSigns> completed) => Observer?.OnSignsWanted(rows, completed);
 
     public void CompleteLater(IStabilityObserver observer, long sequence) =>
         _context.Environment.Post(new ActionRequest(() => observer.OnStable(sequence)));

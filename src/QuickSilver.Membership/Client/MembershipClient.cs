@@ -207,6 +207,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
             Service = _service,
             JoinOrder = Roster.Find(Self)?.JoinOrder ?? 0,
             KnownNodes = Roster.Count,
+            TellsSigns = true,
         };
         _link.SendJoin(join, _topics?.Register() ?? []);
         _afterWelcome = null;
@@ -266,6 +267,9 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
             case ControlMessageKind.Inquiry when ControlFrame.TryRead<InquiryMessage>(body, out var inquiry, out fault):
                 OnInquiry(inquiry);
                 return null;
+            case ControlMessageKind.SignsQuestion when ControlFrame.TryRead<SignsQuestionMessage>(body, out var question, out fault):
+                OnSignsQuestion(question);
+                return null;
             case ControlMessageKind.Left:
                 FinishLeaving();
                 return null;
@@ -310,6 +314,15 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
             _link.Send(new FindingsMessage(inquiry.Id, new Findings(ofThem, (answered.Any >> members) != 0)));
         });
     }
+
+    // An answer that is late goes to whatever service this node has then, which does not wait for it.
+    private void OnSignsQuestion(SignsQuestionMessage question) => _observer.OnSignsWanted(question.Rows, signs =>
+    {
+        if (IsReachable)
+        {
+            _link.Send(new SignsMessage { Question = question.Question, Signs = signs });
+        }
+    });
 
     // What the registration of a new session does not say: it is said when the session is taken in. Without a session, the
     // next registration says it.

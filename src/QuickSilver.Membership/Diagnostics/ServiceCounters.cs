@@ -12,6 +12,7 @@ internal sealed class ServiceCounters
     public long GarbageFrames { get; set; }
     public long UnknownMessages { get; set; }
     public long JoinsRefused { get; set; }
+    public long ObserversRefused { get; set; }
 
     // Members.
     public long NodesJoined { get; set; }

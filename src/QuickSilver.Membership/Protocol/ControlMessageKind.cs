@@ -14,6 +14,8 @@ internal static class ControlMessageKind
     public const int Leave = 8;
     public const int Resync = 9;
     public const int Findings = 10;
+    public const int Watch = 11;
+    public const int Signs = 12;
 
     // From the service.
     public const int Welcome = 17;
@@ -26,4 +28,7 @@ internal static class ControlMessageKind
     public const int Goodbye = 24;
     public const int Left = 25;
     public const int Inquiry = 26;
+    public const int SignsQuestion = 27;
+    public const int ClusterSigns = 28;
+    public const int MemberSigns = 29;
 }

@@ -22,6 +22,8 @@ internal sealed class ControlSession : IControlStreamHandler
         // It is tried whether datagrams pass, and says only what it found.
         Proving,
         Member,
+        // It watches, and is no node.
+        Observer,
         // The last word was said; what still comes is not read.
         Lingering,
         Closed,
@@ -49,6 +51,8 @@ internal sealed class ControlSession : IControlStreamHandler
 
     public bool IsProving => _stage == Stage.Proving;
 
+    public bool IsObserver => _stage == Stage.Observer;
+
     public System.Net.IPEndPoint? RemoteEndPoint => _stream.RemoteEndPoint;
 
     /// <summary>The node is a member from here on, and requests come with its name.</summary>
@@ -64,6 +68,22 @@ internal sealed class ControlSession : IControlStreamHandler
     {
         _stage = Stage.Proving;
         _context.Environment.Schedule(_deadline!, _context.Limits.JoinTimeout);
+    }
+
+    /// <summary>It may watch from here on.</summary>
+    public void BeginWatching()
+    {
+        _stage = Stage.Observer;
+        _context.Environment.Cancel(_deadline!);
+    }
+
+    /// <summary>An observer was answered. If it does not ask again, it is gone or does not read.</summary>
+    public void AwaitNextWatch()
+    {
+        if (_stage == Stage.Observer)
+        {
+            _context.Environment.Schedule(_deadline!, _context.Limits.ObserverTimeout);
+        }
     }
 
     public void Send<T>(in T message)
@@ -94,7 +114,7 @@ internal sealed class ControlSession : IControlStreamHandler
         if (_stream.PendingBytes > _context.Limits.MaxPendingBytes)
         {
             _context.Counters.SlowSessionsClosed++;
-            Close("the node does not read its messages");
+            Close(IsObserver ? "the observer does not read its messages" : "the node does not read its messages");
         }
     }
 
@@ -161,9 +181,10 @@ internal sealed class ControlSession : IControlStreamHandler
     private string? Handle(int kind, ReadOnlySpan<byte> body) => _stage switch
     {
         Stage.Connected when kind == ControlMessageKind.Join => HandleJoin(body),
+        Stage.Connected or Stage.Observer when kind == ControlMessageKind.Watch => HandleWatch(body),
         Stage.Registering => HandleRegistration(kind, body),
         Stage.Proving when kind == ControlMessageKind.Findings => HandleFindings(body),
-        Stage.Connected or Stage.Proving => OutOfOrder(kind),
+        Stage.Connected or Stage.Proving or Stage.Observer => OutOfOrder(kind),
         _ => HandleRequest(Member!, kind, body),
     };
 
@@ -181,6 +202,22 @@ internal sealed class ControlSession : IControlStreamHandler
         _registration = new Registration(join);
         _stage = Stage.Registering;
         _requests.OnJoin(this, join);
+        return null;
+    }
+
+    private string? HandleWatch(ReadOnlySpan<byte> body)
+    {
+        if (!ControlFrame.TryRead<WatchMessage>(body, out var watch, out string? fault))
+        {
+            return Invalid(ControlMessageKind.Watch, fault);
+        }
+
+        if (IsObserver)
+        {
+            _context.Environment.Cancel(_deadline!);
+        }
+
+        _requests.OnWatch(this, watch);
         return null;
     }
 
@@ -269,13 +306,17 @@ internal sealed class ControlSession : IControlStreamHandler
                 return null;
             case ControlMessageKind.Findings:
                 return HandleFindings(body);
+            case ControlMessageKind.Signs when ControlFrame.TryRead(
+                body, 0, static (bytes, _) => SignsMessage.ReadUnopened(bytes), out var told, out fault):
+                _requests.OnSigns(member, told.Question, told.Signs);
+                return null;
             case ControlMessageKind.Leave:
                 _requests.OnLeave(member);
                 return null;
             case ControlMessageKind.Resync:
                 _requests.OnResync(member);
                 return null;
-            case >= ControlMessageKind.Join and <= ControlMessageKind.Findings:
+            case >= ControlMessageKind.Join and <= ControlMessageKind.Signs:
                 return fault is null ? OutOfOrder(kind) : Invalid(kind, fault);
             default:
                 // A newer client's message: this service does not know it and does not need it.
@@ -300,6 +341,12 @@ internal sealed class ControlSession : IControlStreamHandler
         if (_stage == Stage.Lingering)
         {
             Close(null);
+            return;
+        }
+
+        if (_stage == Stage.Observer)
+        {
+            Close("the observer has not asked for long");
             return;
         }
 

@@ -24,6 +24,12 @@ internal interface IControlRequests
     /// <summary>An inquiry's answer, of a member or of a node that is tried before it becomes one.</summary>
     void OnFindings(ControlSession session, FindingsMessage findings);
 
+    /// <summary>An observer asks, who is no member. Also the first message of its session.</summary>
+    void OnWatch(ControlSession session, WatchMessage watch);
+
+    /// <summary>The vital signs of a member, as they came.</summary>
+    void OnSigns(Member member, ulong question, byte[] signs);
+
     void OnLeave(Member member);
 
     void OnResync(Member member);

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Service.Watching;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service;
@@ -18,6 +19,12 @@ internal sealed class Member(NodeInfo info, JoinMessage join, long maxBacklogByt
 
     /// <summary>It was a member under another service and may still have to settle what it sent there.</summary>
     public bool WasMember { get; } = join.WasMember;
+
+    /// <summary>Whether it answers questions for its vital signs.</summary>
+    public bool TellsSigns { get; } = join.TellsSigns;
+
+    /// <summary>What it has told of them; null until somebody watches.</summary>
+    public MemberSigns? Signs { get; set; }
 
     public long Confirmed { get; set; }
 

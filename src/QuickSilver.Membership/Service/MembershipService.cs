@@ -12,6 +12,7 @@ using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Reachability;
 using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Service.Lines;
+using QuickSilver.Membership.Service.Watching;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service;
@@ -40,6 +41,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     private readonly Inquiries _inquiries;
     private readonly Inquests _inquests;
     private readonly Entrance _entrance;
+    private readonly Observers _observers;
     private readonly Alarm _failureAlarm;
 
     // In the order of joining.
@@ -75,6 +77,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _admission = new Admission(options.Cluster, _numbers, _membersById, _life);
         _audience = new Audience(_members, options.Failures.HeartbeatInterval * HeartbeatsFresh);
         _inquiries = new Inquiries(environment, options.Cluster);
+        _observers = new Observers(_sessionContext, options.Cluster, _members, () => _numbers.Current);
         var removed = new RemovedAddresses();
         var advice = new ReachAdvice(options.GroupPorts);
         _inquests = new Inquests(_sessionContext, _inquiries, this, removed, advice, options.Failures.HeartbeatInterval);
@@ -165,6 +168,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     void IControlRequests.OnSessionClosed(ControlSession session)
     {
         _sessions.Remove(session);
+        _observers.Remove(session);
         if (session.Member is { } member && member.Session == session)
         {
             member.Session = null;
@@ -279,6 +283,34 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         }
 
         _inquiries.OnFindings(session, findings);
+    }
+
+    void IControlRequests.OnWatch(ControlSession session, WatchMessage watch)
+    {
+        if (!session.IsObserver)
+        {
+            if (_observers.Refuse(watch) is { } refusal)
+            {
+                Counters.ObserversRefused++;
+                session.Send(ReasonMessage.Refused(refusal));
+                session.CloseAfterLastWord();
+                return;
+            }
+
+            session.BeginWatching();
+            _observers.Add(session);
+        }
+
+        if (!_observers.TryWatch(session, watch.Rows))
+        {
+            session.Close("the observer asked again before it was answered");
+        }
+    }
+
+    void IControlRequests.OnSigns(Member member, ulong question, byte[] signs)
+    {
+        Hear(member);
+        _observers.OnSigns(member, question, signs);
     }
 
     void IControlRequests.OnLeave(Member member)
@@ -446,5 +478,6 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _environment.Cancel(_failureAlarm);
         _inquests.Dispose();
         _inquiries.Dispose();
+        _observers.Dispose();
     }
 }

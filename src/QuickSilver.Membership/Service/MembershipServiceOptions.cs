@@ -60,6 +60,16 @@ internal sealed record SessionLimits
     public long MaxContractBytes { get; init; } = 8L << 20;
     // Bytes of recent configurations kept for a member that may come back.
     public long MaxBacklogBytes { get; init; } = 4L << 20;
+    // Those who watch the cluster at a time.
+    public int MaxObservers { get; init; } = 8;
+    // Nodes of which an observer is told: the first that joined.
+    public int MaxSignsNodes { get; init; } = 1_000;
+    // Rows of regions, and of topics, of all nodes in one answer: with a hundred bytes each, some 3 MB.
+    public int MaxSignsRowsInAll { get; init; } = 16_000;
+    // How long nodes may take to answer.
+    public TimeSpan SignsTimeout { get; init; } = TimeSpan.FromSeconds(1);
+    // How long an observer may take to ask again. The longest interval of one is a minute.
+    public TimeSpan ObserverTimeout { get; init; } = TimeSpan.FromSeconds(90);
     // After the last word to a client, so that it is read before the stream closes.
     public TimeSpan Linger { get; init; } = TimeSpan.FromSeconds(1);
 }

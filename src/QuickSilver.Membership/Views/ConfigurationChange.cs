@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using System.Net;
+using QuickSilver.Membership.Signs;
 
 namespace QuickSilver.Membership.Views;
 
@@ -65,6 +66,14 @@ internal interface IMembershipObserver
     /// echoes says nothing.
     /// </summary>
     void OnInquiry(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<EchoesAnswered> completed)
+    {
+    }
+
+    /// <summary>
+    /// Somebody watches the cluster: the vital signs of this node are wanted, with at most so many rows of regions and of topics. Who has
+    /// none says nothing.
+    /// </summary>
+    void OnSignsWanted(int rows, Action<NodeSigns> completed)
     {
     }
 

@@ -38,6 +38,20 @@ internal sealed class TopicReceiver : ITopicReceiver
     /// <summary>The run of each sender, for diagnostics.</summary>
     public IReadOnlyList<SenderOrder> Orders => _senders ?? [];
 
+    public long Taken
+    {
+        get
+        {
+            long taken = 0;
+            foreach (var order in Orders)
+            {
+                taken += order.Next == 0 ? 0 : order.Taken - (order.RunStart - 1);
+            }
+
+            return taken;
+        }
+    }
+
     /// <summary>The sink of the messages, with the channel's delivery order in front.</summary>
     public IDeliverySink Sink => _sink;
 

@@ -47,6 +47,8 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     /// <summary>The last number used by any sender of the topic at this node.</summary>
     public long Sent => numbers.Next - 1;
 
+    long ITopicSender.Count => Sent;
+
     public bool IsClosed => _isClosed;
 
     /// <summary>Whether BestEffortMarks has the topic in its list.</summary>
@@ -332,11 +334,18 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         }
     }
 
-    /// <summary>What keeps the topic from sending; that of its first stream with a limit, if it is not the topic's own.</summary>
+    /// <summary>
+    /// What keeps the topic from sending a message that it has; that of its first stream with a limit, if it is not the topic's own.
+    /// </summary>
     public StreamLimit Limit
     {
         get
         {
+            if (!IsInLine)
+            {
+                return StreamLimit.Idle;
+            }
+
             if (_view is null || IsHeld)
             {
                 return StreamLimit.View;
@@ -355,7 +364,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
                 }
             }
 
-            return IsInLine ? StreamLimit.Memory : StreamLimit.Idle;
+            return StreamLimit.Memory;
         }
     }
 

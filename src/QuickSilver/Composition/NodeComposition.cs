@@ -30,8 +30,8 @@ internal static class NodeComposition
         return new MachineParts(options, service, configurations ?? new ConfigurationCache(), logs);
     }
 
-    // Uses the first IPv4 address if the host has several.
-    private static async Task<IPEndPoint> ResolveAsync(string hostAndPort, CancellationToken cancellationToken)
+    /// <summary>The address of a service that is named by host and port; the first IPv4 address if the host has several.</summary>
+    public static async Task<IPEndPoint> ResolveAsync(string hostAndPort, CancellationToken cancellationToken)
     {
         int colon = hostAndPort.LastIndexOf(':');
         string host = hostAndPort[..colon];

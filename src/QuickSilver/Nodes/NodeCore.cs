@@ -9,6 +9,7 @@ using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Signs;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Publishing;
@@ -43,6 +44,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private readonly TaskCompletionSource _joined;
     private readonly TaskCompletionSource _expelled;
     private readonly Alarm _pulse;
+    // Null until somebody watches.
+    private SignsReading? _signs;
     private long _lastPulse;
     private int _state = (int)NodeState.Starting;
     private readonly CancellationTokenSource _ended = new();
@@ -262,6 +265,12 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         }
     }
 
+    public void OnSignsWanted(int rows, Action<NodeSigns> completed)
+    {
+        _signs ??= new SignsReading(Readings, _parts, _options, _topics, () => ReadStatus().Reason);
+        completed(_signs.Read(rows));
+    }
+
     private void EndLife(NodeExpelledException failure, string inWords)
     {
         _end = new LifeEnd(failure, inWords);
@@ -434,6 +443,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         if (_hasBegun)
         {
             Readings.OnPulse(Environment.Now);
+            _signs?.RestIfUnwatched();
         }
 
         if (State != NodeState.Stopped)

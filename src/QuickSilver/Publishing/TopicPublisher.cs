@@ -3,6 +3,7 @@ using QuickSilver.Core.Flow;
 using QuickSilver.Diagnostics;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Publishing;
 
@@ -51,6 +52,12 @@ internal sealed class TopicPublisher : SignalRequest, IMessageFeed
     public long MostBytes => _sender?.MostBytes ?? long.MaxValue;
 
     public bool HasSender => _sender is not null;
+
+    /// <summary>The number of messages that this node has sent in the topic.</summary>
+    public long Count => _sender?.Count ?? 0;
+
+    /// <summary>What keeps the topic from sending.</summary>
+    public StreamLimit Limit => _sender?.Limit ?? StreamLimit.Idle;
 
     private PublishQueue Queue => _queue ??= new PublishQueue();
 

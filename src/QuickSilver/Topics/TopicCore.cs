@@ -7,6 +7,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Protocols;
+using QuickSilver.Multicast.Sending;
 using QuickSilver.Publishing;
 
 namespace QuickSilver.Topics;
@@ -53,6 +54,14 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         };
 
     public IReadOnlyList<TopicEndpoint> Endpoints => _endpoints;
+
+    /// <summary>The messages of this node that were sent, and those of others that were delivered here, for vital signs.</summary>
+    public long Published => _publisher?.Count ?? 0;
+
+    public long Delivered => _receiver?.Taken ?? 0;
+
+    /// <summary>What keeps the topic from sending.</summary>
+    public SendLimit SendLimit => Readings.Of(_publisher?.Limit ?? StreamLimit.Idle);
 
     /// <summary>The endpoints that are not open yet.</summary>
     public IReadOnlyList<TopicOpening> Openings => _openings ?? (IReadOnlyList<TopicOpening>)[];

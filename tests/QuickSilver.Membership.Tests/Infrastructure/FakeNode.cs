@@ -7,6 +7,7 @@ using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Signs;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Infrastructure;
@@ -50,6 +51,11 @@ internal sealed class FakeNode : IMembershipObserver
     public Func<IPEndPoint, bool> Reaches { get; set; } = _ => true;
 
     public int Inquiries { get; private set; }
+
+    /// <summary>What the node tells when somebody watches, by the rows that are wanted; null: nothing.</summary>
+    public Func<int, NodeSigns?> Signs { get; set; } = _ => new NodeSigns { Topics = 1 };
+
+    public int SignsWanted { get; private set; }
 
     public IPEndPoint EndPoint => new(Environment.LocalAddress, 5000);
 
@@ -180,6 +186,15 @@ internal sealed class FakeNode : IMembershipObserver
         }
 
         completed(new EchoesAnswered(reached, reached));
+    }
+
+    public void OnSignsWanted(int rows, Action<NodeSigns> completed)
+    {
+        SignsWanted++;
+        if (Signs(rows) is { } signs)
+        {
+            completed(signs);
+        }
     }
 
     public void OnServiceReachable(bool reachable)

@@ -3,6 +3,7 @@ using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Signs;
 using QuickSilver.Membership.Reachability;
 using QuickSilver.Membership.Views;
 
@@ -192,6 +193,49 @@ public sealed class ControlBytesTests
             + "590C0000000000000028013009",
             Convert.ToHexString(buffer.Written));
     }
+
+    [Fact]
+    public void Watch() => Holds(
+        new WatchMessage { Cluster = "c", ProtocolVersion = 3, Rows = 10 },
+        "090000005A070A01631003180A");
+
+    [Fact]
+    public void SignsQuestion() => Holds(
+        new SignsQuestionMessage(5, 10),
+        "07000000DA01040805100A");
+
+    [Fact]
+    public void Signs() => Holds(
+        new SignsMessage { Question = 5, Signs = Told },
+        "2200000062200805121C0801C2020178CA020B0909000000000000001002D202050A01741004");
+
+    [Fact]
+    public void ClusterSigns() => Holds(
+        new ClusterSignsMessage { Configuration = 7, Nodes = 3, Told = 2, Observers = 1, AgeMillis = 300 },
+        "0E000000E2010B080710031802200128AC02");
+
+    [Fact]
+    public void MemberSigns_of_a_silent_node() => Holds(
+        new MemberSignsMessage { Node = Node, EndPoint = EndPoint, Outcome = SignsOutcome.Silent, SilentMillis = 300, HeardMillis = 5 },
+        "22000000EA011F0A0B090807060504030201100712090A040A000009108827180120AC022805");
+
+    [Fact]
+    public void MemberSigns_as_they_came()
+    {
+        var told = new ControlBuffer();
+        Told.Write(told);
+        Holds(
+            new MemberSignsMessage { Node = Node, EndPoint = EndPoint, Signs = told.Written.ToArray() },
+            "39000000EA01360A0B090807060504030201100712090A040A000009108827321C0801C2020178CA020B0909000000000000001002D202050A01741004");
+    }
+
+    private static NodeSigns Told => new()
+    {
+        SpanMillis = 1,
+        Trouble = "x",
+        RegionRows = [new RegionSigns(9) { View = 2 }],
+        TopicRows = [new TopicSigns("t") { Published = 4 }],
+    };
 
     private static TopicRequest Topic(TopicRole role) => new()
     {

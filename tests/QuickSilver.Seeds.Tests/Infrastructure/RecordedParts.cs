@@ -2,6 +2,7 @@ using System.Collections.Immutable;
 using QuickSilver.Composition;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Signs;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
@@ -156,6 +157,8 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
             observer.OnConfiguration(change);
         }
 
+        public void OnSignsWanted(int rows, Action<NodeSigns> completed) => observer.OnSignsWanted(rows, completed);
+
         public void OnSettled(long configuration, ImmutableArray<OpenView> open)
         {
             owner.Settled = Math.Max(owner.Settled, configuration);
@@ -199,6 +202,8 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
     private sealed class RecordedMulticast(RecordedParts owner) : IMulticast
     {
         public void NoteTimes() => owner.Node.NoteTimes();
+
+        public void ReadRegions(TimeSpan span, int most, List<RegionSigns> rows) => owner.Node.ReadRegions(span, most, rows);
 
         public ITopicSender OpenPublisher(in ChannelSpec channel)
         {

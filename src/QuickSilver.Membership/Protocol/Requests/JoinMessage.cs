@@ -28,6 +28,8 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
     public long JoinOrder { get; init; }
     // How many live nodes it knows: a service that starts anew need not wait longer than until so many are back.
     public int KnownNodes { get; init; }
+    // Whether it answers questions for its vital signs: a node of an older version skips them.
+    public bool TellsSigns { get; init; }
 
     public bool WasMember => Known > 0;
 
@@ -45,6 +47,7 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
         buffer.Int64(8, JoinOrder);
         buffer.UInt64(9, (ulong)KnownNodes);
         ViewFields.WriteOpen(buffer, 10, Open);
+        buffer.Bool(11, TellsSigns);
     }
 
     public static JoinMessage Read(ReadOnlySpan<byte> body)
@@ -57,6 +60,7 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
         long known = 0, confirmed = 0, joinOrder = 0;
         ulong service = 0;
         int knownNodes = 0;
+        bool tellsSigns = false;
         ImmutableArray<OpenView>.Builder? open = null;
         while (reader.TryReadField(out var field))
         {
@@ -72,6 +76,7 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
                 case 8: joinOrder = reader.ReadInt64(field); break;
                 case 9: knownNodes = reader.ReadInt32(field, int.MaxValue); break;
                 case 10: ViewFields.ReadOpen(ref reader, field, ref open, OpenView.MostPerNode); break;
+                case 11: tellsSigns = reader.ReadBool(field); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -99,6 +104,7 @@ internal sealed record JoinMessage : IControlMessage, IReadableMessage<JoinMessa
             Service = service,
             JoinOrder = joinOrder,
             KnownNodes = knownNodes,
+            TellsSigns = tellsSigns,
         };
     }
 }

@@ -3,11 +3,13 @@ using QuickSilver.Composition;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Signs;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Protocols;
+using QuickSilver.Multicast.Sending;
 using QuickSilver.Simulation.Checkers;
 using QuickSilver.Simulation.Machines;
 
@@ -68,6 +70,8 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
             observer.OnConfiguration(change);
         }
 
+        public void OnSignsWanted(int rows, Action<NodeSigns> completed) => observer.OnSignsWanted(rows, completed);
+
         public void OnSettled(long configuration, ImmutableArray<OpenView> open)
         {
             owner.TellSettled(configuration);
@@ -101,6 +105,8 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
     {
         public void NoteTimes() => multicast.NoteTimes();
 
+        public void ReadRegions(TimeSpan span, int most, List<RegionSigns> rows) => multicast.ReadRegions(span, most, rows);
+
         public ITopicSender OpenPublisher(in ChannelSpec channel) =>
             new RecordedSender(owner, channel.Topic, (TopicSender)multicast.OpenPublisher(channel));
 
@@ -124,6 +130,10 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
         }
 
         public bool IsStable => sender.IsStable;
+
+        public long Count => sender.Sent;
+
+        public StreamLimit Limit => sender.Limit;
 
         public bool AwaitRoom() => sender.AwaitRoom();
 

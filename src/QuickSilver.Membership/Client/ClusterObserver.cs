@@ -1,0 +1,255 @@
+using System.Net;
+using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Protocol;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Signs;
+
+namespace QuickSilver.Membership.Client;
+
+// Watches a cluster through its membership service, without being a node of it: asks when it is told to, and passes each answer on when it
+// is whole. What comes is not trusted: the service may be anything that listens at that address.
+internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
+{
+    /// <summary>The nodes of which one answer may tell.</summary>
+    public const int MostNodes = 65_536;
+
+    /// <summary>How long a connection, or an answer, may take. The service gives nodes a second to answer.</summary>
+    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+
+    private readonly INodeEnvironment _environment;
+    private readonly DiscoveryContext _discovery;
+    private readonly string _cluster;
+    private readonly IClusterSignsReader _reader;
+    private readonly ControlBuffer _buffer = new();
+    private readonly Alarm _deadline;
+    private readonly Alarm _askNetwork;
+    // Null until the service is found.
+    private IPEndPoint? _service;
+    private DiscoveryAsker? _asker;
+    private IControlStream? _stream;
+    private int _rows;
+    private bool _isConnected;
+    private bool _hasAnswered;
+    private bool _isOver;
+    // The answer that is coming; null while there is none.
+    private ClusterSignsMessage? _header;
+    private readonly List<NodeReport> _nodes = [];
+
+    /// <param name="environment">The environment of a core thread; all calls are made on it.</param>
+    /// <param name="service">Where the service is; null: it is looked for on the network.</param>
+    /// <param name="cluster">The name of the cluster.</param>
+    /// <param name="discovery">How to look for the service.</param>
+    /// <param name="reader">Who is told what comes.</param>
+    /// <param name="logger">For failures of the network.</param>
+    public ClusterObserver(
+        INodeEnvironment environment,
+        IPEndPoint? service,
+        string cluster,
+        DiscoveryOptions discovery,
+        IClusterSignsReader reader,
+        ILogger logger)
+    {
+        _environment = environment;
+        _service = service;
+        _cluster = cluster;
+        _discovery = new DiscoveryContext(environment, discovery, cluster, new ClientCounters(), logger);
+        _reader = reader;
+        _deadline = new Alarm(OnDeadline);
+        _askNetwork = new Alarm(AskNetwork);
+    }
+
+    /// <summary>Where the service is; null before it is found.</summary>
+    public IPEndPoint? Service => _service;
+
+    private static string NoService =>
+        "It is no membership service of QuickSilver, or one of a version without vital signs, or it is overloaded.";
+
+    /// <summary>Asks once; the first call connects. Ask again only after the answer.</summary>
+    /// <param name="rows">Rows of regions, and of topics, for each node: from 1 to <see cref="NodeSigns.MostRows"/>.</param>
+    public void Ask(int rows)
+    {
+        _rows = rows;
+        if (_isOver)
+        {
+            return;
+        }
+
+        _environment.Schedule(_deadline, Patience);
+        if (_stream is not null)
+        {
+            SendWatch();
+        }
+        else if (_service is { } service)
+        {
+            _stream = _environment.Connect(service, this);
+        }
+        else
+        {
+            _asker = new DiscoveryAsker(_discovery, answer => OnFound(answer.EndPoint));
+            AskNetwork();
+        }
+    }
+
+    public void Dispose()
+    {
+        _isOver = true;
+        _environment.Cancel(_deadline);
+        EndSearch();
+        _stream?.Close();
+    }
+
+    private void AskNetwork()
+    {
+        _asker!.Ask(default);
+        _environment.Schedule(_askNetwork, _discovery.Options.AskInterval);
+    }
+
+    private void OnFound(IPEndPoint service)
+    {
+        EndSearch();
+        _service = service;
+        _stream = _environment.Connect(service, this);
+    }
+
+    private void EndSearch()
+    {
+        _environment.Cancel(_askNetwork);
+        _asker?.Dispose();
+        _asker = null;
+    }
+
+    private void OnDeadline()
+    {
+        string limit = $"{Patience.TotalSeconds:0} s";
+        End(_service is null
+            ? $"No membership service of cluster '{_cluster}' answered on the network of {_environment.LocalAddress} within {limit}. "
+                + "Check the name of the cluster, or give the address of the service."
+            : !_isConnected
+                ? $"Timed out after {limit} connecting to {_service}. Check the address and the firewall."
+                : $"The process at {_service} did not answer within {limit}. {NoService}");
+    }
+
+    void IControlStreamHandler.OnConnected(IControlStream stream)
+    {
+        _isConnected = true;
+        SendWatch();
+    }
+
+    int IControlStreamHandler.OnBytes(IControlStream stream, ReadOnlySpan<byte> bytes)
+    {
+        int consumed = 0;
+        while (!_isOver)
+        {
+            var rest = bytes[consumed..];
+            var outcome = ControlFrame.TryCut(rest, ControlFrame.MaxFromServiceBytes, out int kind, out var body, out int length);
+            if (outcome == FrameOutcome.Incomplete)
+            {
+                return consumed;
+            }
+
+            string? fault = outcome == FrameOutcome.Garbage ? "invalid frame" : Handle(kind, body);
+            if (fault is not null)
+            {
+                End($"The process at {_service} does not speak as a membership service of QuickSilver does: {fault}.");
+            }
+
+            consumed += length;
+        }
+
+        return bytes.Length;
+    }
+
+    void IControlStreamHandler.OnClosed(IControlStream stream, string reason) => End(
+        !_isConnected ? $"Cannot connect to a membership service at {_service}: {reason}."
+        : !_hasAnswered ? $"The process at {_service} closed the connection without an answer. {NoService}"
+        : $"The membership service at {_service} closed the connection: {reason}.");
+
+    private void SendWatch()
+    {
+        _buffer.Clear();
+        ControlFrame.Append(
+            _buffer, new WatchMessage { Cluster = _cluster, ProtocolVersion = ControlFrame.ProtocolVersion, Rows = _rows });
+        _stream?.Send(_buffer.Written);
+    }
+
+    // Null, or what is wrong.
+    private string? Handle(int kind, ReadOnlySpan<byte> body)
+    {
+        string? fault = null;
+        switch (kind)
+        {
+            case ControlMessageKind.ClusterSigns when ControlFrame.TryRead<ClusterSignsMessage>(body, out var header, out fault):
+                return Begin(header);
+            case ControlMessageKind.MemberSigns when ControlFrame.TryRead<MemberSignsMessage>(body, out var node, out fault):
+                return Add(node);
+            case ControlMessageKind.Refused when ControlFrame.TryRead(body, kind, ReasonMessage.Read, out var refused, out fault):
+                End(refused.Reason, isRefusal: true);
+                return null;
+            case ControlMessageKind.Goodbye:
+                End($"The membership service at {_service} has ended.");
+                return null;
+            default:
+                // A newer service's message is skipped.
+                return fault is null ? null : $"invalid message of kind {kind}: {fault}";
+        }
+    }
+
+    private string? Begin(ClusterSignsMessage header)
+    {
+        if (_header is not null || header.Told > MostNodes)
+        {
+            return _header is null ? $"it tells of {header.Told} nodes; the limit is {MostNodes}" : "an answer begins within another";
+        }
+
+        _header = header;
+        CompleteIfWhole();
+        return null;
+    }
+
+    private string? Add(MemberSignsMessage node)
+    {
+        if (_header is null)
+        {
+            return "it tells of a node outside of an answer";
+        }
+
+        NodeSigns? signs = null;
+        string? fault = null;
+        if (node.Outcome == SignsOutcome.Told
+            && !ControlFrame.TryRead<int, NodeSigns>(node.Signs, 0, static (bytes, _) => NodeSigns.Read(bytes), out signs, out fault))
+        {
+            fault = $"invalid vital signs: {fault}";
+        }
+
+        _nodes.Add(new NodeReport(node, signs, fault));
+        CompleteIfWhole();
+        return null;
+    }
+
+    private void CompleteIfWhole()
+    {
+        if (_header is { } header && _nodes.Count == header.Told)
+        {
+            var answer = new ClusterSigns(header, [.. _nodes]);
+            _header = null;
+            _nodes.Clear();
+            _hasAnswered = true;
+            _environment.Cancel(_deadline);
+            _reader.OnAnswer(answer);
+        }
+    }
+
+    private void End(string reason, bool isRefusal = false)
+    {
+        if (!_isOver)
+        {
+            Dispose();
+            _reader.OnEnded(reason, isRefusal);
+        }
+    }
+}

@@ -1,0 +1,21 @@
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Signs;
+
+namespace QuickSilver.Membership.Client;
+
+// One answer to an observer.
+internal sealed record ClusterSigns(ClusterSignsMessage Service, IReadOnlyList<NodeReport> Nodes);
+
+// One node in it. Signs: null when the node has not told them, or when what it told is not valid; then Fault says what is wrong.
+internal sealed record NodeReport(MemberSignsMessage Node, NodeSigns? Signs, string? Fault);
+
+// Who is told what an observer gets. On the core thread.
+internal interface IClusterSignsReader
+{
+    void OnAnswer(ClusterSigns signs);
+
+    /// <summary>The observer is over; told once. A sentence.</summary>
+    /// <param name="reason">What happened.</param>
+    /// <param name="isRefusal">Whether the service was there and does not let this observer watch.</param>
+    void OnEnded(string reason, bool isRefusal);
+}

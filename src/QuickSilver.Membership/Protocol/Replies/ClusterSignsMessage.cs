@@ -1,0 +1,56 @@
+using QuickSilver.Serialization.Protobuf;
+
+namespace QuickSilver.Membership.Protocol.Replies;
+
+// The answer to an observer begins with this: the service's own vital signs. So many MemberSigns messages follow as it says.
+internal readonly record struct ClusterSignsMessage : IControlMessage, IReadableMessage<ClusterSignsMessage>
+{
+    public int Kind => ControlMessageKind.ClusterSigns;
+
+    public long Configuration { get; init; }
+    // Live nodes, of which not all may be told.
+    public int Nodes { get; init; }
+    public int Told { get; init; }
+    public int Observers { get; init; }
+    // Since the service began.
+    public long AgeMillis { get; init; }
+
+    public void Write(ControlBuffer buffer)
+    {
+        buffer.Int64(1, Configuration);
+        buffer.UInt64(2, (ulong)Nodes);
+        buffer.UInt64(3, (ulong)Told);
+        buffer.UInt64(4, (ulong)Observers);
+        buffer.Int64(5, AgeMillis);
+    }
+
+    public static ClusterSignsMessage Read(ReadOnlySpan<byte> body)
+    {
+        var reader = new ProtobufReader(body);
+        long configuration = 0, age = 0;
+        int nodes = 0, told = 0, observers = 0;
+        while (reader.TryReadField(out var field))
+        {
+            switch (field.Number)
+            {
+                case 1: configuration = reader.ReadInt64(field); break;
+                case 2: nodes = reader.ReadInt32(field, int.MaxValue); break;
+                case 3: told = reader.ReadInt32(field, int.MaxValue); break;
+                case 4: observers = reader.ReadInt32(field, int.MaxValue); break;
+                case 5: age = reader.ReadInt64(field); break;
+                default: reader.Skip(field); break;
+            }
+        }
+
+        return told <= nodes
+            ? new ClusterSignsMessage
+            {
+                Configuration = configuration,
+                Nodes = nodes,
+                Told = told,
+                Observers = observers,
+                AgeMillis = age,
+            }
+            : throw new ControlFormatException($"The service tells of {told} nodes of {nodes}.");
+    }
+}

@@ -1,0 +1,76 @@
+using System.Net;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Views;
+using QuickSilver.Serialization.Protobuf;
+
+namespace QuickSilver.Membership.Protocol.Replies;
+
+// Whether a node has answered.
+internal enum SignsOutcome
+{
+    Told = 0,
+    // It knows the question, and has not answered in time.
+    Silent = 1,
+    // It is of a version that does not know the question.
+    Unable = 2,
+}
+
+// One node, as the service tells an observer of it: its vital signs as they came or, if it did not answer, since when it has not.
+internal sealed record MemberSignsMessage : IControlMessage, IReadableMessage<MemberSignsMessage>
+{
+    public int Kind => ControlMessageKind.MemberSigns;
+
+    public required NodeKey Node { get; init; }
+    public required IPEndPoint EndPoint { get; init; }
+    public SignsOutcome Outcome { get; init; }
+    // Of a silent node, for how long it has not answered.
+    public long SilentMillis { get; init; }
+    // Of a silent node, how long ago it said anything.
+    public long HeardMillis { get; init; }
+    // Not read yet; empty unless the node has told.
+    public byte[] Signs { get; init; } = [];
+
+    public void Write(ControlBuffer buffer)
+    {
+        ViewFields.WriteNode(buffer, 1, Node);
+        ViewFields.WriteEndPoint(buffer, 2, EndPoint);
+        buffer.UInt64(3, (ulong)Outcome);
+        buffer.Int64(4, SilentMillis);
+        buffer.Int64(5, HeardMillis);
+        buffer.Bytes(6, Signs);
+    }
+
+    public static MemberSignsMessage Read(ReadOnlySpan<byte> body)
+    {
+        var reader = new ProtobufReader(body);
+        NodeKey node = default;
+        IPEndPoint? endPoint = null;
+        int outcome = 0;
+        long silent = 0, heard = 0;
+        byte[] signs = [];
+        while (reader.TryReadField(out var field))
+        {
+            switch (field.Number)
+            {
+                case 1: node = ViewFields.ReadNode(ref reader, field); break;
+                case 2: endPoint = ViewFields.ReadEndPoint(ref reader, field); break;
+                case 3: outcome = reader.ReadInt32(field, (int)SignsOutcome.Unable); break;
+                case 4: silent = NodeSigns.ReadNumber(ref reader, field); break;
+                case 5: heard = NodeSigns.ReadNumber(ref reader, field); break;
+                case 6: signs = SignsMessage.ReadSigns(ref reader, field).ToArray(); break;
+                default: reader.Skip(field); break;
+            }
+        }
+
+        return new MemberSignsMessage
+        {
+            Node = node,
+            EndPoint = endPoint ?? throw new ControlFormatException("The node has no address."),
+            Outcome = (SignsOutcome)outcome,
+            SilentMillis = silent,
+            HeardMillis = heard,
+            Signs = signs,
+        };
+    }
+}

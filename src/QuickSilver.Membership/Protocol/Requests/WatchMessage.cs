@@ -1,0 +1,42 @@
+using QuickSilver.Serialization.Protobuf;
+
+namespace QuickSilver.Membership.Protocol.Requests;
+
+// An observer asks for the vital signs of all nodes. The first message of its stream, in the place of Join: it is no node, and is told
+// nothing else. Each answer must be there before it asks again.
+internal sealed record WatchMessage : IControlMessage, IReadableMessage<WatchMessage>
+{
+    public int Kind => ControlMessageKind.Watch;
+
+    public required string Cluster { get; init; }
+    public required int ProtocolVersion { get; init; }
+    // Of regions, and of topics, for each node.
+    public int Rows { get; init; }
+
+    public void Write(ControlBuffer buffer)
+    {
+        buffer.Text(1, Cluster);
+        buffer.UInt64(2, (ulong)ProtocolVersion);
+        buffer.UInt64(3, (ulong)Rows);
+    }
+
+    public static WatchMessage Read(ReadOnlySpan<byte> body)
+    {
+        var reader = new ProtobufReader(body);
+        string cluster = "";
+        int version = 0;
+        int rows = 0;
+        while (reader.TryReadField(out var field))
+        {
+            switch (field.Number)
+            {
+                case 1: cluster = reader.ReadText(field, JoinMessage.MaxClusterBytes); break;
+                case 2: version = reader.ReadInt32(field, int.MaxValue); break;
+                case 3: rows = reader.ReadInt32(field, int.MaxValue); break;
+                default: reader.Skip(field); break;
+            }
+        }
+
+        return new WatchMessage { Cluster = cluster, ProtocolVersion = version, Rows = rows };
+    }
+}

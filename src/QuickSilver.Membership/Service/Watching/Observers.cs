@@ -1,0 +1,240 @@
+using QuickSilver.Core.Alarms;
+using QuickSilver.Membership.Protocol;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Signs;
+
+namespace QuickSilver.Membership.Service.Watching;
+
+// Those who watch the cluster, and what the nodes are asked for them.
+//
+// Intuition: an observer asks, the service asks all nodes, and when all have answered or their time is over, it tells the observer what
+// came. So nothing is asked or kept while nobody watches, and an observer that is slow gets less. Application: observers that ask at the
+// same time share one question, and there are at most ten questions a second, however many observers ask how often. What goes wrong: a
+// node does not answer (the observer is told since when); a node is of an older version (it said so by not saying otherwise when it
+// joined, and is not asked); an observer does not read (it asks again while the last answer waits to be sent, or does not ask again, and is
+// closed by its session).
+//
+// Invariant: _waiting is empty unless a question is under way or one is due.
+internal sealed class Observers : IDisposable
+{
+    private static readonly TimeSpan QuestionInterval = TimeSpan.FromMilliseconds(100);
+
+    private readonly SessionContext _context;
+    private readonly string _cluster;
+    private readonly List<Member> _members;
+    private readonly Func<long> _configuration;
+    private readonly TimeSpan _begun;
+    private readonly Alarm _alarm;
+    private readonly List<ControlSession> _all = [];
+    private readonly List<ControlSession> _waiting = [];
+    private ulong _question;
+    private TimeSpan _askedAt = TimeSpan.MinValue / 2;
+    private bool _isUnderWay;
+    // Members of whom an answer is still to come.
+    private int _left;
+    private int _rows;
+
+    public Observers(SessionContext context, string cluster, List<Member> members, Func<long> configuration)
+    {
+        _context = context;
+        _cluster = cluster;
+        _members = members;
+        _configuration = configuration;
+        _begun = context.Environment.Now;
+        _alarm = new Alarm(OnAlarm);
+    }
+
+    public int Count => _all.Count;
+
+    /// <summary>Whether the session may watch; null, or a sentence that says why not.</summary>
+    public string? Refuse(WatchMessage watch)
+    {
+        if (watch.ProtocolVersion != ControlFrame.ProtocolVersion)
+        {
+            return $"This membership service speaks protocol version {ControlFrame.ProtocolVersion};"
+                + $" the observer speaks {watch.ProtocolVersion}.";
+        }
+
+        if (watch.Cluster != _cluster)
+        {
+            return $"This is the membership service of cluster '{_cluster}'; the observer asks for '{watch.Cluster}'.";
+        }
+
+        return _all.Count >= _context.Limits.MaxObservers
+            ? $"This membership service already has {_all.Count} observers, which is its limit. Stop another one first."
+            : null;
+    }
+
+    public void Add(ControlSession session) => _all.Add(session);
+
+    /// <summary>The observer waits for an answer. False: it waits for one already.</summary>
+    public bool TryWatch(ControlSession session, int rows)
+    {
+        if (_waiting.Contains(session))
+        {
+            return false;
+        }
+
+        _waiting.Add(session);
+        _rows = Math.Max(_rows, rows);
+        if (!_isUnderWay && _waiting.Count == 1)
+        {
+            var wait = _askedAt + QuestionInterval - _context.Environment.Now;
+            _context.Environment.Schedule(_alarm, wait > TimeSpan.Zero ? wait : TimeSpan.Zero);
+        }
+
+        return true;
+    }
+
+    public void Remove(ControlSession session)
+    {
+        _all.Remove(session);
+        if (_waiting.Remove(session) && _waiting.Count == 0)
+        {
+            EndQuestion();
+        }
+    }
+
+    /// <summary>A member has answered. An answer that nobody waits for is dropped.</summary>
+    public void OnSigns(Member member, ulong question, byte[] signs)
+    {
+        if (!_isUnderWay || question != _question || member.Signs is not { IsAwaited: true } record || record.Question != question)
+        {
+            return;
+        }
+
+        record.IsAwaited = false;
+        record.SilentSince = null;
+        record.Told = signs;
+        if (--_left == 0)
+        {
+            Answer();
+        }
+    }
+
+    public void Dispose()
+    {
+        _waiting.Clear();
+        EndQuestion();
+    }
+
+    private void OnAlarm()
+    {
+        if (_isUnderWay)
+        {
+            Answer();
+        }
+        else
+        {
+            Ask();
+        }
+    }
+
+    private void Ask()
+    {
+        _isUnderWay = true;
+        _askedAt = _context.Environment.Now;
+        _question++;
+        _left = 0;
+        // So many that what all tell fits into what may wait to be sent.
+        int rows = Math.Clamp(_context.Limits.MaxSignsRowsInAll / Math.Max(1, _members.Count), 1, Math.Clamp(_rows, 1, NodeSigns.MostRows));
+        _rows = 0;
+        byte[] frame = Frame(new SignsQuestionMessage(_question, rows));
+        for (int i = 0; i < Math.Min(_members.Count, _context.Limits.MaxSignsNodes); i++)
+        {
+            var member = _members[i];
+            var record = member.Signs ??= new MemberSigns();
+            record.Question = _question;
+            record.IsAwaited = member.TellsSigns && member.Session is not null;
+            if (record.IsAwaited)
+            {
+                _left++;
+                member.Session!.SendShared(frame);
+            }
+        }
+
+        if (_left == 0)
+        {
+            Answer();
+        }
+        else
+        {
+            _context.Environment.Schedule(_alarm, _context.Limits.SignsTimeout);
+        }
+    }
+
+    private void Answer()
+    {
+        var now = _context.Environment.Now;
+        var told = new List<MemberSignsMessage>();
+        // What is left out of an answer is not told; an observer that reads must not be closed because nodes tell much.
+        long room = _context.Limits.MaxPendingBytes / 2;
+        foreach (var member in _members)
+        {
+            if (member.Signs is { } record && record.Question == _question && (room -= record.Told?.Length ?? 0) >= 0)
+            {
+                told.Add(Tell(member, record, now));
+            }
+        }
+
+        var cluster = new ClusterSignsMessage
+        {
+            Configuration = _configuration(),
+            Nodes = _members.Count,
+            Told = told.Count,
+            Observers = _all.Count,
+            AgeMillis = (long)(now - _begun).TotalMilliseconds,
+        };
+        var waiting = _waiting.ToArray();
+        _waiting.Clear();
+        EndQuestion();
+        foreach (var session in waiting)
+        {
+            session.Send(cluster);
+            told.ForEach(member => session.Send(member));
+            session.AwaitNextWatch();
+        }
+    }
+
+    private MemberSignsMessage Tell(Member member, MemberSigns record, TimeSpan now)
+    {
+        var outcome = record.Told is not null ? SignsOutcome.Told
+            : member.TellsSigns ? SignsOutcome.Silent
+            : SignsOutcome.Unable;
+        if (outcome == SignsOutcome.Silent)
+        {
+            record.SilentSince ??= _askedAt;
+        }
+
+        return new MemberSignsMessage
+        {
+            Node = member.Key,
+            EndPoint = member.Info.EndPoint,
+            Outcome = outcome,
+            SilentMillis = record.SilentSince is { } since ? (long)(now - since).TotalMilliseconds : 0,
+            HeardMillis = (long)(now - member.LastHeard).TotalMilliseconds,
+            Signs = record.Told ?? [],
+        };
+    }
+
+    private void EndQuestion()
+    {
+        _isUnderWay = false;
+        _context.Environment.Cancel(_alarm);
+        foreach (var member in _members)
+        {
+            if (member.Signs is { } record)
+            {
+                (record.Told, record.IsAwaited) = (null, false);
+            }
+        }
+    }
+
+    private static byte[] Frame(SignsQuestionMessage question)
+    {
+        var buffer = new ControlBuffer();
+        ControlFrame.Append(buffer, question);
+        return buffer.Written.ToArray();
+    }
+}

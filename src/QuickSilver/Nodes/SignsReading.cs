@@ -1,0 +1,185 @@
+using System.Collections.Immutable;
+using System.Runtime.InteropServices;
+using System.Text;
+using QuickSilver.Composition;
+using QuickSilver.Core.Environment;
+using QuickSilver.Membership.Signs;
+using QuickSilver.Topics;
+
+namespace QuickSilver.Nodes;
+
+// What a node tells of itself when somebody watches the cluster: its counters since it last told, its levels, and the busiest of its
+// regions and topics. Nothing is kept while nobody watches. Core thread only.
+internal sealed class SignsReading(
+    NodeReadings readings, INodeParts parts, QuickSilverOptions options, IReadOnlyList<TopicCore> topics, Func<string?> trouble)
+{
+    // An observer asks at least once a minute. After this, rates since the last reading would tell nothing of the present.
+    private static readonly TimeSpan Rest = TimeSpan.FromSeconds(90);
+
+    private readonly Dictionary<TopicCore, (long Published, long Delivered)> _topicsBefore = [];
+    private readonly List<RegionSigns> _regions = [];
+    private NodeCounters? _before;
+    private TimeSpan _readAt;
+
+    private INodeEnvironment Environment => parts.Environment;
+
+    /// <param name="rows">The most rows of regions, and of topics.</param>
+    public NodeSigns Read(int rows)
+    {
+        RestIfUnwatched();
+        rows = Math.Clamp(rows, 0, NodeSigns.MostRows);
+        var now = Environment.Now;
+        parts.Multicast.NoteTimes();
+        var counters = readings.ReadAll();
+        var span = _before is null ? TimeSpan.Zero : now - _readAt;
+        var signs = Of(counters, _before ?? counters, readings.ReadGauges(), span);
+        _before = counters;
+        _readAt = now;
+        _regions.Clear();
+        parts.Multicast.ReadRegions(span, rows, _regions);
+        return signs with { RegionRows = [.. _regions], TopicRows = ReadTopics(span, rows) };
+    }
+
+    /// <summary>Called now and then: forgets the last reading when nobody has watched for long.</summary>
+    public void RestIfUnwatched()
+    {
+        if (_before is not null && Environment.Now - _readAt > Rest)
+        {
+            _before = null;
+            _topicsBefore.Clear();
+            parts.Multicast.ReadRegions(TimeSpan.Zero, 0, []);
+        }
+    }
+
+    private NodeSigns Of(NodeCounters now, NodeCounters before, NodeGauges levels, TimeSpan span)
+    {
+        var acks = now.TimeToAcknowledge.Since(before.TimeToAcknowledge);
+        return new NodeSigns
+        {
+            SpanMillis = (long)span.TotalMilliseconds,
+            Published = PerSecond(now.Published - before.Published, span),
+            Delivered = PerSecond(now.Delivered - before.Delivered, span),
+            PublishedBytes = PerSecond(now.PublishedBytes - before.PublishedBytes, span),
+            DeliveredBytes = PerSecond(now.DeliveredBytes - before.DeliveredBytes, span),
+            PendingPackets = levels.PendingPackets,
+            RetentionBytes = levels.UnacknowledgedBytes,
+            RetentionLimitBytes = options.Limits.RetentionBytes,
+            MemoryBytes = levels.PacketMemoryBytes,
+            MemoryLimitBytes = options.Limits.BufferBytes,
+            QueueBytes = levels.PublishQueueBytes,
+            Regions = levels.Regions,
+            Topics = topics.Count,
+            Views = levels.Views,
+            SupersededViews = levels.SupersededViews,
+            OldestSupersededMillis = (long)levels.OldestSupersededView.TotalMilliseconds,
+            Configuration = levels.Configuration,
+            AckMedian = Micros(acks.Percentile(0.5)),
+            AckNinetyNinth = Micros(acks.Percentile(0.99)),
+            TokenMedian = Micros(now.TokenRoundTrip[0].Since(before.TokenRoundTrip[0]).Percentile(0.5)),
+            AggregateMedian = Micros(Highest(now.TimeToAggregate, before.TimeToAggregate)),
+            LatenessNinetyNinth = Micros(now.AlarmLateness.Since(before.AlarmLateness).Percentile(0.99)),
+            CollectorPause = Micros(now.CollectorPauseTime - before.CollectorPauseTime),
+            BusyPerMille = PerMille(now.CoreThread.Total - before.CoreThread.Total, span),
+            Limit = (long)levels.SendLimit,
+            LimitPerMille = (long)Math.Round(levels.SendLimitShare * 1000),
+            LongSteps = now.LongSteps - before.LongSteps,
+            QuantaExceeded = now.QuantaExceeded - before.QuantaExceeded,
+            RepairRequests = now.RepairRequests - before.RepairRequests,
+            Repairs = now.Repairs - before.Repairs,
+            CollectiveNaks = now.CollectiveNaksReceived - before.CollectiveNaksReceived,
+            KernelDrops = now.KernelDrops - before.KernelDrops,
+            Gaps = now.Gaps,
+            Trouble = Cut(trouble() ?? "", NodeSigns.MaxTroubleBytes),
+        };
+    }
+
+    // The median of the highest level with samples.
+    private static TimeSpan Highest(ImmutableArray<TimeHistogram> now, ImmutableArray<TimeHistogram> before)
+    {
+        for (int level = now.Length - 1; level >= 0; level--)
+        {
+            if (now[level].Since(before[level]) is { Count: > 0 } since)
+            {
+                return since.Percentile(0.5);
+            }
+        }
+
+        return TimeSpan.Zero;
+    }
+
+    private ImmutableArray<TopicSigns> ReadTopics(TimeSpan span, int most)
+    {
+        if (_topicsBefore.Count > 2 * topics.Count)
+        {
+            // Most of them are closed.
+            _topicsBefore.Clear();
+        }
+
+        // The least busy of the best comes out first.
+        var best = new PriorityQueue<TopicCore, (long Load, int Order)>(most + 1);
+        var rates = new Dictionary<TopicCore, (long Published, long Delivered)>(most + 1);
+        for (int i = 0; i < topics.Count && most > 0; i++)
+        {
+            var topic = topics[i];
+            ref var before = ref CollectionsMarshal.GetValueRefOrAddDefault(_topicsBefore, topic, out bool isKnown);
+            var now = (topic.Published, topic.Delivered);
+            var rate = isKnown
+                ? (PerSecond(now.Published - before.Published, span), PerSecond(now.Delivered - before.Delivered, span))
+                : (0, 0);
+            before = now;
+            rates[topic] = rate;
+            best.Enqueue(topic, (rate.Item1 + rate.Item2, -i));
+            if (best.Count > most)
+            {
+                rates.Remove(best.Dequeue());
+            }
+        }
+
+        var rows = ImmutableArray.CreateBuilder<TopicSigns>(best.Count);
+        while (best.TryDequeue(out var topic, out _))
+        {
+            rows.Add(new TopicSigns(Cut(topic.Name, TopicSigns.MaxNameBytes))
+            {
+                Published = rates[topic].Published,
+                Delivered = rates[topic].Delivered,
+                Subscribers = topic.Subscribers,
+                Limit = (long)topic.SendLimit,
+            });
+        }
+
+        rows.Reverse();
+        return rows.DrainToImmutable();
+    }
+
+    /// <summary>The beginning of a text, of at most so many bytes of UTF-8.</summary>
+    internal static string Cut(string text, int bytes)
+    {
+        if (Encoding.UTF8.GetByteCount(text) <= bytes)
+        {
+            return text;
+        }
+
+        const string More = "…";
+        int left = bytes - Encoding.UTF8.GetByteCount(More);
+        int end = 0;
+        foreach (var rune in text.EnumerateRunes())
+        {
+            if ((left -= rune.Utf8SequenceLength) < 0)
+            {
+                break;
+            }
+
+            end += rune.Utf16SequenceLength;
+        }
+
+        return text[..end] + More;
+    }
+
+    private static long PerSecond(long count, TimeSpan span) =>
+        span > TimeSpan.Zero ? (long)Math.Round(Math.Max(0, count) / span.TotalSeconds) : 0;
+
+    private static long PerMille(TimeSpan time, TimeSpan span) =>
+        span > TimeSpan.Zero ? (long)Math.Round(Math.Max(0, time / span) * 1000) : 0;
+
+    private static long Micros(TimeSpan time) => Math.Max(0, (long)time.TotalMicroseconds);
+}

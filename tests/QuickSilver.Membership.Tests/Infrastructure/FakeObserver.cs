@@ -1,0 +1,51 @@
+using System.Net;
+using Microsoft.Extensions.Logging.Abstractions;
+using QuickSilver.Membership.Client;
+
+namespace QuickSilver.Membership.Tests.Infrastructure;
+
+// Somebody who watches a cluster, and all that they were told.
+internal sealed class FakeObserver : IClusterSignsReader
+{
+    public FakeObserver(FakeWorld world, IPEndPoint? service, string cluster = "default", ulong seed = 77)
+    {
+        Environment = world.AddNode(seed);
+        Observer = new ClusterObserver(Environment, service, cluster, new DiscoveryOptions(), this, NullLogger.Instance);
+    }
+
+    public FakeEnvironment Environment { get; }
+
+    public ClusterObserver Observer { get; }
+
+    public List<ClusterSigns> Answers { get; } = [];
+
+    public ClusterSigns Last => Answers[^1];
+
+    public string? Ended { get; private set; }
+
+    public bool IsRefused { get; private set; }
+
+    /// <summary>Asks as often as it is answered.</summary>
+    public bool AsksOn { get; set; }
+
+    public FakeObserver Ask(int rows = 10)
+    {
+        Observer.Ask(rows);
+        return this;
+    }
+
+    void IClusterSignsReader.OnAnswer(ClusterSigns signs)
+    {
+        Answers.Add(signs);
+        if (AsksOn)
+        {
+            Observer.Ask(10);
+        }
+    }
+
+    void IClusterSignsReader.OnEnded(string reason, bool isRefusal)
+    {
+        Assert.Null(Ended);
+        (Ended, IsRefused) = (reason, isRefusal);
+    }
+}

@@ -1,0 +1,181 @@
+using System.Reflection;
+using FsCheck;
+using FsCheck.Fluent;
+using QuickSilver.Membership.Protocol;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Signs;
+
+namespace QuickSilver.Membership.Tests.Protocol;
+
+// What observers read of nodes that anybody may have written.
+public sealed class SignsTests
+{
+    private static readonly PropertyInfo[] Numbers =
+        [.. typeof(NodeSigns).GetProperties().Where(property => property.PropertyType == typeof(long))];
+
+    [Fact]
+    public void Each_number_comes_back_in_its_own_place()
+    {
+        var numbers = Gen.Choose(0, int.MaxValue).ArrayOf(Numbers.Length);
+        Prop.ForAll(numbers.ToArbitrary(), values =>
+        {
+            var signs = new NodeSigns { Trouble = "slow", RegionRows = [new RegionSigns(3)], TopicRows = [new TopicSigns("t")] };
+            for (int i = 0; i < values.Length; i++)
+            {
+                Numbers[i].SetValue(signs, (long)values[i]);
+            }
+
+            var read = NodeSigns.Read(Bytes(signs));
+            Assert.All(Numbers, number => Assert.Equal(number.GetValue(signs), number.GetValue(read)));
+            Assert.Equal(("slow", 3UL, "t"), (read.Trouble, read.RegionRows[0].RegionId, read.TopicRows[0].Name));
+        }).QuickCheckThrowOnFailure();
+    }
+
+    [Fact]
+    public void Rows_come_back_as_they_were()
+    {
+        Assert.Equal(Region(7), NodeSigns.Read(Bytes(new NodeSigns { RegionRows = [Region(7)] })).RegionRows[0]);
+        Assert.Equal(Topic(9), NodeSigns.Read(Bytes(new NodeSigns { TopicRows = [Topic(9)] })).TopicRows[0]);
+    }
+
+    [Fact]
+    public void The_most_that_a_node_may_tell_fits()
+    {
+        var most = new NodeSigns
+        {
+            Trouble = new string('x', NodeSigns.MaxTroubleBytes),
+            RegionRows = [.. Enumerable.Repeat(Region(long.MaxValue), NodeSigns.MostRows)],
+            TopicRows = [.. Enumerable.Repeat(Topic(long.MaxValue), NodeSigns.MostRows)],
+        };
+        Array.ForEach(Numbers, number => number.SetValue(most, long.MaxValue));
+        Assert.InRange(Bytes(most).Length, NodeSigns.MaxBytes / 2, NodeSigns.MaxBytes);
+        Assert.Equal(NodeSigns.MostRows, NodeSigns.Read(Bytes(most)).TopicRows.Length);
+    }
+
+    [Fact]
+    public void More_than_that_is_refused()
+    {
+        Assert.Equal("The vital signs have more than 32 rows of one kind", Fault(buffer => Rows(buffer, 41, NodeSigns.MostRows + 1)));
+        Assert.Equal("The vital signs have more than 32 rows of one kind", Fault(buffer => Rows(buffer, 42, NodeSigns.MostRows + 1)));
+        Assert.Equal("Field 40 has a text of 513 bytes; the limit is 512", Fault(buffer => buffer.Text(40, new string('x', 513))));
+        Assert.Equal("Field 7 is -1; negative numbers are not valid", Fault(buffer => buffer.Int64(7, -1)));
+        Assert.Equal("Field 1 has a text of 129 bytes; the limit is 128", Fault(buffer => Bytes(new NodeSigns
+        {
+            TopicRows = [new TopicSigns(new string('t', 129))],
+        }, buffer)));
+    }
+
+    [Fact]
+    public void Messages_about_vital_signs_have_bounds()
+    {
+        Assert.Equal("The service tells of 3 nodes of 2", FaultOf<ClusterSignsMessage>(buffer =>
+        {
+            buffer.UInt64(2, 2);
+            buffer.UInt64(3, 3);
+        }));
+        Assert.Equal("The node has no address", FaultOf<MemberSignsMessage>(static buffer => buffer.UInt64(3, 1)));
+        Assert.Equal(
+            "The message is malformed: 33 is not in the range 0 to 32",
+            FaultOf<SignsQuestionMessage>(static buffer => buffer.UInt64(2, 33)));
+        Assert.Equal(
+            "The vital signs of a node have 16385 bytes; the limit is 16384",
+            FaultOf<MemberSignsMessage>(static buffer => buffer.Bytes(6, new byte[NodeSigns.MaxBytes + 1])));
+        Assert.Equal(
+            "Field 1 has a text of 257 bytes; the limit is 256",
+            FaultOf<WatchMessage>(static buffer => buffer.Text(1, new string('c', JoinMessage.MaxClusterBytes + 1))));
+    }
+
+    [Fact]
+    public void Bytes_cut_short_with_a_bit_turned_or_at_random_are_read_without_harm()
+    {
+        byte[] valid = Bytes(new NodeSigns { SpanMillis = 5, Trouble = "x", RegionRows = [Region(300)], TopicRows = [Topic(300)] });
+        for (int length = 0; length < valid.Length; length++)
+        {
+            TryRead(valid[..length]);
+        }
+
+        for (int bit = 0; bit < valid.Length * 8; bit++)
+        {
+            byte[] turned = [.. valid];
+            turned[bit / 8] ^= (byte)(1 << (bit % 8));
+            TryRead(turned);
+        }
+
+        Prop.ForAll<byte[]>(bytes =>
+        {
+            TryRead(bytes);
+            _ = ControlFrame.TryRead<WatchMessage>(bytes, out _, out _);
+            _ = ControlFrame.TryRead<SignsQuestionMessage>(bytes, out _, out _);
+            _ = ControlFrame.TryRead<ClusterSignsMessage>(bytes, out _, out _);
+            _ = ControlFrame.TryRead<MemberSignsMessage>(bytes, out _, out _);
+        }).QuickCheckThrowOnFailure();
+    }
+
+    [Fact]
+    public void Fields_of_a_newer_version_are_skipped() => Assert.Equal(4, NodeSigns.Read(Bytes(new NodeSigns { SpanMillis = 4 }, buffer =>
+    {
+        buffer.UInt64(39, 1);
+        buffer.Text(50, "new");
+    })).SpanMillis);
+
+    private static RegionSigns Region(long number) => new((ulong)number)
+    {
+        View = number,
+        Members = number - 1,
+        ViewAgeMillis = number - 2,
+        OpenViews = number - 3,
+        SentPackets = number - 4,
+        ReceivedPackets = number - 5,
+        PendingPackets = number - 6,
+        WindowPackets = number,
+        MissingPackets = number - 1,
+        Limit = number - 2,
+        AckMicros = number - 3,
+        TokenMicros = number - 4,
+    };
+
+    private static TopicSigns Topic(long number) => new(new string('t', TopicSigns.MaxNameBytes))
+    {
+        Published = number,
+        Delivered = number - 1,
+        Subscribers = number - 2,
+        Limit = number - 3,
+    };
+
+    private static void Rows(ControlBuffer buffer, int field, int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            buffer.End(buffer.Begin(field));
+        }
+    }
+
+    private static byte[] Bytes(NodeSigns signs, Action<ControlBuffer>? more = null)
+    {
+        var buffer = new ControlBuffer();
+        Bytes(signs, buffer);
+        more?.Invoke(buffer);
+        return buffer.Written.ToArray();
+    }
+
+    private static void Bytes(NodeSigns signs, ControlBuffer buffer) => signs.Write(buffer);
+
+    private static string? TryRead(byte[] bytes) =>
+        ControlFrame.TryRead<int, NodeSigns>(bytes, 0, static (body, _) => NodeSigns.Read(body), out _, out string? fault) ? null : fault;
+
+    private static string? Fault(Action<ControlBuffer> write)
+    {
+        var buffer = new ControlBuffer();
+        write(buffer);
+        return TryRead(buffer.Written.ToArray());
+    }
+
+    private static string? FaultOf<T>(Action<ControlBuffer> write)
+        where T : IReadableMessage<T>
+    {
+        var buffer = new ControlBuffer();
+        write(buffer);
+        return ControlFrame.TryRead<T>(buffer.Written, out _, out string? fault) ? null : fault;
+    }
+}

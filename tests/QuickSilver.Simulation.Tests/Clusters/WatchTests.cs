@@ -1,0 +1,155 @@
+using Microsoft.Extensions.Logging.Abstractions;
+using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Simulation.Machines;
+
+namespace QuickSilver.Simulation.Tests.Clusters;
+
+// Somebody watches a cluster of whole nodes: what the nodes tell of themselves.
+public sealed class WatchTests : IDisposable
+{
+    private const int Nodes = 5;
+    private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
+
+    private readonly SimulatedCluster _cluster = new(new SimulationOptions
+    {
+        Nodes = Nodes,
+        Membership = MembershipPlacement.Dedicated,
+        NodeOptions = new QuickSilverOptions { StallWarning = Second },
+    });
+
+    [Fact]
+    public void Every_node_tells_its_rates_levels_regions_and_topics()
+    {
+        var observer = Start();
+        var topic = _cluster.RunUntilCompleted(_cluster.Nodes[0].Node.OpenTopicAsync<string>("news"));
+        foreach (var node in _cluster.Nodes.Skip(1))
+        {
+            _cluster.RunUntilCompleted(node.Node.OpenSubscriberAsync<string>("news")).SubscribeInline((in Message<string> _) => { });
+        }
+
+        _cluster.RunUntilCompleted(topic.WaitForSubscribersAsync(Nodes));
+        observer.Ask(_cluster);
+        Assert.All(observer.Last.Nodes, node => Assert.Equal(0, node.Signs!.SpanMillis));
+        for (int i = 0; i < 100; i++)
+        {
+            _cluster.RunUntilCompleted(topic.PublishAsync($"{i}", PublishCompletion.Stable));
+            _cluster.Run(Second / 100);
+        }
+
+        observer.Ask(_cluster);
+        Assert.Equal(Nodes, observer.Last.Service.Told);
+        var signs = observer.Last.Nodes.Select(node => node.Signs!).ToList();
+        var publisher = Assert.Single(signs, one => one.Published > 0);
+        double seconds = publisher.SpanMillis / 1e3;
+        Assert.Equal(100, publisher.Published * seconds, 100 * 0.05);
+        Assert.All(signs.Where(one => one != publisher), one => Assert.Equal(100, one.Delivered * seconds, 100 * 0.05));
+        Assert.True(publisher.AckMedian > 0);
+        Assert.All(signs, one => Assert.Equal((1, 1, 1), (one.Topics, one.Views, one.Regions)));
+        Assert.Single(signs, one => one.TokenMedian > 0 && one.AggregateMedian > 0);
+
+        var region = Assert.Single(publisher.RegionRows);
+        Assert.Equal((Nodes, 1), (region.Members, region.OpenViews));
+        Assert.True(region is { SentPackets: > 0, AckMicros: > 0, PendingPackets: 0 });
+        Assert.All(signs, one => Assert.Equal(region.RegionId, Assert.Single(one.RegionRows).RegionId));
+        var row = Assert.Single(publisher.TopicRows);
+        Assert.Equal(("news", Nodes), (row.Name, row.Subscribers));
+        Assert.Equal(100, row.Published * seconds, 100 * 0.05);
+        Assert.All(
+            signs.Where(one => one != publisher), one => Assert.Equal(100, Assert.Single(one.TopicRows).Delivered * seconds, 100 * 0.05));
+    }
+
+    [Fact]
+    public void The_busiest_topics_are_told_and_all_are_counted()
+    {
+        var observer = Start();
+        var node = _cluster.Nodes[0].Node;
+        var topics = Enumerable.Range(0, 20).Select(i => _cluster.RunUntilCompleted(node.OpenTopicAsync<string>($"t{i}"))).ToList();
+        observer.Ask(_cluster, rows: 2);
+        foreach (int i in (int[])[7, 7, 13, 7])
+        {
+            _cluster.RunUntilCompleted(topics[i].PublishAsync("x", PublishCompletion.Stable));
+        }
+
+        _cluster.Run(Second / 10);
+        observer.Ask(_cluster, rows: 2);
+        var signs = observer.Last.Nodes.Select(report => report.Signs!).Single(one => one.Topics == 20);
+        Assert.Equal(["t7", "t13"], signs.TopicRows.Select(row => row.Name));
+    }
+
+    [Fact]
+    public void A_node_that_stands_still_is_silent_and_the_others_tell()
+    {
+        var observer = Start();
+        _cluster.Nodes[3].Pause();
+        observer.Ask(_cluster);
+        _cluster.Run(Second * 3);
+        observer.Ask(_cluster);
+        var silent = Assert.Single(observer.Last.Nodes, node => node.Node.Outcome == SignsOutcome.Silent);
+        Assert.InRange(silent.Node.SilentMillis, 4_000, 6_000);
+        Assert.Equal(Nodes - 1, observer.Last.Nodes.Count(node => node.Signs is not null));
+    }
+
+    [Fact]
+    public void A_node_whose_topic_waits_says_what_it_waits_for_and_what_limits_it()
+    {
+        var observer = Start();
+        var topic = _cluster.RunUntilCompleted(_cluster.Nodes[0].Node.OpenTopicAsync<string>("news"));
+        _cluster.RunUntilCompleted(_cluster.Nodes[1].Node.OpenSubscriberAsync<string>("news"));
+        _cluster.RunUntilCompleted(topic.WaitForSubscribersAsync(2));
+        _cluster.Nodes[1].Pause();
+        var publishing = Enumerable.Range(0, 200).Select(_ => topic.PublishAsync(new string('x', 50_000)).AsTask()).ToList();
+
+        // Longer than the stall limit takes to be noticed, and less than the service waits for a silent member.
+        _cluster.Run(Second * 1.8);
+        observer.Ask(_cluster);
+        var signs = observer.Last.Nodes.Select(node => node.Signs).Single(one => one is { Topics: 1 })!;
+        Assert.Equal((SendLimit.Window, 1_000), ((SendLimit)signs.Limit, signs.LimitPerMille));
+        Assert.Contains("not all 2 members are known to hold packet", signs.Trouble);
+        Assert.True(signs.PendingPackets > 50);
+        Assert.Contains(publishing, task => !task.IsCompleted);
+    }
+
+    public void Dispose() => _cluster.Dispose();
+
+    private Observer Start()
+    {
+        var observer = new Observer(_cluster);
+        _cluster.Start();
+        return observer;
+    }
+
+    private sealed class Observer : IClusterSignsReader
+    {
+        private readonly ClusterObserver _observer;
+        private readonly List<ClusterSigns> _answers = [];
+
+        public Observer(SimulatedCluster cluster)
+        {
+            Machine = cluster.Machines.AddService();
+            string name = new QuickSilverOptions().Cluster;
+            _observer = new ClusterObserver(
+                Machine.Environment, cluster.ServiceAt, name, new DiscoveryOptions(), this, NullLogger.Instance);
+        }
+
+        public SimulatedMachine Machine { get; }
+
+        public ClusterSigns Last => _answers[^1];
+
+        public void Ask(SimulatedCluster cluster, int rows = 10)
+        {
+            int before = _answers.Count;
+            Machine.Environment.Post(new Core.Requests.ActionRequest(() => _observer.Ask(rows)));
+            for (int i = 0; i < 300 && _answers.Count == before; i++)
+            {
+                cluster.Run(Second / 100);
+            }
+
+            Assert.True(_answers.Count > before, "No answer came.");
+        }
+
+        public void OnAnswer(ClusterSigns signs) => _answers.Add(signs);
+
+        public void OnEnded(string reason, bool isRefusal) => Assert.Fail(reason);
+    }
+}
