@@ -4,12 +4,13 @@ using QuickSilver.Tool;
 using QuickSilver.Tool.Commands;
 using QuickSilver.Tool.Sessions;
 
-var root = new RootCommand("Publish, subscribe, measure, simulate and run the membership service of QuickSilver.")
+var root = new RootCommand("Publish, subscribe, measure, watch, simulate and run the membership service of QuickSilver.")
 {
     GmsCommand.Create(),
     PubCommand.Create(),
     SubCommand.Create(),
     PerfCommand.Create(),
+    TopCommand.Create(),
     SimCommand.Create(),
     SwarmCommand.Create(),
 };

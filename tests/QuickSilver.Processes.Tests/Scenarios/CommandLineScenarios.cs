@@ -33,6 +33,9 @@ public sealed class CommandLineScenarios
     [InlineData("--faults: 'loss=2' is not loss= and a number from 0 to 0.5.", "sim", "run", "topics", "--faults", "loss=2")]
     [InlineData("--faults: Unknown fault 'x'. Valid faults: none, sleep, loss-bursts, ", "sim", "run", "topics", "--faults", "sleep,x")]
     [InlineData("--model: Unknown model 'x'. Valid: papers, modern.", "sim", "run", "topics", "--model", "x")]
+    [InlineData("--interval: '0' is not a number from 0.2 to 60.", "top", "--interval", "0")]
+    [InlineData("--rows: '33' is not a number from 1 to 32.", "top", "--rows", "33")]
+    [InlineData("The option MembershipService is \"nowhere\". Allowed: \"host:port\"", "top", "--gms", "nowhere")]
     [InlineData("Use either --feed or --rate, not both.", "perf", "send", "t", "--feed", "--rate", "1")]
     [InlineData("Use either --seconds or --minutes, not both.", "sim", "run", "topics", "--seconds", "1", "--minutes", "1")]
     public void A_wrong_command_line_is_refused_naming_what_is_wrong(string said, params string[] arguments)
@@ -65,7 +68,7 @@ public sealed class CommandLineScenarios
         [
             [], ["gms"], ["pub"], ["sub"], ["perf"], ["perf", "send"], ["perf", "receive"], ["perf", "echo"], ["perf", "ping"],
             ["sim"], ["sim", "run"],
-            ["swarm"], ["swarm", "check"],
+            ["swarm"], ["swarm", "check"], ["top"],
         ];
         Assert.All(commands, command =>
         {

@@ -10,7 +10,8 @@ internal sealed class CommonOptions
 {
     private readonly Option<string?> _gms = new("--gms")
     {
-        Description = "The address of the membership service. By default, the node discovers one on its network, or hosts one.",
+        Description = "The address of the membership service. By default, one is discovered on the network; a node that finds none "
+            + "hosts one.",
         HelpName = "HOST:PORT",
     };
 
@@ -82,6 +83,14 @@ internal sealed class CommonOptions
         command.Add(_cluster);
         command.Add(_verbose);
         return command;
+    }
+
+    // An observer sends no data either, but looks for the service as a node does.
+    public Command AddToObserver(Command command)
+    {
+        command.Add(_gms);
+        command.Add(_interface);
+        return AddToService(command);
     }
 
     public bool IsVerbose(ParseResult parse) => parse.GetValue(_verbose);

@@ -1,0 +1,133 @@
+using System.Diagnostics;
+using System.Net;
+using System.Net.Sockets;
+using System.Text.Json;
+
+namespace QuickSilver.Processes.Tests.Scenarios;
+
+// Somebody watches a cluster of processes on the loopback interface.
+public sealed class TopScenarios : IDisposable
+{
+    private const int Failed = 1;
+    private const int Unreachable = 3;
+    private static readonly TimeSpan Limit = TimeSpan.FromSeconds(60);
+
+    private readonly string _cluster = $"top {Guid.NewGuid():N}";
+    private readonly List<Process> _processes = [];
+
+    [Fact]
+    public void The_command_tells_every_node_and_ends_after_so_many_refreshes()
+    {
+        string service = StartService();
+        var subscriber = Start("sub", "news", "--gms", service, "--cluster", _cluster);
+        Await(subscriber.StandardError, "ready");
+        var publisher = Start("pub", "news", "--gms", service, "--cluster", _cluster);
+        publisher.StandardInput.WriteLine("first");
+        publisher.StandardInput.Flush();
+        Assert.Equal("first", subscriber.StandardOutput.ReadLine());
+
+        var (code, output, errors) = Run("top", "--gms", service, "--cluster", _cluster, "--count", "2", "--interval", "0.3", "--json");
+        Assert.True(code == 0, errors);
+        string[] lines = output.Split('\n', StringSplitOptions.RemoveEmptyEntries);
+        Assert.Equal(2, lines.Length);
+        foreach (string line in lines)
+        {
+            var told = JsonDocument.Parse(line).RootElement;
+            Assert.Equal((_cluster, service), (told.GetProperty("cluster").GetString(), told.GetProperty("service").GetString()));
+            var nodes = told.GetProperty("nodes").EnumerateArray().ToList();
+            Assert.Equal(2, nodes.Count);
+            Assert.All(nodes, node => Assert.Equal("told", node.GetProperty("state").GetString()));
+            Assert.All(nodes, node => Assert.True(node.GetProperty("spanSeconds").GetDouble() > 0));
+            var topic = told.GetProperty("topics").EnumerateArray().Single(one => one.GetProperty("topic").GetString() == "news");
+            Assert.Equal((1, 2), (topic.GetProperty("subscribers").GetInt32(), topic.GetProperty("nodes").GetInt32()));
+        }
+
+        var (plain, text, _) = Run("top", "--gms", service, "--cluster", _cluster, "--count", "1");
+        Assert.Equal(0, plain);
+        Assert.StartsWith($"cluster {_cluster}  service {service} ", text);
+        Assert.DoesNotContain('\u001b', text);
+    }
+
+    [Fact]
+    public void A_service_of_another_cluster_refuses()
+    {
+        var (code, _, errors) = Run("top", "--gms", StartService(), "--cluster", "other", "--count", "1");
+        Assert.Equal(Failed, code);
+        Assert.Contains($"This is the membership service of cluster '{_cluster}'; the observer asks for 'other'.", errors);
+    }
+
+    [Fact]
+    public void A_service_that_is_not_there_is_unreachable()
+    {
+        using var taken = new TcpListener(IPAddress.Loopback, 0);
+        taken.Start();
+        string free = taken.LocalEndpoint.ToString()!;
+        taken.Stop();
+        var (code, _, errors) = Run("top", "--gms", free, "--count", "1");
+        Assert.Equal(Unreachable, code);
+        Assert.Contains($"Cannot connect to a membership service at {free}", errors);
+    }
+
+    [Fact]
+    public async Task What_is_no_membership_service_is_named_as_that()
+    {
+        using var other = new TcpListener(IPAddress.Loopback, 0);
+        other.Start();
+        var accepting = CloseNextAsync(other);
+        var (code, _, errors) = Run("top", "--gms", other.LocalEndpoint.ToString()!, "--count", "1");
+        Assert.Equal(Unreachable, code);
+        Assert.Contains("It is no membership service of QuickSilver", errors);
+        await accepting.WaitAsync(Limit);
+    }
+
+    public void Dispose()
+    {
+        foreach (var process in _processes)
+        {
+            if (!process.HasExited)
+            {
+                process.Kill();
+            }
+
+            process.WaitForExit();
+            process.Dispose();
+        }
+    }
+
+    private static async Task CloseNextAsync(TcpListener listener) => (await listener.AcceptTcpClientAsync()).Close();
+
+    private string StartService() =>
+        Await(Start("gms", "--listen", "127.0.0.1:0", "--cluster", _cluster).StandardError, "listening ")["listening ".Length..];
+
+    private static string Await(StreamReader from, string beginning)
+    {
+        string? line;
+        do
+        {
+            line = from.ReadLine() ?? throw new EndOfStreamException($"The process ended before it wrote '{beginning}'.");
+        }
+        while (!line.StartsWith(beginning, StringComparison.Ordinal));
+        return line;
+    }
+
+    private (int Code, string Output, string Errors) Run(params string[] arguments)
+    {
+        var process = Start(arguments);
+        var output = process.StandardOutput.ReadToEndAsync();
+        var errors = process.StandardError.ReadToEndAsync();
+        Assert.True(process.WaitForExit(Limit), "The command did not end.");
+        return (process.ExitCode, output.Result, errors.Result);
+    }
+
+    private Process Start(params string[] arguments)
+    {
+        var process = Process.Start(new ProcessStartInfo(Programs.Qsm, arguments)
+        {
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+        })!;
+        _processes.Add(process);
+        return process;
+    }
+}

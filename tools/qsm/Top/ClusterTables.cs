@@ -1,0 +1,105 @@
+using System.Net;
+using QuickSilver.Membership.Client;
+
+namespace QuickSilver.Tool.Top;
+
+// By what the rows are sorted, the greatest first; by name, the first.
+internal enum SortKey
+{
+    Rate,
+    Name,
+    Pending,
+    Acks,
+    Token,
+    Late,
+    Gc,
+    Memory,
+}
+
+// What of an answer is shown.
+internal sealed record TopView(string Cluster, SortKey Sort, string? Filter, int Rows);
+
+// One answer as tables: the nodes, and the regions and topics of which they have told, each once.
+internal sealed record ClusterTables
+{
+    public required string Cluster { get; init; }
+
+    public required IPEndPoint? Service { get; init; }
+
+    public required ClusterSigns Answer { get; init; }
+
+    public required DateTimeOffset At { get; init; }
+
+    public required IReadOnlyList<NodeRow> Nodes { get; init; }
+
+    public required IReadOnlyList<RegionRow> Regions { get; init; }
+
+    public required IReadOnlyList<TopicRow> Topics { get; init; }
+
+    /// <summary>Of all nodes that have told, whatever the filter.</summary>
+    public long Published { get; private init; }
+
+    public long Delivered { get; private init; }
+
+    public static ClusterTables Of(ClusterSigns answer, IPEndPoint? service, TopView view, DateTimeOffset at)
+    {
+        var told = answer.Nodes.Select(report => report.Signs).OfType<Membership.Signs.NodeSigns>().ToList();
+        var regions = new Dictionary<ulong, RegionRow>();
+        var topics = new Dictionary<string, TopicRow>();
+        foreach (var signs in told)
+        {
+            foreach (var region in signs.RegionRows)
+            {
+                regions[region.RegionId] = (regions.GetValueOrDefault(region.RegionId) ?? new RegionRow(region.RegionId)).With(region);
+            }
+
+            foreach (var topic in signs.TopicRows)
+            {
+                topics[topic.Name] = (topics.GetValueOrDefault(topic.Name) ?? new TopicRow(topic.Name)).With(topic);
+            }
+        }
+
+        bool Passes(params string[] names) =>
+            view.Filter is not { } filter || names.Any(name => name.Contains(filter, StringComparison.OrdinalIgnoreCase));
+        return new ClusterTables
+        {
+            Cluster = view.Cluster,
+            Service = service,
+            Answer = answer,
+            At = at,
+            Published = told.Sum(signs => signs.Published),
+            Delivered = told.Sum(signs => signs.Delivered),
+            Nodes = Sort(answer.Nodes.Select(report => new NodeRow(report)).Where(row => Passes(row.Name, row.Address)),
+                view.Sort, row => row.Address, row => Key(row, view.Sort)),
+            Regions = [.. Sort(regions.Values.Where(row => Passes(row.Name)), view.Sort, row => row.Name, row => Key(row, view.Sort))
+                .Take(view.Rows)],
+            Topics = [.. Sort(topics.Values.Where(row => Passes(row.Name)), view.Sort, row => row.Name, Rate).Take(view.Rows)],
+        };
+    }
+
+    // A node that has not told comes first: it is what somebody looks for.
+    private static long Key(NodeRow row, SortKey sort) => row.Signs is not { } signs ? long.MaxValue : sort switch
+    {
+        SortKey.Pending => signs.PendingPackets,
+        SortKey.Acks => signs.AckNinetyNinth,
+        SortKey.Token => signs.TokenMedian,
+        SortKey.Late => signs.LatenessNinetyNinth,
+        SortKey.Gc => signs.CollectorPause,
+        SortKey.Memory => signs.MemoryBytes,
+        _ => signs.Published + signs.Delivered,
+    };
+
+    private static long Rate(TopicRow row) => row.Published + row.Delivered;
+
+    private static long Key(RegionRow row, SortKey sort) => sort switch
+    {
+        SortKey.Pending => row.Pending,
+        SortKey.Acks => row.AckMicros,
+        SortKey.Token => row.TokenMicros,
+        _ => row.Sent + row.Received,
+    };
+
+    private static List<T> Sort<T>(IEnumerable<T> rows, SortKey sort, Func<T, string> name, Func<T, long> key) => sort == SortKey.Name
+        ? [.. rows.OrderBy(name, StringComparer.Ordinal)]
+        : [.. rows.OrderByDescending(key).ThenBy(name, StringComparer.Ordinal)];
+}

@@ -1,0 +1,93 @@
+using System.Net;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+using QuickSilver.Composition;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Requests;
+using QuickSilver.Membership.Client;
+using QuickSilver.Tool.Sessions;
+
+namespace QuickSilver.Tool.Top;
+
+// Watches a cluster over the machine's environment, on a core thread of its own: one question at a time, and what comes back.
+internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
+{
+    private readonly MachineEnvironment _environment;
+    private readonly ClusterObserver _observer;
+    private readonly int _rows;
+    private TaskCompletionSource<ClusterSigns>? _answer;
+    // Why no more answers come; null while they do.
+    private ToolException? _end;
+
+    private ClusterWatch(QuickSilverOptions options, ILoggerFactory logs, IPEndPoint? service, int rows)
+    {
+        _environment = MachineEnvironment.Start(
+            new MachineEnvironmentOptions { Name = "QuickSilver observer", LocalAddress = options.Interface, BufferBytes = 16 << 20 },
+            logs);
+        _rows = rows;
+        var discovery = new ProtocolOptions(options).Discovery;
+        var logger = logs.CreateLogger("QuickSilver.Membership");
+        _observer = new ClusterObserver(_environment, service, options.Cluster, discovery, this, logger);
+    }
+
+    /// <summary>Where the service is; null before the first answer.</summary>
+    public IPEndPoint? Service => _observer.Service;
+
+    /// <param name="session">Of the command.</param>
+    /// <param name="isVerbose">Whether its log gets messages, which would go into the middle of a screen.</param>
+    /// <param name="rows">Of regions, and of topics, for each node.</param>
+    public static async Task<ClusterWatch> StartAsync(Session session, bool isVerbose, int rows)
+    {
+        try
+        {
+            OptionRules.Check(session.Options);
+            LocalInterfaces.Check(session.Options.Interface);
+            var service = session.Options.MembershipService is { } named
+                ? await NodeComposition.ResolveAsync(named, session.Interrupted)
+                : null;
+            return new ClusterWatch(session.Options, isVerbose ? session.Logs : NullLoggerFactory.Instance, service, rows);
+        }
+        catch (Exception exception) when (exception is not OperationCanceledException)
+        {
+            throw ToolException.OnStart(exception);
+        }
+    }
+
+    /// <summary>Asks, and waits for the answer. The observer ends the wait if none comes in time.</summary>
+    public Task<ClusterSigns> AskAsync(CancellationToken cancellationToken)
+    {
+        var answer = new TaskCompletionSource<ClusterSigns>(TaskCreationOptions.RunContinuationsAsynchronously);
+        _environment.Post(new ActionRequest(() =>
+        {
+            if (_end is not null)
+            {
+                answer.SetException(_end);
+                return;
+            }
+
+            _answer = answer;
+            _observer.Ask(_rows);
+        }));
+        return answer.Task.WaitAsync(cancellationToken);
+    }
+
+    void IClusterSignsReader.OnAnswer(ClusterSigns signs) => _answer?.TrySetResult(signs);
+
+    void IClusterSignsReader.OnEnded(string reason, bool isRefusal)
+    {
+        _end = new ToolException(isRefusal ? ExitCode.Failed : ExitCode.Unreachable, reason);
+        _answer?.TrySetException(_end);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        var closed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _environment.Post(new ActionRequest(() =>
+        {
+            _observer.Dispose();
+            closed.SetResult();
+        }));
+        await closed.Task;
+        _environment.Dispose();
+    }
+}

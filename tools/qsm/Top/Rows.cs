@@ -1,0 +1,85 @@
+using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Signs;
+
+namespace QuickSilver.Tool.Top;
+
+// A node on the screen.
+internal sealed record NodeRow(NodeReport Report)
+{
+    /// <summary>The first half of the id is enough for people, and the address tells where the node is.</summary>
+    public string Name { get; } = $"{Report.Node.Node.Id >> 32:x8}";
+
+    public string Address { get; } = Report.Node.EndPoint.ToString();
+
+    public NodeSigns? Signs => Report.Signs;
+
+    public SendLimit Limit => LimitOf(Signs?.Limit ?? 0);
+
+    /// <summary>What there is to say of a node in the place of its figures; null if it has told them.</summary>
+    public string? Remark => Report switch
+    {
+        { Fault: { } fault } => fault,
+        { Node.Outcome: SignsOutcome.Unable } => "no vital signs: it is of an older version",
+        { Node.Outcome: SignsOutcome.Silent, Node: var node } =>
+            $"silent for {Figures.Span(node.SilentMillis)}, last heard {Figures.Span(node.HeardMillis)} ago",
+        _ => null,
+    };
+
+    public static SendLimit LimitOf(long number) => Enum.IsDefined((SendLimit)(int)Math.Min(number, int.MaxValue))
+        ? (SendLimit)(int)number
+        : SendLimit.None;
+}
+
+// A region, of which several nodes have told.
+internal sealed record RegionRow(ulong Region)
+{
+    public long View { get; init; }
+    public long Members { get; init; }
+    public long AgeMillis { get; init; }
+    public long OpenViews { get; init; }
+    public long Sent { get; init; }
+    public long Received { get; init; }
+    public long Pending { get; init; }
+    public long Missing { get; init; }
+    public long AckMicros { get; init; }
+    public long TokenMicros { get; init; }
+    public SendLimit Limit { get; init; }
+
+    public string Name => $"{Region:x16}";
+
+    /// <summary>The sums of what nodes do, and the worst of what they measure.</summary>
+    public RegionRow With(in RegionSigns signs) => this with
+    {
+        View = Math.Max(View, signs.View),
+        Members = signs.View >= View ? signs.Members : Members,
+        AgeMillis = Math.Max(AgeMillis, signs.ViewAgeMillis),
+        OpenViews = Math.Max(OpenViews, signs.OpenViews),
+        Sent = Sent + signs.SentPackets,
+        Received = Received + signs.ReceivedPackets,
+        Pending = Pending + signs.PendingPackets,
+        Missing = Missing + signs.MissingPackets,
+        AckMicros = Math.Max(AckMicros, signs.AckMicros),
+        TokenMicros = Math.Max(TokenMicros, signs.TokenMicros),
+        Limit = Limit == SendLimit.None ? NodeRow.LimitOf(signs.Limit) : Limit,
+    };
+}
+
+// A topic, of which several nodes have told.
+internal sealed record TopicRow(string Name)
+{
+    public long Published { get; init; }
+    public long Delivered { get; init; }
+    public long Subscribers { get; init; }
+    public int Nodes { get; init; }
+    public SendLimit Limit { get; init; }
+
+    public TopicRow With(in TopicSigns signs) => this with
+    {
+        Published = Published + signs.Published,
+        Delivered = Delivered + signs.Delivered,
+        Subscribers = Math.Max(Subscribers, signs.Subscribers),
+        Nodes = Nodes + 1,
+        Limit = Limit == SendLimit.None ? NodeRow.LimitOf(signs.Limit) : Limit,
+    };
+}

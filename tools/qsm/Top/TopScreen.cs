@@ -1,0 +1,64 @@
+using Spectre.Console;
+using Spectre.Console.Rendering;
+
+namespace QuickSilver.Tool.Top;
+
+// The tables for a terminal. Everything that nodes told is text: none of it is markup.
+internal static class TopScreen
+{
+    // The lines of a table that are not rows: its title, its head, and the empty lines around them.
+    private const int TableLines = 5;
+    private const int HeaderLines = 2;
+
+    /// <summary>As much as a terminal of this size has room for.</summary>
+    /// <param name="tables">What is shown.</param>
+    /// <param name="width">The columns of the terminal. A narrow one has fewer columns of the tables.</param>
+    /// <param name="lines">The lines of the terminal. Regions, topics and what is wrong with nodes get a fifth each, or more if
+    /// nodes need less than the rest.</param>
+    public static IRenderable Of(ClusterTables tables, int width, int lines)
+    {
+        int left = Math.Max(5, lines - HeaderLines - (3 * TableLines) - 1);
+        int others = Math.Max(1, left / 5);
+        var notes = tables.Nodes.Where(row => TopText.Note(row) is not null).Take(others).ToList();
+        int used = notes.Count + Math.Min(others, tables.Regions.Count) + Math.Min(others, tables.Topics.Count);
+        var told = tables.Nodes.Where(row => row.Signs is not null).ToList();
+        int nodes = Math.Min(told.Count, Math.Max(1, left - used));
+        // What nodes leave goes to regions first, and then to topics.
+        int spare = Math.Max(0, left - used - nodes);
+        int regions = Math.Min(tables.Regions.Count, others + spare);
+        int topics = others + Math.Max(0, spare - Math.Max(0, regions - others));
+        return new Rows(
+        [
+            Line(TopText.Header(tables), Style.Plain),
+            Line(TopText.Totals(tables), Style.Plain),
+            .. Of("nodes", TopText.NodeColumns, told, row => TopText.Cells(row, row.Signs!), width, nodes),
+            .. notes.Select(row => Line(TopText.Note(row)!, new Style(row.Signs is null ? Color.Red : Color.Yellow))),
+            .. Of("regions", TopText.RegionColumns, tables.Regions, TopText.Cells, width, regions),
+            .. Of("topics", TopText.TopicColumns, tables.Topics, TopText.Cells, width, topics),
+        ]);
+    }
+
+    private static Text Line(string text, Style style) => new(text, style) { Overflow = Overflow.Ellipsis };
+
+    private static IRenderable[] Of<T>(
+        string title, IReadOnlyList<(string Title, int From)> columns, IReadOnlyList<T> rows, Func<T, string[]> cells, int width, int most)
+    {
+        string text = rows.Count > most ? $"{title}: {most} of {rows.Count}" : $"{title}: {rows.Count}";
+        var table = new Table { Border = TableBorder.Simple };
+        var shown = Enumerable.Range(0, columns.Count).Where(i => columns[i].From <= width).ToList();
+        foreach (int i in shown)
+        {
+            // Names and limits are words; the others are figures.
+            var column = new TableColumn(new Text(columns[i].Title)) { NoWrap = true };
+            table.AddColumn(i == 0 || i == columns.Count - 1 ? column : column.RightAligned());
+        }
+
+        foreach (var row in rows.Take(most))
+        {
+            string[] all = cells(row);
+            table.AddRow(shown.Select(i => new Text(all[i]) { Overflow = Overflow.Ellipsis }));
+        }
+
+        return [Line(text, new Style(decoration: Decoration.Bold)), table];
+    }
+}

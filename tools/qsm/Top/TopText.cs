@@ -1,0 +1,132 @@
+using System.Globalization;
+using QuickSilver.Membership.Signs;
+
+namespace QuickSilver.Tool.Top;
+
+// What the rows say, for a screen and for plain lines.
+internal static class TopText
+{
+    /// <summary>The columns of a table, each with the width of a terminal from which on there is room for it.</summary>
+    public static IReadOnlyList<(string Title, int From)> NodeColumns { get; } =
+    [
+        ("node", 0), ("out/s", 0), ("in/s", 0), ("busy", 90), ("pending", 0), ("ack", 0), ("ack 99%", 120), ("token", 100),
+        ("late 99%", 130), ("gc", 110), ("memory", 140), ("retained", 150), ("limit", 0),
+    ];
+
+    public static IReadOnlyList<(string Title, int From)> RegionColumns { get; } =
+    [
+        ("region", 0), ("view", 110), ("members", 0), ("age", 100), ("open", 130), ("out/s", 0), ("in/s", 0), ("pending", 0),
+        ("missing", 120), ("ack", 0), ("token", 100), ("limit", 0),
+    ];
+
+    public static IReadOnlyList<(string Title, int From)> TopicColumns { get; } =
+        [("topic", 0), ("out/s", 0), ("in/s", 0), ("subscribers", 0), ("nodes", 0), ("limit", 0)];
+
+    public static string Header(ClusterTables tables)
+    {
+        var service = tables.Answer.Service;
+        string nodes = service.Told == service.Nodes ? $"{service.Nodes}" : $"{service.Told} of {service.Nodes}";
+        return string.Create(
+            CultureInfo.InvariantCulture,
+            $"cluster {tables.Cluster}  service {tables.Service} (up {Figures.Span(service.AgeMillis)})  "
+            + $"configuration {Number(service.Configuration)}  nodes {nodes}  {tables.At:HH:mm:ss}");
+    }
+
+    /// <summary>The sums, and how many nodes have not told.</summary>
+    public static string Totals(ClusterTables tables)
+    {
+        int untold = tables.Answer.Nodes.Count(node => node.Signs is null);
+        string more = untold > 0 ? $"  {untold} without vital signs" : "";
+        return $"out {Figures.Number(tables.Published)}/s  in {Figures.Number(tables.Delivered)}/s{more}";
+    }
+
+    /// <summary>What is wrong with a node, in a line of its own; null if nothing is.</summary>
+    public static string? Note(NodeRow row) => row switch
+    {
+        { Remark: { } remark } => $"{row.Name} {row.Address}: {Printable(remark)}",
+        { Signs.Trouble: { Length: > 0 } trouble } => $"{row.Name} {row.Address}: {Printable(trouble)}",
+        _ => null,
+    };
+
+    public static string[] Cells(NodeRow row, NodeSigns signs) =>
+    [
+        $"{row.Name} {row.Address}",
+        Figures.Number(signs.Published),
+        Figures.Number(signs.Delivered),
+        Figures.PerMille(signs.BusyPerMille),
+        Figures.Number(signs.PendingPackets),
+        Figures.Micros(signs.AckMedian),
+        Figures.Micros(signs.AckNinetyNinth),
+        Figures.Micros(signs.TokenMedian),
+        Figures.Micros(signs.LatenessNinetyNinth),
+        Figures.Micros(signs.CollectorPause),
+        Figures.Bytes(signs.MemoryBytes),
+        Figures.Bytes(signs.RetentionBytes),
+        Figures.Limit(row.Limit, signs.LimitPerMille),
+    ];
+
+    public static string[] Cells(RegionRow row) =>
+    [
+        row.Name,
+        Figures.Number(row.View),
+        Figures.Number(row.Members),
+        Figures.Span(row.AgeMillis),
+        Figures.Number(row.OpenViews),
+        Figures.Number(row.Sent),
+        Figures.Number(row.Received),
+        Figures.Number(row.Pending),
+        Figures.Number(row.Missing),
+        Figures.Micros(row.AckMicros),
+        Figures.Micros(row.TokenMicros),
+        Figures.Limit(row.Limit),
+    ];
+
+    public static string[] Cells(TopicRow row) =>
+    [
+        Printable(row.Name),
+        Figures.Number(row.Published),
+        Figures.Number(row.Delivered),
+        Figures.Number(row.Subscribers),
+        Figures.Number(row.Nodes),
+        Figures.Limit(row.Limit),
+    ];
+
+    /// <summary>One refresh as lines of words, for a file or a pipe: a kind, and a name before each figure.</summary>
+    public static IEnumerable<string> Lines(ClusterTables tables)
+    {
+        yield return Header(tables);
+        yield return Totals(tables);
+        foreach (var row in tables.Nodes)
+        {
+            if (row.Signs is { } signs)
+            {
+                yield return Line(NodeColumns, Cells(row, signs));
+            }
+
+            if (Note(row) is { } note)
+            {
+                yield return $"node {note}";
+            }
+        }
+
+        foreach (var row in tables.Regions)
+        {
+            yield return Line(RegionColumns, Cells(row));
+        }
+
+        foreach (var row in tables.Topics)
+        {
+            yield return Line(TopicColumns, Cells(row));
+        }
+    }
+
+    private static string Line(IReadOnlyList<(string Title, int From)> columns, string[] cells) =>
+        string.Join("  ", columns.Select((column, i) => $"{column.Title} {cells[i]}"));
+
+    // What others have written must not give commands to a terminal.
+    private static string Printable(string text) =>
+        text.Any(char.IsControl) ? string.Concat(text.Select(each => char.IsControl(each) ? '\uFFFD' : each)) : text;
+
+    // The service's epoch is the upper half.
+    private static string Number(long configuration) => $"{configuration >> 32}.{configuration & uint.MaxValue}";
+}
