@@ -5,7 +5,7 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests;
 
-// The rules that experiments compare with: a region for each topic, and the papers' greedy partition.
+// The rules that experiments compare with: a region for each topic, one for all, and the papers' greedy partition.
 public sealed class TopicSetPolicyTests
 {
     [Fact]
@@ -22,6 +22,50 @@ public sealed class TopicSetPolicyTests
         Assert.All(map.Topics.Values, topic => Assert.Single(topic.Regions.All));
         Assert.All(map.Regions.Values, region => Assert.NotNull(region.Group));
         Assert.Equal([1UL, 2UL, 3UL], map.Topics[2].Regions.All[0].Members.ConvertAll(member => member.Node.Key.Id));
+    }
+
+    [Fact]
+    public void With_one_region_for_all_every_topic_has_the_region_of_all_subscribers()
+    {
+        var map = New(TopicSetRules.RegionForAll, 6);
+        Subscribe(map, 1, 1, 2, 3);
+        Subscribe(map, 2, 4);
+        map.Apply(1);
+        ulong region = map.Regions.Keys.Single();
+        Assert.Equal((region, region), (RegionOf(map, 1).Id, RegionOf(map, 2).Id));
+        Assert.Equal([1UL, 2UL, 3UL, 4UL], MembersOf(map, 1));
+
+        // A new topic, a new subscriber, and a node that leaves all of its topics.
+        Subscribe(map, 3, 1);
+        Subscribe(map, 1, 5);
+        map.SetRole(new NodeKey(2, 1), 1, TopicRole.None);
+        map.Apply(2);
+        Assert.Equal([region, region, region], map.Topics.Values.Select(topic => topic.Regions.All.Single().Id));
+        Assert.Equal([1UL, 3UL, 4UL, 5UL], MembersOf(map, 3));
+
+        // A topic that nobody wants any more, and a node that is gone.
+        map.SetRole(new NodeKey(4, 1), 2, TopicRole.None);
+        map.RemoveNode(new NodeKey(5, 1));
+        map.Apply(3);
+        Assert.Equal([1UL, 3UL], map.Topics.Keys.Order());
+        Assert.Equal([1UL, 3UL], MembersOf(map, 1));
+        Assert.Equal([1UL, 3UL], map.Regions.Values.Single().Topics.Select(topic => topic.Id));
+    }
+
+    [Fact]
+    public void A_subscription_to_another_topic_of_the_region_for_all_makes_another_view_of_it()
+    {
+        var map = New(TopicSetRules.RegionForAll, 3);
+        Subscribe(map, 1, 1, 2);
+        Subscribe(map, 2, 2, 3);
+        map.Apply(1);
+        uint number = RegionOf(map, 1).Number;
+
+        Subscribe(map, 1, 3);
+        map.Apply(2);
+
+        Assert.Equal(number + 1, RegionOf(map, 1).Number);
+        Assert.Equal([1UL, 2UL, 3UL], MembersOf(map, 1));
     }
 
     [Fact]
@@ -50,6 +94,11 @@ public sealed class TopicSetPolicyTests
         // 18 to 20 alone, and 13 to 17 beside 1 to 12.
         Assert.Equal((0, 1, 0, 2), (map.Topics[1].Set, map.Topics[2].Set, map.Topics[3].Set, map.Topics[4].Set));
     }
+
+    private static Region RegionOf(RegionMap map, ulong topic) => map.Topics[topic].Regions.All.Single();
+
+    private static IEnumerable<ulong> MembersOf(RegionMap map, ulong topic) =>
+        RegionOf(map, topic).Members.Select(member => member.Node.Key.Id);
 
     private static int[] Nodes(int first, int last) => [.. Enumerable.Range(first, last - first + 1)];
 

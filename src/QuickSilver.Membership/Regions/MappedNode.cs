@@ -34,14 +34,17 @@ internal sealed class MappedNode(NodeKey key)
 
     public Place? PlaceIn(int set) => set < _places.Count ? _places[set] : null;
 
-    public Place AddPlace(int set, Func<ulong, TopicSetKey> keyOfTopic)
+    /// <param name="set">The set.</param>
+    /// <param name="keyOfTopic">The keys of topics.</param>
+    /// <param name="common">The topics that all nodes of the set get; null: each gets what it wants.</param>
+    public Place AddPlace(int set, Func<ulong, TopicSetKey> keyOfTopic, TopicSet? common = null)
     {
         while (_places.Count <= set)
         {
             _places.Add(null);
         }
 
-        return _places[set] = new Place(this, set, keyOfTopic);
+        return _places[set] = new Place(this, set, keyOfTopic) { Common = common };
     }
 }
 

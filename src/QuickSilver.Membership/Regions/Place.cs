@@ -10,6 +10,11 @@ internal sealed class Place(MappedNode node, int set, Func<ulong, TopicSetKey> k
 
     public TopicSet Wanted { get; } = new(keyOfTopic);
 
+    // The topics whose messages the node gets in its region: those that it wants or, where one region is for all, those that anybody wants.
+    public TopicSet Received => Common ?? Wanted;
+
+    public TopicSet? Common { get; init; }
+
     // The sum of the weights of the topics in Wanted.
     public long Weight { get; set; }
 

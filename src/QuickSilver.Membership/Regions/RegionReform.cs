@@ -81,7 +81,7 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
     private void Move(Place place, Dictionary<ulong, MappedTopic> topics)
     {
         var from = place.Region;
-        var to = place.Node.IsRemoved || place.Wanted.Count == 0 ? null : FindOrForm(place.Set, place.Wanted, topics);
+        var to = place.Node.IsRemoved || place.Wanted.Count == 0 ? null : FindOrForm(place.Set, place.Received, topics);
         if (from == to)
         {
             if (place.IsRenewed && to is not null)

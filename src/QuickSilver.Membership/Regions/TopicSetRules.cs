@@ -9,8 +9,12 @@ internal enum TopicSetPolicy
     // of larger ones, or else in a new set. The number of sets is what it needs. The papers do not say what becomes of a topic with fewer
     // subscribers than that: here it joins a set if it is exactly one of its regions, or has no subscriber in common with it.
     FirstRegular,
-    // Each topic in a set of its own, so that it has one region: the papers' "separate protocol instance per topic".
+    // Each topic in a set of its own, so that it has one region: one limit that the papers name, "separate protocol instances per topic"
+    // (000, section 1).
     OneEach,
+    // All topics in one set, and all nodes that subscribe to anything in one region, where each drops what it did not subscribe to: the
+    // other limit, "a single broadcast domain and filter on receive" (000, section 2).
+    OneForAll,
 }
 
 // The weights for the partition of topics into sets; see TopicSets.
@@ -26,11 +30,14 @@ internal sealed record TopicSetRules
     public static TopicSetRules RegionPerTopic { get; } =
         new() { Policy = TopicSetPolicy.OneEach, MaxSets = NoBound, SmallRegion = 1 };
 
+    /// <summary>One region for all topics and all their subscribers.</summary>
+    public static TopicSetRules RegionForAll { get; } = new() { Policy = TopicSetPolicy.OneForAll, MaxSets = 1 };
+
     public TopicSetPolicy Policy { get; init; }
 
     // The maximum number of regions of a node, without those of pinned topics, because a node is a member of at most one region of each
-    // set. The paper's nodes are members of up to 14 regions. A host joins 20 multicast groups by default (igmp_max_memberships), and views
-    // that are not settled yet keep their groups.
+    // set. An average node of the paper is a member of 4 to 14 regions. A host joins 20 multicast groups by default (igmp_max_memberships),
+    // and views that are not settled yet keep their groups.
     public int MaxSets { get; init; } = 14;
 
     // Topics stay together in the first set while it has no more regions than this. So few regions cost little, and a node that is a member

@@ -28,6 +28,9 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
     private readonly PinnedSets _pinned = new(rules, keyOfTopic);
     private readonly List<MappedTopic> _changed = [];
     private readonly List<Place> _moved = [];
+    // With one region for all, the topics that anybody wants. Otherwise null.
+    private readonly TopicSet? _common = rules.Policy == TopicSetPolicy.OneForAll ? new TopicSet(keyOfTopic) : null;
+    private bool _hasCommonChanged;
     private long _membershipCost = 1;
     private long _subscriptions;
     private long _changesSincePartition;
@@ -144,6 +147,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
             if (topic.Subscribers == 0)
             {
                 CloseIfPinned(topic);
+                _hasCommonChanged |= _common?.Remove(topic.Id) == true;
                 topic.Set = -1;
             }
             else if (topic.Set < 0)
@@ -153,6 +157,27 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
             else if (rules.Policy == TopicSetPolicy.LeastCost && topic.ChangesSincePlaced * ChangesToSubscribers >= topic.Subscribers)
             {
                 Reconsider(topic);
+            }
+        }
+
+        if (_hasCommonChanged)
+        {
+            _hasCommonChanged = false;
+            MoveAll(topics);
+        }
+    }
+
+    // All nodes of the one region get other topics.
+    private void MoveAll(IEnumerable<MappedTopic> topics)
+    {
+        foreach (var topic in topics.Where(topic => topic.Set == 0))
+        {
+            foreach (var opener in topic.Openers)
+            {
+                if (opener.Subscribes)
+                {
+                    MarkMoved(opener.Node.PlaceIn(0)!);
+                }
             }
         }
     }
@@ -250,6 +275,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
     private int SetFor(MappedTopic topic) => rules.Policy switch
     {
         TopicSetPolicy.OneEach => _sets.Count,
+        TopicSetPolicy.OneForAll => 0,
         TopicSetPolicy.FirstRegular => FirstRegular(topic),
         _ => Choose(topic, except: -1).Set,
     };
@@ -303,6 +329,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
             _sets.Add(new SetOverlaps(set, rules, keyOfTopic));
         }
 
+        _hasCommonChanged |= !topic.IsPinned && _common?.Add(topic.Id) == true;
         topic.Set = set;
         topic.ChangesSincePlaced = 0;
         topic.Weight = topic.Subscribers;
@@ -317,7 +344,7 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
 
     private void Enter(MappedNode node, MappedTopic topic)
     {
-        var place = node.PlaceIn(topic.Set) ?? node.AddPlace(topic.Set, keyOfTopic);
+        var place = node.PlaceIn(topic.Set) ?? node.AddPlace(topic.Set, keyOfTopic, topic.IsPinned ? null : _common);
         SetOf(topic.Set).Enter(place, topic);
         MarkMoved(place);
     }
