@@ -49,9 +49,6 @@ internal sealed class MulticastCounters
     public long RefusedSends;
     // How often the system refused the port of a group.
     public long RefusedGroups;
-    public long UnackedBytes;
-    // Packets that were packed, and that not all members are known to hold.
-    public long PendingPackets;
     // Datagrams that the kernel dropped because a receive buffer of this node was full.
     public long KernelDrops;
     public long DuplicateMessages;

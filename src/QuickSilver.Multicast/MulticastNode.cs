@@ -103,6 +103,12 @@ internal sealed class MulticastNode
 
     public MulticastCounters Counters => _context.Counters;
 
+    /// <summary>The bytes that are kept because not all are known to hold them. May be read on any thread.</summary>
+    public long UnackedBytes => Volatile.Read(ref _context.Retention.Bytes);
+
+    /// <summary>The packets that are packed, and that not all are known to hold. May be read on any thread.</summary>
+    public long PendingPackets => Volatile.Read(ref _context.Retention.Packets);
+
     public IRepairWatch? RepairWatch
     {
         set => _context.RepairWatch = value;
@@ -490,7 +496,6 @@ internal sealed class MulticastNode
     {
         _progressPosted = false;
         ConfirmIfSettled();
-        (_context.Counters.UnackedBytes, _context.Counters.PendingPackets) = (_context.Retention.Bytes, _context.Retention.Packets);
         _stabilityWaits?.Serve();
         // A topic that still has to wait registers again, and is asked the next time.
         if (_waiting is not null && _waiting.GiveOneTurnEach())

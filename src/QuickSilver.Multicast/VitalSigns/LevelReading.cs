@@ -19,7 +19,6 @@ internal sealed class LevelReading(MulticastContext context)
         var now = context.Environment.Now;
         var counters = context.Counters;
         counters.Limits.BringUpToDate(now);
-        counters.PendingPackets = context.Retention.Packets;
         counters.ConfigurationAgeTicks = (now - _configuredAt).Ticks;
         int superseded = 0;
         var oldest = TimeSpan.Zero;
