@@ -49,6 +49,18 @@ internal sealed class Distribution
         return 0;
     }
 
+    /// <summary>The share of all values that do not exceed this one, or are of its class; 0 without values.</summary>
+    public double ShareUpTo(long value)
+    {
+        long count = 0;
+        for (int i = 0; i <= ClassOf(Math.Max(0, value)); i++)
+        {
+            count += _counts[i];
+        }
+
+        return Count == 0 ? 0 : (double)count / Count;
+    }
+
     private static int ClassOf(long value)
     {
         if (value < ClassesOfDoubling)

@@ -6,6 +6,8 @@ internal sealed record LoadFigures
     /// <summary>Of all senders together, the mean over the receivers.</summary>
     public required double MessagesPerSecond { get; init; }
     public required double SlowestMessagesPerSecond { get; init; }
+    /// <summary>Of all senders together.</summary>
+    public required double PublishedPerSecond { get; init; }
     public required long Published { get; init; }
     public required long Deliveries { get; init; }
     /// <summary>Messages that receivers were told they never get.</summary>

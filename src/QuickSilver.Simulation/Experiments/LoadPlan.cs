@@ -28,6 +28,13 @@ internal sealed record LoadPlan
 
     public int Topics { get; init; } = 1;
 
+    /// <summary>
+    /// How many groups of receivers have the same interests: community i subscribes to the topics i, i + n, i + 2n, …
+    /// of n communities.
+    /// At most as many as there are receivers and topics.
+    /// </summary>
+    public int Communities { get; init; } = 1;
+
     public ulong Seed { get; init; } = 1;
 
     public TimeSpan Duration { get; init; } = TimeSpan.FromSeconds(10);

@@ -6,8 +6,8 @@ using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Simulation.Experiments;
 
-// Whole nodes: the first ones publish to all topics in turn, all others subscribe to all of them. What is measured is measured
-// between two points of virtual time; then the sender stops, and all that was published has to arrive.
+// Whole nodes: the first ones publish to all topics in turn, all others subscribe to all of them, or by communities to some. What is
+// measured is measured between two points of virtual time; then the sender stops, and all that was published has to arrive.
 internal sealed class LoadRun : IDisposable
 {
     private const int StampBytes = sizeof(long);
@@ -29,6 +29,9 @@ internal sealed class LoadRun : IDisposable
     // By sender.
     private readonly TopicEndpoint<ReadOnlyMemory<byte>>[][] _topics;
     private readonly long[] _published;
+    // The receivers of each community, and the subscribers of all topics before each topic together.
+    private readonly int[] _subscribers;
+    private readonly long[] _subscribersUpTo;
     private bool _isOver;
 
     private LoadRun(LoadPlan plan)
@@ -38,6 +41,18 @@ internal sealed class LoadRun : IDisposable
         _payload = new byte[plan.MessageBytes];
         _topics = new TopicEndpoint<ReadOnlyMemory<byte>>[plan.Senders][];
         _published = new long[plan.Senders];
+        _subscribers = new int[plan.Communities];
+        for (int node = plan.Senders; node < plan.Nodes; node++)
+        {
+            _subscribers[CommunityOf(node)]++;
+        }
+
+        _subscribersUpTo = new long[plan.Topics + 1];
+        for (int topic = 0; topic < plan.Topics; topic++)
+        {
+            _subscribersUpTo[topic + 1] = _subscribersUpTo[topic] + _subscribers[topic % plan.Communities];
+        }
+
         var nodes = new QuickSilverOptions { SegmentationOffload = plan.Host.SegmentationOffload };
         nodes = plan.OnePerPacket ? nodes with { PacketBytes = PacketOfOne(plan.MessageBytes) } : nodes;
         _cluster = new SimulatedCluster(new SimulationOptions
@@ -55,6 +70,10 @@ internal sealed class LoadRun : IDisposable
     }
 
     private int Receivers => _plan.Nodes - _plan.Senders;
+
+    // What all receivers together are to get of the messages to all topics in turn.
+    private long Owed => _published.Sum(count =>
+        (count / _plan.Topics * _subscribersUpTo[^1]) + _subscribersUpTo[(int)(count % _plan.Topics)]);
 
     private IEnumerable<SimulatedNode> Senders => _cluster.Nodes.Take(_plan.Senders);
 
@@ -99,6 +118,7 @@ internal sealed class LoadRun : IDisposable
         {
             MessagesPerSecond = rates.Average() / seconds,
             SlowestMessagesPerSecond = rates.Min() / seconds,
+            PublishedPerSecond = published / seconds,
             Published = published,
             Deliveries = rates.Sum(),
             Gaps = _cluster.Nodes.Where(node => node.IsJoined).Sum(node => node.Node.GetCounters().Gaps),
@@ -139,9 +159,10 @@ internal sealed class LoadRun : IDisposable
         foreach (var sender in Senders)
         {
             _topics[sender.Number] = _cluster.RunUntilCompleted(OpenAll(sender, TopicAccess.Publish), CatchUpLimit * 4);
-            foreach (var topic in _topics[sender.Number])
+            for (int topic = 0; topic < _plan.Topics; topic++)
             {
-                _cluster.RunUntilCompleted(topic.WaitForSubscribersAsync(Receivers), CatchUpLimit * 4);
+                int subscribers = _subscribers[topic % _plan.Communities];
+                _cluster.RunUntilCompleted(_topics[sender.Number][topic].WaitForSubscribersAsync(subscribers), CatchUpLimit * 4);
             }
         }
 
@@ -175,8 +196,11 @@ internal sealed class LoadRun : IDisposable
 
     // All at once: the membership service answers many in one configuration.
     private Task<TopicEndpoint<ReadOnlyMemory<byte>>[]> OpenAll(SimulatedNode node, TopicAccess access) =>
-        Task.WhenAll(Enumerable.Range(0, _plan.Topics).Select(i =>
-            node.Node.OpenEndpointAsync<ReadOnlyMemory<byte>>(NameOf(i), access)));
+        Task.WhenAll(Enumerable.Range(0, _plan.Topics)
+            .Where(topic => access == TopicAccess.Publish || topic % _plan.Communities == CommunityOf(node.Number))
+            .Select(topic => node.Node.OpenEndpointAsync<ReadOnlyMemory<byte>>(NameOf(topic), access)));
+
+    private int CommunityOf(int receiver) => (receiver - _plan.Senders) % _plan.Communities;
 
     private void Send(SimulatedNode sender)
     {
@@ -317,8 +341,8 @@ internal sealed class LoadRun : IDisposable
         }
 
         // A message that was being published when the run ended counts when it has been.
-        _cluster.RunUntil(() => _deliveredToAll >= Published * Receivers, CatchUpLimit);
-        return (Published * Receivers) - _deliveredToAll;
+        _cluster.RunUntil(() => _deliveredToAll >= Owed, CatchUpLimit);
+        return Owed - _deliveredToAll;
     }
 
     // The next message does not fit, not even its header; and one that begins late, behind the table of a topic's first message, begins

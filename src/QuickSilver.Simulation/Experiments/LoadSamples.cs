@@ -22,7 +22,6 @@ internal sealed class LoadSamples(LoadPlan plan, SimulatedCluster cluster)
     private readonly Distribution _tokenIntervals = new();
     private readonly AlarmWatch _senderAlarms = new();
     private readonly AlarmWatch _receiverAlarms = new();
-    private readonly Distribution _rates = new();
     private readonly List<double> _rateOverTime = [];
     private double _roundTripSum;
     private long _roundTrips;
@@ -34,10 +33,11 @@ internal sealed class LoadSamples(LoadPlan plan, SimulatedCluster cluster)
     private long _deliveredBefore;
     private TimeSpan _rateSince;
     private TimeSpan _alarmsSince;
-    // One packet of the first sender is followed at a time.
+    // Packets of one stream of the first sender, at most one of each interval: the next that is sent, and those that were sent since then
+    // and are not acknowledged.
+    private readonly Queue<(long Number, TimeSpan SentAt)> _onTheWay = new();
     private RegionSender? _followed;
-    private long _followedNumber;
-    private TimeSpan? _followedSince;
+    private long _nextFollowed;
     private RingHierarchy? _rings;
     private TimeSpan _lastToken;
 
@@ -84,7 +84,6 @@ internal sealed class LoadSamples(LoadPlan plan, SimulatedCluster cluster)
         Ack = _ack,
         RingRoundTrips = _ringRoundTrips,
         TokenIntervals = _tokenIntervals,
-        Rates = _rates,
         RateOverTime = _rateOverTime,
         SenderAlarms = _senderAlarms.Delays,
         ReceiverAlarms = _receiverAlarms.Delays,
@@ -95,17 +94,16 @@ internal sealed class LoadSamples(LoadPlan plan, SimulatedCluster cluster)
     {
         if (_followed is { } stream)
         {
-            if (_followedSince is not { } since)
+            if (_nextFollowed > 0 && stream.Through.Sent >= _nextFollowed)
             {
-                if (stream.Through.Sent >= _followedNumber)
-                {
-                    _followedSince = cluster.Now;
-                }
+                _onTheWay.Enqueue((_nextFollowed, cluster.Now));
+                _nextFollowed = 0;
             }
-            else if (stream.Acknowledged >= _followedNumber)
+
+            while (_onTheWay.TryPeek(out var first) && stream.Acknowledged >= first.Number)
             {
-                _ack.Add((cluster.Now - since).Ticks);
-                _followed = null;
+                _ack.Add((cluster.Now - first.SentAt).Ticks);
+                _onTheWay.Dequeue();
             }
         }
 
@@ -126,7 +124,7 @@ internal sealed class LoadSamples(LoadPlan plan, SimulatedCluster cluster)
         _repair.Forget();
         _perturbed.Forget();
         _rateOverTime.Clear();
-        foreach (var distribution in new[] { _ack, _ringRoundTrips, _tokenIntervals, _rates })
+        foreach (var distribution in new[] { _ack, _ringRoundTrips, _tokenIntervals })
         {
             distribution.Clear();
         }
@@ -182,7 +180,7 @@ internal sealed class LoadSamples(LoadPlan plan, SimulatedCluster cluster)
             packets += stream.IsReliable ? stream.Pending : 0;
         }
 
-        long kept = node.Node.GetGauges().UnacknowledgedBytes;
+        long kept = MulticastOf(node).UnackedBytes;
         _pendingPackets += packets;
         _pendingBytes += kept;
         _charges[node.Number].Charge(packets, kept);
@@ -234,7 +232,6 @@ internal sealed class LoadSamples(LoadPlan plan, SimulatedCluster cluster)
         {
             double rate = (delivered - _deliveredBefore) / (double)(plan.Nodes - plan.Senders) / passed.TotalSeconds;
             _rateOverTime.Add(rate);
-            _rates.Add((long)rate);
             _deliveredBefore = delivered;
             _rateSince = cluster.Now;
         }
@@ -251,13 +248,15 @@ internal sealed class LoadSamples(LoadPlan plan, SimulatedCluster cluster)
     // The streams and views may be others after a change of members.
     private void Watch()
     {
-        if (_followed is null && cluster.Nodes[0].IsJoined)
+        // Not only when the one before is acknowledged: those that are sent right after an acknowledgement wait longest for the next.
+        var stream = cluster.Nodes[0].IsJoined ? MulticastOf(cluster.Nodes[0]).Streams.LastOrDefault(stream => stream.IsReliable) : null;
+        if (stream != _followed)
         {
-            _followed = MulticastOf(cluster.Nodes[0]).Streams.LastOrDefault(stream => stream.IsReliable);
-            // The next packet that is sent, whenever that is.
-            _followedNumber = (_followed?.Through.Sent ?? 0) + 1;
-            _followedSince = null;
+            _followed = stream;
+            _onTheWay.Clear();
         }
+
+        _nextFollowed = (stream?.Through.Sent ?? 0) + 1;
 
         var receiver = cluster.Nodes[plan.Senders];
         var rings = receiver.IsJoined ? MulticastOf(receiver).Regions.FirstOrDefault()?.Stability as RingHierarchy : null;

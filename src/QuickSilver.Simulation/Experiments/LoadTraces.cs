@@ -15,10 +15,7 @@ internal sealed record LoadTraces
     /// <summary>Between two tokens at the first receiver, of all levels of rings.</summary>
     public required Distribution TokenIntervals { get; init; }
 
-    /// <summary>Messages a second at a receiver, of short intervals.</summary>
-    public required Distribution Rates { get; init; }
-
-    /// <summary>The same in the order of time.</summary>
+    /// <summary>Messages a second at a receiver, of short intervals in the order of time.</summary>
     public required IReadOnlyList<double> RateOverTime { get; init; }
 
     /// <summary>The greatest delay of an alarm in each second.</summary>

@@ -16,8 +16,12 @@ internal sealed record OverlapFigures
     public required double GroupsPerNode { get; init; }
     /// <summary>Of the traffic that a node receives, what comes through the two regions that bring it most.</summary>
     public required double ShareOfTwoBusiest { get; init; }
+    /// <summary>How many of a node's regions, the busiest first, bring 95 % of the traffic that it receives.</summary>
+    public required double RegionsOfMostTraffic { get; init; }
     /// <summary>Of the traffic that a node receives, what comes in regions without a group.</summary>
     public required double ShareSentSingly { get; init; }
+    /// <summary>Of the traffic that a node receives, what it subscribed to. Only a region for all brings more.</summary>
+    public required double ShareWanted { get; init; }
     /// <summary>Over the topics that anybody subscribes to.</summary>
     public required double RegionsPerTopic { get; init; }
     public required double GroupsPerTopic { get; init; }
@@ -39,7 +43,7 @@ internal sealed record OverlapFigures
         var perNode = new Dictionary<NodeKey, NodeLoad>(nodes);
         for (int node = 0; node < nodes; node++)
         {
-            perNode.Add(keyOf(node), new NodeLoad());
+            perNode.Add(keyOf(node), new NodeLoad { Wanted = interests.OfNode[node].Sum(interests.Traffic) });
         }
 
         var sets = new HashSet<int>();
@@ -71,7 +75,9 @@ internal sealed record OverlapFigures
             MostRegionsOfANode = loads.Max(load => load.Regions),
             GroupsPerNode = loads.Average(load => load.Groups),
             ShareOfTwoBusiest = loads.Average(load => load.ShareOfTwoBusiest),
+            RegionsOfMostTraffic = loads.Average(load => load.RegionsOfMostTraffic),
             ShareSentSingly = loads.Average(load => load.ShareSentSingly),
+            ShareWanted = loads.Average(load => load.ShareWanted),
             RegionsPerTopic = topics.Average(topic => topic.Regions.Count),
             GroupsPerTopic = topics.Average(GroupsOf),
             MostGroupsOfATopic = topics.Max(GroupsOf),
@@ -87,27 +93,49 @@ internal sealed record OverlapFigures
 
     private sealed class NodeLoad
     {
-        private double _busiest;
-        private double _second;
+        private const double MostTraffic = 0.95;
+
+        private readonly List<double> _traffic = [];
         private double _all;
         private double _singly;
 
-        public int Regions { get; private set; }
+        /// <summary>The traffic of the topics that the node subscribes to.</summary>
+        public required double Wanted { get; init; }
+
+        public int Regions => _traffic.Count;
 
         public int Groups { get; private set; }
 
-        public double ShareOfTwoBusiest => _all == 0 ? 1 : (_busiest + _second) / _all;
+        public double ShareOfTwoBusiest => _all == 0 ? 1 : BusiestFirst.Take(2).Sum() / _all;
+
+        public int RegionsOfMostTraffic
+        {
+            get
+            {
+                int regions = 0;
+                double sum = 0;
+                foreach (double traffic in BusiestFirst.TakeWhile(_ => sum < MostTraffic * _all))
+                {
+                    sum += traffic;
+                    regions++;
+                }
+
+                return regions;
+            }
+        }
 
         public double ShareSentSingly => _all == 0 ? 0 : _singly / _all;
 
+        public double ShareWanted => _all == 0 ? 1 : Wanted / _all;
+
+        private IEnumerable<double> BusiestFirst => _traffic.OrderDescending();
+
         public void Add(Region region, double traffic)
         {
-            Regions++;
             Groups += region.Group is null ? 0 : 1;
             _singly += region.Group is null ? traffic : 0;
             _all += traffic;
-            _second = Math.Max(_second, Math.Min(_busiest, traffic));
-            _busiest = Math.Max(_busiest, traffic);
+            _traffic.Add(traffic);
         }
     }
 }

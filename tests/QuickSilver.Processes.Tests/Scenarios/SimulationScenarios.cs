@@ -86,8 +86,8 @@ public sealed class SimulationScenarios
             Assert.StartsWith("scenario,nodes,topics,seed,", csv[0], StringComparison.Ordinal);
             Assert.StartsWith("\"throughput-vs-nodes\",2,1,1,", csv[1], StringComparison.Ordinal);
             Assert.StartsWith("\"throughput-vs-nodes\",10,1,1,", csv[2], StringComparison.Ordinal);
-            // Two points of each of six variants.
-            Assert.Equal(1 + (2 * 6), File.ReadAllLines(Path.Combine(folder, "overlap.csv")).Length);
+            // Two points of each of eight variants.
+            Assert.Equal(1 + (2 * 8), File.ReadAllLines(Path.Combine(folder, "overlap.csv")).Length);
         }
         finally
         {
@@ -107,8 +107,8 @@ public sealed class SimulationScenarios
             Assert.True(code == 0, errors);
             var figures = JsonDocument.Parse(File.ReadAllText(Path.Combine(folder, "figures.json"))).RootElement;
             Assert.Equal(names, figures.EnumerateArray().Select(figure => figure.GetProperty("scenario").GetString()));
-            // 2 and 20 nodes of three variants, and the same runs of the first of them.
-            Assert.Equal([6, 2, 3], figures.EnumerateArray().Select(figure => figure.GetProperty("points").GetArrayLength()));
+            // 2 and 20 nodes of two variants, 20 of two senders, and the same runs of the first of them.
+            Assert.Equal([5, 2, 3], figures.EnumerateArray().Select(figure => figure.GetProperty("points").GetArrayLength()));
             Assert.Equal(
                 figures[0].GetProperty("points")[1].GetProperty("traceHash").GetString(),
                 figures[1].GetProperty("points")[1].GetProperty("traceHash").GetString());

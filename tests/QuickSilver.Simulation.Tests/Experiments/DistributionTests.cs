@@ -32,6 +32,9 @@ public sealed class DistributionTests
         Assert.InRange(values.Quantile(0.99), 9900 * 17, 9900 * 17 * 1.04);
         Assert.Equal(10_000 * 17, values.Quantile(1));
         Assert.Equal(5000.5 * 17, values.Mean, 1e-6);
+        Assert.InRange(values.ShareUpTo(5000 * 17), 0.5, 0.52);
+        Assert.Equal(1, values.ShareUpTo(10_000 * 17));
+        Assert.Equal(0, values.ShareUpTo(16));
     }
 
     [Fact]

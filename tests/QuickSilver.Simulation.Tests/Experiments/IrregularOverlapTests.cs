@@ -1,3 +1,4 @@
+using QuickSilver.Membership.Regions;
 using QuickSilver.Simulation.Experiments;
 
 namespace QuickSilver.Simulation.Tests.Experiments;
@@ -68,6 +69,18 @@ public sealed class IrregularOverlapTests
         Assert.InRange(views, Changes, 2 * Changes);
         Assert.Equal(partitions, experiment.Map.Partitions);
         AssertHoldsThePapersFigures(experiment.Measure());
+    }
+
+    [Fact]
+    public void One_region_for_all_takes_one_send_and_brings_nodes_what_they_do_not_want()
+    {
+        var experiment = new IrregularOverlap(Interests(distinct: false, Topics, Seed), Seed, TopicSetRules.RegionForAll);
+        experiment.Subscribe(0, Nodes);
+        var figures = experiment.Measure();
+
+        Assert.Equal((1, 1, 1, 1), (figures.Regions, figures.RegionsPerNode, figures.RegionsPerTopic, figures.SendsPerMessage));
+        Assert.InRange(figures.ShareWanted, 0.5, 0.99);
+        Assert.Equal(1, Whole(distinct: false).Measure().ShareWanted, 1e-9);
     }
 
     [Fact]

@@ -1,3 +1,4 @@
+using QuickSilver.Membership.Regions;
 using QuickSilver.Simulation.Experiments;
 
 namespace QuickSilver.Simulation.Tests.Experiments;
@@ -161,6 +162,21 @@ public sealed class LoadRunTests
     }
 
     [Fact]
+    public void A_region_for_all_costs_receivers_what_others_want()
+    {
+        var plan = Small with { Nodes = 9, Topics = 8, Communities = 4, Rate = 2000 };
+        var byInterest = LoadRun.Measure(plan);
+        var forAll = LoadRun.Measure(plan with { Sets = TopicSetRules.RegionForAll });
+
+        // Each message is for one of four communities. In the region for all, each receiver has to read the others' too.
+        double packetCost = HostModel.Papers.ReceivedDatagram.TotalSeconds + HostModel.Papers.Kilobyte.TotalSeconds;
+        Assert.InRange(byInterest.MessagesPerSecond, 0.98 * 500, 1.02 * 500);
+        Assert.InRange(forAll.MessagesPerSecond, 0.98 * 500, 1.02 * 500);
+        Assert.InRange(forAll.ReceiverBusyShare - byInterest.ReceiverBusyShare, 0.5 * 1500 * packetCost, 1.5 * 1500 * packetCost);
+        Assert.Equal((0, 0, 0, 0), (byInterest.Gaps, byInterest.Missing, forAll.Gaps, forAll.Missing));
+    }
+
+    [Fact]
     public void Two_senders_are_told_of_together_and_all_of_both_arrives()
     {
         var plan = Small with { Nodes = 6, Rate = 2000 };
@@ -182,6 +198,16 @@ public sealed class LoadRunTests
         // As many packets are pending as are sent in that time.
         Assert.InRange(figures.AckMillis, 0.5 * figures.PendingAcks, 2 * figures.PendingAcks + 2);
         Assert.True(traces.TokenIntervals.Count > 10);
+    }
+
+    [Fact]
+    public void With_rare_tokens_packets_wait_as_long_as_are_pending_and_the_collector_charges_for_all_of_them()
+    {
+        var figures = LoadRun.Measure(Small with { Rate = 2000, TokenRate = 2, Duration = TimeSpan.FromSeconds(4) });
+
+        // Little's law.
+        Assert.InRange(figures.AckMillis, 0.8 * figures.PendingAcks / 2, 1.2 * figures.PendingAcks / 2);
+        Assert.InRange(figures.PendingBytes, 0.9 * MessageBytes * figures.PendingAcks, 1.2 * MessageBytes * figures.PendingAcks);
     }
 
     [Fact]

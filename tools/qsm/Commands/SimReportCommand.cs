@@ -137,8 +137,7 @@ internal static class SimReportCommand
     {
         var json = new List<FigureReport>();
         var pages = new List<(Scenario, IReadOnlyList<double>, IReadOnlyList<ScenarioReport>)>();
-        var text = new StringBuilder("# The papers' figures\n\nL: the longer report, \"Scalable Publish-Subscribe in a Managed "
-            + "Framework\". Q: \"Quicksilver Scalable Multicast\".\n\n");
+        var text = new StringBuilder($"# The papers' figures\n\n{FigureReport.Papers}\n\n");
         text.Append(CultureInfo.InvariantCulture, $"Machines: {reports[0].Model}. Seed {reports[0].Seed}.\n\n");
         foreach (var scenario in scenarios)
         {

@@ -1,13 +1,14 @@
 using System.Globalization;
 using System.Net;
 using System.Text;
+using System.Text.Json;
 
 namespace QuickSilver.Tool.Scenarios;
 
 // A scenario's whole curve: a table of comma-separated values, and one page that needs nothing but a browser.
 internal static class CurvePage
 {
-    private static readonly string[] Colors = ["#2f6fb2", "#b2572f", "#5b8c3a", "#888", "#7a4fa3", "#b28f2f"];
+    private static readonly string[] Colors = ["#2f6fb2", "#b2572f", "#5b8c3a", "#888", "#7a4fa3", "#b28f2f", "#2f9f9f", "#c04f7f", "#444"];
 
     public static string Csv(IReadOnlyList<ScenarioReport> points)
     {
@@ -41,11 +42,18 @@ internal static class CurvePage
             table { border-collapse: collapse } td, th { padding: 2px 10px; text-align: right; border-bottom: 1px solid #ddd }
             </style>
             <script>{{Resource("uPlot.iife.min.js")}}</script></head><body>
+            <p>{{Text(FigureReport.Papers)}}</p>
 
             """);
+        if (figures.Count > 1)
+        {
+            page.AppendJoin(" · ", figures.Select((figure, i) => $"<a href=\"#figure{i}\">{figure.Scenario.Name}</a>")).Append('\n');
+        }
+
         for (int i = 0; i < figures.Count; i++)
         {
             var (scenario, at, points) = figures[i];
+            page.Append(CultureInfo.InvariantCulture, $"<div id=\"figure{i}\"></div>\n");
             Figure(page, $"plot{i}", scenario, at, points);
         }
 
@@ -79,43 +87,52 @@ internal static class CurvePage
             var series = stretches
                 .Select(stretch => new Series(
                     stretch.Key.Length == 0 ? $"ours: {curve.Label}" : stretch.Key,
+                    [.. stretch.Select(each => at[each.i])],
                     [.. stretch.Select(each => curve.Of(each.point))]))
                 .ToList();
-            double[] xs = [.. stretches[0].Select(each => at[each.i])];
-            if (i == 0 && scenario.Paper is { } paper && series[0].Values[0] is { } first)
+            if (curve.Paper is { } paper)
             {
-                series.Add(new Series(paper.Label, [.. xs.Select(x => first * paper.ShareAt(x))]));
+                series.Add(Series.Of(paper, series[0]));
             }
 
-            Plot(page, $"{id}c{i}", scenario.Axis.Label, curve.Label, xs, series);
+            Plot(page, $"{id}c{i}", scenario.Axis.Label, curve.Label, curve.Range, series);
         }
 
         for (int i = 0; i < scenario.Traces.Count; i++)
         {
-            foreach (var point in points)
-            {
-                var trace = point.Traces![i];
-                string label = point.Variant is { } variant ? $"{trace.Label}, {variant}" : trace.Label;
-                string what = scenario.Traces[i].IsDistribution ? "share of all" : trace.Label;
-                var series = new Series(label, [.. trace.Values.Select(value => (double?)value)]);
-                Plot(page, $"{id}t{i}{points.ToList().IndexOf(point)}", scenario.Traces[i].AxisLabel, what, trace.At, [series]);
-            }
+            var trace = scenario.Traces[i];
+            var series = points
+                .Select(point => (point.Variant, Trace: point.Traces![i]))
+                .Select(each => new Series(
+                    each.Variant ?? trace.Label, each.Trace.At, [.. each.Trace.Values.Select(value => (double?)value)]))
+                .ToList();
+            string what = trace.ValueLabel == trace.Label ? trace.Label : $"{trace.Label}: {trace.ValueLabel}";
+            Plot(page, $"{id}t{i}", trace.AxisLabel, what, range: null, series, trace.IsLogarithmic);
         }
 
         Table(page, scenario.Axis.Label, scenario.Curves, at, points);
     }
 
+    // Series over different values of the axis are joined: where one has no value, its line goes on.
     private static void Plot(
-        StringBuilder page, string id, string axis, string label, IReadOnlyList<double> xs, IReadOnlyList<Series> series)
+        StringBuilder page, string id, string axis, string label, (double From, double To)? range, IReadOnlyList<Series> series,
+        bool isLogarithmic = false)
     {
+        double[] xs = [.. series.SelectMany(one => one.At).Distinct().Order()];
         string all = string.Join(", ", series.Select((one, i) =>
-            $"{{ label: \"{one.Label}\", stroke: \"{Colors[i % Colors.Length]}\", width: 2, points: {{ show: true }} }}"));
-        string values = string.Join(", ", series.Select(one => Numbers(one.Values)));
+            $"{{ label: {Quoted(one.Label)}, stroke: \"{Colors[i % Colors.Length]}\", width: 2, spanGaps: true, points: {{ show: true }}"
+            + $"{(one.IsPapers ? ", dash: [6, 4]" : "")} }}"));
+        string values = string.Join(", ", series.Select(one => Numbers(xs.Select(one.ValueAt))));
+        var (from, to) = range ?? (0, 0);
+        string bounds = range is null
+            ? "[0, b * 1.1 || 1]"
+            : string.Create(CultureInfo.InvariantCulture, $"[Math.min(a, {from}), Math.max(b, {to})]");
         page.Append(CultureInfo.InvariantCulture, $$"""
             <h2>{{Text(label)}}</h2><div id="{{id}}"></div>
-            <script>new uPlot({ width: 860, height: 340, scales: { x: { time: false }, y: { range: (u, a, b) => [0, b * 1.1 || 1] } },
-              axes: [{ label: "{{axis}}" }, { label: "{{label}}", size: 70 }],
-              series: [{ label: "{{axis}}" }, {{all}}] },
+            <script>new uPlot({ width: 860, height: 340,
+              scales: { x: { time: false, distr: {{(isLogarithmic ? 3 : 1)}} }, y: { range: (u, a, b) => {{bounds}} } },
+              axes: [{ label: {{Quoted(axis)}} }, { label: {{Quoted(label)}}, size: 70 }],
+              series: [{ label: {{Quoted(axis)}} }, {{all}}] },
               [{{Numbers(xs.Select(x => (double?)x))}}, {{values}}], document.getElementById("{{id}}"));</script>
 
             """);
@@ -149,6 +166,8 @@ internal static class CurvePage
     private static string Numbers(IEnumerable<double?> values) =>
         $"[{string.Join(", ", values.Select(value => value?.ToString("R", CultureInfo.InvariantCulture) ?? "null"))}]";
 
+    private static string Quoted(string text) => $"\"{JsonEncodedText.Encode(text)}\"";
+
     private static string Text(string text) => WebUtility.HtmlEncode(text);
 
     private static string Resource(string name)
@@ -158,5 +177,30 @@ internal static class CurvePage
         return reader.ReadToEnd();
     }
 
-    private sealed record Series(string Label, IReadOnlyList<double?> Values);
+    private sealed record Series(string Label, IReadOnlyList<double> At, IReadOnlyList<double?> Values)
+    {
+        public bool IsPapers { get; private init; }
+
+        /// <summary>At the points of the paper, and at ours that lie between them.</summary>
+        public static Series Of(PaperCurve paper, Series ours)
+        {
+            double? unit = paper.Unit(ours.ValueAt);
+            double[] at = [.. paper.Points.Select(point => point.At).Concat(ours.At).Distinct().Order()];
+            return new Series(paper.Label, at, [.. at.Select(x => unit * paper.ValueAt(x))]) { IsPapers = true };
+        }
+
+        public double? ValueAt(double at)
+        {
+            // The last: a distribution may have several shares at one value.
+            for (int i = At.Count - 1; i >= 0; i--)
+            {
+                if (At[i] == at)
+                {
+                    return Values[i];
+                }
+            }
+
+            return null;
+        }
+    }
 }

@@ -6,6 +6,9 @@ namespace QuickSilver.Tool.Scenarios;
 // One figure with all that was measured for it. Its field names are what scripts read: they are never renamed.
 internal sealed record FigureReport
 {
+    public const string Papers = "L: the longer report, \"Scalable Publish-Subscribe in a Managed Framework\". Q: \"Quicksilver Scalable "
+        + "Multicast\".";
+
     public required string Scenario { get; init; }
 
     public required string Figures { get; init; }
@@ -59,8 +62,31 @@ internal sealed record FigureReport
             text.Append('\n');
         }
 
+        if (scenario.Traces.Count == 0)
+        {
+            PapersRows(text, scenario, at, points);
+        }
+
         text.Append('\n');
         Traces(text, scenario, points);
+    }
+
+    // A row for each point that the papers give.
+    private static void PapersRows(StringBuilder text, Scenario scenario, IReadOnlyList<double> at, IReadOnlyList<ScenarioReport> points)
+    {
+        for (int i = 0; i < scenario.Curves.Count; i++)
+        {
+            var curve = scenario.Curves[i];
+            double? unit = curve.Paper?.Unit(x => at.ToList().IndexOf(x) is >= 0 and int index ? curve.Of(points[index]) : null);
+            foreach (var (x, value) in curve.Paper?.Points ?? [])
+            {
+                text.Append(CultureInfo.InvariantCulture, $"| *{curve.Paper!.Label}* | {x:#,0.##} |")
+                    .Insert(text.Length, " |", i)
+                    .Append(CultureInfo.InvariantCulture, $" {unit * value:#,0.###} |")
+                    .Insert(text.Length, " |", scenario.Curves.Count - i - 1)
+                    .Append('\n');
+            }
+        }
     }
 
     private static void Traces(StringBuilder text, Scenario scenario, IReadOnlyList<ScenarioReport> points)
@@ -69,8 +95,9 @@ internal sealed record FigureReport
         {
             var trace = scenario.Traces[number];
             var first = points[0].Traces![number];
-            text.Append(CultureInfo.InvariantCulture, $"{trace.Label}, by {(trace.IsDistribution ? "share of all values" : "time")}:\n\n|")
-                .Append(trace.IsDistribution ? " share |" : " s |");
+            string values = trace.ValueLabel == trace.Label ? "" : $", {trace.ValueLabel}";
+            text.Append(CultureInfo.InvariantCulture, $"{trace.Label}{values}:\n\n|")
+                .Append(CultureInfo.InvariantCulture, $" {(trace.IsDistribution ? "share" : trace.AxisLabel)} |");
             foreach (var point in points)
             {
                 text.Append(CultureInfo.InvariantCulture, $" {point.Variant}{(trace.IsDistribution ? $", {trace.AxisLabel}" : "")} |");

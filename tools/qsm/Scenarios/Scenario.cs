@@ -33,8 +33,6 @@ internal sealed record Scenario
     /// <summary>Where there are traces, one run of each variant gives its whole curves.</summary>
     public IReadOnlyList<Trace> Traces { get; init; } = [];
 
-    public PaperCurve? Paper { get; init; }
-
     /// <summary>How long a point is measured for a report; for one point the command line says it.</summary>
     public TimeSpan ReportLength { get; init; } = TimeSpan.FromSeconds(1);
 

@@ -36,6 +36,7 @@ internal sealed record ScenarioPoint(Scenario Scenario, Variant Variant, LoadPla
         {
             MessagesPerSecond = Math.Round(figures.MessagesPerSecond, 1),
             SlowestMessagesPerSecond = Math.Round(figures.SlowestMessagesPerSecond, 1),
+            SentPerSecond = Math.Round(figures.PublishedPerSecond, 1),
             Published = figures.Published,
             Deliveries = figures.Deliveries,
             Gaps = figures.Gaps,
@@ -92,6 +93,8 @@ internal sealed record ScenarioPoint(Scenario Scenario, Variant Variant, LoadPla
             RegionsPerNode = Math.Round(figures.RegionsPerNode, 3),
             RegionsPerTopic = Math.Round(figures.RegionsPerTopic, 3),
             ShareOfTwoBusiest = Math.Round(figures.ShareOfTwoBusiest, 4),
+            RegionsOfMostTraffic = Math.Round(figures.RegionsOfMostTraffic, 3),
+            ShareWanted = Math.Round(figures.ShareWanted, 4),
             SendsPerMessage = Math.Round(figures.SendsPerMessage, 2),
             TraceHash = Convert.ToHexStringLower(SHA256.HashData(Encoding.UTF8.GetBytes(figures.ToString()))[..8]),
         };

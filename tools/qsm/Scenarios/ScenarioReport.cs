@@ -40,6 +40,9 @@ internal sealed record ScenarioReport
 
     public double SlowestMessagesPerSecond { get; init; }
 
+    /// <summary>Of all senders together.</summary>
+    public double SentPerSecond { get; init; }
+
     public long Published { get; init; }
 
     public long Deliveries { get; init; }
@@ -145,6 +148,12 @@ internal sealed record ScenarioReport
     public double? RegionsPerNode { get; init; }
 
     public double? RegionsPerTopic { get; init; }
+
+    /// <summary>How many of a node's regions bring 95% of its traffic.</summary>
+    public double? RegionsOfMostTraffic { get; init; }
+
+    /// <summary>Of the traffic of a node, what it subscribed to.</summary>
+    public double? ShareWanted { get; init; }
 
     /// <summary>Of the traffic of a node, what comes through its two busiest regions.</summary>
     public double? ShareOfTwoBusiest { get; init; }

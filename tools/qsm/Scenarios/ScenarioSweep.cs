@@ -20,7 +20,8 @@ internal sealed class ScenarioSweep(int jobs)
             at.Add(most ?? last.At);
         }
 
-        return variants.SelectMany(variant => at.Select(x => last.MovedTo(x) with { Variant = variant }));
+        return variants.SelectMany(variant => at.Select(x => last.MovedTo(x) with { Variant = variant }))
+            .Where(point => point.Plan.Nodes >= point.Variant.LeastNodes);
     }
 
     /// <summary>The reports in the order of the points.</summary>

@@ -8,6 +8,9 @@ internal sealed record Variant(string Name, Func<LoadPlan, LoadPlan> Apply)
 {
     public static Variant Only { get; } = new("", plan => plan);
 
+    /// <summary>The least number of nodes with which the variant differs from the others.</summary>
+    public int LeastNodes { get; init; }
+
     /// <summary>Of an assignment of nodes to regions: whether a node has a full tenth of the topics, or as many draws.</summary>
     public bool Distinct { get; init; }
 

@@ -5,6 +5,8 @@ internal static class Quantities
 {
     public static Curve Throughput { get; } = new("messages/s at a receiver", point => point.MessagesPerSecond);
 
+    public static Curve Sent { get; } = new("messages/s of all senders", point => point.SentPerSecond);
+
     public static Curve TokenRoundTrip { get; } = new("token round trip, all levels, ms", point => point.TokenRoundTripMillis);
 
     public static Curve RingRoundTrip { get; } = new("token round trip of one ring, ms", point => point.RingRoundTripMillis);

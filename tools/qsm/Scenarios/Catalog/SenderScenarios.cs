@@ -18,11 +18,19 @@ internal static class SenderScenarios
             Variants =
             [
                 new("one sender", plan => plan),
-                new("two senders", plan => plan with { Senders = Math.Min(2, plan.Nodes - 1) }),
+                new("two senders", plan => plan with { Senders = 2 }) { LeastNodes = 3 },
                 new("one sender, packed", plan => plan with { OnePerPacket = false }),
             ],
-            Curves = [Throughput, SenderBusy, ReceiverBusy],
-            Paper = new("the paper's fall, from our first point", (2, 1), (200, 0.95)),
+            Curves =
+            [
+                Throughput with
+                {
+                    Range = (7500, 10_000),
+                    Paper = new("the paper's fall, from our first point", (2, 1), (200, 0.95)) { IsRelative = true },
+                },
+                SenderBusy,
+                ReceiverBusy,
+            ],
         },
         new()
         {
@@ -71,7 +79,19 @@ internal static class SenderScenarios
             Axis = Axis.TokenRate,
             Points = [0, 1, 2, 5],
             Plan = Scenario.Unpacked(100) with { WarmUp = TimeSpan.FromSeconds(20) },
-            Curves = [Throughput, PendingAcks, SenderKept],
+            Curves =
+            [
+                Throughput with
+                {
+                    Range = (7500, 7900),
+                    Paper = new("the papers' growth, at most, from our 1/s", (1, 1), (5, 1.01)) { IsRelative = true },
+                },
+                PendingAcks with
+                {
+                    Paper = new("the papers' fall, from our 1/s", (1, 1), (5, 0.7)) { IsRelative = true },
+                },
+                SenderKept,
+            ],
         },
     ];
 }
