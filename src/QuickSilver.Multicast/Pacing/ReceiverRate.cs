@@ -5,10 +5,11 @@ namespace QuickSilver.Multicast.Pacing;
 // Intuition: acknowledgements may be rare, as a few tokens a second are enough for everything else, and what they tell has gone up the
 // rings and is old. A sender that waits for each would send one window a token. Application: a member that read so many packets a second
 // goes on to do so. What it told is as old as the least time that ever passed between sending a packet and hearing that all had read it.
-// The sender sends as many packets more as were read since, with a growth that finds out whether it could be more (000, section 5.7). What
-// goes wrong: a member that stops reads none of them, so what is sent on trust is bounded in time, by the usual distance of
-// acknowledgements, and what is sent as growth is bounded in packets, by what the members' buffers have room for. While buffers overflow,
-// there is no growth. A member that falls behind makes acknowledgements look older, so only the least age counts.
+// The sender sends as many packets more as were read since, with a growth that finds out whether it could be more. (Growth is that of the
+// released source of QSM; 000, section 5.7, says only that its rate "overcompensates" for delays.) What goes wrong: a member that stops
+// reads none of them, so what is sent on trust is bounded in time, by the usual distance of acknowledgements, and what is sent as growth is
+// bounded in packets, by what the members' buffers have room for. While buffers overflow, there is no growth. A member that falls behind
+// makes acknowledgements look older, so only the least age counts.
 internal sealed class ReceiverRate
 {
     // Acknowledgements that are not further apart, or older, than this need no trust: a window lasts longer.

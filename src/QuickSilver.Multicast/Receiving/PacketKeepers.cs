@@ -2,7 +2,7 @@ using QuickSilver.Core.Wire;
 
 namespace QuickSilver.Multicast.Receiving;
 
-// Determines which members of a view keep which packets until all members hold them (cooperative caching in the QSM paper). A view of r
+// Determines which members of a view keep which packets until all members hold them (cooperative caching: 000, section 2). A view of r
 // members has ⌊r/k⌋ partitions of at least k members, and each packet is kept by one partition. Partitions are intervals of ranks, so
 // every member computes the same result from the view alone.
 internal sealed class PacketKeepers(int members, int replicas)

@@ -7,7 +7,7 @@ namespace QuickSilver.Multicast.Repair;
 //
 // Invariants: each packet up to Through that is not in Gaps is held by one of the members. Each packet in Gaps up to KnownThrough is
 // missing at all of them: it was sent before a packet that has reached them, so it is no longer on its way. At most 20 gaps are told (as
-// in the paper's system); Through is lower if there are more.
+// in the released source of QSM); Through is lower if there are more.
 internal sealed class UnheldPackets
 {
     // Two sets of so many gaps, each with what the other does not tell, have at most so many in common.

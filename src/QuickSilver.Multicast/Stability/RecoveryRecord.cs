@@ -6,7 +6,7 @@ using QuickSilver.Multicast.Repair;
 
 namespace QuickSilver.Multicast.Stability;
 
-// What the token of a ring tells about one sender's stream (QSM paper, section 2). On the wire: u64 id, u32 incarnation, u8 flags, u8
+// What the token of a ring tells about one sender's stream (000, section 2). On the wire: u64 id, u32 incarnation, u8 flags, u8
 // stream class, i64 stable, then as u32 offsets from it: held by all, consumed by all, read by all, held by any, known as held by any,
 // replicated, replicated by all, through; u64 epoch; u8 counts of the neighbour's gaps, of the ranges that all lack (of a departed sender),
 // and of those that none is known to hold; as u32 offsets: how far the neighbour's gaps and the unheld ranges are told, and how far all

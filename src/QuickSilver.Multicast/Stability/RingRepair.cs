@@ -5,7 +5,7 @@ using QuickSilver.Multicast.Repair;
 
 namespace QuickSilver.Multicast.Stability;
 
-// The repair between the seats of one ring (QSM paper, section 2, figure 9; 001, section 3). At each visit of the token, a seat compares
+// The repair between the seats of one ring (000, section 2, figure 9; 001, section 3). At each visit of the token, a seat compares
 // what it lacks with what the seat before holds, and pulls it from there; what a neighbour could not get by itself is pushed to it. The
 // token also collects what none of the seats holds. That moves up from ring to ring, and from the root to the sender as a collective NAK.
 //

@@ -2,7 +2,7 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Stability;
 
-// How the members of a view form rings of a bounded size (the QSM paper proposes the hierarchy as future work). The members of a partition
+// How the members of a view form rings of a bounded size (proposed in 000, section 4.1). The members of a partition
 // form one ring, or several if the partition is larger than a ring may be. The leaders of up to ringSize neighbouring rings form a ring of
 // the next level, until one ring is left. A view that fits into one ring has only that one.
 //

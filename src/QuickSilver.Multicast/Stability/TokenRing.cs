@@ -5,7 +5,7 @@ using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Stability;
 
-// One ring of one view, at one of its members (QSM paper, section 2). At level 0 the members occupy the seats. Above it each seat is a
+// One ring of one view, at one of its members (000, section 2). At level 0 the members occupy the seats. Above it each seat is a
 // ring of the level below, and that ring's leader occupies it and tells what the ring's last whole round has found. The first live seat
 // leads. The leader releases the token, each seat adds what it holds of each sender and passes the token on, and the token that returns
 // contains what all members under this ring hold, and what any member holds. The only ring of the last level is the root. Its result is

@@ -1,6 +1,6 @@
 namespace QuickSilver;
 
-/// <summary>Provides a message when the network is ready to send one (the pull model of QSM, section 3 of the paper).</summary>
+/// <summary>Provides a message when the network is ready to send one (the pull model of QSM).</summary>
 /// <typeparam name="T">The topic's payload type.</typeparam>
 /// <param name="value">The message to send.</param>
 /// <returns>False when there is nothing to send now. Call <see cref="IAttachedFeed.Signal"/> to be called again.</returns>
