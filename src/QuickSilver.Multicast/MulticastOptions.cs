@@ -90,8 +90,8 @@ internal sealed record MulticastOptions
     public TimeSpan AnnounceMax { get; init; } = TimeSpan.FromMilliseconds(250);
 
     // The interval between the tokens of a ring while it makes progress; while something waits, when it doubles up to the second bound;
-    // and while nothing is open. (The papers have 1 to 5 tokens per second, whatever happens.) A sender that needs an acknowledgement sooner
-    // requests it in its packets.
+    // and while nothing is open. (The papers have 1 to 5 tokens per second, whatever happens.) A sender that needs an acknowledgement
+    // sooner requests it in its packets.
     public TimeSpan TokenIntervalActive { get; init; } = TimeSpan.FromMilliseconds(1);
 
     public TimeSpan TokenIntervalWaiting { get; init; } = TimeSpan.FromMilliseconds(8);

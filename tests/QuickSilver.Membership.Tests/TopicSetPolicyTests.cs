@@ -31,8 +31,7 @@ public sealed class TopicSetPolicyTests
         Subscribe(map, 1, 1, 2, 3);
         Subscribe(map, 2, 4);
         map.Apply(1);
-        ulong region = map.Regions.Keys.Single();
-        Assert.Equal((region, region), (RegionOf(map, 1).Id, RegionOf(map, 2).Id));
+        Assert.Same(RegionOf(map, 1), RegionOf(map, 2));
         Assert.Equal([1UL, 2UL, 3UL, 4UL], MembersOf(map, 1));
 
         // A new topic, a new subscriber, and a node that leaves all of its topics.
@@ -40,7 +39,7 @@ public sealed class TopicSetPolicyTests
         Subscribe(map, 1, 5);
         map.SetRole(new NodeKey(2, 1), 1, TopicRole.None);
         map.Apply(2);
-        Assert.Equal([region, region, region], map.Topics.Values.Select(topic => topic.Regions.All.Single().Id));
+        Assert.All(map.Topics.Values, topic => Assert.Same(map.Regions.Values.Single(), topic.Regions.All.Single()));
         Assert.Equal([1UL, 3UL, 4UL, 5UL], MembersOf(map, 3));
 
         // A topic that nobody wants any more, and a node that is gone.

@@ -7,12 +7,12 @@ namespace QuickSilver.Tool.Scenarios.Catalog;
 internal static class OverlapScenarios
 {
     private const string PaperSays = "Section 3, figures 5 and 6 (250 to 2,000 nodes, 1,000 to 10,000 groups): \"an average node "
-        + "belongs to between 4 and 14 regions\", and 95% of its packets come through 2 of these; \"no group is ever fragmented into more than ~5 "
-        + "regions\", and regions \"generally contained 5-10 members\".";
+        + "belongs to between 4 and 14 regions\", and 95% of its packets come through 2 of these; \"no group is ever fragmented "
+        + "into more than ~5 regions\", and regions \"generally contained 5-10 members\".";
 
     private const string TwoReadings = "\"Some 10% of the groups\" has two readings: as many draws as a tenth, or so many different "
-        + "topics. Topics are divided into sets by our rule, by the papers' greedy one, or not at all: each has a region of its own, or all share "
-        + "one, which brings nodes what they did not subscribe to.";
+        + "topics. Topics are divided into sets by our rule, by the papers' greedy one, or not at all: each has a region of its own, or "
+        + "all share one, which brings nodes what they did not subscribe to.";
 
     private static IReadOnlyList<Variant> Rules { get; } =
     [
