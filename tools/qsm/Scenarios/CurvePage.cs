@@ -95,7 +95,7 @@ internal static class CurvePage
                 series.Add(Series.Of(paper, series[0]));
             }
 
-            Plot(page, $"{id}c{i}", scenario.Axis.Label, curve.Label, curve.Range, series);
+            Plot(page, $"{id}c{i}", curve.Label, (scenario.Axis.Label, curve.Label), curve.Range, series);
         }
 
         for (int i = 0; i < scenario.Traces.Count; i++)
@@ -106,8 +106,7 @@ internal static class CurvePage
                 .Select(each => new Series(
                     each.Variant ?? trace.Label, each.Trace.At, [.. each.Trace.Values.Select(value => (double?)value)]))
                 .ToList();
-            string what = trace.ValueLabel == trace.Label ? trace.Label : $"{trace.Label}: {trace.ValueLabel}";
-            Plot(page, $"{id}t{i}", trace.AxisLabel, what, range: null, series, trace.IsLogarithmic);
+            Plot(page, $"{id}t{i}", trace.Label, (trace.AxisLabel, trace.ValueLabel), range: null, series, trace.IsLogarithmic);
         }
 
         Table(page, scenario.Axis.Label, scenario.Curves, at, points);
@@ -115,8 +114,8 @@ internal static class CurvePage
 
     // Series over different values of the axis are joined: where one has no value, its line goes on.
     private static void Plot(
-        StringBuilder page, string id, string axis, string label, (double From, double To)? range, IReadOnlyList<Series> series,
-        bool isLogarithmic = false)
+        StringBuilder page, string id, string title, (string X, string Y) labels, (double From, double To)? range,
+        IReadOnlyList<Series> series, bool isLogarithmic = false)
     {
         double[] xs = [.. series.SelectMany(one => one.At).Distinct().Order()];
         string all = string.Join(", ", series.Select((one, i) =>
@@ -128,11 +127,11 @@ internal static class CurvePage
             ? "[0, b * 1.1 || 1]"
             : string.Create(CultureInfo.InvariantCulture, $"[Math.min(a, {from}), Math.max(b, {to})]");
         page.Append(CultureInfo.InvariantCulture, $$"""
-            <h2>{{Text(label)}}</h2><div id="{{id}}"></div>
+            <h2>{{Text(title)}}</h2><div id="{{id}}"></div>
             <script>new uPlot({ width: 860, height: 340,
               scales: { x: { time: false, distr: {{(isLogarithmic ? 3 : 1)}} }, y: { range: (u, a, b) => {{bounds}} } },
-              axes: [{ label: {{Quoted(axis)}} }, { label: {{Quoted(label)}}, size: 70 }],
-              series: [{ label: {{Quoted(axis)}} }, {{all}}] },
+              axes: [{ label: {{Quoted(labels.X)}} }, { label: {{Quoted(labels.Y)}}, size: 70 }],
+              series: [{ label: {{Quoted(labels.X)}} }, {{all}}] },
               [{{Numbers(xs.Select(x => (double?)x))}}, {{values}}], document.getElementById("{{id}}"));</script>
 
             """);
