@@ -1,7 +1,7 @@
 using QuickSilver.Core.Flow;
-using QuickSilver.Membership.Signs;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.VitalSigns;
 
 namespace QuickSilver.Multicast;
 
@@ -13,21 +13,8 @@ internal interface IMulticast
     /// <summary>Starts to hand what arrives on the channel to the sink, from the first view on in which this node subscribes.</summary>
     ITopicReceiver OpenSubscription(in ChannelSpec channel, IDeliverySink sink);
 
-    /// <summary>Brings up to date what changes by time alone: ages, and the times of limits that last. Called now and then.</summary>
-    void NoteTimes()
-    {
-    }
-
-    /// <summary>
-    /// Adds what can be told of the busiest regions. Rates are those since the last call; with a span of zero there are none, and with no
-    /// rows the counts for the next are dropped.
-    /// </summary>
-    /// <param name="span">The time since the last call.</param>
-    /// <param name="most">The number of rows.</param>
-    /// <param name="rows">Where to add them.</param>
-    void ReadRegions(TimeSpan span, int most, List<RegionSigns> rows)
-    {
-    }
+    /// <summary>What can be read of the streams and views; null if nothing can.</summary>
+    VitalReadings? Readings => null;
 }
 
 internal interface ITopicSender

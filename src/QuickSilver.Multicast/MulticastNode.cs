@@ -64,9 +64,6 @@ internal sealed class MulticastNode
     private long _confirmed;
     private UncertainLosses? _uncertain;
     private HeldUpStreams? _heldUp;
-    private readonly LevelReading _levels;
-    // Null until somebody watches.
-    private RegionReading? _regionReading;
     private long _configuration;
     private long _settled;
     private Alarm? _memoryLook;
@@ -88,9 +85,9 @@ internal sealed class MulticastNode
             OnSenderProgress = PostProgress,
             OnWait = () => Waits.Look(),
         };
-        _levels = new LevelReading(_context);
         _context.Deaf = new DeafMembers(_context, _ports.Groups, region => _views.GetValueOrDefault(region));
         _open = new OpenViews(_context, splitter, this);
+        Readings = new VitalReadings(_context, this, _open.All);
         _ways = new PacketWays(_context, this, _open);
         _dispatcher = Handlers();
         splitter.Begin(_dispatcher);
@@ -103,11 +100,7 @@ internal sealed class MulticastNode
 
     public MulticastCounters Counters => _context.Counters;
 
-    /// <summary>The bytes that are kept because not all are known to hold them. May be read on any thread.</summary>
-    public long UnackedBytes => Volatile.Read(ref _context.Retention.Bytes);
-
-    /// <summary>The packets that are packed, and that not all are known to hold. May be read on any thread.</summary>
-    public long PendingPackets => Volatile.Read(ref _context.Retention.Packets);
+    public VitalReadings Readings { get; }
 
     public IRepairWatch? RepairWatch
     {
@@ -128,9 +121,6 @@ internal sealed class MulticastNode
 
     /// <summary>The receivers of all open views of which this node is a member, superseded views included.</summary>
     public IReadOnlyCollection<RegionReceiver> Regions => _open.All;
-
-    /// <summary>The bytes that all outbound streams keep now. The counter of unacknowledged bytes is updated later.</summary>
-    public long RetainedBytes => _context.Retention.Bytes;
 
     /// <summary>The last configuration applied.</summary>
     public long Configuration => _configuration;
@@ -189,7 +179,7 @@ internal sealed class MulticastNode
 
         _marks?.MarkClosed();
         _configuration = change.Number;
-        _levels.OnConfiguration(change.Number);
+        Readings.OnConfiguration(change.Number);
         try
         {
             Apply(change);
@@ -282,10 +272,7 @@ internal sealed class MulticastNode
         _uncertain.Add(stream);
     }
 
-    public void OnUnread(InboundStream stream)
-    {
-        (_heldUp ??= new HeldUpStreams(_context.Environment)).Add(stream);
-    }
+    public void OnUnread(InboundStream stream) => (_heldUp ??= new HeldUpStreams(_context.Environment)).Add(stream);
 
     public RegionSender? FindSender(ulong region, uint view, StreamClass streamClass) => _sent?.Find(region, view, streamClass);
 
@@ -348,20 +335,6 @@ internal sealed class MulticastNode
     {
         (_waiting ??= new FeedLine()).Add(topic);
         Waits.Look();
-    }
-
-    public void NoteTimes() => _levels.Note(_open.All);
-
-    public void ReadRegions(TimeSpan span, int most, List<RegionSigns> rows)
-    {
-        if (most > 0)
-        {
-            (_regionReading ??= new RegionReading(_context)).Read(_sent, _open.All, span, most, rows);
-        }
-        else
-        {
-            _regionReading = null;
-        }
     }
 
     public void OnSignsWanted(int rows, Action<NodeSigns> completed) => Observer?.OnSignsWanted(rows, completed);

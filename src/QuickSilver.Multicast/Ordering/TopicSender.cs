@@ -61,7 +61,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     public bool HasBegun => !_isBeginUnmarked;
 
     // One region always accepts the largest message: packet memory is never smaller than that.
-    public long MostBytes => _routes.Length > 1 ? _routes[0].MostPayload(_routes.Length) : long.MaxValue;
+    public long MostBytes => _routes.Length > 1 ? _routes[0].Packer.MostPayload(_routes.Length) : long.MaxValue;
 
     public bool HasRoom => CanTake(0);
 
@@ -399,14 +399,14 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             return true;
         }
 
-        long free = _routes[0].FreeBlocks;
-        if (free > (long)_routes.Length * _routes[0].MostBlocks(payloadBytes) || free > BlocksFor(payloadBytes))
+        long free = _routes[0].Packer.FreeBlocks;
+        if (free > (long)_routes.Length * _routes[0].Packer.MostBlocks(payloadBytes) || free > BlocksFor(payloadBytes))
         {
             return true;
         }
 
         node.Sent.RestSettled();
-        if (_routes[0].FreeBlocks > BlocksFor(payloadBytes))
+        if (_routes[0].Packer.FreeBlocks > BlocksFor(payloadBytes))
         {
             return true;
         }
@@ -420,7 +420,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         long blocks = 0;
         foreach (var route in _routes)
         {
-            blocks += route.BlocksFor(payloadBytes);
+            blocks += route.Packer.BlocksFor(payloadBytes);
         }
 
         return blocks;

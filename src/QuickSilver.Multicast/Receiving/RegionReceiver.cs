@@ -27,7 +27,8 @@ internal sealed class RegionReceiver : IGapObserver
     private readonly Dictionary<NodeKey, InboundStream> _bestEffort = [];
     private readonly Dictionary<InboundStream, IRepairStrategy> _repairs = [];
     private readonly List<InboundStream> _streams = [];
-    private readonly SenderShares _shares = new();
+    // Null until there are several senders.
+    private SenderShares? _shares;
     // The nodes that were removed since the view was opened. A removed node may have sent in the view although this member has received
     // nothing from it. If it returns to the cluster, it does not return to this view.
     private readonly HashSet<NodeKey> _gone = [];
@@ -95,8 +96,9 @@ internal sealed class RegionReceiver : IGapObserver
         get
         {
             long socket = Port?.ReceiveBufferBytes ?? UnicastRoomPackets * _context.Options.PacketBytes;
-            if (_context.Options.SendersShareBuffers)
+            if (_context.Options.SendersShareBuffers && _streams.Count > 1)
             {
+                _shares ??= new SenderShares();
                 _shares.Look(_streams, _context.Environment.Now);
                 socket = _shares.ShareOf(socket);
             }

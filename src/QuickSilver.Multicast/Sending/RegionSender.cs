@@ -31,16 +31,13 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     private readonly Announcements _announcements;
     private readonly Retransmissions _retransmissions;
     private readonly StreamClaims _claims = new();
-    // For each topic, the packet in which its first message in this view ends. That message carries the topic's start table.
-    private readonly Dictionary<ulong, long> _started = [];
+    private readonly TopicBeginnings _beginnings = new();
     private readonly LiveMembers _live;
     // The topics that wait for their turn. Null until a run was full.
     private FeedLine? _line;
     private long _lastAckWanted;
     // Whether a flush could not send all packets, so that the next acknowledgement must continue it.
     private bool _isFlushDue;
-    // For each best-effort topic, the packet with the first mark of its beginning in this view. Null before the first.
-    private Dictionary<ulong, long>? _marked;
     private TimeSpan _supersededSince;
     // When the last acknowledgement arrived, or when the first packet was sent for which one is due.
     private TimeSpan _ackedAt;
@@ -140,19 +137,8 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         RegisterIfReady();
     }
 
-    /// <summary>
-    /// The largest payload for which packet memory can ever have room in a message to so many regions; below 0 if there is room for none.
-    /// </summary>
-    public long MostPayload(int regions) => _packer.MostPayload(regions);
-
-    /// <summary>The blocks of packet memory that senders may still take.</summary>
-    public long FreeBlocks => _packer.FreeBlocks;
-
-    /// <summary>The largest number of blocks that a message may take in this stream, whatever was packed before.</summary>
-    public int MostBlocks(int payloadBytes) => _packer.MostBlocks(payloadBytes);
-
-    /// <summary>The number of blocks that the message may take now.</summary>
-    public int BlocksFor(int payloadBytes) => _packer.BlocksFor(payloadBytes);
+    /// <summary>What a message takes of packet memory, and what there is.</summary>
+    public Packer Packer => _packer;
 
     /// <summary>Returns the block of a stream that has nothing in flight, if others need it or much memory is in use.</summary>
     public void RestIfSettled(bool needsBlock)
@@ -164,11 +150,10 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     }
 
     /// <summary>Whether the topic's first message in this view, which carries the start table, is packed.</summary>
-    public bool HasStarted(ulong topicId) => _started.ContainsKey(topicId);
+    public bool HasStarted(ulong topicId) => _beginnings.HasStarted(topicId);
 
     /// <summary>Whether all members know where the topic begins in this view. True if nothing of the topic was sent into it.</summary>
-    public bool HasBegun(ulong topicId) => (!_started.TryGetValue(topicId, out long end) || Acknowledged >= end)
-        && (_marked is null || !_marked.TryGetValue(topicId, out end) || Acknowledged >= end);
+    public bool HasBegun(ulong topicId) => _beginnings.IsKnown(topicId, Acknowledged);
 
     /// <summary>Packs one message. <paramref name="starts"/> is given with a topic's first message in this view only.</summary>
     public void Append(
@@ -178,7 +163,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         long end = _packer.Append(topicId, sequence, starts, extensions, payload);
         if (starts is not null)
         {
-            _started.Add(topicId, end);
+            _beginnings.AddStart(topicId, end);
         }
 
         if (claim is not null)
@@ -204,8 +189,8 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     public bool TryMark(ulong topicId, StartTable starts, ReadOnlySpan<byte> mark)
     {
         int bytes = mark.Length + starts.EncodedBytes;
-        bool isFirst = _marked is null || !_marked.ContainsKey(topicId);
-        if ((!isFirst && !CanTake(bytes)) || (BlocksFor(bytes) > 0 && FreeBlocks <= BlocksFor(bytes)))
+        bool isFirst = !_beginnings.IsMarked(topicId);
+        if ((!isFirst && !CanTake(bytes)) || (_packer.BlocksFor(bytes) > 0 && _packer.FreeBlocks <= _packer.BlocksFor(bytes)))
         {
             return false;
         }
@@ -214,7 +199,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         long end = _packer.Append(MessageHeader.MarkTopic, 1, starts, [], mark);
         if (isFirst)
         {
-            (_marked ??= []).Add(topicId, end);
+            _beginnings.AddMark(topicId, end);
         }
 
         OnPacked(end);
@@ -508,11 +493,4 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
             _announcements.Start();
         }
     }
-}
-
-// A topic that waits for its turn at a stream.
-internal interface ITopicFeed : IFeed
-{
-    /// <summary>Called when the stream in whose line the topic was takes nothing more.</summary>
-    void OnStreamClosed();
 }

@@ -26,6 +26,18 @@ internal sealed class RoundTimer(MulticastOptions options)
 
     public TimeSpan ProbedAt { get; set; } = TimeSpan.MinValue / 2;
 
+    /// <summary>How long to wait until the next round while something is open that did not change in so many rounds.</summary>
+    public TimeSpan OpenInterval(int unchangedRounds)
+    {
+        if (options.TokenIntervalFixed is { } steady)
+        {
+            return steady;
+        }
+
+        var interval = options.TokenIntervalActive * (1 << Math.Min(unchangedRounds, 8));
+        return interval < options.TokenIntervalWaiting ? interval : options.TokenIntervalWaiting;
+    }
+
     public void Begin(long round, TimeSpan now)
     {
         _round = round;

@@ -421,7 +421,7 @@ internal sealed class TokenRing
             _unchangedRounds = moved ? 0 : _unchangedRounds + 1;
             // Packets that arrive meanwhile end the wait.
             _waitsIdle = _unchangedRounds > 0;
-            _context.Environment.Schedule(_timer, wasWanted ? TimeSpan.Zero : OpenInterval());
+            _context.Environment.Schedule(_timer, wasWanted ? TimeSpan.Zero : _clock.OpenInterval(_unchangedRounds));
         }
         else
         {
@@ -435,17 +435,6 @@ internal sealed class TokenRing
     }
 
     private bool IsSteady => _context.Options.TokenIntervalFixed is not null;
-
-    private TimeSpan OpenInterval()
-    {
-        if (_context.Options.TokenIntervalFixed is { } steady)
-        {
-            return steady;
-        }
-
-        var interval = _context.Options.TokenIntervalActive * (1 << Math.Min(_unchangedRounds, 8));
-        return interval < _context.Options.TokenIntervalWaiting ? interval : _context.Options.TokenIntervalWaiting;
-    }
 
     // A ring of one member has nothing to watch: it rests until there is data.
     private void Rest()

@@ -26,9 +26,9 @@ internal sealed class RegionReading(MulticastContext context)
     /// <param name="span">The time since the last reading; zero: there was none, and there are no rates.</param>
     /// <param name="most">The number of rows.</param>
     /// <param name="rows">Where to add them.</param>
-    public void Read(SentStreams? sent, IReadOnlyList<RegionReceiver> views, TimeSpan span, int most, List<RegionSigns> rows)
+    public void Read(IReadOnlyList<RegionSender> sent, IReadOnlyList<RegionReceiver> views, TimeSpan span, int most, List<RegionSigns> rows)
     {
-        foreach (var stream in sent?.All() ?? [])
+        foreach (var stream in sent)
         {
             Add(stream, span);
         }

@@ -180,7 +180,7 @@ internal sealed class LoadSamples(LoadPlan plan, SimulatedCluster cluster)
             packets += stream.IsReliable ? stream.Pending : 0;
         }
 
-        long kept = MulticastOf(node).UnackedBytes;
+        long kept = MulticastOf(node).Readings.UnackedBytes;
         _pendingPackets += packets;
         _pendingBytes += kept;
         _charges[node.Number].Charge(packets, kept);

@@ -18,7 +18,7 @@ internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, Gua
     /// <summary>Core thread: brings up to date what changes by time alone.</summary>
     public void OnPulse(TimeSpan now)
     {
-        parts.Multicast.NoteTimes();
+        parts.Multicast.Readings?.NoteTimes();
         Rates.Note(now, parts.Times?.Multicast.Limits);
     }
 

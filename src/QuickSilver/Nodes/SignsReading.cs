@@ -29,14 +29,14 @@ internal sealed class SignsReading(
         RestIfUnwatched();
         rows = Math.Clamp(rows, 0, NodeSigns.MostRows);
         var now = Environment.Now;
-        parts.Multicast.NoteTimes();
+        parts.Multicast.Readings?.NoteTimes();
         var counters = readings.ReadAll();
         var span = _before is null ? TimeSpan.Zero : now - _readAt;
         var signs = Of(counters, _before ?? counters, readings.ReadGauges(), span);
         _before = counters;
         _readAt = now;
         _regions.Clear();
-        parts.Multicast.ReadRegions(span, rows, _regions);
+        parts.Multicast.Readings?.ReadRegions(span, rows, _regions);
         return signs with { RegionRows = [.. _regions], TopicRows = ReadTopics(span, rows) };
     }
 
@@ -47,7 +47,7 @@ internal sealed class SignsReading(
         {
             _before = null;
             _topicsBefore.Clear();
-            parts.Multicast.ReadRegions(TimeSpan.Zero, 0, []);
+            parts.Multicast.Readings?.ReadRegions(TimeSpan.Zero, 0, []);
         }
     }
 

@@ -112,7 +112,7 @@ public sealed class DeliveryTests
         cluster.Simulation.Run(TimeSpan.FromSeconds(5));
 
         Assert.All(cluster.Hosts.Skip(1), host => Assert.True(host.Node.Environment.Buffers.LeasedBlocks <= 3));
-        Assert.Equal(0, cluster[0].Multicast.UnackedBytes);
+        Assert.Equal(0, cluster[0].Multicast.Readings.UnackedBytes);
     }
 
     [Fact]

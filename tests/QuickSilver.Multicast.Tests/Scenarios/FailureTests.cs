@@ -208,12 +208,12 @@ public sealed class FailureTests
 
         Acknowledge(away, view, sender, GoneMark.Of(away.Key));
         cluster.Simulation.Run(TimeSpan.FromMilliseconds(100));
-        Assert.True(sender.Multicast.RetainedBytes > 0);
+        Assert.True(sender.Multicast.Readings.UnackedBytes > 0);
 
         // One that was not away may.
         Acknowledge(cluster[3], view, sender, GoneMark.Of(away.Key));
         cluster.Simulation.Run(TimeSpan.FromMilliseconds(100));
-        Assert.Equal(0, sender.Multicast.RetainedBytes);
+        Assert.Equal(0, sender.Multicast.Readings.UnackedBytes);
     }
 
     // The member left out may be one with the sender later, in another cluster, and ask it for what it lacks.
@@ -229,10 +229,10 @@ public sealed class FailureTests
 
         Acknowledge(cluster[3], view, sender, GoneMark.Of(removed.Key));
         cluster.Simulation.Run(TimeSpan.FromMilliseconds(10));
-        Assert.True(sender.Multicast.RetainedBytes > 0);
+        Assert.True(sender.Multicast.Readings.UnackedBytes > 0);
 
         cluster.Service.Remove(removed.Key);
-        Assert.True(cluster.RunUntil(() => sender.Multicast.RetainedBytes == 0));
+        Assert.True(cluster.RunUntil(() => sender.Multicast.Readings.UnackedBytes == 0));
     }
 
     private static void Acknowledge(Host from, RegionView view, Host sender, ulong gone) => from.OnCore(() =>

@@ -18,7 +18,7 @@ public sealed class HierarchyTests
         cluster[0].PublishAll(1, 2_000, 700);
 
         Assert.True(cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host => host.Log.Count == 2_000)));
-        Assert.True(cluster.RunUntil(() => cluster[0].Multicast.RetainedBytes == 0));
+        Assert.True(cluster.RunUntil(() => cluster[0].Multicast.Readings.UnackedBytes == 0));
         Assert.All(cluster.Hosts.Skip(1), host => MulticastCluster.AssertRun(host, cluster[0], 1, 1, 2_000));
         Assert.True(cluster.RunUntil(() => cluster.Hosts.All(host =>
             host.Multicast.Regions.All(region => region.Streams.All(stream => stream.Stable == stream.Highest)))));
@@ -34,9 +34,9 @@ public sealed class HierarchyTests
         var others = cluster.Hosts.Skip(1).Where(host => host.Node.Number != 7).ToList();
         Assert.True(cluster.RunUntil(() => others.All(host => host.Log.Count == 100), seconds: 5));
         // It has not told what it holds, so nothing is let go before the membership service has decided.
-        Assert.True(cluster[0].Multicast.RetainedBytes > 0);
+        Assert.True(cluster[0].Multicast.Readings.UnackedBytes > 0);
         cluster.Service.Remove(cluster[7].Key);
-        Assert.True(cluster.RunUntil(() => cluster[0].Multicast.RetainedBytes == 0));
+        Assert.True(cluster.RunUntil(() => cluster[0].Multicast.Readings.UnackedBytes == 0));
     }
 
     // The member left out may be one with the sender later, in another cluster, and ask it for what it lacks (I2).
@@ -64,12 +64,12 @@ public sealed class HierarchyTests
         }));
         sender.PublishAll(1, 10, 100);
         cluster.Simulation.Run(TimeSpan.FromMilliseconds(500));
-        Assert.True(sender.Multicast.RetainedBytes > 0);
+        Assert.True(sender.Multicast.Readings.UnackedBytes > 0);
         var left = cluster.Hosts.Where(host => host.Node.Number != Gone);
         Assert.All(left, host => Assert.Equal(0, host.Multicast.Regions.First().Streams[0].Stable));
 
         cluster.Service.Remove(cluster[Gone].Key);
-        Assert.True(cluster.RunUntil(() => sender.Multicast.RetainedBytes == 0, seconds: 5));
+        Assert.True(cluster.RunUntil(() => sender.Multicast.Readings.UnackedBytes == 0, seconds: 5));
     }
 
     [Fact]
@@ -88,7 +88,7 @@ public sealed class HierarchyTests
         cluster.Service.Remove([.. leaders.Select(leader => cluster[leader].Key)]);
         var left = cluster.Hosts.Where(host => !leaders.Contains(host.Node.Number)).ToList();
         Assert.True(cluster.RunUntil(() => left.All(host => host.Log.Count == 4_000)));
-        Assert.True(cluster.RunUntil(() => cluster[39].Multicast.RetainedBytes == 0));
+        Assert.True(cluster.RunUntil(() => cluster[39].Multicast.Readings.UnackedBytes == 0));
     }
 
     [Fact]
@@ -134,10 +134,10 @@ public sealed class HierarchyTests
         var stream = cluster[0].Multicast.Streams.Single();
 
         Assert.True(cluster.RunUntil(() => stream is { Acknowledged: 2, Pending: 3 }, seconds: 5), $"{stream.Pending} pending");
-        Assert.InRange(cluster[0].Multicast.RetainedBytes, 1, 3 * cluster.Options.PacketBytes);
+        Assert.InRange(cluster[0].Multicast.Readings.UnackedBytes, 1, 3 * cluster.Options.PacketBytes);
         isBlocked = false;
         Assert.True(cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host => host.Log.Count == 200)));
-        Assert.True(cluster.RunUntil(() => cluster[0].Multicast.RetainedBytes == 0 && stream.Pending == 0));
+        Assert.True(cluster.RunUntil(() => cluster[0].Multicast.Readings.UnackedBytes == 0 && stream.Pending == 0));
     }
 
     private static MulticastCluster Running(int nodes, RepairRules repair, LinkModel? link, MulticastOptions? options = null)

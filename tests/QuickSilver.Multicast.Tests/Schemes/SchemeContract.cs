@@ -125,6 +125,6 @@ public abstract class SchemeContract
             context + string.Join(' ', all.Select(host => host.Log.Count(one => one.Sender == sender.Key))));
         Assert.All(all, host => MulticastCluster.AssertRun(host, sender, Topic, 1, count));
         Assert.All(all, host => Assert.Empty(host.Gaps));
-        Assert.True(cluster.RunUntil(() => sender.Multicast.RetainedBytes == 0), $"{context}{sender.Key} keeps what all have.");
+        Assert.True(cluster.RunUntil(() => sender.Multicast.Readings.UnackedBytes == 0), $"{context}{sender.Key} keeps what all have.");
     }
 }

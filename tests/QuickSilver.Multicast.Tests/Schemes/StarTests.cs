@@ -30,7 +30,7 @@ public sealed class StarTests : SchemeContract
         };
         cluster[0].PublishAll(1, 100, 300);
         Assert.True(cluster.RunUntil(() => cluster.Hosts.Skip(1).All(host => host.Log.Count == 100)));
-        Assert.True(cluster.RunUntil(() => cluster[0].Multicast.RetainedBytes == 0));
+        Assert.True(cluster.RunUntil(() => cluster[0].Multicast.Readings.UnackedBytes == 0));
         Assert.Equal(4, talked.Count);
         Assert.All(talked, one => Assert.Equal(one.From != first, one.IsToFirst));
         Assert.All(cluster.Hosts, host => Assert.Equal(0, host.Multicast.Counters.TokensSent));

@@ -11,6 +11,7 @@ using QuickSilver.Multicast.Protocols;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Stability;
+using QuickSilver.Multicast.VitalSigns;
 using QuickSilver.Simulation.Checkers;
 using QuickSilver.Simulation.Machines;
 
@@ -98,7 +99,7 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
         var held = Receivers.Values.SelectMany(receiver => receiver.Orders.Where(order => order.HeldCount > 0).Select(order =>
             $"{order.HeldCount} of {order.Sender} in {receiver.TopicId:x16} from {receiver.ActiveFrom:x}, next {order.Next}"));
         var unacked = Node.Streams.Where(stream => !stream.IsSettled).Select(Describe);
-        return $"{string.Join("; ", views)}; sends {string.Join("; ", unacked)}; retains {Node.RetainedBytes} bytes; "
+        return $"{string.Join("; ", views)}; sends {string.Join("; ", unacked)}; retains {Node.Readings.UnackedBytes} bytes; "
             + $"held: {string.Join(", ", held)}";
     }
 
@@ -117,7 +118,7 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
         return new MemoryReading(Now, machine.Number, Key)
         {
             IsQuiet = quiet,
-            RetainedBytes = Node.RetainedBytes,
+            RetainedBytes = Node.Readings.UnackedBytes,
             KeptPackets = kept,
             LeasedBlocks = parts.Environment.Buffers.LeasedBlocks,
             OldViews = Node.Regions.Count(region => region.SupersededAt != 0),
@@ -201,9 +202,7 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     private sealed class RecordedMulticast(RecordedParts owner) : IMulticast
     {
-        public void NoteTimes() => owner.Node.NoteTimes();
-
-        public void ReadRegions(TimeSpan span, int most, List<RegionSigns> rows) => owner.Node.ReadRegions(span, most, rows);
+        public VitalReadings? Readings => owner.Node.Readings;
 
         public ITopicSender OpenPublisher(in ChannelSpec channel)
         {

@@ -10,6 +10,7 @@ using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.VitalSigns;
 using QuickSilver.Simulation.Checkers;
 using QuickSilver.Simulation.Machines;
 
@@ -103,9 +104,7 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
 
     private sealed class RecordedMulticast(RecordedParts owner, IMulticast multicast) : IMulticast
     {
-        public void NoteTimes() => multicast.NoteTimes();
-
-        public void ReadRegions(TimeSpan span, int most, List<RegionSigns> rows) => multicast.ReadRegions(span, most, rows);
+        public VitalReadings? Readings => multicast.Readings;
 
         public ITopicSender OpenPublisher(in ChannelSpec channel) =>
             new RecordedSender(owner, channel.Topic, (TopicSender)multicast.OpenPublisher(channel));
