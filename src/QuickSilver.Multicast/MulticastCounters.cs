@@ -72,7 +72,10 @@ internal sealed class MulticastCounters
     public DurationHistogram TimesToAcknowledge => field ??= new DurationHistogram();
 
     // What limits this node's streams.
-    public StreamLimitTimes Limits => field ??= new StreamLimitTimes();
+    public StreamLimitTimes Limits => LimitsIfAny ??= new StreamLimitTimes();
+
+    // Null until a stream is limited.
+    public StreamLimitTimes? LimitsIfAny { get; private set; }
 
     public void Drop(DropReason reason) => (_drops ??= new long[Enum.GetValues<DropReason>().Length])[(int)reason]++;
 

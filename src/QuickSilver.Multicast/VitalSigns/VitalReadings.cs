@@ -29,7 +29,7 @@ internal sealed class VitalReadings(MulticastContext context, ISentStreams sent,
     {
         var now = context.Environment.Now;
         var counters = context.Counters;
-        counters.Limits.BringUpToDate(now);
+        counters.LimitsIfAny?.BringUpToDate(now);
         counters.ConfigurationAgeTicks = (now - _configuredAt).Ticks;
         int superseded = 0;
         var oldest = TimeSpan.Zero;

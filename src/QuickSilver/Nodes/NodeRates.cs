@@ -7,7 +7,8 @@ namespace QuickSilver.Nodes;
 // them. Any thread reads them.
 internal sealed class NodeRates(NodeCounterCells cells)
 {
-    private readonly long[] _limitTicks = new long[StreamLimitTimes.Count];
+    // Null until a stream was limited.
+    private long[]? _limitTicks;
     private TimeSpan? _since;
     private long _published;
     private long _delivered;
@@ -35,8 +36,14 @@ internal sealed class NodeRates(NodeCounterCells cells)
 
     private void NoteLimits(StreamLimitTimes? limits, double seconds)
     {
+        if (limits is null)
+        {
+            return;
+        }
+
+        _limitTicks ??= new long[StreamLimitTimes.Count];
         var (greatest, most) = (StreamLimit.Idle, 0L);
-        for (int i = 1; limits is not null && i < StreamLimitTimes.Count; i++)
+        for (int i = 1; i < StreamLimitTimes.Count; i++)
         {
             long ticks = limits.TicksOf((StreamLimit)i);
             if (ticks - _limitTicks[i] > most)

@@ -19,7 +19,7 @@ internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, Gua
     public void OnPulse(TimeSpan now)
     {
         parts.Multicast.Readings?.NoteTimes();
-        Rates.Note(now, parts.Times?.Multicast.Limits);
+        Rates.Note(now, parts.Times?.Multicast.LimitsIfAny);
     }
 
     /// <summary>All of it, with histograms, which are copied.</summary>
