@@ -3,7 +3,8 @@ using System.Text;
 
 namespace QuickSilver.Processes.Tests.Lab;
 
-// A real process on one node. `ip netns exec` replaces itself with the command, so the id is the command's own.
+// A real process on one node. `ip netns exec` and `env` replace themselves with the command, so the id is the command's own. A process
+// inherits which signals are ignored: where the tests run in the background of a shell, SIGINT is, and the command could not be interrupted.
 // Every wait has a limit; past it the process is killed and the test fails with what the process had said.
 internal sealed class NodeProcess : IDisposable
 {
@@ -15,7 +16,8 @@ internal sealed class NodeProcess : IDisposable
     private NodeProcess(NetworkNamespaces network, int node, string file, IEnumerable<string> arguments)
     {
         _command = $"node {node}: {Path.GetFileName(file)} {string.Join(' ', arguments.Take(12))}";
-        var start = new ProcessStartInfo(IpCommand.FullPath, ["netns", "exec", network.Name(node), file, .. arguments])
+        string[] command = ["netns", "exec", network.Name(node), "env", "--default-signal=HUP,INT,QUIT", file, .. arguments];
+        var start = new ProcessStartInfo(IpCommand.FullPath, command)
         {
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
