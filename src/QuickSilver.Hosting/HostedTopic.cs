@@ -121,7 +121,13 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     public IAttachedFeed AttachFeed(FeedCallback<T> feed)
     {
         ArgumentNullException.ThrowIfNull(feed);
-        return Attach(new HostedFeed(this, feed));
+        return Attach(new HostedFeed(this, topic => topic.AttachFeed(feed)));
+    }
+
+    public IAttachedFeed AttachFeed(IMessageFeed<T> feed)
+    {
+        ArgumentNullException.ThrowIfNull(feed);
+        return Attach(new HostedFeed(this, topic => topic.AttachFeed(feed)));
     }
 
     public IDisposable SubscribeInline(MessageHandler<T> handler, Action<GapNotice>? onGap = null)
@@ -280,12 +286,12 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         }
     }
 
-    private sealed class HostedFeed(HostedTopic<T> owner, FeedCallback<T> feed) : IAttachment, IAttachedFeed
+    private sealed class HostedFeed(HostedTopic<T> owner, Func<ITopic<T>, IAttachedFeed> attach) : IAttachment, IAttachedFeed
     {
         private volatile IAttachedFeed? _attached;
 
         // A feed is pulled as soon as it is attached, so a signal before that is not lost.
-        public void Attach(ITopic<T> topic) => _attached = topic.AttachFeed(feed);
+        public void Attach(ITopic<T> topic) => _attached = attach(topic);
 
         public void Signal() => _attached?.Signal();
 

@@ -44,7 +44,22 @@ internal interface ITopicSender
     bool AwaitRoom();
 
     /// <summary>Who is asked for messages, on the core thread, after TrySend or AwaitRoom said no.</summary>
-    IMessageFeed? Feed { get; set; }
+    ISenderFeed? Feed { get; set; }
+
+    /// <summary>
+    /// About how many bytes of messages fit before there is no room; 0 or less if there is none. For what gives many at a time.
+    /// </summary>
+    int RoomBytes => int.MaxValue;
+
+    /// <summary>
+    /// Tells the observer, once and perhaps at once, when what was taken until now is stable, as far as it was taken since the last view.
+    /// Of a best-effort topic nothing is acknowledged: it counts as stable when it has left. One call stands for many messages, so it costs
+    /// less than an observer of each.
+    /// </summary>
+    /// <param name="observer">Who is told.</param>
+    /// <param name="number">What it is told: a number of its own.</param>
+    /// <param name="isLast">Whether nothing may follow soon, so that the members are asked for an acknowledgement.</param>
+    void ObserveTaken(IStabilityObserver observer, long number, bool isLast);
 
     /// <summary>The number of messages that this node has sent in the topic.</summary>
     long Count => 0;
@@ -62,7 +77,7 @@ internal interface ITopicSender
 }
 
 // An interface and not a delegate: a delegate for each of thousands of topics is 64 bytes each.
-internal interface IMessageFeed
+internal interface ISenderFeed
 {
     /// <summary>
     /// The topic's turn: sends messages while there is room, as many as the budget allows, and charges it. Returns whether it has more

@@ -109,6 +109,25 @@ public sealed class LifetimeTests
     }
 
     [Fact]
+    public async Task A_feed_is_attached_to_each_node_in_turn_and_told_how_each_ended()
+    {
+        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddPublisher<string>("t"));
+        var feed = ScriptedFeed.Counting(messages: 3);
+        using var attached = hosted.Host.Services.GetRequiredService<ITopicPublisher<string>>().AttachFeed(feed);
+        await hosted.Host.StartAsync().OrFail();
+        await Patience.Until(() => hosted.Parts.Length == 1 && feed.Asked == 1);
+        var first = hosted.Parts[0];
+        await first.Core.RunAsync(() => first.Service.Observer!.OnExpelled("it was silent"));
+        await hosted.Time.RunUntilAsync(first.Time.RunUntilAsync(Patience.Until(() => first.IsStopped)));
+        Assert.IsType<NodeExpelledException>(Assert.Single(feed.Ends));
+        await hosted.Time.RunUntilAsync(Patience.Until(() => hosted.Parts.Length == 2));
+        await Patience.Until(() => feed.Asked == 2);
+        attached.Dispose();
+        await Patience.Until(() => feed.Ends.Count == 2);
+        Assert.Null(feed.Ends[1]);
+    }
+
+    [Fact]
     public async Task Liveness_and_readiness_are_distinguished()
     {
         await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver());

@@ -8,10 +8,15 @@ namespace QuickSilver.Core.Flow;
 internal sealed class FeedLine
 {
     private readonly Queue<IFeed> _feeds = new();
+    // Goes before the others.
+    private IFeed? _first;
 
-    public int Count => _feeds.Count;
+    public int Count => _feeds.Count + (_first is null ? 0 : 1);
 
-    public IReadOnlyCollection<IFeed> Feeds => _feeds;
+    public IReadOnlyCollection<IFeed> Feeds => _first is null ? _feeds : [_first, .. _feeds];
+
+    /// <summary>The feed that has the next turn.</summary>
+    public IFeed First => _first ?? _feeds.Peek();
 
     /// <summary>The feed wants a turn. Has no effect if it is in a line.</summary>
     public void Add(IFeed feed)
@@ -20,6 +25,23 @@ internal sealed class FeedLine
         {
             feed.IsInLine = true;
             _feeds.Enqueue(feed);
+        }
+    }
+
+    /// <summary>
+    /// The feed wants the next turn, because its turn was cut short. Has no effect if it is in a line; it is the last if another one wanted
+    /// that, too.
+    /// </summary>
+    public void AddFirst(IFeed feed)
+    {
+        if (_first is null && !feed.IsInLine)
+        {
+            feed.IsInLine = true;
+            _first = feed;
+        }
+        else
+        {
+            Add(feed);
         }
     }
 
@@ -42,7 +64,7 @@ internal sealed class FeedLine
     public bool GiveOneTurnEach()
     {
         bool isSpent = false;
-        for (int left = _feeds.Count; left > 0; left--)
+        for (int left = Count; left > 0; left--)
         {
             var budget = PullBudget.OneTurn;
             GiveTurn(ref budget);
@@ -55,7 +77,8 @@ internal sealed class FeedLine
     /// <summary>Takes the first feed out of the line.</summary>
     public IFeed TakeFirst()
     {
-        var feed = _feeds.Dequeue();
+        var feed = _first ?? _feeds.Dequeue();
+        _first = null;
         feed.IsInLine = false;
         return feed;
     }

@@ -32,7 +32,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
 
     /// <summary>Whether the membership service has sent the topic's view.</summary>
     public bool HasView => _view is not null;
-    public IMessageFeed? Feed { get; set; }
+    public ISenderFeed? Feed { get; set; }
 
     /// <summary>Whether a flush barrier of the pinned topic is not released yet.</summary>
     public bool IsHeld { get; set; }
@@ -64,6 +64,20 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     public long MostBytes => _routes.Length > 1 ? _routes[0].Packer.MostPayload(_routes.Length) : long.MaxValue;
 
     public bool HasRoom => CanTake(0);
+
+    public int RoomBytes
+    {
+        get
+        {
+            int room = int.MaxValue;
+            foreach (var route in _routes)
+            {
+                room = Math.Min(room, route.RoomBytes);
+            }
+
+            return room;
+        }
+    }
 
     public int Touch() => (int)numbers.Next + _routes.Length + (_view is null || _isClosed ? 1 : 0);
 
@@ -230,6 +244,21 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         }
 
         return sequence;
+    }
+
+    public void ObserveTaken(IStabilityObserver observer, long number, bool isLast)
+    {
+        if (_routes.Length == 0)
+        {
+            observer.OnStable(number);
+            return;
+        }
+
+        var claim = StabilityClaim.Rent(node.ClaimPool, observer, number, _routes.Length);
+        foreach (var route in _routes)
+        {
+            route.ClaimPacked(claim, isLast);
+        }
     }
 
     public bool AwaitRoom()

@@ -18,9 +18,6 @@ namespace QuickSilver.Multicast.Sending;
 // nothing is appended, no topic waits here, and it is settled when Acknowledged == Last.
 internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
 {
-    // What a topic may give in its turn while others wait.
-    private const int TurnBytes = 4 << 10;
-
     private readonly MulticastContext _context;
     // Null if the repair scheme needs no action of the sender's own.
     private readonly ISentRepair? _repair;
@@ -34,7 +31,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     private readonly TopicBeginnings _beginnings = new();
     private readonly LiveMembers _live;
     // The topics that wait for their turn. Null until a run was full.
-    private FeedLine? _line;
+    private TopicLine? _line;
     private long _lastAckWanted;
     // Whether a flush could not send all packets, so that the next acknowledgement must continue it.
     private bool _isFlushDue;
@@ -130,10 +127,13 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
 
     public bool CanTake(int payloadBytes) => !IsFull && (_context.Retention.Allows(payloadBytes) || IsSettled);
 
+    /// <summary>About how many bytes of messages fit into the run that is packed; 0 or less if it is full.</summary>
+    public int RoomBytes => (int)(_transmitter.PackedPackets - (_packets.Last - _window.Sent)) * _context.Options.PacketBytes;
+
     /// <summary>The topic has a message, and waits for its turn.</summary>
     public void Await(ITopicFeed topic)
     {
-        (_line ??= new FeedLine()).Add(topic);
+        (_line ??= new TopicLine()).Add(topic);
         RegisterIfReady();
     }
 
@@ -166,20 +166,26 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
             _beginnings.AddStart(topicId, end);
         }
 
-        if (claim is not null)
+        if (claim is not null && IsReliable)
         {
-            if (IsReliable)
-            {
-                _claims.Add(end, claim);
-                _packer.WantAck();
-            }
-            else
-            {
-                claim.Release();
-            }
+            ClaimPacked(claim, wantsAck: true);
+        }
+        else
+        {
+            claim?.Release();
         }
 
         OnPacked(end);
+    }
+
+    /// <summary>Releases the claim when all that is packed is held or, by a best-effort stream, was sent.</summary>
+    public void ClaimPacked(StabilityClaim claim, bool wantsAck)
+    {
+        _claims.Add(Last, claim);
+        if (wantsAck && IsReliable && _packer.HasOpenPacket)
+        {
+            _packer.WantAck();
+        }
     }
 
     /// <summary>
@@ -271,8 +277,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     {
         while (_line is { Count: > 0 } line && !IsFull)
         {
-            var budget = new PullBudget(int.MaxValue, line.Count == 1 ? int.MaxValue : TurnBytes);
-            line.GiveTurn(ref budget);
+            line.GiveTurn();
         }
     }
 
@@ -322,16 +327,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
             _announcements.StartNow();
         }
 
-        ReleaseTopics();
-    }
-
-    // The topics look for another stream.
-    private void ReleaseTopics()
-    {
-        while (_line is { Count: > 0 })
-        {
-            ((ITopicFeed)_line.TakeFirst()).OnStreamClosed();
-        }
+        _line?.Release();
     }
 
     /// <summary>Whether an acknowledgement that excludes these members covers all members that this node considers live.</summary>
@@ -425,7 +421,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
 
     public void Close(string reason)
     {
-        ReleaseTopics();
+        _line?.Release();
         Signs.Note(StreamLimit.Idle);
         _announcements.Rest();
         _transmitter.Close();
@@ -449,6 +445,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         {
             Acknowledged = _window.Sent;
             _packets.ReleaseThrough(_window.Sent);
+            _claims.ReleaseThrough(Acknowledged);
             _announcements.CheckHearing();
         }
 

@@ -45,13 +45,19 @@ internal sealed partial class TopicEndpoint<T>
     public IAttachedFeed AttachFeed(FeedCallback<T> feed)
     {
         ArgumentNullException.ThrowIfNull(feed);
+        return AttachFeed(new CallbackFeed<T>(feed));
+    }
+
+    public IAttachedFeed AttachFeed(IMessageFeed<T> feed)
+    {
+        ArgumentNullException.ThrowIfNull(feed);
         CheckPublishes();
-        var attached = new AttachedFeed<T>(Topic.Publisher, this, _codec, feed) { Fault = Topic.OnFeedFault };
+        var attached = new TypedFeed<T>(Topic.Publisher, this, _codec, feed, Topic.OnFeedFault);
         lock (Topic)
         {
             CheckPublishes();
             _feeds ??= [];
-            _feeds.RemoveAll(static old => old.IsDisposed);
+            _feeds.RemoveAll(static old => old.HasEnded);
             _feeds.Add(attached);
         }
 
@@ -103,6 +109,12 @@ internal sealed partial class TopicEndpoint<T>
         if (TryAdvance(EndpointState.Failed))
         {
             Stop(reason, reason);
+        }
+
+        if (Topic.Node.Ended.IsCancellationRequested)
+        {
+            // The core thread will not tell the feeds.
+            EndFeeds(reason, isFailure: true);
         }
     }
 
@@ -299,7 +311,7 @@ internal sealed partial class TopicEndpoint<T>
     private async Task<bool> DrainWithinAsync(TimeSpan within)
     {
         // When a feed is detached, a message that it keeps joins the queue, before the marker.
-        if (EndFeeds() && !await Within(RunAsync(static () => { }), within).ConfigureAwait(Topic.Node.ResumesInContext))
+        if (DetachFeeds() && !await Within(RunAsync(static () => { }), within).ConfigureAwait(Topic.Node.ResumesInContext))
         {
             return false;
         }
@@ -371,8 +383,13 @@ internal sealed partial class TopicEndpoint<T>
         }
 
         Stop(new ObjectDisposedException($"The topic \"{Name}\""), readerError: null);
-        await Within(RunAsync(() => Topic.Leave(this)), DisposeLeaveLimit).ConfigureAwait(Topic.Node.ResumesInContext);
-        Topic.Node.EndpointRegistry.Remove(this);
+        // An endpoint that the core thread has not left yet ends with the node at the latest.
+        var left = RunAsync(() =>
+        {
+            Topic.Leave(this);
+            Topic.Node.EndpointRegistry.Remove(this);
+        });
+        await Within(left, DisposeLeaveLimit).ConfigureAwait(Topic.Node.ResumesInContext);
     }
 
     // Ends all activities of this endpoint, from any thread: first the waits of other threads, then the rest on the core thread.
@@ -395,7 +412,7 @@ internal sealed partial class TopicEndpoint<T>
             _observers = [];
         }
 
-        EndFeeds();
+        DetachFeeds();
         if (Publishes)
         {
             _gate.FailLine(this, reason);
@@ -409,6 +426,7 @@ internal sealed partial class TopicEndpoint<T>
             }
 
             Unstable.FailAll(reason);
+            EndFeeds(reason, isFailure: readerError is not null);
             Topic.OnEndpointEnded(this, reason);
             foreach (var observer in observers)
             {
@@ -417,18 +435,32 @@ internal sealed partial class TopicEndpoint<T>
         });
     }
 
-    private bool EndFeeds()
+    // Returns whether there are any. They are told what becomes of their messages until the endpoint ends.
+    private bool DetachFeeds()
     {
         lock (Topic)
         {
-            bool isAny = _feeds is not null;
             foreach (var feed in _feeds ?? [])
             {
                 feed.Dispose();
             }
 
+            return _feeds is not null;
+        }
+    }
+
+    private void EndFeeds(Exception reason, bool isFailure)
+    {
+        List<AttachedFeed>? feeds;
+        lock (Topic)
+        {
+            feeds = _feeds;
             _feeds = null;
-            return isAny;
+        }
+
+        foreach (var feed in feeds ?? [])
+        {
+            feed.End(reason, isFailure);
         }
     }
 

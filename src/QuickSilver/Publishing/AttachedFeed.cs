@@ -1,12 +1,16 @@
 using System.Numerics;
 using QuickSilver.Core.Environment;
+using QuickSilver.Core.Flow;
 using QuickSilver.Multicast;
-using QuickSilver.Serialization;
+using QuickSilver.Multicast.Channels;
 
 namespace QuickSilver.Publishing;
 
-// The pull model: the core thread asks for a message when the network can take one, and passes it on at once. A message that is not taken
-// is kept and sent first; nothing else is buffered.
+// The pull model: the core thread gives the feed a turn when the network can take messages, and passes each message on while the feed
+// writes it. A message that is not taken is kept and sent first in the next turn; nothing else is buffered.
+//
+// Invariants: while a message is kept, the feed is not asked. The messages are sent in the order of their numbers, so those that were sent
+// are all but the kept one.
 internal abstract class AttachedFeed : IAttachedFeed
 {
     private const int LeastBufferBytes = 512;
@@ -17,26 +21,53 @@ internal abstract class AttachedFeed : IAttachedFeed
     private readonly SignalRequest _signal;
     private readonly SignalRequest _attach;
     private readonly SignalRequest _detach;
+    // Null if the feed does not want to know what is stable.
+    private readonly FeedMarks? _marks;
     private byte[] _buffer = [];
     // The length of the message that is kept in the buffer because there was no room for it; -1 if there is none.
     private int _kept = -1;
+    // What is left of the turn.
+    private PullBudget _turn;
+    // Whether the application is being asked.
+    private bool _isAsked;
     // The feed has reported that it has no message. It is asked again only after a signal.
     private bool _isIdle;
+    // Between OnAttach and OnDetach.
+    private bool _isAttached;
     private volatile bool _isDisposed;
 
-    protected AttachedFeed(TopicPublisher publisher, PublishOrigin origin)
+    protected AttachedFeed(TopicPublisher publisher, PublishOrigin origin, Action<Exception> fault, bool isTold)
     {
         _publisher = publisher;
         _origin = origin;
+        Fault = fault;
+        Place = new LinkedListNode<AttachedFeed>(this);
+        _marks = isTold ? new FeedMarks(publisher.Environment, this) : null;
         _signal = new ActionSignal(publisher.Environment, OnSignal);
         _attach = new ActionSignal(publisher.Environment, OnAttach);
         _detach = new ActionSignal(publisher.Environment, OnDetach);
     }
 
-    public bool IsDisposed => _isDisposed;
+    /// <summary>From any thread: whether the application is not called any more.</summary>
+    public bool HasEnded => _marks?.HasEnded ?? _isDisposed;
+
+    /// <summary>The feed's place in the rotation.</summary>
+    public LinkedListNode<AttachedFeed> Place { get; }
+
+    /// <summary>The bytes that the feed may still give in its turn; the rotation's.</summary>
+    public int Credit { get; set; }
+
+    /// <summary>The number of messages that the feed wrote.</summary>
+    public long Given { get; private set; }
+
+    public bool CanWrite => _isAsked && !_turn.IsSpent;
+
+    public int MessagesLeft => CanWrite ? Math.Min(_turn.Items, 1 + ((_turn.Bytes - 1) / MessageHeader.Bytes)) : 0;
+
+    public int BytesLeft => CanWrite ? _turn.Bytes : 0;
 
     /// <summary>Called on the core thread with an exception of the application's feed.</summary>
-    public required Action<Exception> Fault { get; init; }
+    protected Action<Exception> Fault { get; }
 
     public void Attach() => _attach.Signal();
 
@@ -57,138 +88,196 @@ internal abstract class AttachedFeed : IAttachedFeed
         }
     }
 
+    /// <summary>Tells the feed that its endpoint has ended. On the core thread, or on another one when the core thread has ended.</summary>
+    public void End(Exception reason, bool isFailure) => _marks?.End(reason, isFailure);
+
     /// <summary>
-    /// Core thread: gets the next message, encoded. It stays unchanged until the feed is asked again. False if there is none. A message
-    /// that is not taken must be passed to <see cref="Keep"/>.
+    /// Core thread: the feed's turn, in which it sends what the budget allows. Returns whether it has more.
     /// </summary>
-    public bool TryPull(out ReadOnlySpan<byte> message)
+    public bool Pull(ITopicSender sender, ref PullBudget budget)
     {
-        message = default;
         if (_origin.DropReason is not null)
         {
             return false;
         }
 
-        if (_kept >= 0)
+        _turn = budget;
+        long before = Given;
+        bool isKept = _kept >= 0 && !TrySendKept();
+        if (!isKept && !_turn.IsSpent && !_isIdle && !_isDisposed)
         {
-            message = _buffer.AsSpan(0, _kept);
-            _kept = -1;
-            return true;
+            _isIdle = !Ask() || Given == before;
         }
 
-        if (_isIdle || _isDisposed)
+        budget = _turn;
+        long sent = _kept >= 0 ? Given - 1 : Given;
+        _marks?.OnSent(sender, sent, isLast: _isIdle);
+        return _kept >= 0 || !(_isIdle || _isDisposed);
+    }
+
+    /// <summary>Core thread: the message that was kept when the feed was detached was sent.</summary>
+    public void OnKeptSent(ITopicSender sender) => _marks?.OnSent(sender, Given, isLast: true);
+
+    /// <summary>Core thread: the message that was kept can never be sent.</summary>
+    public void OnKeptLost(Exception reason) => _marks?.Fail(reason);
+
+    /// <summary>Core thread: the application threw. If it were asked again at once, it could throw forever.</summary>
+    public void OnFault(Exception exception)
+    {
+        _isIdle = true;
+        Fault(exception);
+    }
+
+    /// <summary>Tells the application up to where its messages are stable.</summary>
+    public abstract void TellStable(long through);
+
+    /// <summary>Tells the application that it is told nothing more.</summary>
+    public abstract void TellEnded(Exception? reason);
+
+    /// <summary>Asks the application, which writes its messages. Returns whether it has more.</summary>
+    protected abstract bool AskApplication();
+
+    /// <summary>Takes the next message, encoded. It is sent now, or kept if there is no room.</summary>
+    protected void Take(ReadOnlySpan<byte> message)
+    {
+        Given++;
+        if (!TrySend(message))
         {
-            return false;
+            Keep(message);
+            _isAsked = false;
+        }
+    }
+
+    protected Span<byte> Buffer(int bytes)
+    {
+        if (bytes > _buffer.Length)
+        {
+            int length = (int)BitOperations.RoundUpToPowerOf2((uint)Math.Max(bytes, LeastBufferBytes));
+            _buffer = GC.AllocateUninitializedArray<byte>(length);
         }
 
+        return _buffer;
+    }
+
+    protected void CheckTurn()
+    {
+        if (!CanWrite)
+        {
+            throw new InvalidOperationException(
+                _isAsked || _kept >= 0
+                    ? "The budget of the feed's turn is used up. Check CanWrite before each message, and return true if there are more."
+                    : "The writer was used outside the feed's turn. Use it only until Pull returns.");
+        }
+    }
+
+    protected void CheckSize(int bytes)
+    {
+        if (bytes > MulticastOptions.MaxMessageBytes)
+        {
+            throw new MessageTooLargeException(bytes, MulticastOptions.MaxMessageBytes);
+        }
+
+        if (bytes > _publisher.MostBytes)
+        {
+            throw MessageTooLargeException.ForNow(bytes, _publisher.MostBytes);
+        }
+    }
+
+    private bool Ask()
+    {
         if (_buffer.Length > MaxBufferBytes)
         {
             _buffer = [];
         }
 
+        _isAsked = true;
         try
         {
-            _isIdle = !TryAsk(ref _buffer, out message);
+            return AskApplication();
         }
         catch (Exception exception)
         {
-            // A feed that throws is asked again after it signals. If it were asked at once, it could throw forever.
-            _isIdle = true;
-            Fault(exception);
+            OnFault(exception);
+            return false;
         }
-
-        return !_isIdle;
+        finally
+        {
+            _isAsked = false;
+        }
     }
 
-    /// <summary>
-    /// Core thread: keeps the message that was pulled last, because there was no room for it. It is the next message again.
-    /// </summary>
-    public void Keep(ReadOnlySpan<byte> message)
+    private bool TrySend(ReadOnlySpan<byte> message)
+    {
+        if (!_publisher.TrySendFromFeed(message, out var impossible))
+        {
+            return false;
+        }
+
+        if (impossible is not null)
+        {
+            OnKeptLost(impossible);
+        }
+
+        _turn.Charge(message.Length + MessageHeader.Bytes);
+        return true;
+    }
+
+    private bool TrySendKept()
+    {
+        if (!TrySend(_buffer.AsSpan(0, _kept)))
+        {
+            return false;
+        }
+
+        _kept = -1;
+        return true;
+    }
+
+    private void Keep(ReadOnlySpan<byte> message)
     {
         if (!message.Overlaps(_buffer))
         {
-            Fit(ref _buffer, message.Length);
-            message.CopyTo(_buffer);
+            message.CopyTo(Buffer(message.Length));
         }
 
         _kept = message.Length;
     }
 
-    /// <summary>Asks the application for a message. False if it has none. An encoded message is at the beginning of the buffer.</summary>
-    protected abstract bool TryAsk(ref byte[] buffer, out ReadOnlySpan<byte> message);
-
-    protected static void Fit(ref byte[] buffer, int bytes)
-    {
-        if (bytes > buffer.Length)
-        {
-            int length = (int)BitOperations.RoundUpToPowerOf2((uint)Math.Max(bytes, LeastBufferBytes));
-            buffer = GC.AllocateUninitializedArray<byte>(length);
-        }
-    }
-
     private void OnSignal()
     {
         _isIdle = false;
-        _publisher.Pump();
+        if (_isAttached)
+        {
+            _publisher.Register(this);
+        }
     }
 
     private void OnAttach()
     {
         if (!_isDisposed)
         {
-            _publisher.Add(this);
+            _isAttached = true;
+            _publisher.Register(this);
         }
     }
 
     private void OnDetach()
     {
+        _isAttached = false;
         _publisher.Remove(this);
-        if (_kept >= 0 && _origin.DropReason is null)
+        if (_origin.DropReason is not null)
         {
-            _publisher.TakeKept(_origin, _buffer.AsSpan(0, _kept));
+            // The endpoint has ended, and will say so.
+            return;
         }
 
+        int kept = _kept;
         _kept = -1;
-    }
-}
-
-internal sealed class AttachedFeed<T>(TopicPublisher publisher, PublishOrigin origin, IPayloadCodec<T> codec, FeedCallback<T> callback)
-    : AttachedFeed(publisher, origin)
-{
-    protected override bool TryAsk(ref byte[] buffer, out ReadOnlySpan<byte> message)
-    {
-        message = default;
-        if (!callback(out var value))
+        if (kept >= 0)
         {
-            return false;
+            _publisher.TakeKept(_origin, _buffer.AsSpan(0, kept), this);
         }
 
-        if (codec is MemoryCodec && value is ReadOnlyMemory<byte> bytes)
-        {
-            Check(bytes.Length);
-            message = bytes.Span;
-            return true;
-        }
-
-        int size = codec.GetMaxSize(value);
-        if ((uint)size > (uint)buffer.Length)
-        {
-            size = PayloadEncoding<T>.CheckSize(codec, codec.GetSize(value));
-            Check(size);
-            Fit(ref buffer, size);
-        }
-
-        size = PayloadEncoding<T>.Write(codec, value, buffer.AsSpan(0, size));
-        Check(size);
-        message = buffer.AsSpan(0, size);
-        return true;
-    }
-
-    private static void Check(int size)
-    {
-        if (size > MulticastOptions.MaxMessageBytes)
-        {
-            throw new MessageTooLargeException(size, MulticastOptions.MaxMessageBytes);
-        }
+        _marks?.OnDetached();
     }
 }

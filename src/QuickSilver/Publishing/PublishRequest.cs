@@ -35,6 +35,9 @@ internal sealed class PublishRequest(PublishRequestPool pool)
     /// </summary>
     public Action? Marker { get; set; }
 
+    /// <summary>Set for the message that a feed had kept when it was detached.</summary>
+    public AttachedFeed? Feed { get; set; }
+
     /// <summary>The request is sent after the messages in the lane before this position, and before all those after it.</summary>
     public long Mark { get; set; }
 
@@ -107,6 +110,7 @@ internal sealed class PublishRequest(PublishRequestPool pool)
         Stable = null;
         Wait = null;
         Marker = null;
+        Feed = null;
         FitsLane = false;
         _length = 0;
         pool.Return(this);

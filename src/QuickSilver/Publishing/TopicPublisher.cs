@@ -12,7 +12,7 @@ namespace QuickSilver.Publishing;
 //
 // Invariants: messages that wait here are in the queue, and are sent before all messages after their mark in the lane. While a message
 // waits or the sender has no room, no message is passed directly.
-internal sealed class TopicPublisher : SignalRequest, IMessageFeed
+internal sealed class TopicPublisher : SignalRequest, ISenderFeed
 {
     // The sender to which a message from the lane is passed directly, while nothing waits here. Set when a message has taken the slow path,
     // and cleared by everything that may have to precede the next message.
@@ -87,7 +87,8 @@ internal sealed class TopicPublisher : SignalRequest, IMessageFeed
         _intake.Resume();
     }
 
-    public void Add(AttachedFeed feed)
+    /// <summary>The feed may have something to send.</summary>
+    public void Register(AttachedFeed feed)
     {
         (_feeds ??= new FeedRotation()).Add(feed);
         Pump();
@@ -129,7 +130,7 @@ internal sealed class TopicPublisher : SignalRequest, IMessageFeed
         }
 
         _isPumping = true;
-        _feedsFirst = !_feedsFirst && _feeds is { Count: > 0 };
+        _feedsFirst = !_feedsFirst && _feeds is { IsEmpty: false };
         try
         {
             if (_feedsFirst)
@@ -216,7 +217,7 @@ internal sealed class TopicPublisher : SignalRequest, IMessageFeed
     /// <summary>
     /// Takes over the message that a detached feed had kept because there was no room. It precedes all messages that wait in the lane.
     /// </summary>
-    public void TakeKept(PublishOrigin origin, ReadOnlySpan<byte> payload)
+    public void TakeKept(PublishOrigin origin, ReadOnlySpan<byte> payload, AttachedFeed feed)
     {
         if (_sender is null)
         {
@@ -225,6 +226,7 @@ internal sealed class TopicPublisher : SignalRequest, IMessageFeed
 
         var request = _intake.Rent(origin, payload);
         request.Mark = _intake.Lane.Next;
+        request.Feed = feed;
         TakeOver(request);
         Pump();
     }
@@ -289,11 +291,11 @@ internal sealed class TopicPublisher : SignalRequest, IMessageFeed
     }
 
     /// <summary>The topic's turn. The lane is asked for what its head has for any topic, as it keeps the order of all.</summary>
-    bool IMessageFeed.Pull(ref PullBudget budget)
+    bool ISenderFeed.Pull(ref PullBudget budget)
     {
         _isBlocked = false;
         _laneFirst = !_laneFirst;
-        if (_laneFirst && _feeds is { Count: > 0 } && !IsQueued)
+        if (_laneFirst && _feeds is { IsEmpty: false } && !IsQueued)
         {
             _intake.Pull(ref budget);
             Pump(ref budget);
@@ -368,6 +370,21 @@ internal sealed class TopicPublisher : SignalRequest, IMessageFeed
                 return true;
             }
         }
+        else if (request.Feed is { } feed)
+        {
+            if (!TrySendFromFeed(request.Payload, out var lost))
+            {
+                return false;
+            }
+
+            if (lost is not null)
+            {
+                feed.OnKeptLost(lost);
+            }
+
+            feed.OnKeptSent(sender);
+            return true;
+        }
         else
         {
             return TrySend(sender, request.Payload);
@@ -416,19 +433,43 @@ internal sealed class TopicPublisher : SignalRequest, IMessageFeed
 
     private void PumpFeeds(ITopicSender sender, ref PullBudget budget)
     {
-        while (!budget.IsSpent && !_isBlocked && _feeds?.Pull(out var message) is { } feed)
+        while (!budget.IsSpent && _feeds is { IsEmpty: false } feeds && AwaitRoom()
+            && feeds.Next(budget, sender.RoomBytes, out var turn) is { } feed)
         {
-            budget.Charge(message.Length + MessageHeader.Bytes);
-            if (sender.TrySend(message, null) >= 0)
-            {
-                _counterCells.CountPublished(message.Length);
-            }
-            else if (!IsImpossible(sender, message.Length))
-            {
-                _feeds.Keep(feed, message);
-                Block();
-            }
+            var left = turn;
+            bool hasMore = feed.Pull(sender, ref left);
+            int bytes = turn.Bytes - left.Bytes;
+            budget.Charge(turn.Items - left.Items, bytes);
+            feeds.OnGiven(feed, bytes, hasMore);
         }
+    }
+
+    /// <summary>
+    /// Sends a message of the feed whose turn it is. False: there is no room. A message for which there never will be counts as sent, and
+    /// is lost with the reason.
+    /// </summary>
+    public bool TrySendFromFeed(ReadOnlySpan<byte> message, out Exception? lost)
+    {
+        lost = null;
+        if (_sender is not { } sender)
+        {
+            return false;
+        }
+
+        if (sender.TrySend(message, null) >= 0)
+        {
+            _counterCells.CountPublished(message.Length);
+            return true;
+        }
+
+        if (IsImpossible(sender, message.Length))
+        {
+            lost = MessageTooLargeException.ForNow(message.Length, sender.MostBytes);
+            return true;
+        }
+
+        Block();
+        return false;
     }
 
     /// <summary>

@@ -63,16 +63,28 @@ public interface ITopicPublisher<T> : ITopicEndpoint
     /// Attaches a feed. It is called on the core thread whenever the network has room for a message, until it returns false.
     /// </summary>
     /// <remarks>
-    /// The feed must not block. Its messages are encoded before it is called again, and are sent in the order of the calls. Messages
-    /// published at the same time may overtake a feed's message that finds no room. If a feed throws or provides a message that is too
-    /// large, this is logged and counted, and the feed is called again when it signals. Dispose the result to detach the feed: it is not
-    /// called again, and its messages are sent. <see cref="DrainAsync"/> also detaches it, and <see cref="ITopicEndpoint.Cancel"/> also
-    /// drops its messages that were not sent yet.
+    /// This is the simple form of <see cref="AttachFeed(IMessageFeed{T})"/>, for a feed that needs neither the budget of its turn nor to
+    /// know what is stable. The feed must not block. Its messages are encoded before it is called again, and are sent in the order of the
+    /// calls. If a feed throws or provides a message that is too large, this is logged and counted, and the feed is called again when it
+    /// signals.
+    /// </remarks>
+    /// <inheritdoc cref="AttachFeed(IMessageFeed{T})"/>
+    IAttachedFeed AttachFeed(FeedCallback<T> feed);
+
+    /// <summary>
+    /// Attaches a feed, which is told how much it may give when the network can take it, and what of it is stable.
+    /// </summary>
+    /// <remarks>
+    /// The feeds of a topic have turns, and while several have messages, each gives the same number of bytes. Messages published at the
+    /// same time may overtake a feed's message that finds no room. Dispose the result to detach the feed: it is not pulled again, its
+    /// messages are sent, and it is told when they are stable. <see cref="DrainAsync"/> also detaches it, and <see
+    /// cref="ITopicEndpoint.Cancel"/> also drops its messages that were not sent yet. A feed may be attached again when it was told its
+    /// end, and not to several topics of different nodes at once unless its methods are thread-safe.
     /// </remarks>
     /// <exception cref="InvalidOperationException">The endpoint is draining or was cancelled.</exception>
     /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
-    IAttachedFeed AttachFeed(FeedCallback<T> feed);
+    IAttachedFeed AttachFeed(IMessageFeed<T> feed);
 
     /// <summary>
     /// Completes when the topic has at least <paramref name="count"/> subscribers, including this endpoint if it also subscribes.

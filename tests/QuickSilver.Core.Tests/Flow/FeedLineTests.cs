@@ -50,6 +50,23 @@ public sealed class FeedLineTests
     }
 
     [Fact]
+    public void A_feed_whose_turn_was_cut_short_has_the_next_one()
+    {
+        Add('a', 2);
+        var cut = Add('b', 2);
+        Add('c', 1);
+        var budget = PullBudget.Unlimited;
+        _line.GiveTurn(ref budget);
+        Assert.Same(cut, _line.TakeFirst());
+        _line.AddFirst(cut);
+        _line.AddFirst(cut);
+        Assert.Equal((3, true), (_line.Count, ReferenceEquals(cut, _line.First)));
+        Assert.Equal(3, _line.Feeds.Count);
+        GiveTurns();
+        Assert.Equal("abcab", string.Concat(_given));
+    }
+
+    [Fact]
     public void A_feed_that_was_taken_out_may_register_with_another_sink()
     {
         var feed = Add('a', 1);

@@ -132,7 +132,7 @@ internal sealed class Host
 
     public ITopicSender Sender(ulong topic) => _senders[topic];
 
-    private sealed class Told(Action what) : IMessageFeed
+    private sealed class Told(Action what) : ISenderFeed
     {
         public bool Pull(ref PullBudget budget)
         {

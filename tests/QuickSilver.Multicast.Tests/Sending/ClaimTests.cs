@@ -71,6 +71,55 @@ public sealed class ClaimTests : IStabilityObserver
     }
 
     [Fact]
+    public void A_claim_of_all_that_is_packed_is_completed_when_all_members_hold_it()
+    {
+        _sender.Append(3);
+        _sender.Stream.ClaimPacked(Claim(1), wantsAck: false);
+        _sender.Append(2);
+        _sender.Stream.ClaimPacked(Claim(2), wantsAck: true);
+        _sender.Stream.Flush();
+
+        Assert.Equal(
+            [false, false, false, false, true], _sender.Path.Runs[0].Select(packet => packet.Flags.HasFlag(PacketFlags.AckWanted)));
+        _sender.Ack(2);
+        Assert.Empty(_stable);
+        _sender.Ack(4);
+        Assert.Equal([1], _stable);
+        _sender.Ack(5);
+        Assert.Equal([1, 2], _stable);
+    }
+
+    [Fact]
+    public void A_claim_of_all_that_a_best_effort_stream_has_packed_is_completed_when_it_was_sent()
+    {
+        var sender = new LoneSender(StreamClass.BestEffort, usesGroup: false).Opened();
+        sender.Append(2);
+        sender.Stream.ClaimPacked(Claim(1), wantsAck: true);
+        Assert.Empty(_stable);
+
+        sender.Stream.Flush();
+
+        Assert.Equal([1], _stable);
+        Assert.DoesNotContain(sender.Path.Runs[0], packet => packet.Flags.HasFlag(PacketFlags.AckWanted));
+    }
+
+    [Fact]
+    public void The_room_of_a_stream_ends_with_its_run()
+    {
+        int most = _sender.Stream.RoomBytes;
+        Assert.True(most >= _sender.Options.PacketBytes);
+        while (!_sender.Stream.IsFull)
+        {
+            Assert.InRange(_sender.Stream.RoomBytes, 1, most);
+            _sender.Append(1);
+        }
+
+        Assert.True(_sender.Stream.RoomBytes <= 0);
+        _sender.Stream.Flush();
+        Assert.True(_sender.Stream.RoomBytes > 0);
+    }
+
+    [Fact]
     public void A_stream_that_closes_abandons_its_claims_with_the_reason()
     {
         _sender.Append(1, Claim(1));

@@ -5,7 +5,7 @@ namespace QuickSilver.Seeds.Tests.Infrastructure;
 // An endpoint that publishes, and what was accepted of it. Where the seed says so, it is used in all the ways that there are: some messages
 // are waited for until they are stable, some come from a feed, some are given up while they wait; and it ends drained, cancelled or just
 // closed, whatever waits then.
-internal sealed class OpenPublication
+internal sealed class OpenPublication : IMessageFeed<ReadOnlyMemory<byte>>
 {
     private const double StableShare = 0.2;
     private const double FeedShare = 0.3;
@@ -20,6 +20,10 @@ internal sealed class OpenPublication
     private readonly long _takenBefore;
     private CancellationTokenSource? _giveUp;
     private ValueTask _last;
+    // What the feed gave, and what of it is said to be stable.
+    private long _given;
+    private long _stable;
+    private bool _hasEnded;
     private bool _isWaiting;
     private TimeSpan _waitsSince;
     private long _takenAtLook = -1;
@@ -43,7 +47,7 @@ internal sealed class OpenPublication
         Endpoint = endpoint;
         if (cluster.Setup.Hardships.HasFlag(Hardships.StableAndFeeds) && habits.Chance(FeedShare))
         {
-            _feed = endpoint.AttachFeed(Give);
+            _feed = endpoint.AttachFeed(this);
         }
     }
 
@@ -59,6 +63,30 @@ internal sealed class OpenPublication
     private long Taken => _taken() - _takenBefore;
 
     private bool HasEndings => _cluster.Setup.Hardships.HasFlag(Hardships.Endings);
+
+    public bool Pull(IFeedWriter<ReadOnlyMemory<byte>> writer)
+    {
+        while (writer.CanWrite && _fed.TryDequeue(out byte[]? next))
+        {
+            writer.Write(next);
+            _given++;
+            Accepted++;
+        }
+
+        return _fed.Count > 0;
+    }
+
+    public void OnStable(long through)
+    {
+        Check(!_hasEnded && through > _stable && through <= _given, $"{through} are stable, after {_stable} of {_given}");
+        _stable = through;
+    }
+
+    public void OnEnded(Exception? reason)
+    {
+        Check(!_hasEnded && (reason is not null || _stable == _given), $"it ended twice, or with {_stable} of {_given} stable");
+        _hasEnded = true;
+    }
 
     /// <summary>Publishes, unless its last message still waits for room.</summary>
     public bool TryPublish(ReadOnlyMemory<byte> payload)
@@ -153,10 +181,19 @@ internal sealed class OpenPublication
     private async Task DrainAsync()
     {
         bool isDrained = await Endpoint.DrainAsync(_habits!.UpTo(TimeSpan.FromSeconds(2)));
-        if (isDrained && (Taken != Accepted || AwaitingStable > 0))
+        if (isDrained && (Taken != Accepted || AwaitingStable > 0 || _stable < _given))
         {
-            string waits = $"{Accepted} accepted, {Taken} sent, {AwaitingStable} not stable";
+            string waits = $"{Accepted} accepted, {Taken} sent, {AwaitingStable + _given - _stable} not stable";
             throw new InvalidOperationException($"An endpoint of {Topic} said that it is drained: {waits}.");
+        }
+    }
+
+    // What a feed throws would only be counted.
+    private void Check(bool holds, string told)
+    {
+        if (!holds)
+        {
+            _cluster.Watch(Task.FromException(new InvalidOperationException($"The feed of {Topic} was told that {told}.")));
         }
     }
 
@@ -170,14 +207,6 @@ internal sealed class OpenPublication
         _fed.Enqueue(payload.ToArray());
         _feed!.Signal();
         return true;
-    }
-
-    private bool Give(out ReadOnlyMemory<byte> value)
-    {
-        bool has = _fed.TryDequeue(out byte[]? next);
-        value = next;
-        Accepted += has ? 1 : 0;
-        return has;
     }
 
     private async Task AwaitStableAsync(ReadOnlyMemory<byte> payload)

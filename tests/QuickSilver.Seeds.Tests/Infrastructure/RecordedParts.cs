@@ -232,7 +232,7 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
         public long Taken { get; private set; }
 
-        public IMessageFeed? Feed
+        public ISenderFeed? Feed
         {
             get => sender.Feed;
             set => sender.Feed = value;
@@ -253,6 +253,10 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
             return number;
         }
+
+        public int RoomBytes => sender.RoomBytes;
+
+        public void ObserveTaken(IStabilityObserver observer, long number, bool isLast) => sender.ObserveTaken(observer, number, isLast);
 
         public void WhenStable(Action callback) => sender.WhenStable(callback);
 

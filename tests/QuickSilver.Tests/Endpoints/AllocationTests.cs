@@ -176,4 +176,50 @@ public sealed class AllocationTests
         }));
         Assert.Equal(rounds * Messages, parts.SenderOf(Name).Count);
     }
+
+    [Fact]
+    public async Task A_feed_that_learns_what_is_stable_allocates_nothing_per_message()
+    {
+        await using var parts = new FakeParts(threaded: false);
+        var node = await parts.StartAsync();
+        var topic = await parts.OpenAsync<ReadOnlyMemory<byte>>(node, Name);
+        var sender = parts.SenderOf(Name);
+        sender.Keeps = false;
+        sender.RoomBytes = 20_000;
+        var feed = new StableFeed();
+        using var attached = topic.AttachFeed(feed);
+        Assert.Equal(0, Allocations.After(() =>
+        {
+            feed.Left = Messages;
+            attached.Signal();
+            parts.Core.Pump();
+            sender.MakeStableInPlace();
+            parts.Core.Pump();
+        }));
+        Assert.True(feed.Given >= 2 * Messages);
+        Assert.Equal((sender.Count, feed.Given), (feed.Given, feed.Stable));
+    }
+
+    private sealed class StableFeed : IMessageFeed<ReadOnlyMemory<byte>>
+    {
+        public int Left { get; set; }
+
+        public long Given { get; private set; }
+
+        public long Stable { get; private set; }
+
+        public bool Pull(IFeedWriter<ReadOnlyMemory<byte>> writer)
+        {
+            while (Left > 0 && writer.CanWrite)
+            {
+                writer.Write(Payload);
+                Left--;
+                Given++;
+            }
+
+            return Left > 0;
+        }
+
+        public void OnStable(long through) => Stable = through;
+    }
 }

@@ -46,7 +46,7 @@ internal sealed class FakeSender : ITopicSender
     /// <summary>Called with each message taken, as loopback delivery is.</summary>
     public Action<long, byte[]>? OnTaken { get; set; }
 
-    public IMessageFeed? Feed { get; set; }
+    public ISenderFeed? Feed { get; set; }
 
     /// <summary>Larger ones are never taken.</summary>
     public long MostBytes { get; set; } = long.MaxValue;
@@ -84,6 +84,28 @@ internal sealed class FakeSender : ITopicSender
         }
 
         return Count;
+    }
+
+    public int RoomBytes { get; set; } = int.MaxValue;
+
+    /// <summary>The numbers that observers of several messages gave, and whether they said that nothing follows.</summary>
+    public List<(long Number, bool IsLast)> Observed { get; } = [];
+
+    public void ObserveTaken(IStabilityObserver observer, long number, bool isLast)
+    {
+        if (Keeps)
+        {
+            Observed.Add((number, isLast));
+        }
+
+        if (Stabilizes)
+        {
+            observer.OnStable(number);
+        }
+        else
+        {
+            _unstable.Add((number, observer));
+        }
     }
 
     public bool AwaitRoom()
@@ -125,6 +147,35 @@ internal sealed class FakeSender : ITopicSender
         }
     }
 
+    /// <summary>As <see cref="MakeStable"/>, without allocating.</summary>
+    public void MakeStableInPlace()
+    {
+        foreach (var (sequence, observer) in _unstable)
+        {
+            observer.OnStable(sequence);
+        }
+
+        _unstable.Clear();
+    }
+
+    /// <summary>One of those that wait to be told becomes stable, by its place since all were last told.</summary>
+    public void Reach(int at)
+    {
+        var (number, observer) = _unstable[at];
+        _unstable[at] = (number, NoObserver.Instance);
+        observer.OnStable(number);
+    }
+
+    public void Abandon(string reason)
+    {
+        foreach (var (number, observer) in _unstable)
+        {
+            observer.OnAbandoned(number, reason);
+        }
+
+        _unstable.Clear();
+    }
+
     public void WhenStable(Action callback)
     {
         if (Stabilizes)
@@ -138,6 +189,19 @@ internal sealed class FakeSender : ITopicSender
     }
 
     public void Close() => IsClosed = true;
+
+    private sealed class NoObserver : IStabilityObserver
+    {
+        public static readonly NoObserver Instance = new();
+
+        public void OnStable(long sequence)
+        {
+        }
+
+        public void OnAbandoned(long sequence, string reason)
+        {
+        }
+    }
 }
 
 internal sealed class FakeReceiver(ulong topicId, IDeliverySink sink) : ITopicReceiver

@@ -106,7 +106,7 @@ public sealed class TopicProtocolTests
 
     private sealed class Sender(ITopicSender sender) : ITopicSender
     {
-        public IMessageFeed? Feed
+        public ISenderFeed? Feed
         {
             get => sender.Feed;
             set => sender.Feed = value;
@@ -120,6 +120,8 @@ public sealed class TopicProtocolTests
             Array.Reverse(mirrored);
             return sender.TrySend(mirrored, observer, extensions);
         }
+
+        public void ObserveTaken(IStabilityObserver observer, long number, bool isLast) => sender.ObserveTaken(observer, number, isLast);
 
         public bool AwaitRoom() => sender.AwaitRoom();
 

@@ -122,7 +122,7 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
         private RegionView[] _views = [];
         private int _routes = -1;
 
-        public IMessageFeed? Feed
+        public ISenderFeed? Feed
         {
             get => sender.Feed;
             set => sender.Feed = value;
@@ -133,6 +133,10 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
         public long Count => sender.Sent;
 
         public StreamLimit Limit => sender.Limit;
+
+        public int RoomBytes => sender.RoomBytes;
+
+        public void ObserveTaken(IStabilityObserver observer, long number, bool isLast) => sender.ObserveTaken(observer, number, isLast);
 
         public bool AwaitRoom() => sender.AwaitRoom();
 
