@@ -4,7 +4,7 @@ using System.Text;
 namespace QuickSilver.Processes.Tests.Lab;
 
 // A real process on one node. `ip netns exec` and `env` replace themselves with the command, so the id is the command's own. A process
-// inherits which signals are ignored: where the tests run in the background of a shell, SIGINT is, and the command could not be interrupted.
+// inherits which signals are ignored: where the tests run in the background of a shell, SIGINT is, and nothing could interrupt the command.
 // Every wait has a limit; past it the process is killed and the test fails with what the process had said.
 internal sealed class NodeProcess : IDisposable
 {
