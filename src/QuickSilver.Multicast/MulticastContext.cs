@@ -186,10 +186,16 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
         return true;
     }
 
+    public NodePauses? Pauses { get; set; }
+
+    /// <summary>This node stood still for so long.</summary>
+    public void OnPause(TimeSpan length) => _echoes?.OnPause(length);
+
     public EchoExchange Echoes => _echoes ??= new EchoExchange(this);
 
     public void Close()
     {
+        Pauses?.Close();
         _sockets?.Close();
         _reassembly?.Close();
         _echoes?.Close();

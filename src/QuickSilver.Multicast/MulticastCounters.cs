@@ -36,6 +36,8 @@ internal sealed class MulticastCounters
     // How often something waited without progress for longer than the limit.
     public long Stalls;
     public long TokensSent;
+    // Notices of other nodes that they stood still.
+    public long PausesTold;
     public long EchoesAnswered { get; set; }
     public long TokenTimeouts;
     public long AcksReceived;

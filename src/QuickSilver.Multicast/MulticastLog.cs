@@ -1,6 +1,7 @@
 using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Environment;
+using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast;
 
@@ -25,6 +26,16 @@ internal static partial class MulticastLog
 
     [LoggerMessage(1411, LogLevel.Information, "The stall ended after {Time}.")]
     public static partial void StallOver(ILogger logger, TimeSpan time);
+
+    [LoggerMessage(1420, LogLevel.Information,
+        "This node stood still for {Milliseconds:F0} ms ({Cause}). It told {Nodes} ring neighbours.")]
+    public static partial void StoodStill(ILogger logger, double milliseconds, PauseCause cause, int nodes);
+
+    [LoggerMessage(1421, LogLevel.Information,
+        "Node {Node} stood still for {Milliseconds:F0} ms ({Cause}), until {Ago:F0} ms before it told. "
+        + "It has told of {Count} pauses so far.")]
+    public static partial void MemberStoodStill(
+        ILogger logger, NodeKey node, double milliseconds, PauseCause cause, double ago, long count);
 
     [LoggerMessage(1402, LogLevel.Error, "Configuration {Number} could not be applied; the node leaves the cluster.")]
     public static partial void ConfigurationFailed(ILogger logger, Exception exception, long number);

@@ -97,7 +97,6 @@ internal sealed class MulticastNode
     public MulticastContext Context => _context;
 
     INodeEnvironment IConfirmingNode.Environment => _context.Environment;
-
     public MulticastCounters Counters => _context.Counters;
 
     public VitalReadings Readings { get; }
@@ -403,6 +402,7 @@ internal sealed class MulticastNode
         dispatcher.Register(PacketKind.Pull, new RepairResponder(_context, this, _open));
         dispatcher.Register(PacketKind.Hearing, _ways);
         dispatcher.Register(PacketKind.Credit, this);
+        dispatcher.Register(PacketKind.Pause, new NodePauses(this, _context, _open));
         dispatcher.Register(PacketKind.Echo, this);
         dispatcher.Register(PacketKind.EchoReply, this);
         return dispatcher;

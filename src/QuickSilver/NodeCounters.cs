@@ -74,9 +74,33 @@ public sealed record NodeCounters
     public long CopiesSent { get; init; }
 
     /// <summary>
-    /// Steps of the core thread that took longer than 50 ms, and wakes that were as late. The log names each (events 1021 to 1024).
+    /// Pauses of the core thread: steps that took longer than 50 ms, and times of more than 50 ms in which it did not run although
+    /// something was due. The log names each (events 1021 to 1024).
     /// </summary>
     public long LongSteps { get; init; }
+
+    /// <summary>The length of all pauses together.</summary>
+    public TimeSpan PauseTime { get; init; }
+
+    /// <summary>The length of the longest pause.</summary>
+    public TimeSpan LongestPause { get; init; }
+
+    /// <summary>
+    /// Pauses in which the system did not run the process: it was suspended, its machine was stopped, or the processors were in use.
+    /// </summary>
+    public long PausesNotRunning { get; init; }
+
+    /// <summary>Pauses of which the garbage collector took more than half.</summary>
+    public long PausesOfCollector { get; init; }
+
+    /// <summary>Pauses of which the JIT compiler took more than half. They do not recur.</summary>
+    public long PausesOfCompiler { get; init; }
+
+    /// <summary>Pauses in which a step took long by itself, usually because a handler blocked the core thread.</summary>
+    public long PausesOfHandlers { get; init; }
+
+    /// <summary>Pauses of which other nodes told this one. The log names the nodes (event 1421).</summary>
+    public long PausesTold { get; init; }
 
     /// <summary>
     /// How often the core thread had more work of one kind than its share of a turn allows (50 ms for received packets, 5 ms for alarms and

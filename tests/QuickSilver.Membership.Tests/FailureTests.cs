@@ -1,3 +1,4 @@
+using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
@@ -134,6 +135,133 @@ public sealed class FailureTests
         Assert.Empty(Check());
         Assert.Empty(Pass(9.5, 3));
         Assert.Equal([A, B, C], Pass(0.75, 3));
+    }
+
+    [Theory]
+    [InlineData(0.06)]
+    [InlineData(0.8)]
+    [InlineData(60)]
+    public void A_pause_of_the_service_is_taken_off_everybodys_silence_once(double seconds)
+    {
+        TrackAll();
+        Pass(9, 3, B, C);
+        _now += Second * seconds;
+        _detector.OnPause(Second * seconds, _now);
+        Assert.Empty(Check());
+        Assert.Empty(Pass(0.75, 3, B, C));
+        Assert.Equal([A], Pass(0.25, 3, B, C));
+    }
+
+    [Fact]
+    public void A_pause_of_the_service_makes_nobody_heard_in_the_future()
+    {
+        TrackAll();
+        _detector.OnPause(Second * 60, _now);
+        Assert.Empty(Pass(9.75, 3, B, C));
+        Assert.Equal([A], Pass(0.25, 3, B, C));
+    }
+
+    [Fact]
+    public void A_node_that_told_of_a_pause_may_miss_all_heartbeats_whatever_its_neighbours_report()
+    {
+        TrackAll();
+        _detector.Suspect(A, B, _now);
+        _detector.Excuse(A, _now);
+        for (int second = 1; second < 10; second++)
+        {
+            _detector.Suspect(A, B, _now);
+            _detector.Suspect(A, C, _now);
+            Assert.Empty(Pass(1, 3, B, C));
+        }
+
+        Assert.Equal([A], Pass(1, 3, B, C));
+    }
+
+    [Fact]
+    public void Ten_minutes_after_a_pause_reports_count_again()
+    {
+        TrackAll();
+        _detector.Excuse(A, _now);
+        Assert.Empty(Pass(600, 3, A, B, C));
+        _detector.Suspect(A, B, _now);
+        _detector.Suspect(A, C, _now);
+        Assert.Equal([A], Pass(2.25, 3, B, C));
+    }
+
+    [Fact]
+    public void A_node_tells_of_a_pause_and_its_neighbours_reports_are_forgotten()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(3);
+        Array.ForEach(nodes, node => node.Subscribe("A"));
+        cluster.Run(1);
+        foreach (double seconds in new[] { 0.9, 2.8, 8 })
+        {
+            nodes[2].Environment.Pause();
+            for (double passed = 0; passed < seconds; passed += 0.25)
+            {
+                nodes[0].Client.ReportSuspect(nodes[2].Key, "silent");
+                nodes[1].Client.ReportSuspect(nodes[2].Key, "silent");
+                cluster.Run(0.25);
+            }
+
+            nodes[2].Environment.Resume();
+            cluster.Run(30);
+            Assert.Equal(3, nodes[0].Nodes.Count);
+        }
+
+        Assert.Equal((3, 3), (cluster.Counters.PausesTold, cluster.Counters.PausesExcused));
+        Assert.Equal(0, cluster.Counters.NodesRemoved);
+    }
+
+    [Fact]
+    public void A_pause_that_cost_no_heartbeat_is_not_told()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(2);
+        nodes[1].Environment.Pauses.Tell(new Pause(Second * 0.4, PauseCause.Collector));
+        cluster.Run(1);
+        Assert.Equal(0, cluster.Counters.PausesTold);
+    }
+
+    [Fact]
+    public void Who_claims_pauses_all_the_time_is_believed_now_and_then()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(2);
+        for (int i = 0; i < 600; i++)
+        {
+            nodes[1].Environment.Pauses.Tell(new Pause(TimeSpan.FromDays(40), PauseCause.Handler));
+            cluster.Run(0.1);
+        }
+
+        Assert.Equal(600, cluster.Counters.PausesTold);
+        // It speaks all the time, so it was never silent for half a heartbeat.
+        Assert.Equal(0, cluster.Counters.PausesExcused);
+        for (int i = 0; i < 60; i++)
+        {
+            cluster.Run(0.9);
+            nodes[1].Environment.Pauses.Tell(new Pause(TimeSpan.FromDays(40), PauseCause.Handler));
+        }
+
+        Assert.InRange(cluster.Counters.PausesExcused, 1, 60 / 10);
+    }
+
+    [Fact]
+    public void A_service_that_stood_still_removes_nobody_and_closes_no_session_that_was_not_late_before()
+    {
+        var cluster = new FakeCluster();
+        cluster.AddNodes(3);
+        var joining = new RawClient(cluster);
+        cluster.Run(0.5);
+        cluster.ServiceEnvironment.Pause();
+        cluster.Run(60);
+        cluster.ServiceEnvironment.Resume();
+        cluster.Run(1);
+        Assert.Equal((0, 0), (cluster.Counters.NodesRemoved, cluster.Counters.SessionsNeverJoined));
+        Assert.False(joining.IsClosed);
+        cluster.Run(cluster.Options.Limits.JoinTimeout.TotalSeconds);
+        Assert.True(joining.IsClosed);
     }
 
     [Fact]

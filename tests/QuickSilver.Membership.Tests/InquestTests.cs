@@ -67,6 +67,33 @@ public sealed class InquestTests
     }
 
     [Fact]
+    public void A_suspect_that_stood_still_is_tried_anew()
+    {
+        var inquest = Begin(A, B, C, D, E);
+        Cut(A, B, C, D, E);
+        Pass(inquest, 3, B);
+        inquest.Excuse(A, _now);
+        Assert.Equal(RulingKind.Open, Pass(inquest, 3, B).Kind);
+        Assert.Equal((RulingKind.Guilty, A), (Pass(inquest, 1, B) is { } ruling ? (ruling.Kind, ruling.Guilty) : default));
+    }
+
+    [Theory]
+    [InlineData(true, RulingKind.Open)]
+    [InlineData(false, RulingKind.Over)]
+    public void What_the_service_knows_is_no_older_after_it_stood_still(bool isTold, object kind)
+    {
+        var inquest = Begin(A, B, C, D, E);
+        Pass(inquest, 2, B);
+        _now += Round * 30;
+        if (isTold)
+        {
+            inquest.OnPause(Round * 30, _now);
+        }
+
+        Assert.Equal(kind, inquest.Judge(5, _now).Kind);
+    }
+
+    [Fact]
     public void A_reporter_that_hears_nobody_is_removed_in_place_of_whom_it_reports()
     {
         var inquest = Begin(E, A, B, C, D);

@@ -165,6 +165,13 @@ public sealed class NodeTests
                 UnheardSenders = 8,
                 DeafMembers = 9,
                 LongSteps = 10,
+                PauseTime = TimeSpan.FromSeconds(21),
+                LongestPause = TimeSpan.FromSeconds(22),
+                PausesNotRunning = 23,
+                PausesOfCollector = 24,
+                PausesOfCompiler = 25,
+                PausesOfHandlers = 26,
+                PausesTold = 27,
                 QuantaExceeded = 11,
                 LateAlarms = 12,
                 CollectorPauseTime = TimeSpan.FromSeconds(13),
@@ -241,6 +248,9 @@ public sealed class NodeTests
         Assert.Equal(0, seen["quicksilver.publish.stable.duration"]);
         string[] core = ["long_steps", "quanta.exceeded", "alarms.late", "gc.pause.time", "receive.time", "alarm.time", "request.time"];
         Assert.Equal([10, 11, 12, 13, 14, 15, 16], core.Select(name => seen[$"quicksilver.core.{name}"]));
+        string[] pauses = ["pause.time", "pause.longest", "pauses.not_running", "pauses.collector", "pauses.compiler", "pauses.handlers"];
+        Assert.Equal([21, 22, 23, 24, 25, 26], pauses.Select(name => seen[$"quicksilver.core.{name}"]));
+        Assert.Equal(27, seen["quicksilver.pauses.told"]);
         Assert.Equal(17, seen["quicksilver.packet.memory"]);
         string[] levels = ["pending", "views", "views.superseded", "views.superseded.age", "configuration.age"];
         Assert.Equal([21, 22, 23, 24, 25], levels.Select(name => seen[$"quicksilver.{name}"]));

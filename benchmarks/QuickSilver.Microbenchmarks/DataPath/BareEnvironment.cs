@@ -22,6 +22,8 @@ internal sealed class BareEnvironment : INodeEnvironment
 
     public SlabPool Buffers { get; } = new(64L << 20);
 
+    public PauseObservers Pauses { get; } = new();
+
     public IPAddress LocalAddress => IPAddress.Loopback;
 
     /// <summary>Who receives from the ports of this environment: the node's packet reader.</summary>

@@ -34,8 +34,26 @@ internal sealed class CoreCounters
     /// <summary>Exceptions that callbacks let escape.</summary>
     public long HandlerExceptions;
 
-    /// <summary>Steps of over 50 ms, and wakes as late as that.</summary>
+    /// <summary>Pauses: steps of over 50 ms, and wakes as late as that.</summary>
     public long LongSteps;
+
+    /// <summary>The length of all pauses together, in ticks of 100 ns.</summary>
+    public long PauseTicks;
+
+    /// <summary>The longest pause, in ticks of 100 ns.</summary>
+    public long LongestPauseTicks;
+
+    /// <summary>Pauses in which the process did not run.</summary>
+    public long PausesNotRunning;
+
+    /// <summary>Pauses of which the collector took most.</summary>
+    public long PausesOfCollector;
+
+    /// <summary>Pauses of which the compiler took most.</summary>
+    public long PausesOfCompiler;
+
+    /// <summary>Steps that took long by themselves.</summary>
+    public long PausesOfHandlers;
 
     /// <summary>Parts of turns that ended because their quantum was over, with work left.</summary>
     public long QuantaExceeded;

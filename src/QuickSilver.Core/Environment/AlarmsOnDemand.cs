@@ -13,4 +13,14 @@ internal static class AlarmsOnDemand
             environment.Cancel(alarm);
         }
     }
+
+    /// <summary>Has a pending alarm fire so much later; does nothing for one that is not pending or was never made.</summary>
+    public static void PutOff(this INodeEnvironment environment, Alarm? alarm, TimeSpan by)
+    {
+        if (alarm is { IsPending: true })
+        {
+            var left = alarm.Due - environment.Now + by;
+            environment.Schedule(alarm, left > TimeSpan.Zero ? left : TimeSpan.Zero);
+        }
+    }
 }

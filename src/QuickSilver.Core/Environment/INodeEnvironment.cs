@@ -43,6 +43,9 @@ internal interface INodeEnvironment
     /// </summary>
     void Defer(WorkClass workClass, Request request);
 
+    /// <summary>Who is told when this node stood still, by a handler, a collection, or because its process did not run.</summary>
+    PauseObservers Pauses { get; }
+
     /// <summary>Opens a datagram port. Throws <see cref="TransportException"/> when the system refuses.</summary>
     IDatagramPort OpenPort(DatagramPortOptions options, IDatagramReceiver receiver);
 

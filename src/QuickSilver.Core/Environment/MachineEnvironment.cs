@@ -59,6 +59,8 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
 
     public SlabPool Buffers { get; }
 
+    public PauseObservers Pauses => _core.Pauses;
+
     public IPAddress LocalAddress { get; }
 
     /// <summary>Whether the caller is on this node's core thread.</summary>

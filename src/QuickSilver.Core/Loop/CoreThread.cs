@@ -4,6 +4,7 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Transport;
 
@@ -47,12 +48,15 @@ internal sealed class CoreThread : IDutyHost, IDisposable
         _watch = new HandlerWatch(
             counters, GC.GetTotalPauseDuration, static () => JitInfo.GetCompilationTime(currentThread: true), logger);
         _moderation = new WakeModeration(options.LongestNap);
-        _idle = new IdleWait(_poller, _intake, _watch, _moderation, counters);
+        _idle = new IdleWait(_poller, _intake, _moderation, counters);
         _clock = () => Now;
         _thread = new Thread(Run) { IsBackground = true, Name = options.Name };
     }
 
     public CoreCounters Counters { get; }
+
+    /// <summary>Who is told when this thread stood still; on the core thread.</summary>
+    public PauseObservers Pauses => _cycle.Pauses;
 
     /// <summary>Monotonic time since this object was made.</summary>
     public TimeSpan Now => Stopwatch.GetElapsedTime(_origin);
@@ -165,7 +169,8 @@ internal sealed class CoreThread : IDutyHost, IDisposable
     private void Turn()
     {
         _watch.BeginTurn();
-        int ready = Poll();
+        int ready = Poll(out var rested);
+        _cycle.BeginTurn(rested);
         if (_cycle.TakesIn)
         {
             _moderation.Took(_cycle.TakeIn(_ready.AsSpan(0, ready)), Now);
@@ -179,9 +184,11 @@ internal sealed class CoreThread : IDutyHost, IDisposable
         _cycle.ServeOutput();
     }
 
-    // How many sockets are ready. Blocks only when no work is left; a look at the sockets costs the same either way.
-    private int Poll()
+    // How many sockets are ready, and until when the thread might rest. Blocks only when no work is left; a look at the sockets costs the
+    // same either way.
+    private int Poll(out TimeSpan rested)
     {
+        rested = TimeSpan.MinValue;
         if (_cycle.IsWorkLeft || _options.Spin)
         {
             return _poller.Wait(TimeSpan.Zero, _ready);
@@ -195,7 +202,11 @@ internal sealed class CoreThread : IDutyHost, IDisposable
         }
 
         int ready = _idle.Wait(_clock, due, _ready);
-        _scheduling.Slept(Now - now);
+        var woke = Now;
+        // The time of the collector is no rest: what came meanwhile waited.
+        var rest = woke - _watch.CollectorPause;
+        rested = due < rest ? due : rest;
+        _scheduling.Slept(woke - now);
         _cycle.Requests.EndSleep();
         return ready;
     }
@@ -204,7 +215,9 @@ internal sealed class CoreThread : IDutyHost, IDisposable
     {
     }
 
-    TimeSpan IDutyHost.EndStep(object handler, TimeSpan began) => _watch.EndStep(handler, began, Now);
+    TimeSpan IDutyHost.EndStep(object handler, TimeSpan began) => Now;
+
+    PauseCause IDutyHost.OnPause(object? handler, TimeSpan length) => _watch.OnPause(handler, length);
 
     void IDutyHost.OnEscaped(Exception exception, object handler) => OnEscaped(exception, handler);
 

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Transport;
 
@@ -17,6 +18,7 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
     private const int LongestBacklogRuns = 64;
 
     private readonly AlarmQueue _alarms = new();
+    private readonly PauseWatch _watch = new(counters);
     private readonly List<IDatagramReceiver> _batch = [];
     private Quantum _inputQuantum = new(Quantum.InputShare);
     private Quantum _alarmQuantum = new(Quantum.AlarmShare);
@@ -26,6 +28,9 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
 
     /// <summary>What any thread hands over.</summary>
     public RequestQueue Requests { get; } = new();
+
+    /// <summary>Who is told when the thread stood still.</summary>
+    public PauseObservers Pauses { get; } = new();
 
     /// <summary>Whether the last turn left something that needs no event to go on.</summary>
     public bool IsWorkLeft => !queues.IsEmpty || _isRequestLeft;
@@ -41,6 +46,16 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
 
     /// <summary>Puts work off to the end of this turn.</summary>
     public void Defer(WorkClass workClass, Request request) => queues.Enqueue(workClass, new CoreWork(request));
+
+    /// <summary>
+    /// A turn begins. The thread might rest until <paramref name="rested"/>: until then nothing was due. If it did not rest, that is the
+    /// least time.
+    /// </summary>
+    public void BeginTurn(TimeSpan rested)
+    {
+        var now = host.Now;
+        Note(null, _watch.GoesOn(now, rested < now ? rested : now));
+    }
 
     /// <summary>Takes runs in from the ports that are ready; how many.</summary>
     public int TakeIn(ReadOnlySpan<IReadySource> ready)
@@ -62,7 +77,7 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
             return;
         }
 
-        var began = host.Now;
+        var began = Begin();
         var now = began;
         _inputQuantum.Begin(now);
         while (!_inputQuantum.IsOver(now) && queues.TryDequeueInbound(out var work, out var workClass))
@@ -72,6 +87,7 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
 
         NoteQuantum(queues.IsAnyInbound);
         now = NoteQueue(WorkClass.InboundData, now, EndBatch(now));
+        _watch.Worked(now);
         counters.InputTicks += (now - began).Ticks;
     }
 
@@ -87,7 +103,7 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
             return;
         }
 
-        var began = host.Now;
+        var began = Begin();
         var now = began;
         _outputQuantum.Begin(now);
         while (left > 0 && !_outputQuantum.IsOver(now) && queues.TryDequeueDeferred(out var work, out var workClass))
@@ -97,6 +113,7 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
         }
 
         NoteQuantum(left > 0);
+        _watch.Worked(now);
         counters.OutputTicks += (now - began).Ticks;
     }
 
@@ -109,7 +126,7 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
         }
 
         // Set before and due by now: an alarm that sets itself for at once comes with the next turn.
-        var now = host.Now;
+        var now = Begin();
         var turn = now;
         ulong mark = _alarms.Mark;
         _alarmQuantum.Begin(now);
@@ -125,10 +142,11 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
                 host.OnEscaped(exception, alarm);
             }
 
-            now = host.EndStep(alarm, now);
+            now = EndStep(alarm, now);
         }
 
         NoteQuantum(_alarms.TryPeekDue(out var due) && due <= turn);
+        _watch.Worked(now);
         counters.AlarmTicks += (now - turn).Ticks;
     }
 
@@ -142,7 +160,7 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
             return;
         }
 
-        var began = host.Now;
+        var began = Begin();
         var now = began;
         _requestQuantum.Begin(now);
         for (; request is not null; request = Requests.TryDequeue())
@@ -156,6 +174,7 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
         }
 
         NoteQuantum(_isRequestLeft && Requests.IsAny);
+        _watch.Worked(now);
         counters.RequestTicks += (now - began).Ticks;
     }
 
@@ -178,6 +197,42 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
         intake.Release();
     }
 
+    private TimeSpan Begin()
+    {
+        var now = host.Now;
+        Note(null, _watch.GoesOn(now, TimeSpan.MinValue));
+        return now;
+    }
+
+    private TimeSpan EndStep(object handler, TimeSpan began)
+    {
+        var ended = host.EndStep(handler, began);
+        Note(handler, PauseWatch.Of(ended - began));
+        return ended;
+    }
+
+    private void Note(object? handler, TimeSpan stoodStill)
+    {
+        if (stoodStill > TimeSpan.Zero)
+        {
+            OnPause(handler, stoodStill);
+        }
+    }
+
+    private void OnPause(object? handler, TimeSpan length)
+    {
+        var pause = new Pause(length, host.OnPause(handler, length));
+        _watch.Count(pause);
+        try
+        {
+            Pauses.Tell(pause);
+        }
+        catch (Exception exception)
+        {
+            host.OnEscaped(exception, Pauses);
+        }
+    }
+
     private TimeSpan HandRun(in CoreWork work, TimeSpan began)
     {
         var slot = work.Port;
@@ -198,7 +253,7 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
         }
 
         run.Lease.Release();
-        return host.EndStep(slot, began);
+        return EndStep(slot, began);
     }
 
     private void NoteBatch(IDatagramReceiver receiver)
@@ -225,7 +280,7 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
                 host.OnEscaped(exception, receiver);
             }
 
-            now = host.EndStep(receiver, now);
+            now = EndStep(receiver, now);
         }
 
         _batch.Clear();
@@ -266,6 +321,6 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
             host.OnEscaped(exception, request);
         }
 
-        return host.EndStep(request, began);
+        return EndStep(request, began);
     }
 }

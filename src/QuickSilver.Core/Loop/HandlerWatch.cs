@@ -1,16 +1,14 @@
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Environment;
 
 namespace QuickSilver.Core.Loop;
 
-// Notices what keeps the core thread from its other work, and names it: a handler that blocks, the collector, or the compiler
+// Names what kept the core thread from its other work: a handler that blocks, the collector, or the compiler
 // at a handler's first run. The last two look, from within, like the handler they happened to hit; without the distinction
-// the log would blame whoever ran.
+// the log would blame whoever ran. Where nothing ran, it was the collector, or the system did not run the process.
 internal sealed class HandlerWatch(CoreCounters counters, Func<TimeSpan> totalGcPause, Func<TimeSpan> totalCompilation, ILogger logger)
 {
-    // Ten times this is the time in which neighbours begin to suspect a node; the original warned at the same.
-    public static readonly TimeSpan LongStep = TimeSpan.FromMilliseconds(50);
-
     private readonly TimeSpan _gcPauseAtStart = totalGcPause();
     private TimeSpan _gcPauseSeen = totalGcPause();
     private TimeSpan _compilationSeen = totalCompilation();
@@ -23,44 +21,38 @@ internal sealed class HandlerWatch(CoreCounters counters, Func<TimeSpan> totalGc
         counters.GcPauseTicks = (_gcPauseSeen - _gcPauseAtStart).Ticks;
     }
 
-    /// <summary>A step is done; returns its end, which is the next one's beginning.</summary>
-    public TimeSpan EndStep(object handler, TimeSpan began, TimeSpan ended)
-    {
-        if (ended - began > LongStep)
-        {
-            OnLongStep(handler, ended - began);
-        }
+    /// <summary>For how long the collector has stopped the process since the turn began, as far as that was not reported.</summary>
+    public TimeSpan CollectorPause => totalGcPause() - _gcPauseSeen;
 
-        return ended;
+    /// <summary>The thread stood still for so long in a step of this handler or, without one, between two steps.</summary>
+    public PauseCause OnPause(object? handler, TimeSpan length) =>
+        handler is null ? OnNotRunning(length) : OnLongStep(handler, length);
+
+    private PauseCause OnNotRunning(TimeSpan length)
+    {
+        var pause = TakeGcPause();
+        CoreLog.DidNotRun(logger, length.TotalMilliseconds, pause.TotalMilliseconds);
+        return pause > length / 2 ? PauseCause.Collector : PauseCause.NotRunning;
     }
 
-    /// <summary>The thread was to wake at <paramref name="due"/> and did at <paramref name="now"/>.</summary>
-    public void Woke(TimeSpan due, TimeSpan now)
+    private PauseCause OnLongStep(object handler, TimeSpan took)
     {
-        if (now - due > LongStep)
-        {
-            counters.LongSteps++;
-            CoreLog.WokeLate(logger, (now - due).TotalMilliseconds, TakeGcPause().TotalMilliseconds);
-        }
-    }
-
-    private void OnLongStep(object handler, TimeSpan took)
-    {
-        counters.LongSteps++;
         var compilation = totalCompilation() - _compilationSeen;
         var pause = TakeGcPause();
         if (compilation > took / 2)
         {
             CoreLog.CompilerHeldThread(logger, handler, took.TotalMilliseconds, compilation.TotalMilliseconds);
+            return PauseCause.Compiler;
         }
-        else if (pause > took / 2)
+
+        if (pause > took / 2)
         {
             CoreLog.CollectorHeldThread(logger, handler, took.TotalMilliseconds, pause.TotalMilliseconds);
+            return PauseCause.Collector;
         }
-        else
-        {
-            CoreLog.HandlerHeldThread(logger, handler, took.TotalMilliseconds);
-        }
+
+        CoreLog.HandlerHeldThread(logger, handler, took.TotalMilliseconds);
+        return PauseCause.Handler;
     }
 
     private TimeSpan TakeGcPause()

@@ -1,3 +1,5 @@
+using QuickSilver.Core.Environment;
+
 namespace QuickSilver.Core.Loop;
 
 // What runs a duty cycle: a thread on a machine, or the simulator in virtual time. It provides the time, is told of each step, and decides
@@ -12,6 +14,11 @@ internal interface IDutyHost
 
     /// <summary>A step that began at <paramref name="began"/> is done. Returns the time, at which the next step begins.</summary>
     TimeSpan EndStep(object handler, TimeSpan began);
+
+    /// <summary>
+    /// The thread stood still: in a step of this handler or, without one, between two steps. Reports it, and returns what held it up.
+    /// </summary>
+    PauseCause OnPause(object? handler, TimeSpan length);
 
     void OnEscaped(Exception exception, object handler);
 }

@@ -5,7 +5,7 @@ namespace QuickSilver.Core.Loop;
 
 // How the core thread waits when no work is left: until the next alarm, a socket or a wake, as a rule; a short rest
 // instead where packet memory is lacking or a stream is worth gathering. A wake ends each of these.
-internal sealed class IdleWait(IPoller poller, RunIntake intake, HandlerWatch watch, WakeModeration moderation, CoreCounters counters)
+internal sealed class IdleWait(IPoller poller, RunIntake intake, WakeModeration moderation, CoreCounters counters)
 {
     // Without packet memory the sockets stay readable; looking again at once would be a spin.
     private static readonly TimeSpan StarvedNap = TimeSpan.FromMilliseconds(1);
@@ -36,13 +36,7 @@ internal sealed class IdleWait(IPoller poller, RunIntake intake, HandlerWatch wa
 
         counters.Sleeps++;
         int count = poller.Wait(due == TimeSpan.MaxValue ? Timeout.InfiniteTimeSpan : untilDue, ready);
-        var woke = clock();
-        moderation.Slept(woke - now, count > 0);
-        if (count == 0)
-        {
-            watch.Woke(due, woke);
-        }
-
+        moderation.Slept(clock() - now, count > 0);
         return count;
     }
 

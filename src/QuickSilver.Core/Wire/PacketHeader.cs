@@ -90,7 +90,7 @@ internal readonly ref struct PacketHeader(ReadOnlySpan<byte> packet)
             return DropReason.ForeignCluster;
         }
 
-        if (header.Kind is PacketKind.None or > PacketKind.Hearing)
+        if (header.Kind is PacketKind.None or > PacketKind.Pause)
         {
             return DropReason.UnknownKind;
         }

@@ -23,6 +23,8 @@ internal enum PacketKind : byte
     EchoReply = 10,
     // Whether a member hears a sender over the region's group, between the two.
     Hearing = 11,
+    // To ring neighbours: how long the node stood still.
+    Pause = 12,
 }
 
 [Flags]

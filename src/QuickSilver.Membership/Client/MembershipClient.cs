@@ -16,7 +16,7 @@ namespace QuickSilver.Membership.Client;
 
 // A node's side of the membership service. It keeps what is open across services and connections, applies configurations
 // strictly one after the other, and hands them on. Core thread only.
-internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDisposable
+internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseObserver, IDisposable
 {
     private readonly INodeEnvironment _environment;
     private readonly MembershipClientOptions _options;
@@ -64,6 +64,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         _logger = logger;
         var context = new DiscoveryContext(environment, options.Discovery, options.Hosted.Cluster, Counters, logger);
         _link = new ServiceLink(environment, options, this, context);
+        environment.Pauses.Add(this);
         _reach = new ReachWatch(environment, options.EndPoint, new ReachAdvice(options.Hosted.GroupPorts), logger);
     }
 
@@ -187,6 +188,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
     public void Dispose()
     {
         _isOver = true;
+        _environment.Pauses.Remove(this);
         _environment.CancelIfMade(_leaveAlarm);
         _link.Dispose();
     }
@@ -225,6 +227,16 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IDispos
         }
 
         TellReachable(false);
+    }
+
+    // Shorter pauses cost no heartbeat, so nobody holds them against this node.
+    void IPauseObserver.OnPause(in Pause pause)
+    {
+        _link.OnPause(pause.Length);
+        if (IsReachable && pause.Length >= _link.HeartbeatInterval / 2)
+        {
+            _link.Send(new PausedMessage(pause.Length, pause.Cause));
+        }
     }
 
     void IServiceLinkOwner.OnHeartbeatDue() => _link.Send(KnownMessage.Heartbeat(_known));

@@ -72,6 +72,9 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
 
     public bool IsWelcome { get; private set; }
 
+    /// <summary>How often the service wants to hear this node, as it said when it took the node in.</summary>
+    public TimeSpan HeartbeatInterval => _heartbeatInterval;
+
     public ServiceDiscovery? Discovery => _discovery;
 
     /// <summary>Where the service is that this node has, or begins to have, a stream to.</summary>
@@ -132,6 +135,18 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         _successor = successor;
         // A service that refuses or ends has said so itself.
         Drop("the service closed the session", isTold: true);
+    }
+
+    /// <summary>This node stood still for so long: what the service said meanwhile is not read yet, and it is not silent.</summary>
+    public void OnPause(TimeSpan length)
+    {
+        var now = _environment.Now;
+        _lastHeard = _lastHeard + length < now ? _lastHeard + length : now;
+        if (!IsWelcome && _watchAlarm.IsPending)
+        {
+            // A deadline of the service's.
+            ScheduleWatch(_watchDue - now + length);
+        }
     }
 
     /// <summary>Closes for good.</summary>

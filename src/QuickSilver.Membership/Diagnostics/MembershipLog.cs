@@ -1,5 +1,6 @@
 using System.Net;
 using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Diagnostics;
@@ -51,6 +52,16 @@ internal static partial class MembershipLog
 
     [LoggerMessage(1214, LogLevel.Information, "The membership service is stopping.")]
     public static partial void ServiceEnds(this ILogger logger);
+
+    [LoggerMessage(1215, LogLevel.Information,
+        "Node {Node} stood still for {Milliseconds:F0} ms ({Cause}) and was silent for {SilentMilliseconds:F0} ms. "
+        + "It has told of {Count} pauses so far.")]
+    public static partial void NodeStoodStill(
+        this ILogger logger, NodeKey node, double milliseconds, PauseCause cause, double silentMilliseconds, long count);
+
+    [LoggerMessage(1216, LogLevel.Information,
+        "The membership service stood still for {Milliseconds:F0} ms ({Cause}). This does not count as silence of its members.")]
+    public static partial void ServiceStoodStill(this ILogger logger, double milliseconds, PauseCause cause);
 
     [LoggerMessage(1230, LogLevel.Warning,
         "The group ports {Ports} are in the system's ephemeral port range, so other programs may use them. Choose other ports "

@@ -21,6 +21,9 @@ internal sealed class ServiceCounters
     public long NodesRemoved { get; set; }
     public long Suspicions { get; set; }
     public long Inquests { get; set; }
+    // Notices of members that they stood still, and those for which suspicion of the member began anew.
+    public long PausesTold { get; set; }
+    public long PausesExcused { get; set; }
     // Of those removed: because no datagrams passed.
     public long NodesUnreachable { get; set; }
 

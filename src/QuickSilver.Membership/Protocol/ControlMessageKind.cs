@@ -16,6 +16,7 @@ internal static class ControlMessageKind
     public const int Findings = 10;
     public const int Watch = 11;
     public const int Signs = 12;
+    public const int Paused = 13;
 
     // From the service.
     public const int Welcome = 17;

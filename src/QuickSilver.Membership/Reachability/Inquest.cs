@@ -53,7 +53,7 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
         public bool IsReporter { get; set; } = isReporter;
         public TimeSpan ReportsSince { get; set; } = since;
         public TimeSpan ReportedAt { get; set; } = since;
-        public TimeSpan Since { get; } = since;
+        public TimeSpan Since { get; set; } = since;
         public TimeSpan? ToldAt { get; set; }
         public TimeSpan? MetServiceAt { get; set; }
         // First echoes of a round between it and another, and those that were lost.
@@ -98,6 +98,49 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
     /// A member was removed that may have broken the rings which the suspect is blamed for: what was said before counts no more.
     /// </summary>
     public void RestartReports(TimeSpan now) => _parties.ForEach(party => party.ReportsSince = now);
+
+    /// <summary>A party has stood still: it is tried anew, and reports of it and echoes that were lost count from now on.</summary>
+    public void Excuse(NodeKey node, TimeSpan now)
+    {
+        if (Find(node) is not { } excused)
+        {
+            return;
+        }
+
+        excused.Since = now;
+        _lost.RemoveWhere(pair => pair.Item1 == node || pair.Item2 == node);
+        // Those lost with it were counted for the others too.
+        foreach (var party in _parties)
+        {
+            party.Tried = party.Missed = 0;
+        }
+
+        if (node == Suspect)
+        {
+            RestartReports(now);
+        }
+    }
+
+    /// <summary>The service stood still for so long: the inquest is older by that, and what it knows is not.</summary>
+    public void OnPause(TimeSpan length, TimeSpan now)
+    {
+        _widenedAt = Later(_widenedAt);
+        foreach (var party in _parties)
+        {
+            party.Since = Later(party.Since);
+            party.ReportsSince = Later(party.ReportsSince);
+            party.ReportedAt = Later(party.ReportedAt);
+            party.ToldAt = party.ToldAt is { } told ? Later(told) : null;
+            party.MetServiceAt = party.MetServiceAt is { } met ? Later(met) : null;
+        }
+
+        foreach (var pair in _met.Keys)
+        {
+            _met[pair] = Later(_met[pair]);
+        }
+
+        TimeSpan Later(TimeSpan time) => time + length < now ? time + length : now;
+    }
 
     /// <summary>What one party found of those that it was asked about, in that order.</summary>
     public void OnFound(NodeKey node, IReadOnlyList<NodeKey> asked, Findings found, TimeSpan now)

@@ -17,6 +17,8 @@ internal sealed class Inquests(
     private const int MaxOpen = 32;
     private const int MaxOpenOfReporter = 4;
     private const double WaitShare = 0.8;
+    // Who says nothing to the service either may stand still: that is for the failure detector, which gives it its heartbeats.
+    private const int RoundsOfSilence = 3;
 
     private readonly Dictionary<NodeKey, Case> _open = [];
 
@@ -56,6 +58,24 @@ internal sealed class Inquests(
         foreach (var one in _open.Values)
         {
             one.Inquest.Remove(node);
+        }
+    }
+
+    /// <summary>A member has stood still: what others did not hear of it meanwhile counts no more.</summary>
+    public void Excuse(NodeKey node)
+    {
+        foreach (var one in _open.Values)
+        {
+            one.Inquest.Excuse(node, context.Environment.Now);
+        }
+    }
+
+    /// <summary>The service itself stood still for so long, and has not read what was found meanwhile.</summary>
+    public void OnPause(TimeSpan length)
+    {
+        foreach (var one in _open.Values)
+        {
+            one.Inquest.OnPause(length, context.Environment.Now);
         }
     }
 
@@ -138,7 +158,8 @@ internal sealed class Inquests(
             inquest.Widen(now);
             AddWitnesses(inquest, Inquest.MaxParties, now);
         }
-        else if (ruling.Kind != RulingKind.Open && roll.Find(ruling.Guilty) is { } guilty)
+        else if (ruling.Kind != RulingKind.Open && roll.Find(ruling.Guilty) is { } guilty
+            && now - guilty.LastHeard < round * RoundsOfSilence)
         {
             // First: whoever goes is taken out of all inquests, and this one ends with its suspect or goes on without its reporter.
             context.Environment.Schedule(_open[inquest.Suspect].Alarm, round);

@@ -128,6 +128,15 @@ internal sealed class ControlSession : IControlStreamHandler
         }
     }
 
+    /// <summary>The service stood still for so long, and has not read what came meanwhile: a node that joins has so much longer.</summary>
+    public void OnPause(TimeSpan length)
+    {
+        if (_stage is Stage.Connected or Stage.Registering or Stage.Proving)
+        {
+            _context.Environment.PutOff(_deadline, length);
+        }
+    }
+
     /// <summary>Closes at once; a reason is logged.</summary>
     public void Close(string? reason)
     {
@@ -310,13 +319,16 @@ internal sealed class ControlSession : IControlStreamHandler
                 body, 0, static (bytes, _) => SignsMessage.ReadUnopened(bytes), out var told, out fault):
                 _requests.OnSigns(member, told.Question, told.Signs);
                 return null;
+            case ControlMessageKind.Paused when ControlFrame.TryRead<PausedMessage>(body, out var paused, out fault):
+                _requests.OnPaused(member, paused);
+                return null;
             case ControlMessageKind.Leave:
                 _requests.OnLeave(member);
                 return null;
             case ControlMessageKind.Resync:
                 _requests.OnResync(member);
                 return null;
-            case >= ControlMessageKind.Join and <= ControlMessageKind.Signs:
+            case >= ControlMessageKind.Join and <= ControlMessageKind.Paused:
                 return fault is null ? OutOfOrder(kind) : Invalid(kind, fault);
             default:
                 // A newer client's message: this service does not know it and does not need it.

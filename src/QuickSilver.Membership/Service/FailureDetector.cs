@@ -5,7 +5,8 @@ namespace QuickSilver.Membership.Service;
 // Decides who is dead.
 //
 // Intuition: a node that says nothing for many heartbeats is gone; one that its ring neighbours miss too is gone sooner,
-// since two independent paths agree. One that its neighbours miss while it speaks here is for others to judge: they find out
+// since two independent paths agree. Not so one that is known to stand still now and then (a collector, a machine without time): its
+// neighbours would miss it each time. One that its neighbours miss while it speaks here is for others to judge: they find out
 // which of the two does not hear (Reachability). A stream that closed without a farewell means that the
 // process ended, or that the connection broke and the node is about to come back: it is given a short grace.
 //
@@ -13,7 +14,8 @@ namespace QuickSilver.Membership.Service;
 // Collect from a steady check gives those to remove, each with a reason.
 //
 // What goes wrong: when the service itself stands still (a pause of the collector, a stopped machine) everybody seems
-// silent. Collect knows when it should have been called, and takes its own lateness off everyone's silence. Two reports
+// silent. OnPause takes that time off everyone's silence. Where the service was slow without a pause, Collect knows when it should
+// have been called, and takes its own lateness off. Two reports
 // from the same node are one; reports grow stale. Who hears nobody suspects everybody, and a machine that is short of time
 // makes many hear nobody for a while: that is why reports need the target's silence as a witness.
 internal sealed class FailureDetector(FailureDetectorOptions options)
@@ -23,6 +25,8 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
     private const int MissedWithOneReporter = 3;
     // In a region of two there is no second neighbour who could report.
     private const int MissedWithOnlyNeighbour = 2;
+    // For how long a node that told of a pause is taken for one that stands still now and then.
+    private static readonly TimeSpan StandsStillFor = TimeSpan.FromMinutes(10);
 
     private readonly Dictionary<NodeKey, Watch> _watches = [];
     private readonly List<NodeKey> _order = [];
@@ -32,6 +36,7 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
     {
         public TimeSpan LastHeard;
         public TimeSpan? DisconnectedAt;
+        public TimeSpan StandsStillUntil;
         // Null before the first.
         public List<(NodeKey Reporter, TimeSpan At)>? Reports;
     }
@@ -74,6 +79,27 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
         }
     }
 
+    /// <summary>The service stood still for so long, and has not read what came meanwhile.</summary>
+    public void OnPause(TimeSpan length, TimeSpan now)
+    {
+        // The next check is late by as much, and is not to take it off again.
+        _expectedCheck += length;
+        Forgive(length, now);
+    }
+
+    /// <summary>
+    /// The node has stood still, which explains that its neighbours did not hear it: their reports count no more. As it may do so again,
+    /// and for longer, it has the time of all heartbeats for a while, whatever its neighbours report.
+    /// </summary>
+    public void Excuse(NodeKey node, TimeSpan now)
+    {
+        if (_watches.TryGetValue(node, out var watch))
+        {
+            watch.Reports?.Clear();
+            watch.StandsStillUntil = now + StandsStillFor;
+        }
+    }
+
     public void Suspect(NodeKey node, NodeKey reporter, TimeSpan now)
     {
         if (node != reporter && _watches.TryGetValue(node, out var watch) && _watches.ContainsKey(reporter))
@@ -96,7 +122,11 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
     {
         if (_expectedCheck is { } expected && now > expected + options.HeartbeatInterval)
         {
-            Forgive(now - expected);
+            Forgive(now - expected, now);
+            foreach (var watch in _watches.Values)
+            {
+                watch.Reports?.Clear();
+            }
         }
 
         _expectedCheck = now + CheckInterval;
@@ -123,7 +153,9 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
             return "its connection closed and it did not reconnect in time";
         }
 
-        return watch.Reports is { Count: > 0 } reports ? VerdictOfReports(node, reports, now, missed, regionSizeOf) : null;
+        return watch.Reports is { Count: > 0 } reports && now >= watch.StandsStillUntil
+            ? VerdictOfReports(node, reports, now, missed, regionSizeOf)
+            : null;
     }
 
     // Apart, since hardly any node is reported, and all are looked at four times a heartbeat.
@@ -146,15 +178,16 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
             : null;
     }
 
-    private void Forgive(TimeSpan lateness)
+    private void Forgive(TimeSpan time, TimeSpan now)
     {
         foreach (var watch in _watches.Values)
         {
-            watch.LastHeard += lateness;
-            watch.DisconnectedAt += lateness;
-            watch.Reports?.Clear();
+            watch.LastHeard = Earlier(watch.LastHeard + time, now);
+            watch.DisconnectedAt = watch.DisconnectedAt is { } at ? Earlier(at + time, now) : null;
         }
     }
+
+    private static TimeSpan Earlier(TimeSpan a, TimeSpan b) => a < b ? a : b;
 }
 
 internal sealed record FailureDetectorOptions

@@ -30,6 +30,8 @@ internal interface IControlRequests
     /// <summary>The vital signs of a member, as they came.</summary>
     void OnSigns(Member member, ulong question, byte[] signs);
 
+    void OnPaused(Member member, PausedMessage pause);
+
     void OnLeave(Member member);
 
     void OnResync(Member member);

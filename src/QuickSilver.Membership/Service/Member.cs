@@ -33,6 +33,14 @@ internal sealed class Member(NodeInfo info, JoinMessage join, long maxBacklogByt
 
     public TimeSpan LastHeard { get; set; }
 
+    /// <summary>The pauses that it has told of.</summary>
+    public long Pauses { get; set; }
+
+    /// <summary>Before this, what it tells of pauses changes nothing, unless the pause is much longer than those before.</summary>
+    public TimeSpan MayBeExcusedAt { get; set; }
+
+    public TimeSpan LongestExcused { get; set; }
+
     /// <summary>The newest topic request that was handled.</summary>
     public ulong LastRequest { get; set; }
 

@@ -41,6 +41,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     private readonly Inquiries _inquiries;
     private readonly Inquests _inquests;
     private readonly Entrance _entrance;
+    private readonly MemberPauses _pauses;
     private readonly Observers _observers;
     private readonly Alarm _failureAlarm;
 
@@ -82,6 +83,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         var advice = new ReachAdvice(options.GroupPorts);
         _inquests = new Inquests(_sessionContext, _inquiries, this, removed, advice, options.Failures.HeartbeatInterval);
         _entrance = new Entrance(_sessionContext, _inquiries, this, removed, advice);
+        _pauses = new MemberPauses(_sessionContext, options.Failures, _failures, _inquests, _members, _sessions);
         _failureAlarm = new Alarm(CheckFailures);
     }
 
@@ -115,6 +117,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _inquiries.ServicePort = _listener.LocalEndPoint.Port;
         _issuer.Start(known);
         CheckFailures();
+        _environment.Pauses.Add(_pauses);
         if (_options.GroupPorts.IsAllEphemeral)
         {
             Log.GroupPortsEphemeral(_options.GroupPorts);
@@ -313,6 +316,12 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _observers.OnSigns(member, question, signs);
     }
 
+    void IControlRequests.OnPaused(Member member, PausedMessage pause)
+    {
+        _pauses.OnTold(member, pause);
+        Hear(member);
+    }
+
     void IControlRequests.OnLeave(Member member)
     {
         member.Session?.Send(SignalMessage.Left);
@@ -476,6 +485,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _listener = null;
         _issuer.Stop();
         _environment.Cancel(_failureAlarm);
+        _environment.Pauses.Remove(_pauses);
         _inquests.Dispose();
         _inquiries.Dispose();
         _observers.Dispose();

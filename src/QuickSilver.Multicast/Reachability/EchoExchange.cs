@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using System.Net;
 using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
@@ -108,6 +109,15 @@ internal sealed class EchoExchange(MulticastContext context)
         return _answersInSecond++ < MaxAnswersPerSecond;
     }
 
+    /// <summary>This node stood still for so long: the replies that came meanwhile are read before an inquiry goes on.</summary>
+    public void OnPause(TimeSpan length)
+    {
+        foreach (var inquiry in _open)
+        {
+            inquiry.OnPause(length);
+        }
+    }
+
     public void Close()
     {
         _isClosed = true;
@@ -182,6 +192,10 @@ internal sealed class EchoExchange(MulticastContext context)
 
         public void Cancel() => _exchange.Cancel(_alarm);
 
+        // Not longer than between two tries: the service, which asks, waits too.
+        public void OnPause(TimeSpan length) =>
+            _exchange.PutOff(_alarm, length < _wait / Tries ? length : _wait / Tries);
+
         private void Complete(TimeSpan since)
         {
             Cancel();
@@ -201,6 +215,8 @@ internal sealed class EchoExchange(MulticastContext context)
     private TimeSpan Now => context.Environment.Now;
 
     private void Schedule(Alarm alarm, TimeSpan delay) => context.Environment.Schedule(alarm, delay);
+
+    private void PutOff(Alarm alarm, TimeSpan by) => context.Environment.PutOff(alarm, by);
 
     private void Cancel(Alarm alarm) => context.Environment.Cancel(alarm);
 }

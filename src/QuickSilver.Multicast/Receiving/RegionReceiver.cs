@@ -35,6 +35,8 @@ internal sealed class RegionReceiver : IGapObserver
     private bool _isPartitionLost;
     private long _memoryDrops;
     private TimeSpan _lastGoneAt;
+    // How long this node has stood still since the other members were last heard of, at this moment.
+    private (TimeSpan HeardAt, TimeSpan Length) _stoodStill;
 
     public RegionReceiver(MulticastContext context, RegionView view, RegionPort? port, IStreamConsumer consumer)
     {
@@ -279,6 +281,16 @@ internal sealed class RegionReceiver : IGapObserver
         Stability.OnMembersChanged();
     }
 
+    /// <summary>This node stood still for so long.</summary>
+    public void OnPause(TimeSpan length)
+    {
+        _stoodStill = (Stability.LastHeard, StoodStill + length);
+        Stability.OnPause(length);
+    }
+
+    /// <summary>A node tells that it stood still.</summary>
+    public void OnMemberPaused(NodeKey node) => Stability.OnMemberPaused(node);
+
     /// <summary>
     /// Called when a member has closed the view because it has all packets. It holds nothing any more, and no member waits for it.
     /// </summary>
@@ -417,7 +429,9 @@ internal sealed class RegionReceiver : IGapObserver
         }
     }
 
-    private bool IsAlone => _context.Environment.Now - Stability.LastHeard >= _context.Options.ClosingPause * 3;
+    private bool IsAlone => _context.Environment.Now - Stability.LastHeard - StoodStill >= _context.Options.ClosingPause * 3;
+
+    private TimeSpan StoodStill => _stoodStill.HeardAt == Stability.LastHeard ? _stoodStill.Length : TimeSpan.Zero;
 
     private bool HasLost(NodeKey node) => _gone.Contains(node) || !_context.Directory.Shares(node, View.Configuration);
 

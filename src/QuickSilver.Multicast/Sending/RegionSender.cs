@@ -410,6 +410,13 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         }
     }
 
+    /// <summary>This node stood still for so long: acknowledgements that came meanwhile are not read yet.</summary>
+    public void OnPause(TimeSpan length)
+    {
+        var now = _context.Environment.Now;
+        _ackedAt = _ackedAt + length < now ? _ackedAt + length : now;
+    }
+
     /// <summary>Sends an announcement to one member that could not hear this node until now.</summary>
     public void AnnounceTo(NodeKey member)
     {

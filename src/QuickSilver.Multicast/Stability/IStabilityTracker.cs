@@ -49,6 +49,24 @@ internal interface IStabilityTracker
     /// </summary>
     DropReason OnPacket(in PacketHeader header, NodeKey from);
 
+    /// <summary>This node stood still for so long: what others sent meanwhile is not read yet, and is no silence of theirs.</summary>
+    void OnPause(TimeSpan length)
+    {
+    }
+
+    /// <summary>
+    /// A node, of this view or not, tells that it stood still: what it missed meanwhile is not held against it. Called a few times per
+    /// second for each node, at most, whatever the truth is.
+    /// </summary>
+    void OnMemberPaused(NodeKey node)
+    {
+    }
+
+    /// <summary>Adds the members that notice first when this node is silent, those that are not in the list yet.</summary>
+    void AddNeighbours(List<NodeKey> to)
+    {
+    }
+
     /// <summary>The view is closed here.</summary>
     void Close();
 }

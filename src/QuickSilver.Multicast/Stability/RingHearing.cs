@@ -17,6 +17,13 @@ internal sealed class RingHearing(MulticastContext context)
     /// </summary>
     public bool IsUnheardInView => _wasUnheardInView || context.Environment.Now - _seenAt >= context.Options.RingSilence;
 
+    /// <summary>This node stood still for so long: a token that came meanwhile is not read yet.</summary>
+    public void OnPause(TimeSpan length)
+    {
+        var now = context.Environment.Now;
+        _seenAt = _seenAt + length < now ? _seenAt + length : now;
+    }
+
     /// <summary>Called at each member that the token visits.</summary>
     public void OnVisit(Token token)
     {

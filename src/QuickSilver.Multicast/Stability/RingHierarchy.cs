@@ -160,6 +160,31 @@ internal sealed class RingHierarchy : IStabilityTracker
         }
     }
 
+    public void OnPause(TimeSpan length)
+    {
+        foreach (var ring in _rings)
+        {
+            ring.Hearing.OnPause(length);
+            ring.Pauses.OnPause(length, ring.IsInFlight);
+        }
+    }
+
+    public void OnMemberPaused(NodeKey node)
+    {
+        foreach (var ring in _rings)
+        {
+            ring.Pauses.OnMemberPaused(node, ring.IsInFlight);
+        }
+    }
+
+    public void AddNeighbours(List<NodeKey> to)
+    {
+        foreach (var ring in _rings)
+        {
+            ring.Pauses.AddNeighbours(to);
+        }
+    }
+
     public void Close()
     {
         foreach (var ring in _rings)

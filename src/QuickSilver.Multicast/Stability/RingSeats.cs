@@ -26,14 +26,14 @@ internal sealed class RingSeats
     /// <summary>Whether the member with this rank is under this ring.</summary>
     public bool IsIn(int rank) => _rings.Shape.RingOf(_level, rank) == _ring;
 
-    /// <summary>The rank in the next occupied seat that the token does not skip; this member's rank if there is none.</summary>
-    public int Successor(Token token)
+    /// <summary>The rank in the next occupied seat that the token, if given, does not skip; this member's rank if there is none.</summary>
+    public int Successor(Token? token)
     {
         int seats = _end - _first;
         for (int i = 1; i < seats; i++)
         {
             int rank = _rings.OccupantOf(_level, _first + ((_own - _first + i) % seats));
-            if (rank >= 0 && !token.Skipped.Contains(rank))
+            if (rank >= 0 && token?.Skipped.Contains(rank) != true)
             {
                 return rank;
             }

@@ -4,6 +4,10 @@ namespace QuickSilver.Multicast.Stability;
 // deviation (as in TCP, RFC 6298), doubled while tokens are lost. On a lossy link, every sixth round of a ring of sixteen may be lost, so
 // a fixed long wait would take most of the time. A token that returns after its round was given up shows that rounds take longer than
 // estimated. Without that, if rounds took longer than the longest wait, none would ever be completed.
+//
+// A round that met a pause, of a member that tells of it or of this node, is no measure: it is excused, and the timeout is again what was
+// measured before. A member that tells of pauses all the time excuses every second round at most, so it cannot keep rounds from being
+// measured, or lost ones from being counted.
 internal sealed class RoundTimer(MulticastOptions options)
 {
     private const int RoundsTimed = 16;
@@ -12,6 +16,13 @@ internal sealed class RoundTimer(MulticastOptions options)
     private readonly TimeSpan[] _began = new TimeSpan[RoundsTimed];
     private long _round;
     private SmoothedTime _roundTrip;
+    // The timeout by what was measured, without what lost tokens add.
+    private TimeSpan _measured = options.TokenTimeout;
+    // The last round that was excused, and whether one has ended since that was not.
+    private long _excusedThrough;
+    private bool _mayExcuse = true;
+    // The last round that was given more time because this node stood still.
+    private long _prolonged;
 
     /// <summary>When the last round began.</summary>
     public TimeSpan Began => _began[_round % RoundsTimed];
@@ -23,6 +34,9 @@ internal sealed class RoundTimer(MulticastOptions options)
 
     /// <summary>The number of consecutive rounds whose token did not return.</summary>
     public int Timeouts { get; private set; }
+
+    /// <summary>When the last round has visited all members.</summary>
+    public TimeSpan HeardAllAt { get; set; }
 
     public TimeSpan ProbedAt { get; set; } = TimeSpan.MinValue / 2;
 
@@ -48,15 +62,60 @@ internal sealed class RoundTimer(MulticastOptions options)
     {
         Timeouts = 0;
         Last = now - _began[_round % RoundsTimed];
+        if (_round <= _excusedThrough)
+        {
+            Timeout = _measured;
+            return;
+        }
+
+        _mayExcuse = true;
         _roundTrip.Add(Last);
-        Timeout = Clamp(_roundTrip.Mean + (_roundTrip.MeanDeviation * 4));
+        Timeout = _measured = Clamp(_roundTrip.Mean + (_roundTrip.MeanDeviation * 4));
         Allow(Last);
+    }
+
+    /// <summary>
+    /// A member of the ring has stood still in the rounds up to this one. Returns false if that is not to be believed again: no round was
+    /// measured since the last time.
+    /// </summary>
+    public bool Excuse()
+    {
+        if (!_mayExcuse)
+        {
+            return false;
+        }
+
+        _mayExcuse = false;
+        _excusedThrough = _round;
+        Timeouts = 0;
+        Timeout = _measured;
+        return true;
+    }
+
+    /// <summary>
+    /// This node has stood still for so long while a round was under way, of which <paramref name="left"/> was left to wait. Returns how
+    /// long to wait from now on: as long as before, and the first time in a round so long that what came is read.
+    /// </summary>
+    public TimeSpan OnPause(TimeSpan length, TimeSpan left, TimeSpan now)
+    {
+        for (int i = 0; i < RoundsTimed; i++)
+        {
+            _began[i] = Earlier(_began[i] + length, now);
+        }
+
+        ProbedAt = Earlier(ProbedAt + length, now);
+        HeardAllAt = Earlier(HeardAllAt + length, now);
+        Excuse();
+        left += length;
+        bool isProlonged = _prolonged == _round;
+        _prolonged = _round;
+        return left < options.TokenTimeoutMin && !isProlonged ? options.TokenTimeoutMin : left;
     }
 
     /// <summary>The token of a round that was given up has returned.</summary>
     public void OnLate(long round, TimeSpan now)
     {
-        if (round > 0 && round < _round && round > _round - RoundsTimed)
+        if (round > _excusedThrough && round < _round && round > _round - RoundsTimed)
         {
             Allow(now - _began[round % RoundsTimed]);
         }
@@ -73,7 +132,7 @@ internal sealed class RoundTimer(MulticastOptions options)
     public void Reset()
     {
         Timeouts = 0;
-        Timeout = options.TokenTimeout;
+        Timeout = _measured = options.TokenTimeout;
     }
 
     // The timeout exceeds its maximum only if rounds were seen to take longer.
@@ -81,9 +140,11 @@ internal sealed class RoundTimer(MulticastOptions options)
     {
         if (round * 2 > options.TokenTimeoutMax && round * 2 > Timeout)
         {
-            Timeout = round * 2;
+            Timeout = _measured = round * 2;
         }
     }
+
+    private static TimeSpan Earlier(TimeSpan a, TimeSpan b) => a < b ? a : b;
 
     private TimeSpan Clamp(TimeSpan timeout) =>
         timeout < options.TokenTimeoutMin ? options.TokenTimeoutMin

@@ -43,7 +43,6 @@ internal sealed class TokenRing
     // The number of rounds since the last one in which a value changed.
     private int _unchangedRounds;
     private bool _sawToken;
-    private TimeSpan _heardAllAt;
     // A member of a higher rank may lead because it considers a member removed that is not removed here. When the higher one is removed
     // itself, lower ranks lead again.
     private RoundSequence _rounds;
@@ -60,14 +59,17 @@ internal sealed class TokenRing
         Level = level;
         _timer = new Alarm(OnTimer);
         _watch = new Alarm(OnWatch);
-        _clock = new RoundTimer(_context.Options);
+        _clock = new RoundTimer(_context.Options) { HeardAllAt = _context.Environment.Now };
         _probes = new RingProbes(rings);
-        _heardAllAt = _context.Environment.Now;
+        Pauses = new RingPauses(rings, _seats, _clock, _probes, _timer, _watch);
         Hearing = new RingHearing(_context);
         Rest();
     }
 
     public int Level { get; }
+
+    /// <summary>Whether this member leads, and its token is under way.</summary>
+    public bool IsInFlight => _isInFlight;
 
     public bool IsLeader => _seats.Leader == _rings.SelfRank;
 
@@ -80,6 +82,8 @@ internal sealed class TokenRing
     public long ReceiveBufferBytes => _results.ReceiveBufferBytes;
 
     public RingHearing Hearing { get; }
+
+    public RingPauses Pauses { get; }
 
     private bool IsRoot => Level == _rings.Shape.Levels - 1;
 
@@ -225,7 +229,7 @@ internal sealed class TokenRing
             _context.Counters.TokenTimeouts++;
             _clock.OnTimeout();
             if (_clock.Timeouts >= TimeoutsUntilProbe
-                && _context.Environment.Now - _heardAllAt >= _context.Options.TokenTimeout * 7)
+                && _context.Environment.Now - _clock.HeardAllAt >= _context.Options.TokenTimeout * 7)
             {
                 ProbeAll();
             }
@@ -361,7 +365,7 @@ internal sealed class TokenRing
         if (hasVisitedAll)
         {
             _probes.Clear();
-            _heardAllAt = _context.Environment.Now;
+            _clock.HeardAllAt = _context.Environment.Now;
         }
 
         if (isWhole)

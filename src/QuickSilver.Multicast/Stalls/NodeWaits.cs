@@ -29,6 +29,8 @@ internal sealed class NodeWaits
 
     public void Look() => _watch.Look();
 
+    public void OnPause(TimeSpan length) => _watch.OnPause(length);
+
     public void Close() => _watch.Close();
 
     private bool IsNotable => RepeatedEvent.IsLogged(_context.Counters.Stalls);

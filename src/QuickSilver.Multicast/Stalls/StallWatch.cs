@@ -56,6 +56,16 @@ internal sealed class StallWatch
         }
     }
 
+    /// <summary>This node stood still for so long, and so did its progress.</summary>
+    public void OnPause(TimeSpan length)
+    {
+        var now = _environment.Now;
+        foreach (var watched in _watched)
+        {
+            watched.Since = watched.Since + length < now ? watched.Since + length : now;
+        }
+    }
+
     public void Close() => _environment.Cancel(_alarm);
 
     private void OnDue()

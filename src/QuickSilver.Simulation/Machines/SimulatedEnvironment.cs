@@ -72,6 +72,8 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
 
     public SlabPool Buffers { get; }
 
+    public PauseObservers Pauses => _cycle.Pauses;
+
     public LeaseTracker? Leases { get; }
 
     public IPAddress LocalAddress => Node.Address;
@@ -278,6 +280,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
         switch (_part)
         {
             case TurnPart.Input:
+                BeginTurn();
                 EndSleep();
                 TakeIn();
                 _cycle.ServeInput();
@@ -296,6 +299,13 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
                 _part = TurnPart.Input;
                 break;
         }
+    }
+
+    // The thread rested until something came or the next alarm was due; beyond that it was paused.
+    private void BeginTurn()
+    {
+        var rested = !_isAsleep ? TimeSpan.MinValue : _cycle.TryPeekDue(out var due) ? due : TimeSpan.MaxValue;
+        _cycle.BeginTurn(rested);
     }
 
     private void TakeIn()
@@ -415,6 +425,8 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
 
         return Now;
     }
+
+    PauseCause IDutyHost.OnPause(object? handler, TimeSpan length) => handler is null ? PauseCause.NotRunning : PauseCause.Handler;
 
     void IDutyHost.OnEscaped(Exception exception, object handler)
     {

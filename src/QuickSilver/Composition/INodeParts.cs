@@ -97,6 +97,13 @@ internal readonly record struct PartsCounters
     public long DeafMembers { get; init; }
     public bool IsSegmented { get; init; }
     public long LongSteps { get; init; }
+    public TimeSpan PauseTime { get; init; }
+    public TimeSpan LongestPause { get; init; }
+    public long PausesNotRunning { get; init; }
+    public long PausesOfCollector { get; init; }
+    public long PausesOfCompiler { get; init; }
+    public long PausesOfHandlers { get; init; }
+    public long PausesTold { get; init; }
     public long QuantaExceeded { get; init; }
     public long LateAlarms { get; init; }
     public TimeSpan CollectorPauseTime { get; init; }

@@ -59,7 +59,15 @@ internal sealed class NodeMeter : IDisposable
         Level("quicksilver.unheard", "{node}", "Senders whose multicast does not reach this node.", () => levels().UnheardSenders);
         Level("quicksilver.deaf", "{node}", "Nodes that this node's multicast does not reach.", () => levels().DeafMembers);
         Level("quicksilver.regions", "{region}", "Regions reached by the topics that are open on this node.", () => levels().Regions);
-        Count("quicksilver.core.long_steps", "{step}", "Steps of the core thread that took more than 50 ms.", () => read().LongSteps);
+        Count("quicksilver.core.long_steps", "{step}", "Pauses of the core thread of more than 50 ms.", () => read().LongSteps);
+        Time("quicksilver.core.pause.time", "Time in which the core thread stood still.", () => read().PauseTime);
+        _meter.CreateObservableGauge(
+            "quicksilver.core.pause.longest", () => read().LongestPause.TotalSeconds, "s", "The longest pause of the core thread.");
+        Count("quicksilver.core.pauses.not_running", "{pause}", "Pauses in which the process did not run.", () => read().PausesNotRunning);
+        Count("quicksilver.core.pauses.collector", "{pause}", "Pauses of the garbage collector.", () => read().PausesOfCollector);
+        Count("quicksilver.core.pauses.compiler", "{pause}", "Pauses of the JIT compiler.", () => read().PausesOfCompiler);
+        Count("quicksilver.core.pauses.handlers", "{pause}", "Steps that took long by themselves.", () => read().PausesOfHandlers);
+        Count("quicksilver.pauses.told", "{pause}", "Pauses of which other nodes told.", () => read().PausesTold);
         Count("quicksilver.core.quanta.exceeded", "{turn}", "Turns with more work of one kind than fits.", () => read().QuantaExceeded);
         Count("quicksilver.core.alarms.late", "{alarm}", "Alarms that fired more than 10 ms late.", () => read().LateAlarms);
         Time("quicksilver.core.gc.pause.time", "Time for which the collector stopped the process.", () => read().CollectorPauseTime);

@@ -2,6 +2,7 @@ using System.Net;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Environment;
 using QuickSilver.Core.Loop;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Tests.Infrastructure;
@@ -347,6 +348,8 @@ public sealed class DutyCycleTests
         }
 
         public TimeSpan EndStep(object handler, TimeSpan began) => Now += StepTime;
+
+        public PauseCause OnPause(object? handler, TimeSpan length) => PauseCause.NotRunning;
 
         public void OnEscaped(Exception exception, object handler) => Escaped.Add(exception.Message);
     }

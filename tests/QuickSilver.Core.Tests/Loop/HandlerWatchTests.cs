@@ -1,4 +1,5 @@
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Environment;
 using QuickSilver.Core.Loop;
 using QuickSilver.Core.Tests.Infrastructure;
 
@@ -19,18 +20,9 @@ public sealed class HandlerWatchTests
     }
 
     [Fact]
-    public void A_step_within_the_limit_is_not_mentioned()
+    public void A_handler_that_takes_long_is_named_with_the_time()
     {
-        Assert.Equal(Ms(50), _watch.EndStep("quick", Ms(0), Ms(50)));
-        Assert.Empty(_log.Entries);
-        Assert.Equal(0, _counters.LongSteps);
-    }
-
-    [Fact]
-    public void A_long_step_is_counted_and_its_handler_named_with_the_time()
-    {
-        _watch.EndStep("the slow one", Ms(0), Ms(120));
-        Assert.Equal(1, _counters.LongSteps);
+        Assert.Equal(PauseCause.Handler, _watch.OnPause("the slow one", Ms(120)));
         Assert.Contains("the slow one", _log.TextOf(1021));
         Assert.Contains("120 ms", _log.TextOf(1021));
     }
@@ -40,13 +32,13 @@ public sealed class HandlerWatchTests
     {
         _watch.BeginTurn();
         _gcPause += Ms(100);
-        _watch.EndStep("innocent", Ms(0), Ms(120));
+        Assert.Equal(PauseCause.Collector, _watch.OnPause("innocent", Ms(120)));
         Assert.False(_log.Has(1021));
         Assert.Contains("garbage collector", _log.TextOf(1022));
         Assert.Contains("100 ms", _log.TextOf(1022));
 
         // The same pause excuses one step only.
-        _watch.EndStep("the slow one", Ms(120), Ms(240));
+        Assert.Equal(PauseCause.Handler, _watch.OnPause("the slow one", Ms(120)));
         Assert.True(_log.Has(1021));
     }
 
@@ -55,25 +47,42 @@ public sealed class HandlerWatchTests
     {
         _watch.BeginTurn();
         _compilation += Ms(70);
-        _watch.EndStep("new here", Ms(0), Ms(90));
+        Assert.Equal(PauseCause.Compiler, _watch.OnPause("new here", Ms(90)));
         Assert.False(_log.Has(1021));
         Assert.Contains("70 ms", _log.TextOf(1024));
 
         _watch.BeginTurn();
-        _watch.EndStep("new here", Ms(90), Ms(180));
+        Assert.Equal(PauseCause.Handler, _watch.OnPause("new here", Ms(90)));
         Assert.True(_log.Has(1021));
     }
 
     [Fact]
-    public void A_late_wake_is_logged_with_the_collectors_share()
+    public void A_time_in_which_nothing_ran_is_logged_with_the_collectors_share()
     {
         _watch.BeginTurn();
-        _watch.Woke(Ms(100), Ms(140));
-        Assert.Empty(_log.Entries);
         _gcPause += Ms(70);
-        _watch.Woke(Ms(100), Ms(200));
-        Assert.Contains("100 ms late", _log.TextOf(1023));
+        Assert.Equal(PauseCause.Collector, _watch.OnPause(null, Ms(100)));
+        Assert.Contains("100 ms", _log.TextOf(1023));
         Assert.Contains("70 ms", _log.TextOf(1023));
+    }
+
+    [Fact]
+    public void A_time_in_which_nothing_ran_without_the_collector_is_one_in_which_the_process_did_not_run()
+    {
+        _watch.BeginTurn();
+        _gcPause += Ms(20);
+        Assert.Equal(PauseCause.NotRunning, _watch.OnPause(null, Ms(100)));
+    }
+
+    [Fact]
+    public void What_the_collector_took_since_the_turn_began_is_known_until_it_is_reported()
+    {
+        _watch.BeginTurn();
+        Assert.Equal(Ms(0), _watch.CollectorPause);
+        _gcPause += Ms(70);
+        Assert.Equal(Ms(70), _watch.CollectorPause);
+        _watch.OnPause(null, Ms(70));
+        Assert.Equal(Ms(0), _watch.CollectorPause);
     }
 
     [Fact]

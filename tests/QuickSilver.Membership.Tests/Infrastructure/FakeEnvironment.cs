@@ -15,6 +15,7 @@ internal sealed class FakeEnvironment(FakeWorld world, IPAddress address, ulong 
     private readonly List<Action> _held = [];
     private ulong _random = seed;
     private int _nextPort = 40_000;
+    private TimeSpan _pausedAt;
 
     public FakeWorld World { get; } = world;
 
@@ -33,6 +34,8 @@ internal sealed class FakeEnvironment(FakeWorld world, IPAddress address, ulong 
 
     public SlabPool Buffers => Pool;
 
+    public PauseObservers Pauses { get; } = new();
+
     public IPAddress LocalAddress { get; } = address;
 
     public ulong NextRandom()
@@ -48,6 +51,7 @@ internal sealed class FakeEnvironment(FakeWorld world, IPAddress address, ulong 
         Assert.True(delay >= TimeSpan.Zero, "an alarm in the past");
         object setting = new();
         alarm.Queue = setting;
+        alarm.Due = Now + delay;
         World.After(delay, () => Do(() =>
         {
             if (alarm.Queue == setting)
@@ -131,11 +135,17 @@ internal sealed class FakeEnvironment(FakeWorld world, IPAddress address, ulong 
 
     public void BreakStreams() => _streams.ToList().ForEach(stream => stream.BreakBothEnds());
 
-    public void Pause() => IsPaused = true;
+    public void Pause()
+    {
+        IsPaused = true;
+        _pausedAt = Now;
+    }
 
+    /// <summary>Goes on, and notices how long it stood still before anything else.</summary>
     public void Resume()
     {
         IsPaused = false;
+        Pauses.Tell(new Pause(Now - _pausedAt, PauseCause.NotRunning));
         var held = _held.ToArray();
         _held.Clear();
         foreach (var action in held)

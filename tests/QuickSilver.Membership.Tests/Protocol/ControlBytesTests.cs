@@ -1,4 +1,5 @@
 using System.Net;
+using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
@@ -99,6 +100,18 @@ public sealed class ControlBytesTests
     public void Findings() => Holds(
         new FindingsMessage(3, new Findings(new EchoesAnswered(0x8001, 1), IsServiceReached: true)),
         "0C000000520A08031081800218012001");
+
+    [Fact]
+    public void Paused() => Holds(
+        new PausedMessage(TimeSpan.FromMilliseconds(1500), PauseCause.Collector),
+        "070000006A0508DC0B1001");
+
+    [Theory]
+    [InlineData("08FFFFFFFFFFFFFFFFFF011009", 4_294_967_295.0, 0)]
+    [InlineData("10031A0100", 0.0, 3)]
+    public void A_pause_that_makes_no_sense_is_read_as_one_that_does(string body, double milliseconds, byte cause) => Assert.Equal(
+        new PausedMessage(TimeSpan.FromMilliseconds(milliseconds), (PauseCause)cause),
+        PausedMessage.Read(Convert.FromHexString(body)));
 
     [Fact]
     public void Welcome() => Holds(

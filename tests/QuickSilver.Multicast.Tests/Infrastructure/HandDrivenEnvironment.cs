@@ -26,6 +26,8 @@ internal sealed class HandDrivenEnvironment : INodeEnvironment
 
     public SlabPool Buffers { get; } = new(64L << 20);
 
+    public PauseObservers Pauses { get; } = new();
+
     public IPAddress LocalAddress => IPAddress.Loopback;
 
     /// <summary>What the next random numbers are.</summary>

@@ -39,6 +39,8 @@ internal sealed class TestEnvironment : INodeEnvironment, IDisposable
 
     public SlabPool Buffers { get; } = new(SlabPool.BlockBytes);
 
+    public PauseObservers Pauses { get; } = new();
+
     public IPAddress LocalAddress => IPAddress.Loopback;
 
     public ulong NextRandom() => 4;

@@ -1,0 +1,45 @@
+namespace QuickSilver.Core.Environment;
+
+// What held up a core thread. The numbers are those of the wire.
+internal enum PauseCause : byte
+{
+    // The system did not run the process: it was suspended, its machine was stopped, or other processes had the processors.
+    NotRunning = 0,
+    // The garbage collector stopped the process.
+    Collector = 1,
+    // The JIT compiler, at the first run of a method.
+    Compiler = 2,
+    // A step of the core thread took long, usually because a handler blocked it.
+    Handler = 3,
+}
+
+// A time for which a core thread did nothing of what was due: nothing was read, sent or fired. The length is what is certain. A thread that
+// stops while it waits for an event has stopped for longer, but nobody was kept waiting before the first alarm was due.
+internal readonly record struct Pause(TimeSpan Length, PauseCause Cause);
+
+// Told of pauses of its own node, on the core thread, as soon as the pause is over: before anything is read that came meanwhile, and before
+// any alarm fires that became due. So what measures the silence of others can leave out the time in which this node did not listen.
+internal interface IPauseObserver
+{
+    void OnPause(in Pause pause);
+}
+
+// Who is told of the pauses of one node. Core thread only.
+internal sealed class PauseObservers
+{
+    // Null before the first; few nodes have more than three.
+    private List<IPauseObserver>? _observers;
+
+    public void Add(IPauseObserver observer) => (_observers ??= new List<IPauseObserver>(2)).Add(observer);
+
+    public void Remove(IPauseObserver observer) => _observers?.Remove(observer);
+
+    public void Tell(in Pause pause)
+    {
+        // From the last on, because one that is told may remove itself.
+        for (int i = (_observers?.Count ?? 0) - 1; i >= 0; i--)
+        {
+            _observers![i].OnPause(pause);
+        }
+    }
+}

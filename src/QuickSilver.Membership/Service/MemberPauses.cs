@@ -1,0 +1,70 @@
+using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Environment;
+using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Reachability;
+
+namespace QuickSilver.Membership.Service;
+
+// What the service does after pauses: of its own, and of a member that tells of one.
+//
+// What a member tells is a claim. It counts as far as the member was indeed silent here, and only now and then, or where it was silent for
+// twice as long as ever. A node that is silent for a heartbeat after each claim would otherwise never be judged.
+internal sealed class MemberPauses(
+    SessionContext context,
+    FailureDetectorOptions options,
+    FailureDetector failures,
+    Inquests inquests,
+    IReadOnlyList<Member> members,
+    SessionTable sessions)
+    : IPauseObserver
+{
+    // A node that stands still again and again is excused for a tenth of the time, at most.
+    private const int ExcusedPart = 10;
+
+    /// <summary>A member tells of a pause. Called before it counts as heard.</summary>
+    public void OnTold(Member member, PausedMessage pause)
+    {
+        var now = context.Environment.Now;
+        var silence = now - member.LastHeard;
+        context.Counters.PausesTold++;
+        if (RepeatedEvent.IsLogged(++member.Pauses))
+        {
+            double length = pause.Length.TotalMilliseconds;
+            context.Logger.NodeStoodStill(member.Key, length, pause.Cause, silence.TotalMilliseconds, member.Pauses);
+        }
+
+        var excused = pause.Length < silence ? pause.Length : silence;
+        bool isDue = now >= member.MayBeExcusedAt || excused > member.LongestExcused * 2;
+        if (excused >= options.HeartbeatInterval / 2 && isDue)
+        {
+            member.LongestExcused = excused > member.LongestExcused ? excused : member.LongestExcused;
+            member.MayBeExcusedAt = now + (excused * ExcusedPart) + options.Silence;
+            context.Counters.PausesExcused++;
+            failures.Excuse(member.Key, now);
+            inquests.Excuse(member.Key);
+        }
+    }
+
+    /// <summary>The service itself stood still. What came meanwhile is not read yet.</summary>
+    public void OnPause(in Pause pause)
+    {
+        var now = context.Environment.Now;
+        failures.OnPause(pause.Length, now);
+        inquests.OnPause(pause.Length);
+        foreach (var member in members)
+        {
+            member.LastHeard = member.LastHeard + pause.Length < now ? member.LastHeard + pause.Length : now;
+        }
+
+        foreach (var session in sessions.ToArray())
+        {
+            session.OnPause(pause.Length);
+        }
+
+        if (pause.Length >= options.HeartbeatInterval / 2)
+        {
+            context.Logger.ServiceStoodStill(pause.Length.TotalMilliseconds, pause.Cause);
+        }
+    }
+}

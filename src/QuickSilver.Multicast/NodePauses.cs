@@ -1,0 +1,74 @@
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Dispatch;
+using QuickSilver.Multicast.Reachability;
+using QuickSilver.Multicast.Views;
+
+namespace QuickSilver.Multicast;
+
+// What a node does about pauses of its own and of others. After its own, it leaves the time in which it did not listen out of all that
+// measures the silence of others, and tells its ring neighbours. After that of a neighbour, it forgets what it held against it.
+internal sealed class NodePauses : IPauseObserver, IPacketHandler
+{
+    private readonly MulticastNode _node;
+    private readonly MulticastContext _context;
+    private readonly OpenViews _views;
+    // Null until this node or a neighbour has stood still.
+    private PauseNotices? _notices;
+    private ToldPauses? _told;
+
+    public NodePauses(MulticastNode node, MulticastContext context, OpenViews views)
+    {
+        _node = node;
+        _context = context;
+        _views = views;
+        context.Pauses = this;
+        context.Environment.Pauses.Add(this);
+    }
+
+    public void OnPause(in Pause pause)
+    {
+        foreach (var region in _views.All)
+        {
+            region.OnPause(pause.Length);
+        }
+
+        _context.OnPause(pause.Length);
+        foreach (var stream in _node.Streams)
+        {
+            stream.OnPause(pause.Length);
+        }
+
+        _node.Waits.OnPause(pause.Length);
+        (_notices ??= new PauseNotices(_context, AddNeighbours)).Add(pause);
+    }
+
+    public DropReason OnPacket(in PacketHeader header, NodeKey sender)
+    {
+        var refused = (_told ??= new ToldPauses(_context)).OnPacket(header, sender);
+        if (refused == DropReason.None)
+        {
+            foreach (var region in _views.All)
+            {
+                region.OnMemberPaused(sender);
+            }
+        }
+
+        return refused;
+    }
+
+    public void Close()
+    {
+        _context.Environment.Pauses.Remove(this);
+        _notices?.Close();
+    }
+
+    private void AddNeighbours(List<NodeKey> to)
+    {
+        foreach (var region in _views.All)
+        {
+            region.Stability.AddNeighbours(to);
+        }
+    }
+}

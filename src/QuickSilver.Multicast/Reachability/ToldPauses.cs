@@ -1,0 +1,88 @@
+using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Multicast.Reachability;
+
+// The notices of other nodes that they stood still.
+//
+// A notice is a claim. It shows that the node lives, and beyond that nothing is believed: no time in it is computed with. What it brings
+// about (IStabilityTracker.OnMemberPaused) is bounded for each ring, and a node that sends many notices is heard four times per second.
+internal sealed class ToldPauses(MulticastContext context)
+{
+    // Beyond these, nodes that are gone are forgotten before another is added.
+    private const int MostKept = 64;
+    private static readonly TimeSpan Spacing = TimeSpan.FromMilliseconds(200);
+
+    private readonly Dictionary<NodeKey, Told> _told = [];
+
+    private sealed class Told
+    {
+        public long Number;
+        public long Count;
+        public TimeSpan At = TimeSpan.MinValue / 2;
+    }
+
+    /// <summary>Returns None if the notice is news.</summary>
+    public DropReason OnPacket(in PacketHeader header, NodeKey from)
+    {
+        if (!context.Directory.Contains(from) || from == context.Self)
+        {
+            return DropReason.UnknownSender;
+        }
+
+        if (!PauseNotice.TryRead(header.Body, out var notice))
+        {
+            return DropReason.Malformed;
+        }
+
+        var now = context.Environment.Now;
+        var told = Of(from);
+        if (header.Sequence <= told.Number)
+        {
+            return DropReason.Duplicate;
+        }
+
+        if (now - told.At < Spacing)
+        {
+            return DropReason.RateLimited;
+        }
+
+        told.Number = header.Sequence;
+        told.At = now;
+        context.Counters.PausesTold++;
+        if (RepeatedEvent.IsLogged(++told.Count))
+        {
+            double ago = notice.Ago.TotalMilliseconds;
+            MulticastLog.MemberStoodStill(context.Log, from, notice.Length.TotalMilliseconds, notice.Cause, ago, told.Count);
+        }
+
+        return DropReason.None;
+    }
+
+    private Told Of(NodeKey node)
+    {
+        if (!_told.TryGetValue(node, out var told))
+        {
+            if (_told.Count >= MostKept)
+            {
+                Forget();
+            }
+
+            _told.Add(node, told = new Told());
+        }
+
+        return told;
+    }
+
+    private void Forget()
+    {
+        foreach (var node in _told.Keys)
+        {
+            if (!context.Directory.Contains(node))
+            {
+                _told.Remove(node);
+            }
+        }
+    }
+}
