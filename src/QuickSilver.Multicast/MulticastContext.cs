@@ -26,6 +26,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     // These objects are created when they are first used: a node without open topics needs none of them.
     private Token? _token;
     private byte[]? _fullPacket;
+    private byte[]? _repair;
     private PullDrafts? _pullDrafts;
     private ReassemblyBudget? _reassembly;
     private RepairBudget? _repairs;
@@ -168,7 +169,24 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
 
     /// <summary>Returns false if the system did not accept the packet.</summary>
     public bool SendRepair(ReadOnlySpan<byte> packet, DatagramAddress to) =>
-        OnRepair(packet.Length, ControlPort.Send(packet, packet.Length, to));
+        OnRepair(packet.Length, ControlPort.Send(AsRepair(packet), packet.Length, to));
+
+    /// <summary>
+    /// The data packet with the mark of a repair. The packet that is kept remains as it is, so this is a copy, valid until the next call.
+    /// </summary>
+    public ReadOnlySpan<byte> AsRepair(ReadOnlySpan<byte> packet)
+    {
+        if (_repair is null || _repair.Length < packet.Length)
+        {
+            _repair = new byte[Math.Max(packet.Length, Options.PacketBytes)];
+        }
+
+        var copy = _repair.AsSpan(0, packet.Length);
+        packet.CopyTo(copy);
+        PacketTemplate.AddFlags(copy, PacketFlags.Repair);
+        PacketTemplate.Seal(copy);
+        return copy;
+    }
 
     /// <summary>
     /// Records that a packet was sent again, to one member or to all, after <see cref="MayRepair"/>. Returns false if the system did not

@@ -8,6 +8,9 @@ public sealed record CoreThreadTimes
     /// <summary>Received tokens, acknowledgements and requests for repairs.</summary>
     public TimeSpan InboundControl { get; init; }
 
+    /// <summary>Received messages that were sent again after a loss, handlers included.</summary>
+    public TimeSpan InboundRepairs { get; init; }
+
     /// <summary>Received messages, handlers included.</summary>
     public TimeSpan InboundData { get; init; }
 
@@ -31,5 +34,5 @@ public sealed record CoreThreadTimes
 
     /// <summary>All of it.</summary>
     public TimeSpan Total =>
-        InboundControl + InboundData + Alarms + Requests + OutboundControl + OutboundData + Disk + Other;
+        InboundControl + InboundRepairs + InboundData + Alarms + Requests + OutboundControl + OutboundData + Disk + Other;
 }

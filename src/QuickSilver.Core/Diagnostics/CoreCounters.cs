@@ -5,7 +5,7 @@ namespace QuickSilver.Core.Diagnostics;
 internal sealed class CoreCounters
 {
     /// <summary>The queues of the core thread.</summary>
-    public const int Queues = 6;
+    public const int Queues = 7;
 
     /// <summary>Receives that brought bytes; a coalesced run counts once.</summary>
     public long RunsReceived;

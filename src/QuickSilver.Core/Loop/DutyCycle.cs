@@ -14,8 +14,10 @@ namespace QuickSilver.Core.Loop;
 // a machine's core thread and, in virtual time, in the simulator.
 internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues queues, CoreCounters counters)
 {
-    // Runs received and not yet handled, beyond which the rest waits in the kernel: handlers are behind.
+    // Runs of data received and not yet handled, beyond which the rest waits in the kernel: handlers are behind. Control is still looked
+    // for, at the price of a run of data from each port; so there is a limit above which nothing is taken in.
     private const int LongestBacklogRuns = 64;
+    private const int MostBacklogRuns = 2 * LongestBacklogRuns;
 
     private readonly AlarmQueue _alarms = new();
     private readonly PauseWatch _watch = new(counters);
@@ -36,7 +38,9 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
     public bool IsWorkLeft => !queues.IsEmpty || _isRequestLeft;
 
     /// <summary>Whether a turn takes runs in. Otherwise they wait in the kernel.</summary>
-    public bool TakesIn => queues.Count(WorkClass.InboundData) < LongestBacklogRuns;
+    public bool TakesIn => BacklogRuns < MostBacklogRuns;
+
+    private int BacklogRuns => queues.Count(WorkClass.InboundData) + queues.Count(WorkClass.InboundRepair);
 
     public bool TryPeekDue(out TimeSpan due) => _alarms.TryPeekDue(out due);
 
@@ -63,7 +67,7 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
         int runs = 0;
         foreach (var source in ready)
         {
-            runs += intake.Receive((PortSlot)source);
+            runs += intake.Receive((PortSlot)source, isBehind: BacklogRuns >= LongestBacklogRuns);
         }
 
         return runs;

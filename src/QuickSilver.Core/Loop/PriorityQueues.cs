@@ -27,7 +27,7 @@ internal readonly struct CoreWork
     public Request Request => (Request)_subject;
 }
 
-// Six queues, strict priority, first come first served within each. Starvation is the caller's to prevent: it takes in a
+// Seven queues, strict priority, first come first served within each. Starvation is the caller's to prevent: it takes in a
 // bounded batch and serves all of that before it takes in more.
 //
 // What came in is served at the beginning of a turn, the rest at its end: alarms and requests in between may make a send needless, or
@@ -35,7 +35,8 @@ internal readonly struct CoreWork
 internal sealed class PriorityQueues
 {
     private const int Classes = CoreCounters.Queues;
-    private const uint Inbound = (1u << (int)WorkClass.InboundControl) | (1u << (int)WorkClass.InboundData);
+    private const uint Inbound =
+        (1u << (int)WorkClass.InboundControl) | (1u << (int)WorkClass.InboundRepair) | (1u << (int)WorkClass.InboundData);
     // Null before the first of its class: most nodes of a large simulated cluster are idle.
     private readonly Queue<CoreWork>?[] _queues = new Queue<CoreWork>?[Classes];
     // Bit n is set while queue n holds something.

@@ -23,8 +23,11 @@ internal sealed class RunIntake(SlabPool pool, PriorityQueues queues, CoreCounte
     /// <summary>Whether the last receive was put off because no memory was left.</summary>
     public bool IsStarved { get; private set; }
 
-    /// <summary>Takes what waits at the port, up to a bound; the number of runs taken.</summary>
-    public int Receive(PortSlot slot)
+    /// <summary>
+    /// Takes what waits at the port, up to a bound; the number of runs taken. While handlers are behind, only control is taken and the first
+    /// data behind it: a token that waits in the kernel would wait for all data that was taken in before.
+    /// </summary>
+    public int Receive(PortSlot slot, bool isBehind = false)
     {
         for (int taken = 0; taken < RunsPerTurn; taken++)
         {
@@ -32,7 +35,13 @@ internal sealed class RunIntake(SlabPool pool, PriorityQueues queues, CoreCounte
             {
                 case ReceiveOutcome.Received:
                     IsStarved = false;
-                    queues.Enqueue(Classify(slot, run.Span), new CoreWork(slot, run));
+                    var workClass = Classify(slot, run.Span);
+                    queues.Enqueue(workClass, new CoreWork(slot, run));
+                    if (isBehind && workClass != WorkClass.InboundControl)
+                    {
+                        return taken + 1;
+                    }
+
                     break;
                 case ReceiveOutcome.NoMemory:
                     OnStarved();
@@ -88,7 +97,9 @@ internal sealed class RunIntake(SlabPool pool, PriorityQueues queues, CoreCounte
     {
         try
         {
-            return slot.Receiver.IsControl(firstBytes) ? WorkClass.InboundControl : WorkClass.InboundData;
+            return slot.Receiver.IsControl(firstBytes) ? WorkClass.InboundControl
+                : slot.Receiver.IsRepair(firstBytes) ? WorkClass.InboundRepair
+                : WorkClass.InboundData;
         }
         catch (Exception exception)
         {

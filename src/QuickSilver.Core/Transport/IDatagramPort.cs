@@ -70,6 +70,9 @@ internal interface IDatagramReceiver
     /// <summary>The class of a run, read from its first header; decides which priority queue it waits in.</summary>
     bool IsControl(ReadOnlySpan<byte> firstBytes);
 
+    /// <summary>Whether a run that is not control brings packets again that were lost: it goes before new ones.</summary>
+    bool IsRepair(ReadOnlySpan<byte> firstBytes) => false;
+
     void OnRun(in ReceivedRun run);
 
     /// <summary>Called after a batch of runs was handed over and before the core thread turns to alarms.</summary>

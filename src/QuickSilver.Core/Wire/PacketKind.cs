@@ -35,4 +35,6 @@ internal enum PacketFlags : ushort
     Final = 2,
     // The sender wants to know soon that this is held: somebody waits for it, or a good part of its window is used up.
     AckWanted = 4,
+    // A data packet that is sent again: its receiver handles it before new ones.
+    Repair = 8,
 }

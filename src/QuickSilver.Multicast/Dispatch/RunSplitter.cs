@@ -15,6 +15,10 @@ internal sealed class RunSplitter(ulong cluster) : IDatagramReceiver
     bool IDatagramReceiver.IsControl(ReadOnlySpan<byte> firstBytes) =>
         firstBytes.Length > PacketHeader.KindOffset && firstBytes[PacketHeader.KindOffset] != (byte)PacketKind.Data;
 
+    // The low byte of the flags.
+    bool IDatagramReceiver.IsRepair(ReadOnlySpan<byte> firstBytes) =>
+        firstBytes.Length > PacketHeader.FlagsOffset && (firstBytes[PacketHeader.FlagsOffset] & (byte)PacketFlags.Repair) != 0;
+
     void IDatagramReceiver.OnRun(in ReceivedRun run)
     {
         if (_dispatcher is not { } dispatcher)

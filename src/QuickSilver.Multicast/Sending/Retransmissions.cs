@@ -94,7 +94,9 @@ internal sealed class Retransmissions(
     private bool TrySend(ref RetainedPacket packet, long number, in RepairAsker asker, bool forAll)
     {
         var bytes = BytesOf(packet);
-        bool hasGone = forAll ? context.OnRepair(bytes.Length, path.Spread(bytes)) : context.SendRepair(bytes, asker.Address);
+        bool hasGone = forAll
+            ? context.OnRepair(bytes.Length, path.Spread(context.AsRepair(bytes)))
+            : context.SendRepair(bytes, asker.Address);
         if (hasGone)
         {
             packet.NoteRepair(context.Environment.Now, asker, forAll, (int)(window.Sent - number));

@@ -102,7 +102,10 @@ internal sealed class NodeMeter : IDisposable
             "quicksilver.core.queue.time",
             "Time of the core thread by queue.",
             "quicksilver.core.queue",
-            ["inbound_control", "inbound_data", "alarms", "requests", "outbound_control", "outbound_data", "disk", "other"],
+            [
+                "inbound_control", "inbound_repairs", "inbound_data", "alarms", "requests",
+                "outbound_control", "outbound_data", "disk", "other",
+            ],
             () => QueuesOf(all().CoreThread));
         Series(
             "quicksilver.send.limited.time",
@@ -114,7 +117,7 @@ internal sealed class NodeMeter : IDisposable
 
     private static TimeSpan[] QueuesOf(CoreThreadTimes times) =>
     [
-        times.InboundControl, times.InboundData, times.Alarms, times.Requests,
+        times.InboundControl, times.InboundRepairs, times.InboundData, times.Alarms, times.Requests,
         times.OutboundControl, times.OutboundData, times.Disk, times.Other,
     ];
 

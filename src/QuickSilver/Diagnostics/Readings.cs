@@ -54,6 +54,7 @@ internal static class Readings
         return new CoreThreadTimes
         {
             InboundControl = Queue(WorkClass.InboundControl),
+            InboundRepairs = Queue(WorkClass.InboundRepair),
             InboundData = Queue(WorkClass.InboundData),
             Alarms = TimeSpan.FromTicks(Volatile.Read(ref core.AlarmTicks)),
             Requests = TimeSpan.FromTicks(Volatile.Read(ref core.RequestTicks)),

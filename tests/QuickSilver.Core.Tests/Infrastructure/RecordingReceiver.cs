@@ -6,6 +6,7 @@ namespace QuickSilver.Core.Tests.Infrastructure;
 internal sealed class RecordingReceiver : IDatagramReceiver
 {
     public const byte ControlMark = 0xC0;
+    public const byte RepairMark = 0xC1;
     private readonly List<byte[]> _runs = [];
     private int _batches;
 
@@ -27,6 +28,8 @@ internal sealed class RecordingReceiver : IDatagramReceiver
     public long Bytes => Runs.Sum(run => (long)run.Length);
 
     public bool IsControl(ReadOnlySpan<byte> firstBytes) => firstBytes.Length > 0 && firstBytes[0] == ControlMark;
+
+    public bool IsRepair(ReadOnlySpan<byte> firstBytes) => firstBytes.Length > 0 && firstBytes[0] == RepairMark;
 
     public void OnRun(in ReceivedRun run)
     {

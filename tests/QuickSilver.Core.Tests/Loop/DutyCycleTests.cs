@@ -36,6 +36,65 @@ public sealed class DutyCycleTests
     }
 
     [Fact]
+    public void Repairs_that_came_last_are_served_after_control_and_before_new_data()
+    {
+        _port.Bring([1], [2], [RecordingReceiver.RepairMark], [RecordingReceiver.ControlMark], [3]);
+        Turn();
+        Assert.Equal(["control", $"data {RecordingReceiver.RepairMark}", "data 1", "data 2", "data 3"], _steps);
+    }
+
+    [Fact]
+    public void Repairs_count_for_what_handlers_are_behind()
+    {
+        _host.StepTime = Quantum.InputShare;
+        for (int turn = 0; turn < 100; turn++)
+        {
+            _port.Bring([.. Enumerable.Repeat(new byte[] { RecordingReceiver.RepairMark }, 16)]);
+            Turn();
+        }
+
+        Assert.InRange(_queues.Count(WorkClass.InboundRepair), 60, 80);
+    }
+
+    [Fact]
+    public void Control_is_taken_in_while_handlers_are_behind_with_data()
+    {
+        _host.StepTime = Quantum.InputShare;
+        _port.Bring([.. Enumerable.Repeat(new byte[] { 1 }, 100)]);
+        var control = new ScriptedPort(_port.Receiver);
+        for (int turn = 0; turn < 10; turn++)
+        {
+            Turn();
+        }
+
+        _steps.Clear();
+        control.Bring([RecordingReceiver.ControlMark], [RecordingReceiver.ControlMark]);
+        _cycle.TakeIn([_port, control]);
+        Serve();
+        Serve();
+        Assert.Equal(["control", "control"], _steps);
+    }
+
+    [Fact]
+    public void Nothing_is_taken_in_when_ports_full_of_data_have_added_as_much_again()
+    {
+        _host.StepTime = Quantum.InputShare;
+        ScriptedPort[] ports = [.. Enumerable.Range(0, 40).Select(_ => new ScriptedPort(_port.Receiver))];
+        Array.ForEach(ports, port => port.Bring([.. Enumerable.Repeat(new byte[] { 1 }, 100)]));
+        for (int turn = 0; turn < 20; turn++)
+        {
+            if (_cycle.TakesIn)
+            {
+                _cycle.TakeIn(ports);
+            }
+
+            Serve();
+        }
+
+        Assert.InRange(_queues.Count(WorkClass.InboundData), 120, 128 + ports.Length);
+    }
+
+    [Fact]
     public void A_turn_serves_packets_then_alarms_then_requests()
     {
         _cycle.Requests.Enqueue(new ActionRequest(() => _steps.Add("request")));
@@ -218,7 +277,6 @@ public sealed class DutyCycleTests
 
         Assert.InRange(_queues.Count(WorkClass.InboundData), 60, 80);
         Assert.True(_port.Waiting > 1000);
-        Assert.False(_cycle.TakesIn);
     }
 
     [Fact]
@@ -244,14 +302,14 @@ public sealed class DutyCycleTests
     public void The_time_of_each_queue_is_counted()
     {
         _host.StepTime = Ms(1);
-        _port.Bring([RecordingReceiver.ControlMark], [1], [2]);
+        _port.Bring([RecordingReceiver.ControlMark], [RecordingReceiver.RepairMark], [1], [2]);
         _cycle.Defer(WorkClass.OutboundData, Step("send"));
         _cycle.Defer(WorkClass.Disk, Step("disk"));
         _cycle.Defer(WorkClass.Disk, Step("disk"));
         Turn();
 
         // The end of the batch counts as data.
-        Assert.Equal([1, 3, 0, 1, 2, 0], _counters.QueueTicks.Select(ticks => ticks / Ms(1).Ticks));
+        Assert.Equal([1, 1, 3, 0, 1, 2, 0], _counters.QueueTicks.Select(ticks => ticks / Ms(1).Ticks));
         Assert.Equal(_counters.InputTicks + _counters.OutputTicks, _counters.QueueTicks.Sum());
     }
 

@@ -43,11 +43,12 @@ public sealed class PriorityQueuesTests
     }
 
     [Fact]
-    public void The_six_classes_are_served_in_their_order()
+    public void The_classes_are_served_in_their_order()
     {
         Assert.Equal(
             [
                 WorkClass.InboundControl,
+                WorkClass.InboundRepair,
                 WorkClass.InboundData,
                 WorkClass.OutboundControl,
                 WorkClass.OutboundData,

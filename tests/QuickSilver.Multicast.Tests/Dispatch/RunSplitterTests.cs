@@ -169,4 +169,15 @@ public sealed class RunSplitterTests
         Assert.False(splitter.IsControl([2]));
         Assert.False(splitter.IsControl([]));
     }
+
+    [Fact]
+    public void A_run_that_begins_with_a_packet_that_is_sent_again_is_a_repair()
+    {
+        IDatagramReceiver splitter = _bench.Splitter;
+        byte[] packet = DispatchBench.Packet(PacketKind.Data, 1);
+        Assert.False(splitter.IsRepair(packet));
+        PacketTemplate.AddFlags(packet, PacketFlags.Repair);
+        Assert.True(splitter.IsRepair(packet));
+        Assert.False(splitter.IsRepair([2, (byte)PacketKind.Data]));
+    }
 }

@@ -24,6 +24,25 @@ public sealed class RepairTests
     }
 
     [Fact]
+    public void A_packet_that_is_sent_again_has_the_mark_of_a_repair_and_is_the_same_otherwise()
+    {
+        byte[] original = _sender.Path.Runs.SelectMany(run => run).Single(packet => packet.Sequence == 3).Bytes;
+        _sender.Ask(1, 3, 3);
+        byte[] repair = Assert.Single(_sender.TakeRepairs()).Bytes;
+        // To all, as two ask.
+        _sender.Ask(2, 3, 3);
+        byte[] repairOfAll = Assert.Single(_sender.Path.TakeSpread(PacketKind.Data)).Bytes;
+
+        Assert.Equal(repair, repairOfAll);
+        Assert.Equal(DropReason.None, PacketHeader.Validate(repair, LoneMember.Cluster));
+        Assert.Equal(PacketFlags.Repair, new PacketHeader(repair).Flags & ~new PacketHeader(original).Flags);
+        Assert.Equal(8, (int)PacketFlags.Repair);
+        PacketTemplate.AddFlags(original, PacketFlags.Repair);
+        PacketTemplate.Seal(original);
+        Assert.Equal(original, repair);
+    }
+
+    [Fact]
     public void When_a_second_member_asks_within_the_window_all_get_it()
     {
         _sender.Ask(0, 3, 3);

@@ -39,9 +39,10 @@ public sealed class ReadingTests
 
         var times = Readings.Of(core);
 
-        Assert.Equal((1, 2, 10, 20), (times.InboundControl.Ticks, times.InboundData.Ticks, times.Alarms.Ticks, times.Requests.Ticks));
-        Assert.Equal((3, 4, 5, 6), (times.OutboundControl.Ticks, times.OutboundData.Ticks, times.Disk.Ticks, times.Other.Ticks));
-        Assert.Equal(51, times.Total.Ticks);
+        Assert.Equal((1, 2, 3), (times.InboundControl.Ticks, times.InboundRepairs.Ticks, times.InboundData.Ticks));
+        Assert.Equal((10, 20), (times.Alarms.Ticks, times.Requests.Ticks));
+        Assert.Equal((4, 5, 6, 7), (times.OutboundControl.Ticks, times.OutboundData.Ticks, times.Disk.Ticks, times.Other.Ticks));
+        Assert.Equal(58, times.Total.Ticks);
     }
 
     [Fact]

@@ -92,6 +92,7 @@ internal sealed record VitalSigns
         return new()
         {
             ["inboundControl"] = Share(times.InboundControl),
+            ["inboundRepairs"] = Share(times.InboundRepairs),
             ["inboundData"] = Share(times.InboundData),
             ["alarms"] = Share(times.Alarms),
             ["requests"] = Share(times.Requests),
