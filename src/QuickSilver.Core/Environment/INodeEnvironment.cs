@@ -46,6 +46,12 @@ internal interface INodeEnvironment
     /// <summary>Who is told when this node stood still, by a handler, a collection, or because its process did not run.</summary>
     PauseObservers Pauses { get; }
 
+    /// <summary>
+    /// All that had reached this node's datagram ports by this time was handed to its receivers. What another node tells of may still wait
+    /// at a port if it was sent later.
+    /// </summary>
+    TimeSpan CaughtUpAt => Now;
+
     /// <summary>Opens a datagram port. Throws <see cref="TransportException"/> when the system refuses.</summary>
     IDatagramPort OpenPort(DatagramPortOptions options, IDatagramReceiver receiver);
 

@@ -61,6 +61,8 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
 
     public PauseObservers Pauses => _core.Pauses;
 
+    public TimeSpan CaughtUpAt => _core.CaughtUpAt;
+
     public IPAddress LocalAddress { get; }
 
     /// <summary>Whether the caller is on this node's core thread.</summary>

@@ -58,6 +58,9 @@ internal sealed class CoreThread : IDutyHost, IDisposable
     /// <summary>Who is told when this thread stood still; on the core thread.</summary>
     public PauseObservers Pauses => _cycle.Pauses;
 
+    /// <summary>On the core thread: all that had reached the ports by this time was handed to its receivers.</summary>
+    public TimeSpan CaughtUpAt => _cycle.CaughtUpAt;
+
     /// <summary>Monotonic time since this object was made.</summary>
     public TimeSpan Now => Stopwatch.GetElapsedTime(_origin);
 

@@ -27,6 +27,9 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
     private Quantum _requestQuantum = new(Quantum.RequestShare);
     private Quantum _outputQuantum = new(Quantum.OutputShare);
     private bool _isRequestLeft;
+    // When this turn looked at the ports, if it has taken all that waited there.
+    private TimeSpan? _allTakenAt;
+    private TimeSpan _turnBegan;
 
     /// <summary>What any thread hands over.</summary>
     public RequestQueue Requests { get; } = new();
@@ -41,6 +44,9 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
     public bool TakesIn => BacklogRuns < MostBacklogRuns;
 
     private int BacklogRuns => queues.Count(WorkClass.InboundData) + queues.Count(WorkClass.InboundRepair);
+
+    /// <summary>All that had reached the ports by this time was handed to its receivers.</summary>
+    public TimeSpan CaughtUpAt { get; private set; }
 
     public bool TryPeekDue(out TimeSpan due) => _alarms.TryPeekDue(out due);
 
@@ -58,6 +64,8 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
     public void BeginTurn(TimeSpan rested)
     {
         var now = host.Now;
+        _turnBegan = now;
+        _allTakenAt = null;
         Note(null, _watch.GoesOn(now, rested < now ? rested : now));
     }
 
@@ -65,11 +73,13 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
     public int TakeIn(ReadOnlySpan<IReadySource> ready)
     {
         int runs = 0;
+        intake.Begin();
         foreach (var source in ready)
         {
             runs += intake.Receive((PortSlot)source, isBehind: BacklogRuns >= LongestBacklogRuns);
         }
 
+        _allTakenAt = intake.IsAllTaken ? _turnBegan : null;
         return runs;
     }
 
@@ -78,6 +88,7 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
     {
         if (!queues.IsAnyInbound)
         {
+            CaughtUpAt = _allTakenAt ?? CaughtUpAt;
             return;
         }
 
@@ -89,7 +100,9 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
             now = NoteQueue(workClass, now, HandRun(work, now));
         }
 
-        NoteQuantum(queues.IsAnyInbound);
+        bool isAnyLeft = queues.IsAnyInbound;
+        CaughtUpAt = isAnyLeft ? CaughtUpAt : _allTakenAt ?? CaughtUpAt;
+        NoteQuantum(isAnyLeft);
         now = NoteQueue(WorkClass.InboundData, now, EndBatch(now));
         _watch.Worked(now);
         counters.InputTicks += (now - began).Ticks;

@@ -23,6 +23,12 @@ internal sealed class RunIntake(SlabPool pool, PriorityQueues queues, CoreCounte
     /// <summary>Whether the last receive was put off because no memory was left.</summary>
     public bool IsStarved { get; private set; }
 
+    /// <summary>Whether all that waited at the ports was taken since <see cref="Begin"/>.</summary>
+    public bool IsAllTaken { get; private set; }
+
+    /// <summary>A turn begins to take runs in.</summary>
+    public void Begin() => IsAllTaken = true;
+
     /// <summary>
     /// Takes what waits at the port, up to a bound; the number of runs taken. While handlers are behind, only control is taken and the first
     /// data behind it: a token that waits in the kernel would wait for all data that was taken in before.
@@ -39,12 +45,14 @@ internal sealed class RunIntake(SlabPool pool, PriorityQueues queues, CoreCounte
                     queues.Enqueue(workClass, new CoreWork(slot, run));
                     if (isBehind && workClass != WorkClass.InboundControl)
                     {
+                        IsAllTaken = false;
                         return taken + 1;
                     }
 
                     break;
                 case ReceiveOutcome.NoMemory:
                     OnStarved();
+                    IsAllTaken = false;
                     return taken;
                 default:
                     IsStarved = false;
@@ -52,6 +60,7 @@ internal sealed class RunIntake(SlabPool pool, PriorityQueues queues, CoreCounte
             }
         }
 
+        IsAllTaken = false;
         return RunsPerTurn;
     }
 

@@ -163,7 +163,8 @@ internal sealed class InboundStream
     public ref PacketSlot MissingSlot(long number) => ref _packets.Missing(number);
 
     /// <summary>Records that numbers up to this one were sent.</summary>
-    public void OnAnnounced(long highest) => NoteMissed(_window.OnAnnounced(highest, NowIf(highest > _window.Arrived)));
+    public void OnAnnounced(long highest) =>
+        NoteMissed(_window.OnAnnounced(highest, NowIf(highest > _window.Arrived), _context.Environment.CaughtUpAt));
 
     /// <summary>Returns a number that another member told of the stream if it can be true, and 0 otherwise.</summary>
     public long Believable(long number) => _window.Believable(number, NowIf(number > Highest));

@@ -7,7 +7,9 @@ namespace QuickSilver.Multicast.Receiving;
 // passes the time.
 //
 // A token or an announcement may tell of packets that are still in this machine's socket; under load it usually overtakes them. So a
-// packet that was only told of is not missing yet. It is missing when it was told of twice and no packet came in between.
+// packet that was only told of is not missing yet. It is missing when it was told of twice, no packet of the stream came in between, and
+// the node has handled what waited in its sockets at the first time. A node that never catches up still has to notice what is lost, so that
+// last condition ends after a while.
 //
 // Invariants: Base - 1 <= Contiguous <= Arrived <= Highest. Every number in (Contiguous, Arrived] is held or in Missing. No number in
 // (Arrived, Highest] is.
@@ -17,6 +19,8 @@ internal sealed class ReceiveWindow(PacketWindow packets, MulticastOptions optio
     private const int AskedOfSender = 3;
     // How long a number that the sender has denied is not believed. By then the other members have asked the sender as well.
     private static readonly TimeSpan Denial = TimeSpan.FromSeconds(1);
+    // A full socket is read in less time than this.
+    private static readonly TimeSpan LongestBacklog = TimeSpan.FromMilliseconds(100);
 
     // The value of Arrived when packets were last told of.
     private long _arrivedWhenTold = -1;
@@ -67,7 +71,10 @@ internal sealed class ReceiveWindow(PacketWindow packets, MulticastOptions optio
     /// Records that other nodes tell of numbers up to this one. The number is clamped, so a false one cannot make the stream remember more
     /// than a window (T10). Returns the numbers that are missing as a result.
     /// </summary>
-    public SequenceRange OnAnnounced(long highest, TimeSpan now)
+    /// <param name="highest">The number.</param>
+    /// <param name="now">The time.</param>
+    /// <param name="caughtUpAt">The node has handled all that had reached it by this time.</param>
+    public SequenceRange OnAnnounced(long highest, TimeSpan now, TimeSpan caughtUpAt)
     {
         highest = Math.Min(highest, packets.Base + options.WindowPackets - 1);
         if (highest <= Arrived)
@@ -83,7 +90,7 @@ internal sealed class ReceiveWindow(PacketWindow packets, MulticastOptions optio
             _arrivedWhenTold = Arrived;
             _toldAt = now;
         }
-        else if (now - _toldAt >= options.ReorderWindow)
+        else if (now - _toldAt >= options.ReorderWindow && (caughtUpAt >= _toldAt || now - _toldAt >= LongestBacklog))
         {
             missed = Miss(Math.Max(highest, Highest), now);
         }

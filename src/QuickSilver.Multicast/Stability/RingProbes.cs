@@ -6,7 +6,7 @@ namespace QuickSilver.Multicast.Stability;
 // The members of a ring that were probed, and how many probes each has not answered since. At first, tokens skip such a member; then it is
 // reported to the membership service. A probe and its reply are as large as a data packet, because a token may be that large too: a path
 // that drops only large datagrams would otherwise always deliver the probes.
-internal sealed class RingProbes(RingHierarchy rings)
+internal sealed class RingProbes(RingHierarchy rings, RingSeats seats, RoundTimer clock)
 {
     private const int UntilSkipped = 2;
     private const int UntilSuspect = 3;
@@ -31,6 +31,34 @@ internal sealed class RingProbes(RingHierarchy rings)
         }
 
         return token.Skipped.Count > 0;
+    }
+
+    /// <summary>Probes all members of the ring. Each checks the member that sends it the token.</summary>
+    public void SendToAll()
+    {
+        clock.ProbedAt = rings.Context.Environment.Now;
+        foreach (int rank in seats.Others())
+        {
+            Send(rings.Live[rank], PacketFlags.AckWanted);
+        }
+    }
+
+    /// <summary>The leader of a ring misses its token and hears this member: the token may be lost before it reaches this member.</summary>
+    public void OnTokenMissed(NodeKey leader)
+    {
+        int rank = rings.Live.RankOf(leader);
+        var now = rings.Context.Environment.Now;
+        if (seats.Leader == rings.SelfRank || rank != seats.Leader || now - clock.ProbedAt < rings.Context.Options.TokenTimeout)
+        {
+            return;
+        }
+
+        clock.ProbedAt = now;
+        int before = seats.Predecessor();
+        if (before != rank && before != rings.SelfRank)
+        {
+            Send(rings.Live[before], PacketFlags.None);
+        }
     }
 
     public void Send(NodeKey member, PacketFlags flags)

@@ -8,6 +8,10 @@ namespace QuickSilver.Multicast.Stability;
 // A round that met a pause, of a member that tells of it or of this node, is no measure: it is excused, and the timeout is again what was
 // measured before. A member that tells of pauses all the time excuses every second round at most, so it cannot keep rounds from being
 // measured, or lost ones from being counted.
+//
+// With tokens at a fixed rate, a result would wait half an interval at each level for the token of the ring above. So each ring keeps time
+// with the one above it (000, section 2, has one token start the other): its round begins so long before the next visit of the token above
+// that its result is new then. A ring that hears nothing from above keeps its own time.
 internal sealed class RoundTimer(MulticastOptions options)
 {
     private const int RoundsTimed = 16;
@@ -23,6 +27,8 @@ internal sealed class RoundTimer(MulticastOptions options)
     private bool _mayExcuse = true;
     // The last round that was given more time because this node stood still.
     private long _prolonged;
+    // When the next round is to begin so that it ends before the ring above asks; in the past if that is not known.
+    private TimeSpan _aligned;
 
     /// <summary>When the last round began.</summary>
     public TimeSpan Began => _began[_round % RoundsTimed];
@@ -40,16 +46,37 @@ internal sealed class RoundTimer(MulticastOptions options)
 
     public TimeSpan ProbedAt { get; set; } = TimeSpan.MinValue / 2;
 
+    /// <summary>Whether rounds follow each other at a fixed rate.</summary>
+    public bool IsSteady => options.TokenIntervalFixed is not null;
+
+    // A round that is not over in time tells the ring above what the one before has found, so this is long.
+    private TimeSpan Lead => ((_roundTrip.Mean + (_roundTrip.MeanDeviation * 4)) * 2) + options.TokenIntervalWaiting;
+
     /// <summary>How long to wait until the next round while something is open that did not change in so many rounds.</summary>
-    public TimeSpan OpenInterval(int unchangedRounds)
+    public TimeSpan OpenInterval(int unchangedRounds, TimeSpan now)
     {
-        if (options.TokenIntervalFixed is { } steady)
+        if (IsSteady)
         {
-            return steady;
+            return SteadyInterval(now);
         }
 
         var interval = options.TokenIntervalActive * (1 << Math.Min(unchangedRounds, 8));
         return interval < options.TokenIntervalWaiting ? interval : options.TokenIntervalWaiting;
+    }
+
+    /// <summary>How long to wait until the next round while nothing is open.</summary>
+    public TimeSpan IdleInterval(TimeSpan now) => IsSteady ? SteadyInterval(now) : options.TokenIntervalIdle;
+
+    /// <summary>
+    /// The token of the ring above is here, or begins its round here, and comes again after one interval. Returns how long to wait until
+    /// the next round of this ring. For tokens at a fixed rate.
+    /// </summary>
+    public TimeSpan Align(TimeSpan now)
+    {
+        var interval = options.TokenIntervalFixed!.Value;
+        var wait = interval - Earlier(Lead, interval / 2);
+        _aligned = now + wait;
+        return wait;
     }
 
     public void Begin(long round, TimeSpan now)
@@ -142,6 +169,13 @@ internal sealed class RoundTimer(MulticastOptions options)
         {
             Timeout = _measured = round * 2;
         }
+    }
+
+    private TimeSpan SteadyInterval(TimeSpan now)
+    {
+        var interval = options.TokenIntervalFixed!.Value;
+        var due = _aligned > now ? _aligned : _round == 0 ? now + interval : Began + interval;
+        return due > now ? due - now : TimeSpan.Zero;
     }
 
     private static TimeSpan Earlier(TimeSpan a, TimeSpan b) => a < b ? a : b;

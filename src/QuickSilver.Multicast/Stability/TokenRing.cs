@@ -60,7 +60,7 @@ internal sealed class TokenRing
         _timer = new Alarm(OnTimer);
         _watch = new Alarm(OnWatch);
         _clock = new RoundTimer(_context.Options) { HeardAllAt = _context.Environment.Now };
-        _probes = new RingProbes(rings);
+        _probes = new RingProbes(rings, _seats, _clock);
         Pauses = new RingPauses(rings, _seats, _clock, _probes, _timer, _watch);
         Hearing = new RingHearing(_context);
         Rest();
@@ -92,7 +92,7 @@ internal sealed class TokenRing
     /// <summary>Called when packets have come, from a sender or through the ring below: a leader that rests begins a round soon.</summary>
     public void OnActivity()
     {
-        if (!_isInFlight && (_waitsIdle || !_timer.IsPending) && IsLeader && !IsSteady)
+        if (!_isInFlight && (_waitsIdle || !_timer.IsPending) && IsLeader && !_clock.IsSteady)
         {
             _waitsIdle = false;
             _context.Environment.Schedule(_timer, _context.Options.TokenIntervalActive);
@@ -102,7 +102,7 @@ internal sealed class TokenRing
     /// <summary>A sender has asked for an acknowledgement: the next round begins at once, or when the present one is over.</summary>
     public void OnAckWanted()
     {
-        if (!IsLeader || IsSteady)
+        if (!IsLeader || _clock.IsSteady)
         {
             return;
         }
@@ -188,22 +188,19 @@ internal sealed class TokenRing
 
     public void OnProbeReply(NodeKey from) => _probes.OnReply(from);
 
-    /// <summary>The leader of a ring misses its token and hears this member: the token may be lost before it reaches this member.</summary>
-    public void OnTokenMissed(NodeKey leader)
+    /// <summary>Called when a leader's probe reports that its token has not returned.</summary>
+    public void OnTokenMissed(NodeKey leader) => _probes.OnTokenMissed(leader);
+
+    /// <summary>
+    /// The token of the ring above is at this member, which leads this ring: the next round here ends before it comes again. For tokens at
+    /// a fixed rate.
+    /// </summary>
+    public void Align()
     {
-        int rank = _rings.Live.RankOf(leader);
-        var now = _context.Environment.Now;
-        if (IsLeader || rank != _seats.Leader || now - _clock.ProbedAt < _context.Options.TokenTimeout)
+        var wait = _clock.Align(_context.Environment.Now);
+        if (!_isInFlight && IsLeader)
         {
-            return;
-        }
-
-        _clock.ProbedAt = now;
-
-        int before = _seats.Predecessor();
-        if (before != rank && before != _rings.SelfRank)
-        {
-            _probes.Send(_rings.Live[before], PacketFlags.None);
+            _context.Environment.Schedule(_timer, wait);
         }
     }
 
@@ -231,7 +228,7 @@ internal sealed class TokenRing
             if (_clock.Timeouts >= TimeoutsUntilProbe
                 && _context.Environment.Now - _clock.HeardAllAt >= _context.Options.TokenTimeout * 7)
             {
-                ProbeAll();
+                _probes.SendToAll();
             }
         }
 
@@ -255,7 +252,7 @@ internal sealed class TokenRing
         token.IsUnheardInView = IsRoot ? Hearing.IsAnyUnheard : _rings.IsUnheardAbove(Level);
         if (_probes.TrySkip(token) && _context.Environment.Now - _clock.ProbedAt >= _context.Options.TokenTimeout)
         {
-            ProbeAll();
+            _probes.SendToAll();
         }
 
         foreach (var stream in _region.Streams)
@@ -289,6 +286,7 @@ internal sealed class TokenRing
 
         _isInFlight = true;
         _clock.Begin(_lastLedRound, _context.Environment.Now);
+        AlignBelow();
         int next = _seats.Successor(_rings.Token);
         if (next == _rings.SelfRank)
         {
@@ -300,6 +298,15 @@ internal sealed class TokenRing
         _context.Environment.Schedule(_timer, _clock.Timeout);
     }
 
+    // After the round or the visit has begun: it takes what the ring below has found until now.
+    private void AlignBelow()
+    {
+        if (Level > 0 && _clock.IsSteady)
+        {
+            _rings.Rings[Level - 1].Align();
+        }
+    }
+
     private void Visit(NodeKey neighbour)
     {
         var token = _rings.Token;
@@ -308,6 +315,7 @@ internal sealed class TokenRing
         token.IsDisputed |= token.Gone != _rings.Live.Gone;
         token.IsAnyUnheard |= _rings.IsAnyUnheardUnder(Level);
         Hearing.OnVisit(token);
+        AlignBelow();
         for (int i = 0; i < token.Count; i++)
         {
             var record = token[i];
@@ -425,7 +433,7 @@ internal sealed class TokenRing
             _unchangedRounds = moved ? 0 : _unchangedRounds + 1;
             // Packets that arrive meanwhile end the wait.
             _waitsIdle = _unchangedRounds > 0;
-            _context.Environment.Schedule(_timer, wasWanted ? TimeSpan.Zero : _clock.OpenInterval(_unchangedRounds));
+            _context.Environment.Schedule(_timer, wasWanted ? TimeSpan.Zero : _clock.OpenInterval(_unchangedRounds, _context.Environment.Now));
         }
         else
         {
@@ -438,8 +446,6 @@ internal sealed class TokenRing
         }
     }
 
-    private bool IsSteady => _context.Options.TokenIntervalFixed is not null;
-
     // A ring of one member has nothing to watch: it rests until there is data.
     private void Rest()
     {
@@ -449,7 +455,7 @@ internal sealed class TokenRing
         {
             bool leads = IsLeader;
             var idle = _context.Options.TokenIntervalIdle;
-            _context.Environment.Schedule(leads ? _timer : _watch, leads ? _context.Options.TokenIntervalFixed ?? idle : idle * 3);
+            _context.Environment.Schedule(leads ? _timer : _watch, leads ? _clock.IdleInterval(_context.Environment.Now) : idle * 3);
         }
     }
 
@@ -484,14 +490,5 @@ internal sealed class TokenRing
 
         _sawToken = false;
         _context.Environment.Schedule(_watch, _context.Options.TokenIntervalIdle * 3);
-    }
-
-    private void ProbeAll()
-    {
-        _clock.ProbedAt = _context.Environment.Now;
-        foreach (int rank in _seats.Others())
-        {
-            _probes.Send(_rings.Live[rank], PacketFlags.AckWanted);
-        }
     }
 }

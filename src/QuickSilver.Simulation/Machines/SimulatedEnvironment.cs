@@ -74,6 +74,8 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
 
     public PauseObservers Pauses => _cycle.Pauses;
 
+    public TimeSpan CaughtUpAt => _cycle.CaughtUpAt;
+
     public LeaseTracker? Leases { get; }
 
     public IPAddress LocalAddress => Node.Address;

@@ -95,6 +95,33 @@ public sealed class DutyCycleTests
     }
 
     [Fact]
+    public void A_node_has_caught_up_when_it_has_handled_all_that_waited_when_it_looked()
+    {
+        _host.StepTime = Ms(20);
+        _port.Bring([.. Enumerable.Repeat(new byte[] { 1 }, 4)]);
+        WholeTurn();
+        Assert.Equal(TimeSpan.Zero, _cycle.CaughtUpAt);
+
+        var looked = _host.Now;
+        WholeTurn();
+        Assert.Equal(4, _steps.Count);
+        Assert.Equal(looked, _cycle.CaughtUpAt);
+    }
+
+    [Fact]
+    public void A_node_has_not_caught_up_while_more_waits_at_a_port_than_a_turn_takes_in()
+    {
+        _host.StepTime = Ms(1);
+        _port.Bring([.. Enumerable.Repeat(new byte[] { 1 }, 20)]);
+        WholeTurn();
+        Assert.Equal((TimeSpan.Zero, true), (_cycle.CaughtUpAt, _queues.IsEmpty));
+
+        var looked = _host.Now;
+        WholeTurn();
+        Assert.Equal(looked, _cycle.CaughtUpAt);
+    }
+
+    [Fact]
     public void A_turn_serves_packets_then_alarms_then_requests()
     {
         _cycle.Requests.Enqueue(new ActionRequest(() => _steps.Add("request")));
@@ -377,6 +404,12 @@ public sealed class DutyCycleTests
         }
 
         Serve();
+    }
+
+    private void WholeTurn()
+    {
+        _cycle.BeginTurn(_host.Now);
+        Turn();
     }
 
     private void Serve()

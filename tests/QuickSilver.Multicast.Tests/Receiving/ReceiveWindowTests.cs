@@ -77,7 +77,7 @@ public sealed class ReceiveWindowTests
     {
         Take(1);
 
-        Assert.Equal(0, _window.OnAnnounced(3, _now).Numbers);
+        Assert.Equal(0, _window.OnAnnounced(3, _now, _now).Numbers);
 
         Assert.Equal((1, 3), (_window.Arrived, _window.Highest));
         Assert.True(_window.Lacks(2) && _window.Lacks(3));
@@ -89,42 +89,64 @@ public sealed class ReceiveWindowTests
     public void What_is_told_of_twice_while_nothing_comes_is_missing()
     {
         Take(1);
-        _window.OnAnnounced(3, _now);
+        _window.OnAnnounced(3, _now, _now);
         _now += Reordering - TimeSpan.FromTicks(1);
-        Assert.Equal(0, _window.OnAnnounced(3, _now).Numbers);
+        Assert.Equal(0, _window.OnAnnounced(3, _now, _now).Numbers);
 
         _now += TimeSpan.FromTicks(1);
 
-        Assert.Equal(new SequenceRange(2, 3), _window.OnAnnounced(3, _now));
+        Assert.Equal(new SequenceRange(2, 3), _window.OnAnnounced(3, _now, _now));
         Assert.Equal(3, _window.Arrived);
+    }
+
+    [Fact]
+    public void What_is_told_of_may_wait_in_the_sockets_until_the_node_has_caught_up()
+    {
+        Take(1);
+        var told = _now;
+        _window.OnAnnounced(3, _now, _now);
+        _now += Reordering * 20;
+        Assert.Equal(0, _window.OnAnnounced(3, _now, caughtUpAt: told - TimeSpan.FromTicks(1)).Numbers);
+
+        Assert.Equal(new SequenceRange(2, 3), _window.OnAnnounced(3, _now, caughtUpAt: told));
+    }
+
+    [Fact]
+    public void A_node_that_never_catches_up_misses_what_was_lost_all_the_same()
+    {
+        Take(1);
+        _window.OnAnnounced(3, _now, TimeSpan.Zero);
+        _now += TimeSpan.FromMilliseconds(100);
+
+        Assert.Equal(new SequenceRange(2, 3), _window.OnAnnounced(3, _now, TimeSpan.Zero));
     }
 
     [Fact]
     public void A_packet_that_comes_in_between_begins_the_wait_anew()
     {
         Take(1);
-        _window.OnAnnounced(4, _now);
+        _window.OnAnnounced(4, _now, _now);
         _now += Reordering;
         Take(2);
 
-        Assert.Equal(0, _window.OnAnnounced(4, _now).Numbers);
+        Assert.Equal(0, _window.OnAnnounced(4, _now, _now).Numbers);
         _now += Reordering;
-        Assert.Equal(new SequenceRange(3, 4), _window.OnAnnounced(4, _now));
+        Assert.Equal(new SequenceRange(3, 4), _window.OnAnnounced(4, _now, _now));
     }
 
     [Fact]
     public void A_higher_number_that_was_told_before_is_missing_with_a_lower_one()
     {
-        _window.OnAnnounced(9, _now);
+        _window.OnAnnounced(9, _now, _now);
         _now += Reordering;
 
-        Assert.Equal(new SequenceRange(1, 9), _window.OnAnnounced(2, _now));
+        Assert.Equal(new SequenceRange(1, 9), _window.OnAnnounced(2, _now, _now));
     }
 
     [Fact]
     public void A_lie_reaches_no_further_than_a_window()
     {
-        _window.OnAnnounced(long.MaxValue, _now);
+        _window.OnAnnounced(long.MaxValue, _now, _now);
 
         Assert.Equal(64, _window.Highest);
     }
@@ -232,7 +254,7 @@ public sealed class ReceiveWindowTests
         switch (kind)
         {
             case 0:
-                _window.OnAnnounced(number, _now);
+                _window.OnAnnounced(number, _now, _now);
                 break;
             case 1:
                 _window.TryGiveUp(number, number + 2);
@@ -270,7 +292,7 @@ public sealed class ReceiveWindowTests
 
     private void Miss(long first, long last)
     {
-        _window.OnAnnounced(last, _now);
+        _window.OnAnnounced(last, _now, _now);
         Assert.Equal(new SequenceRange(first, last), _window.Miss(last, _now));
     }
 

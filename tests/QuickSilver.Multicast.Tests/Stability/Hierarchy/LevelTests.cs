@@ -85,6 +85,41 @@ public sealed class LevelTests
     }
 
     [Fact]
+    public void At_a_fixed_rate_a_ring_ends_its_round_shortly_before_the_token_above_comes_again()
+    {
+        var interval = TimeSpan.FromMilliseconds(200);
+        var second = SecondWithTokensEach(interval);
+        for (int number = 1; number <= 5; number++)
+        {
+            Tell(second, record => record.HeldByAny = number, 2 * number);
+            var next = second.Environment.Now + interval;
+            second.Advance(20);
+            second.Receive(number);
+            second.AdvanceToToken();
+            second.Advance(2);
+            second.EndRound(from: second.Keys[3]);
+            Assert.InRange((next - second.Environment.Now).TotalMilliseconds, 2, interval.TotalMilliseconds / 2);
+
+            second.Advance(next - second.Environment.Now);
+            Assert.Equal(number, Tell(second, record => record.HeldByAll = number, (2 * number) + 1).HeldByAll);
+        }
+    }
+
+    [Fact]
+    public void At_a_fixed_rate_a_ring_that_hears_nothing_from_above_keeps_its_own_time()
+    {
+        var interval = TimeSpan.FromMilliseconds(200);
+        var second = SecondWithTokensEach(interval);
+        second.AdvanceToToken();
+        for (int i = 0; i < 5; i++)
+        {
+            second.Advance(3);
+            second.EndRound(from: second.Keys[3]);
+            Assert.Equal(interval.TotalMilliseconds - 3, second.AdvanceToToken().TotalMilliseconds);
+        }
+    }
+
+    [Fact]
     public void The_time_to_aggregate_counts_from_the_arrival_until_each_level_knows_and_includes_the_waits()
     {
         _root.Receive(1);
@@ -182,6 +217,9 @@ public sealed class LevelTests
         throw new InvalidOperationException("No token came.");
     }
 
+    private static LoneMember SecondWithTokensEach(TimeSpan interval) =>
+        new(members: 4, rank: 2, new MulticastOptions { ClusterId = LoneMember.Cluster, TokenIntervalFixed = interval }, TwoByTwo);
+
     private void EndBelow(Action<RecoveryRecord> others)
     {
         _root.AdvanceToToken();
@@ -197,9 +235,9 @@ public sealed class LevelTests
     }
 
     // A token of the root comes to the other leader; gives the record as it was passed on.
-    private static RecoveryRecord Tell(LoneMember member, Action<RecoveryRecord> fill)
+    private static RecoveryRecord Tell(LoneMember member, Action<RecoveryRecord> fill, long? round = null)
     {
-        var token = member.TokenOf(member.Keys[0], member.Environment.Now.Ticks, level: 1);
+        var token = member.TokenOf(member.Keys[0], round ?? member.Environment.Now.Ticks, level: 1);
         fill(token.Add(LoneMember.Publisher));
         Assert.Equal(DropReason.None, member.Give(token, member.Keys[0]));
         return Record(member.TakeTokens().Find(sent => sent.Level == 1)!);
