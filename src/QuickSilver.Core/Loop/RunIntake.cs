@@ -30,8 +30,8 @@ internal sealed class RunIntake(SlabPool pool, PriorityQueues queues, CoreCounte
     public void Begin() => IsAllTaken = true;
 
     /// <summary>
-    /// Takes what waits at the port, up to a bound; the number of runs taken. While handlers are behind, only control is taken and the first
-    /// data behind it: a token that waits in the kernel would wait for all data that was taken in before.
+    /// Takes what waits at the port, up to a bound; the number of runs taken. While handlers are behind, only control is taken and the
+    /// first data behind it: a token that waits in the kernel would wait for all data that was taken in before it.
     /// </summary>
     public int Receive(PortSlot slot, bool isBehind = false)
     {

@@ -11,6 +11,7 @@ using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Reachability;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Service.Failures;
 using QuickSilver.Membership.Service.Lines;
 using QuickSilver.Membership.Service.Watching;
 using QuickSilver.Membership.Views;

@@ -1,5 +1,6 @@
 using System.Net;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Service.Failures;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service;

@@ -1,4 +1,4 @@
-using QuickSilver.Multicast.Stability;
+using QuickSilver.Multicast.Pacing;
 
 namespace QuickSilver.Multicast.Repair;
 

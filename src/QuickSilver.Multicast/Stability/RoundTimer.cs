@@ -1,3 +1,5 @@
+using QuickSilver.Multicast.Pacing;
+
 namespace QuickSilver.Multicast.Stability;
 
 // Measures how long the rounds of a ring take, and computes how long to wait for one: the smoothed round trip plus four times its mean

@@ -433,7 +433,8 @@ internal sealed class TokenRing
             _unchangedRounds = moved ? 0 : _unchangedRounds + 1;
             // Packets that arrive meanwhile end the wait.
             _waitsIdle = _unchangedRounds > 0;
-            _context.Environment.Schedule(_timer, wasWanted ? TimeSpan.Zero : _clock.OpenInterval(_unchangedRounds, _context.Environment.Now));
+            var interval = wasWanted ? TimeSpan.Zero : _clock.OpenInterval(_unchangedRounds, _context.Environment.Now);
+            _context.Environment.Schedule(_timer, interval);
         }
         else
         {

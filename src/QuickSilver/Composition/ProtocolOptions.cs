@@ -1,6 +1,7 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Service.Failures;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;

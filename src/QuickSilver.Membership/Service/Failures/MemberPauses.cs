@@ -4,7 +4,7 @@ using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Reachability;
 
-namespace QuickSilver.Membership.Service;
+namespace QuickSilver.Membership.Service.Failures;
 
 // What the service does after pauses: of its own, and of a member that tells of one.
 //

@@ -1,4 +1,4 @@
-namespace QuickSilver.Multicast.Stability;
+namespace QuickSilver.Multicast.Pacing;
 
 // The smoothed mean and the mean deviation of a time that varies (as in TCP, RFC 6298).
 internal struct SmoothedTime

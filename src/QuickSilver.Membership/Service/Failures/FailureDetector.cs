@@ -1,6 +1,6 @@
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Membership.Service;
+namespace QuickSilver.Membership.Service.Failures;
 
 // Decides who is dead.
 //
