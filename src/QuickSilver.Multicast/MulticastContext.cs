@@ -32,6 +32,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     private RepairBudget? _repairs;
     private SuspicionRateLimit? _suspicions;
     private SocketSink? _sockets;
+    private PendingRepairs? _pendingRepairs;
     // Null until the service or another node requests an echo.
     private EchoExchange? _echoes;
     private RateLimit? _checks;
@@ -52,6 +53,9 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
 
     /// <summary>The root of all that this node sends of its streams.</summary>
     public SocketSink Sockets => _sockets ??= new SocketSink(Environment);
+
+    /// <summary>What to send again at the end of this turn.</summary>
+    public PendingRepairs PendingRepairs => _pendingRepairs ??= new PendingRepairs(this);
 
     /// <summary>Sends what streams have registered to be flushed.</summary>
     public void FlushSockets() => _sockets?.Flush();

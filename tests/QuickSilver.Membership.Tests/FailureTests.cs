@@ -1,6 +1,5 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Service.Failures;
-using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
 

@@ -27,19 +27,18 @@ internal interface IPauseObserver
 // Who is told of the pauses of one node. Core thread only.
 internal sealed class PauseObservers
 {
-    // Null before the first; few nodes have more than three.
-    private List<IPauseObserver>? _observers;
+    // Exchanged at each change; few nodes have more than three.
+    private IPauseObserver[] _observers = [];
 
-    public void Add(IPauseObserver observer) => (_observers ??= new List<IPauseObserver>(2)).Add(observer);
+    public void Add(IPauseObserver observer) => _observers = [.. _observers, observer];
 
-    public void Remove(IPauseObserver observer) => _observers?.Remove(observer);
+    public void Remove(IPauseObserver observer) => _observers = Array.FindAll(_observers, one => one != observer);
 
     public void Tell(in Pause pause)
     {
-        // From the last on, because one that is told may remove itself.
-        for (int i = (_observers?.Count ?? 0) - 1; i >= 0; i--)
+        foreach (var observer in _observers)
         {
-            _observers![i].OnPause(pause);
+            observer.OnPause(pause);
         }
     }
 }

@@ -20,15 +20,15 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
     private const int MostBacklogRuns = 2 * LongestBacklogRuns;
 
     private readonly AlarmQueue _alarms = new();
-    private readonly PauseWatch _watch = new(counters);
+    private PauseWatch _watch = new(counters);
     private readonly List<IDatagramReceiver> _batch = [];
     private Quantum _inputQuantum = new(Quantum.InputShare);
     private Quantum _alarmQuantum = new(Quantum.AlarmShare);
     private Quantum _requestQuantum = new(Quantum.RequestShare);
     private Quantum _outputQuantum = new(Quantum.OutputShare);
     private bool _isRequestLeft;
-    // When this turn looked at the ports, if it has taken all that waited there.
-    private TimeSpan? _allTakenAt;
+    // When this turn looked at the ports, if it has taken all that waited there; otherwise the least time.
+    private TimeSpan _allTakenAt = TimeSpan.MinValue;
     private TimeSpan _turnBegan;
 
     /// <summary>What any thread hands over.</summary>
@@ -65,7 +65,7 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
     {
         var now = host.Now;
         _turnBegan = now;
-        _allTakenAt = null;
+        _allTakenAt = TimeSpan.MinValue;
         Note(null, _watch.GoesOn(now, rested < now ? rested : now));
     }
 
@@ -79,7 +79,7 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
             runs += intake.Receive((PortSlot)source, isBehind: BacklogRuns >= LongestBacklogRuns);
         }
 
-        _allTakenAt = intake.IsAllTaken ? _turnBegan : null;
+        _allTakenAt = intake.IsAllTaken ? _turnBegan : TimeSpan.MinValue;
         return runs;
     }
 
@@ -88,7 +88,7 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
     {
         if (!queues.IsAnyInbound)
         {
-            CaughtUpAt = _allTakenAt ?? CaughtUpAt;
+            NoteCaughtUp();
             return;
         }
 
@@ -100,9 +100,8 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
             now = NoteQueue(workClass, now, HandRun(work, now));
         }
 
-        bool isAnyLeft = queues.IsAnyInbound;
-        CaughtUpAt = isAnyLeft ? CaughtUpAt : _allTakenAt ?? CaughtUpAt;
-        NoteQuantum(isAnyLeft);
+        NoteCaughtUp();
+        NoteQuantum(queues.IsAnyInbound);
         now = NoteQueue(WorkClass.InboundData, now, EndBatch(now));
         _watch.Worked(now);
         counters.InputTicks += (now - began).Ticks;
@@ -212,6 +211,14 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
         }
 
         intake.Release();
+    }
+
+    private void NoteCaughtUp()
+    {
+        if (_allTakenAt > CaughtUpAt && !queues.IsAnyInbound)
+        {
+            CaughtUpAt = _allTakenAt;
+        }
     }
 
     private TimeSpan Begin()

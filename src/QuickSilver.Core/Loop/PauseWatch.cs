@@ -9,7 +9,7 @@ namespace QuickSilver.Core.Loop;
 // blocks; there it is to run again when something comes, or when the next alarm is due. What passes beyond that is a pause. Application:
 // the duty cycle tells the end of each step and the beginning of what follows, and once a turn until when the thread might rest. What goes
 // wrong: if no alarm was due, a pause while the thread rests is not noticed. Nothing of this node was late then either.
-internal sealed class PauseWatch(CoreCounters counters)
+internal struct PauseWatch(CoreCounters counters)
 {
     // Ten times this is the time in which neighbours begin to suspect a node; the original warned at the same.
     public static readonly TimeSpan Least = TimeSpan.FromMilliseconds(50);
@@ -34,7 +34,7 @@ internal sealed class PauseWatch(CoreCounters counters)
     /// <summary>Returns how long a step has held up all others; zero if that is no pause.</summary>
     public static TimeSpan Of(TimeSpan time) => time > Least ? time : TimeSpan.Zero;
 
-    public void Count(in Pause pause)
+    public readonly void Count(in Pause pause)
     {
         counters.LongSteps++;
         counters.PauseTicks += pause.Length.Ticks;

@@ -8,8 +8,8 @@ using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Repair;
 
-// Sends packets again for others, within the repair budget: to members that pull, packets of this node's own streams and packets that it
-// keeps as a member; and to a ring neighbour, packets that the neighbour could not get by itself.
+// Notes what to send again for others (PendingRepairs): to members that pull, packets of this node's own streams and packets that it keeps
+// as a member; and to a ring neighbour, packets that the neighbour could not get by itself.
 internal sealed class RepairResponder(MulticastContext context, ISentStreams streams, OpenViews views) : IPacketHandler
 {
     private const int PushLimit = 32;
@@ -28,8 +28,8 @@ internal sealed class RepairResponder(MulticastContext context, ISentStreams str
             return DropReason.UnknownSender;
         }
 
-        var limit = new AnswerLimit(context.Options.PullAnswerPackets);
-        var asker = new RepairAsker(sender, address, header.Sequence);
+        RegionSender? own = null;
+        InboundStream? cached = null;
         if (origin == context.Self && streams.FindSender(header.Region, header.View, StreamClass.Reliable) is { } stream)
         {
             if (!stream.View.Members.Contains(sender))
@@ -37,29 +37,40 @@ internal sealed class RepairResponder(MulticastContext context, ISentStreams str
                 return DropReason.NotMember;
             }
 
-            context.Repairs.For(sender);
-            for (int i = 0; i < ranges && !limit.IsSpent; i++)
-            {
-                var (first, last) = PullRequest.Range(body, i);
-                stream.Repair(first, last, ref limit, asker);
-            }
-
-            return DropReason.None;
+            own = stream;
         }
-
-        if (views.Find(header.Region, header.View) is not { } region || !region.View.Members.Contains(sender))
+        else if (views.Find(header.Region, header.View) is { } region && region.View.Members.Contains(sender))
+        {
+            cached = region.Find(origin);
+        }
+        else
         {
             return DropReason.UnknownView;
         }
 
-        if (region.Find(origin) is { } cached)
+        if (own is null && cached is null)
         {
-            context.Repairs.For(sender);
-            for (int i = 0; i < ranges && !limit.IsSpent; i++)
+            return DropReason.None;
+        }
+
+        if (!context.PendingRepairs.HasRoomFor(ranges))
+        {
+            return DropReason.RateLimited;
+        }
+
+        var asker = new RepairAsker(sender, address, header.Sequence);
+        for (int i = 0; i < ranges; i++)
+        {
+            var (first, last) = PullRequest.Range(body, i);
+            context.PendingRepairs.Add(new PendingRepair
             {
-                var (first, last) = PullRequest.Range(body, i);
-                SendCached(context, cached, new SequenceRange(first, last), ref limit, asker, context.Options.ReorderWindow);
-            }
+                Own = own,
+                Cached = cached,
+                Range = new SequenceRange(first, last),
+                Asker = asker,
+                Packets = i == 0 ? context.Options.PullAnswerPackets : 0,
+                Time = context.Options.ReorderWindow,
+            });
         }
 
         return DropReason.None;
@@ -68,44 +79,37 @@ internal sealed class RepairResponder(MulticastContext context, ISentStreams str
     /// <summary>Sends those packets to the neighbour that are missing there and kept here.</summary>
     public static void Push(MulticastContext context, InboundStream cached, SequenceRanges gaps, NodeKey neighbour)
     {
-        if (gaps.Count == 0 || context.Directory.Find(neighbour) is not { } address)
+        if (context.Directory.Find(neighbour) is not { } address || !context.PendingRepairs.HasRoomFor(gaps.Count))
         {
             return;
         }
 
-        var limit = new AnswerLimit(PushLimit);
-        context.Repairs.For(neighbour);
-        for (int i = 0; i < gaps.Count && !limit.IsSpent; i++)
+        var asker = new RepairAsker(neighbour, address, 0);
+        for (int i = 0; i < gaps.Count; i++)
         {
-            SendCached(context, cached, gaps[i], ref limit, new RepairAsker(neighbour, address, 0), context.Options.PullRepeat);
+            context.PendingRepairs.Add(new PendingRepair
+            {
+                Cached = cached,
+                Range = gaps[i],
+                Asker = asker,
+                Packets = i == 0 ? PushLimit : 0,
+                Time = context.Options.PullRepeat,
+            });
         }
     }
 
     /// <summary>Sends one packet that is kept here to a member that is known to lack it.</summary>
     public static void PushOne(MulticastContext context, InboundStream cached, long number, NodeKey member)
     {
-        if (context.Directory.Find(member) is { } address)
+        if (context.Directory.Find(member) is { } address && context.PendingRepairs.HasRoomFor(1))
         {
-            context.Repairs.For(member);
-            var limit = new AnswerLimit(1);
-            var range = new SequenceRange(number, number);
-            SendCached(context, cached, range, ref limit, new RepairAsker(member, address, 0), TimeSpan.Zero);
-        }
-    }
-
-    // A packet that was sent to the same member within the spacing is still in flight.
-    private static void SendCached(
-        MulticastContext context, InboundStream cached, SequenceRange range, ref AnswerLimit limit, in RepairAsker asker,
-        TimeSpan spacing)
-    {
-        var (first, last) = limit.Next(range.First, range.Last, cached.Stable + 1, cached.Highest);
-        for (long n = first; n <= last && limit.Packets > 0 && context.MayRepair(); n++)
-        {
-            if (cached.TryGetPacket(n, asker.Node, spacing, out var packet))
+            context.PendingRepairs.Add(new PendingRepair
             {
-                context.SendRepair(packet, asker.Address);
-                limit.NoteAnswer();
-            }
+                Cached = cached,
+                Range = new SequenceRange(number, number),
+                Asker = new RepairAsker(member, address, 0),
+                Packets = 1,
+            });
         }
     }
 }

@@ -364,7 +364,6 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
 
         // A flush will send what was appended since. Until then, only whole runs are sent.
         RegisterIfReady();
-
         RestIfSettled(needsBlock: false);
         _context.OnSenderProgress();
     }
@@ -433,6 +432,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         _announcements.Rest();
         _transmitter.Close();
         _repair?.Close();
+        _retransmissions.Close();
         _packets.ReleaseThrough(_packets.Last);
         _packer.Dispose();
         _claims.Abandon(reason);

@@ -13,6 +13,10 @@ internal sealed class Retransmissions(
     private const byte MostDoublings = 8;
 
     private TimeSpan _deniedAt = TimeSpan.MinValue / 2;
+    private bool _isClosed;
+
+    /// <summary>The stream is closed: what was asked for just before is not sent again, and not denied.</summary>
+    public void Close() => _isClosed = true;
 
     /// <summary>All members lacked these packets when they told it, up to so long ago.</summary>
     public void AnswerAll(long first, long last, ref AnswerLimit limit, in RepairAsker leader, TimeSpan age)
@@ -75,7 +79,8 @@ internal sealed class Retransmissions(
 
             var age = packet.LastRepair == TimeSpan.MinValue ? TimeSpan.MaxValue : now - packet.LastRepair;
             bool isAgain = age < context.Options.ReorderWindow;
-            if ((isAgain && packet.IsRepairedForAll) || (age < context.Options.PullRepeatMax && packet.MayComeTo(asker, n)))
+            bool isDone = isAgain && (packet.IsRepairedForAll || packet.WasRepairedFor(asker));
+            if (isDone || (age < context.Options.PullRepeatMax && packet.MayComeTo(asker, n)))
             {
                 continue;
             }
@@ -85,7 +90,7 @@ internal sealed class Retransmissions(
                 break;
             }
 
-            TrySend(ref packet, n, asker, forAll: isAgain && !packet.WasRepairedFor(asker));
+            TrySend(ref packet, n, asker, forAll: isAgain);
             limit.NoteAnswer();
         }
     }
@@ -116,7 +121,7 @@ internal sealed class Retransmissions(
     // Others told of what was never sent. All are to hear that it was not.
     private void DenyBeyondSent(long last, TimeSpan now)
     {
-        if (last > window.Sent && now - _deniedAt >= context.Options.AnnounceMax)
+        if (!_isClosed && last > window.Sent && now - _deniedAt >= context.Options.AnnounceMax)
         {
             _deniedAt = now;
             announcements.SendToAll();

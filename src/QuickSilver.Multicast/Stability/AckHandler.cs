@@ -62,19 +62,25 @@ internal sealed class AckHandler(MulticastContext context, ISentStreams streams)
     private void OnLacked(RegionSender stream, NodeKey leader, in AggregateAck ack, ReadOnlySpan<byte> body)
     {
         int ranges = AggregateAck.LackedRanges(body);
-        if (ranges == 0 || context.Directory.Find(leader) is not { } address)
+        if (ranges == 0 || context.Directory.Find(leader) is not { } address || !context.PendingRepairs.HasRoomFor(ranges))
         {
             return;
         }
 
         context.Counters.CollectiveNaksReceived++;
-        context.Repairs.For(leader);
-        var limit = new AnswerLimit(context.Options.PullAnswerPackets);
         var asker = new RepairAsker(leader, address, ack.Read);
-        for (int i = 0; i < ranges && !limit.IsSpent; i++)
+        for (int i = 0; i < ranges; i++)
         {
             var (first, last) = AggregateAck.LackedRange(body, i);
-            stream.RepairAll(first, last, ref limit, asker, ack.Age);
+            context.PendingRepairs.Add(new PendingRepair
+            {
+                Own = stream,
+                Range = new SequenceRange(first, last),
+                Asker = asker,
+                Packets = i == 0 ? context.Options.PullAnswerPackets : 0,
+                IsForAll = true,
+                Time = context.Environment.Now - ack.Age,
+            });
         }
     }
 }

@@ -90,6 +90,22 @@ internal sealed class LoneSender
         Stream.Repair(first, last, ref limit, new RepairAsker(member, new DatagramAddress(LoneMember.EndPointOf(member)), known));
     }
 
+    /// <summary>Notes that a member asks for the packets, as one answer.</summary>
+    public void Note(int rank, params (long First, long Last)[] ranges)
+    {
+        var asker = new RepairAsker(Keys[rank], new DatagramAddress(LoneMember.EndPointOf(Keys[rank])), 0);
+        int packets = Options.PullAnswerPackets;
+        foreach (var (first, last) in ranges)
+        {
+            Pending.Add(new PendingRepair { Own = Stream, Range = new SequenceRange(first, last), Asker = asker, Packets = packets });
+            packets = 0;
+        }
+    }
+
+    public PendingRepairs Pending => _node.Context.PendingRepairs;
+
+    public SocketSink Sockets => _node.Context.Sockets;
+
     /// <summary>Packets that went to single members again.</summary>
     public List<SentPacket> TakeRepairs() => ControlPort.Take(PacketKind.Data);
 

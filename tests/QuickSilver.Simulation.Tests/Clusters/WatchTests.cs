@@ -98,7 +98,9 @@ public sealed class WatchTests : IDisposable
         _cluster.RunUntilCompleted(_cluster.Nodes[1].Node.OpenSubscriberAsync<string>("news"));
         _cluster.RunUntilCompleted(topic.WaitForSubscribersAsync(2));
         _cluster.Nodes[1].Pause();
-        var publishing = Enumerable.Range(0, 200).Select(_ => topic.PublishAsync(new string('x', 50_000)).AsTask()).ToList();
+        // More than the window, the queue and the lane have room for together.
+        string message = new('x', 50_000);
+        var publishing = Enumerable.Range(0, 1_000).Select(_ => topic.PublishAsync(message).AsTask()).ToList();
 
         // Longer than the stall limit takes to be noticed, and less than the service waits for a silent member.
         _cluster.Run(Second * 1.8);

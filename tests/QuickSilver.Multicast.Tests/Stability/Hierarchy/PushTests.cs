@@ -59,6 +59,7 @@ public sealed class PushTests
         record.NeighbourGaps.Add(1, 100);
         record.IsPushWanted = true;
         member.Give(token, member.Keys[0]);
+        member.Environment.EndTurn();
 
         Assert.InRange(member.Port.Take(PacketKind.Data).Count, 1, PushLimit - 1);
         Assert.Equal(1, member.Context.Counters.RepairsPutOff);
@@ -107,6 +108,7 @@ public sealed class PushTests
         }
 
         Assert.Equal(DropReason.None, _member.Give(token, _member.Keys[0]));
+        _member.Environment.EndTurn();
         return _member.TakeToken().Find(LoneMember.Publisher)!;
     }
 }

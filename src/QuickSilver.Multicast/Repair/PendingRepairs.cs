@@ -1,0 +1,113 @@
+using QuickSilver.Core.Flow;
+using QuickSilver.Core.Wire;
+using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Sending;
+
+namespace QuickSilver.Multicast.Repair;
+
+// What others asked this node to send again, or lack, until the sockets ask for it: at the end of the turn, before new data (001,
+// section 4). What to send is decided then. Packets that all members hold by then, that others have had meanwhile, or for which no budget
+// is left, are never made.
+//
+// Invariants: the ranges of one answer follow each other, and the first begins the answer. At most so many ranges wait; what exceeds them is
+// refused, and is asked for again. Each turn takes a bounded number of them, whether or not they cause a packet.
+internal sealed class PendingRepairs(MulticastContext context) : IFeed
+{
+    // A pull has at most 100 ranges.
+    private const int MostRanges = 8192;
+    private const int RangesOfTurn = 1024;
+    private const int PacketsOfTurn = 64;
+
+    private readonly Queue<PendingRepair> _ranges = new();
+    private AnswerLimit _limit;
+
+    bool IFeed.IsInLine { get; set; }
+
+    public int Count => _ranges.Count;
+
+    public bool HasRoomFor(int ranges) => _ranges.Count + ranges <= MostRanges;
+
+    public void Add(in PendingRepair repair)
+    {
+        _ranges.Enqueue(repair);
+        context.Sockets.Register(this, FeedPriority.Repair);
+    }
+
+    public bool Pull(ref PullBudget budget)
+    {
+        int packets = 0;
+        for (int looks = 0; looks < RangesOfTurn && packets < PacketsOfTurn && _ranges.TryDequeue(out var repair); looks++)
+        {
+            if (repair.Packets > 0)
+            {
+                _limit = new AnswerLimit(repair.Packets);
+                context.Repairs.For(repair.Asker.Node);
+            }
+
+            int before = _limit.Packets;
+            if (!_limit.IsSpent)
+            {
+                Answer(repair);
+            }
+
+            packets += before - _limit.Packets;
+            budget.Charge(0);
+        }
+
+        return _ranges.Count > 0;
+    }
+
+    private void Answer(in PendingRepair repair)
+    {
+        var (first, last) = repair.Range;
+        if (repair.Cached is { } cached)
+        {
+            SendCached(cached, first, last, repair.Asker, repair.Time);
+        }
+        else if (repair.IsForAll)
+        {
+            repair.Own!.RepairAll(first, last, ref _limit, repair.Asker, context.Environment.Now - repair.Time);
+        }
+        else
+        {
+            repair.Own!.Repair(first, last, ref _limit, repair.Asker);
+        }
+    }
+
+    // A packet that was sent to the same member within the spacing is still in flight.
+    private void SendCached(InboundStream cached, long first, long last, in RepairAsker asker, TimeSpan spacing)
+    {
+        (first, last) = _limit.Next(first, last, cached.Stable + 1, cached.Highest);
+        for (long n = first; n <= last && _limit.Packets > 0 && context.MayRepair(); n++)
+        {
+            if (cached.TryGetPacket(n, asker.Node, spacing, out var packet))
+            {
+                context.SendRepair(packet, asker.Address);
+                _limit.NoteAnswer();
+            }
+        }
+    }
+}
+
+// One range of packets to send again.
+internal readonly record struct PendingRepair
+{
+    /// <summary>The stream of this node that has them, if it is the sender.</summary>
+    public RegionSender? Own { get; init; }
+
+    /// <summary>The stream of another node, of which this one keeps them.</summary>
+    public InboundStream? Cached { get; init; }
+
+    public required SequenceRange Range { get; init; }
+
+    public required RepairAsker Asker { get; init; }
+
+    /// <summary>In the first range of an answer: how many packets it may have. Otherwise 0.</summary>
+    public required int Packets { get; init; }
+
+    /// <summary>Whether all members lack them, as was known at <see cref="Time"/>.</summary>
+    public bool IsForAll { get; init; }
+
+    /// <summary>For packets of another node: what was sent to the same member within this time is still in flight.</summary>
+    public TimeSpan Time { get; init; }
+}
