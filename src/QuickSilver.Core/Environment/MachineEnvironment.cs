@@ -9,6 +9,7 @@ using QuickSilver.Core.Loop;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Storage;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Streams;
 
 namespace QuickSilver.Core.Environment;
 
@@ -37,7 +38,7 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
         var coreOptions = new CoreThreadOptions
         {
             Name = options.Name,
-            Poller = options.Poller,
+            NewPoller = options.NewPoller ?? (() => Poller.Create(options.Poller)),
             LongestNap = options.LongestNap,
             Spin = options.Spin,
         };
@@ -47,7 +48,7 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
             TimeToLive = options.MulticastTimeToLive,
         };
         _renewal = new Alarm(Renew);
-        _streams = new ControlStreams(_core.Post, logger);
+        _streams = new ControlStreams(_core);
         _logs = new MachineLogs(_core, options);
     }
 

@@ -15,6 +15,9 @@ internal sealed record MachineEnvironmentOptions
 
     public PollerKind Poller { get; init; } = PollerKind.Default;
 
+    /// <summary>Makes the poller; null (default): one of the kind above.</summary>
+    public Func<IPoller>? NewPoller { get; init; }
+
     public bool SegmentationOffload { get; init; } = true;
 
     /// <summary>How many routers what is sent to groups may pass, plus one: 0 to 255.</summary>

@@ -1,14 +1,14 @@
 using QuickSilver.Core.Loop;
-using QuickSilver.Core.Requests;
 using QuickSilver.Core.Storage;
+using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Core.Environment;
 
-// The logs of a node on a machine. The disk and its thread come with the first log. Ends of operations reach the core thread by its
-// request queue, and are handled as disk work, behind all packets.
+// The logs of a node on a machine. The disk and its thread come with the first log. Ends of operations are completions, and are handled as
+// disk work, behind all packets.
 internal sealed class MachineLogs(CoreThread core, MachineEnvironmentOptions options)
 {
-    private DiskWork? _work;
+    private DiskSource? _source;
 
     public INodeLog Open(LogOptions log, ILogObserver observer)
     {
@@ -18,40 +18,54 @@ internal sealed class MachineLogs(CoreThread core, MachineEnvironmentOptions opt
             throw LogException.Of(LogError.NoDirectory, "open", log.Name, "the node has no storage directory");
         }
 
-        _work ??= new DiskWork(core, directory, options.Name + " disk");
-        return NodeLog.Open(new MachineLogFile(_work.Disk, log.Name), log, observer);
+        _source ??= new DiskSource(core, directory, options.Name + " disk");
+        return NodeLog.Open(new MachineLogFile(_source.Disk, log.Name), log, observer);
     }
 
     /// <summary>
     /// Once the core thread does nothing more: closes all files after what their disk was given. Waits for that within the limit.
     /// </summary>
-    public void End(TimeSpan limit) => _work?.Disk.Stop(limit);
+    public void End(TimeSpan limit) => _source?.Disk.Stop(limit);
 
-    // Handles one end at a time, so that each is a step that the watch can name. The next is put off before that, as a handler may
-    // throw.
-    private sealed class DiskWork : Request
+    // Yields one end at a time, so that each is a step that the watch can name and that other work can come between.
+    private sealed class DiskSource : CompletionSource
     {
         private readonly CoreThread _core;
         private MachineLogFile? _file;
+        // For who asks what took so long.
+        private MachineLogFile? _last;
 
-        public DiskWork(CoreThread core, string directory, string threadName)
+        public DiskSource(CoreThread core, string directory, string threadName)
         {
             _core = core;
-            var arrival = new ActionRequest(() => core.Defer(WorkClass.Disk, this));
-            Disk = new MachineDisk(directory, threadName, () => core.Post(arrival));
+            Disk = new MachineDisk(directory, threadName, () => core.Post(this));
         }
 
         public MachineDisk Disk { get; }
 
-        public override void Execute()
+        public override bool IsClosed => false;
+
+        public override TakeOutcome TryTake(RunMemory memory, out Completion completion)
         {
-            if (Disk.TryTake(out _file))
+            completion = default;
+            if (_file is not null || !Disk.TryTake(out _file))
             {
-                _core.Defer(WorkClass.Disk, this);
-                _file.Complete();
+                return TakeOutcome.Nothing;
             }
+
+            completion = new Completion(this, CompletionKind.Disk);
+            return TakeOutcome.Taken;
         }
 
-        public override string ToString() => $"disk work of {_file}";
+        public override void OnCompletion(in Completion completion)
+        {
+            var file = _file!;
+            (_file, _last) = (null, file);
+            // Before the log is told, as its user may throw.
+            _core.Post(this);
+            file.Complete();
+        }
+
+        public override string ToString() => $"disk work of {_last}";
     }
 }

@@ -7,27 +7,29 @@ using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Streams;
 
 namespace QuickSilver.Core.Loop;
 
 // The one thread that runs a node's protocol code: it turns a duty cycle over the machine's sockets, and blocks when a turn left no work.
 //
 // What protocols let escape is logged and counted; it never ends the thread.
-internal sealed class CoreThread : IDutyHost, IDisposable
+internal sealed class CoreThread : IDutyHost, IStreamHost, IDisposable
 {
     private readonly Thread _thread;
     private readonly IPoller _poller;
     private readonly CoreThreadOptions _options;
     private readonly ILogger _logger;
-    private readonly RunIntake _intake;
+    private readonly CompletionIntake _intake;
     private readonly DutyCycle _cycle;
     private readonly HandlerWatch _watch;
     private readonly WakeModeration _moderation;
     private readonly BusyScheduling _scheduling = BusyScheduling.ForThisSystem();
     private readonly IdleWait _idle;
     private readonly Func<TimeSpan> _clock;
-    private readonly List<PortSlot> _ports = [];
-    private readonly IReadySource[] _ready = new IReadySource[64];
+    private readonly List<DatagramSocket> _ports = [];
+    // How many sources one look at the poller may name.
+    private readonly CompletionSource[] _completed = new CompletionSource[64];
     private readonly long _origin = Stopwatch.GetTimestamp();
     private readonly Action? _onEnd;
     private volatile bool _isStopping;
@@ -41,9 +43,9 @@ internal sealed class CoreThread : IDutyHost, IDisposable
         Counters = counters;
         _logger = logger;
         _onEnd = onEnd;
-        _poller = Poller.Create(options.Poller);
+        _poller = options.NewPoller();
         var queues = new PriorityQueues();
-        _intake = new RunIntake(buffers, queues, counters, logger);
+        _intake = new CompletionIntake(buffers, queues, counters, logger);
         _cycle = new DutyCycle(this, _intake, queues, counters);
         _watch = new HandlerWatch(
             counters, GC.GetTotalPauseDuration, static () => JitInfo.GetCompilationTime(currentThread: true), logger);
@@ -102,22 +104,26 @@ internal sealed class CoreThread : IDutyHost, IDisposable
         _cycle.Cancel(alarm);
     }
 
+    IPoller IStreamHost.Poller => _poller;
+
+    ILogger IStreamHost.Logger => _logger;
+
+    void IStreamHost.After(TimeSpan delay, Action action) => _cycle.Schedule(new Alarm(action), delay);
+
+    /// <summary>Has the source's completions taken, at the latest with the next turn; from any thread.</summary>
+    public void Post(CompletionSource source) => _poller.Post(source);
+
     /// <summary>Takes charge of a port until it closes, and receives from it if it receives; on the core thread.</summary>
     public void Adopt(DatagramSocket port, IDatagramReceiver receiver, bool receives)
     {
         ThrowUnlessCurrent();
-        var slot = new SocketSlot(port, receiver);
         if (receives)
         {
-            _poller.Register(port.Socket, slot);
+            _poller.Open(port, receiver);
         }
 
-        _ports.Add(slot);
-        port.Closing = closing =>
-        {
-            _ports.Remove(slot);
-            _poller.Unregister(closing.Socket);
-        };
+        _ports.Add(port);
+        port.Closing += closing => _ports.Remove(closing);
     }
 
     /// <summary>Throws when called from any other thread.</summary>
@@ -172,13 +178,10 @@ internal sealed class CoreThread : IDutyHost, IDisposable
     private void Turn()
     {
         _watch.BeginTurn();
-        int ready = Poll(out var rested);
+        int sources = Poll(out var rested);
         _cycle.BeginTurn(rested);
-        if (_cycle.TakesIn)
-        {
-            _moderation.Took(_cycle.TakeIn(_ready.AsSpan(0, ready)), Now);
-            Array.Clear(_ready, 0, ready);
-        }
+        _moderation.Took(_cycle.TakeIn(_completed.AsSpan(0, sources)), Now);
+        Array.Clear(_completed, 0, sources);
 
         _scheduling.Look(Now);
         _cycle.ServeInput();
@@ -187,34 +190,34 @@ internal sealed class CoreThread : IDutyHost, IDisposable
         _cycle.ServeOutput();
     }
 
-    // How many sockets are ready, and until when the thread might rest. Blocks only when no work is left; a look at the sockets costs the
-    // same either way.
+    // How many sources have completions, and until when the thread might rest. Blocks only when no work is left; a look at the sources
+    // costs the same either way.
     private int Poll(out TimeSpan rested)
     {
         rested = TimeSpan.MinValue;
         if (_cycle.IsWorkLeft || _options.Spin)
         {
-            return _poller.Wait(TimeSpan.Zero, _ready);
+            return _poller.Wait(TimeSpan.Zero, _completed);
         }
 
         var now = Now;
         var due = _cycle.TryPeekDue(out var first) ? first : TimeSpan.MaxValue;
         if (due <= now || !_cycle.Requests.TryBeginSleep())
         {
-            return _poller.Wait(TimeSpan.Zero, _ready);
+            return _poller.Wait(TimeSpan.Zero, _completed);
         }
 
-        int ready = _idle.Wait(_clock, due, _ready);
+        int sources = _idle.Wait(_clock, due, _completed);
         var woke = Now;
         // The time of the collector is no rest: what came meanwhile waited.
         var rest = woke - _watch.CollectorPause;
         rested = due < rest ? due : rest;
         _scheduling.Slept(woke - now);
         _cycle.Requests.EndSleep();
-        return ready;
+        return sources;
     }
 
-    void IDutyHost.BeginRun(PortSlot port, in PlacedRun run)
+    void IDutyHost.BeginRun(PortSource port, in PlacedRun run)
     {
     }
 
@@ -244,7 +247,7 @@ internal sealed class CoreThread : IDutyHost, IDisposable
 
         while (_ports.Count > 0)
         {
-            _ports[^1].Port.Dispose();
+            _ports[^1].Dispose();
         }
 
         _cycle.Drop();

@@ -6,7 +6,7 @@ internal sealed record CoreThreadOptions
 {
     public string Name { get; init; } = "QuickSilver";
 
-    public PollerKind Poller { get; init; } = PollerKind.Default;
+    public Func<IPoller> NewPoller { get; init; } = static () => Poller.Create(PollerKind.Default);
 
     /// <summary>Never block. Each turn still asks the poller, by a call that lets the collector in.</summary>
     public bool Spin { get; init; }

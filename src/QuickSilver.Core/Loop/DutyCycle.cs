@@ -6,16 +6,16 @@ using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Core.Loop;
 
-// The work of a core thread, turn by turn: read what the ports have received and classify it, serve that by priority, fire alarms, execute
+// The work of a core thread, turn by turn: take completions and classify them, serve what came in by priority, fire alarms, execute
 // requests, and then do what all of these have put off, which is mainly to send (000, section 3). Each kind of work has a quantum, so no
 // kind delays the others for longer.
 //
-// The cycle neither blocks nor calls the system: its host provides the ports that are ready and the time. Therefore the same cycle runs on
-// a machine's core thread and, in virtual time, in the simulator.
-internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues queues, CoreCounters counters)
+// The cycle neither blocks nor calls the system: its host provides the time, and the sources that have completions. Therefore the same
+// cycle runs on a machine's core thread and, in virtual time, in the simulator.
+internal sealed class DutyCycle(IDutyHost host, CompletionIntake intake, PriorityQueues queues, CoreCounters counters)
 {
     // Runs of data received and not yet handled, beyond which the rest waits in the kernel: handlers are behind. Control is still looked
-    // for, at the price of a run of data from each port; so there is a limit above which nothing is taken in.
+    // for, at the price of a run of data from each port; so there is a limit above which no port is asked.
     private const int LongestBacklogRuns = 64;
     private const int MostBacklogRuns = 2 * LongestBacklogRuns;
 
@@ -39,9 +39,6 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
 
     /// <summary>Whether the last turn left something that needs no event to go on.</summary>
     public bool IsWorkLeft => !queues.IsEmpty || _isRequestLeft;
-
-    /// <summary>Whether a turn takes runs in. Otherwise they wait in the kernel.</summary>
-    public bool TakesIn => BacklogRuns < MostBacklogRuns;
 
     private int BacklogRuns => queues.Count(WorkClass.InboundData) + queues.Count(WorkClass.InboundRepair);
 
@@ -69,17 +66,21 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
         Note(null, _watch.GoesOn(now, rested < now ? rested : now));
     }
 
-    /// <summary>Takes runs in from the ports that are ready; how many.</summary>
-    public int TakeIn(ReadOnlySpan<IReadySource> ready)
+    /// <summary>Takes what these sources have completed; how many runs. Runs that ports do not get rid of wait in the kernel.</summary>
+    public int TakeIn(ReadOnlySpan<CompletionSource> completed)
     {
+        bool takesRuns = BacklogRuns < MostBacklogRuns;
         int runs = 0;
         intake.Begin();
-        foreach (var source in ready)
+        foreach (var source in completed)
         {
-            runs += intake.Receive((PortSlot)source, isBehind: BacklogRuns >= LongestBacklogRuns);
+            if (takesRuns || source is not PortSource)
+            {
+                runs += intake.Take(source, isBehind: BacklogRuns >= LongestBacklogRuns);
+            }
         }
 
-        _allTakenAt = intake.IsAllTaken ? _turnBegan : TimeSpan.MinValue;
+        _allTakenAt = takesRuns && intake.IsAllTaken ? _turnBegan : TimeSpan.MinValue;
         return runs;
     }
 
@@ -97,7 +98,7 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
         _inputQuantum.Begin(now);
         while (!_inputQuantum.IsOver(now) && queues.TryDequeueInbound(out var work, out var workClass))
         {
-            now = NoteQueue(workClass, now, HandRun(work, now));
+            now = NoteQueue(workClass, now, HandInput(work.Completion, now));
         }
 
         NoteCaughtUp();
@@ -125,7 +126,7 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
         while (left > 0 && !_outputQuantum.IsOver(now) && queues.TryDequeueDeferred(out var work, out var workClass))
         {
             left--;
-            now = NoteQueue(workClass, now, Execute(work.Request, now));
+            now = NoteQueue(workClass, now, ServeDeferred(work, now));
         }
 
         NoteQuantum(left > 0);
@@ -204,9 +205,9 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
 
         while (queues.TryDequeue(out var work))
         {
-            if (work.IsRun)
+            if (work.Request is null)
             {
-                work.Run.Lease.Release();
+                work.Completion.Drop();
             }
         }
 
@@ -257,27 +258,56 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
         }
     }
 
-    private TimeSpan HandRun(in CoreWork work, TimeSpan began)
+    private TimeSpan HandInput(in Completion completion, TimeSpan began)
     {
-        var slot = work.Port;
-        var run = work.Run;
+        if (completion.Kind == CompletionKind.Run)
+        {
+            return HandRun(completion, began);
+        }
+
+        // What receivers do at the end of a batch is done before anything that is not a packet, as what a stream brings may change views.
+        return Hand(completion, EndBatch(began));
+    }
+
+    private TimeSpan HandRun(in Completion completion, TimeSpan began)
+    {
+        var source = (PortSource)completion.Source;
+        var run = completion.Run;
         try
         {
             // Runs of a port that closed meanwhile are dropped, as its receiver is told nothing any more.
-            if (!slot.IsClosed)
+            if (!source.IsClosed)
             {
-                NoteBatch(slot.Receiver);
-                host.BeginRun(slot, run);
-                slot.Receiver.OnRun(new ReceivedRun(run.Lease, run.Offset, run.Length, slot.Port));
+                NoteBatch(source.Receiver);
+                host.BeginRun(source, run);
+                source.Receiver.OnRun(new ReceivedRun(run.Lease, run.Offset, run.Length, source.Port));
             }
         }
         catch (Exception exception)
         {
-            host.OnEscaped(exception, slot);
+            host.OnEscaped(exception, source);
         }
 
         run.Lease.Release();
-        return EndStep(slot, began);
+        return EndStep(source, began);
+    }
+
+    private TimeSpan Hand(in Completion completion, TimeSpan began)
+    {
+        var source = completion.Source;
+        try
+        {
+            if (!source.IsClosed)
+            {
+                source.OnCompletion(completion);
+            }
+        }
+        catch (Exception exception)
+        {
+            host.OnEscaped(exception, source);
+        }
+
+        return EndStep(source, began);
     }
 
     private void NoteBatch(IDatagramReceiver receiver)
@@ -333,6 +363,9 @@ internal sealed class DutyCycle(IDutyHost host, RunIntake intake, PriorityQueues
             counters.LateAlarms++;
         }
     }
+
+    private TimeSpan ServeDeferred(in CoreWork work, TimeSpan began) =>
+        work.Request is { } request ? Execute(request, began) : Hand(work.Completion, began);
 
     private TimeSpan Execute(Request request, TimeSpan began)
     {

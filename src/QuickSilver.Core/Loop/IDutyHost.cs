@@ -1,4 +1,5 @@
 using QuickSilver.Core.Environment;
+using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Core.Loop;
 
@@ -10,7 +11,7 @@ internal interface IDutyHost
     TimeSpan Now { get; }
 
     /// <summary>A received run is about to be handed to its receiver.</summary>
-    void BeginRun(PortSlot port, in PlacedRun run);
+    void BeginRun(PortSource port, in PlacedRun run);
 
     /// <summary>A step that began at <paramref name="began"/> is done. Returns the time, at which the next step begins.</summary>
     TimeSpan EndStep(object handler, TimeSpan began);

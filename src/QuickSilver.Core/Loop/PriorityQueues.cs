@@ -1,30 +1,28 @@
 using System.Numerics;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Requests;
+using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Core.Loop;
 
-// A received run that waits for its receiver, or work that the core thread put off for itself.
+// A completion that waits for its owner, or work that the core thread put off for itself.
 internal readonly struct CoreWork
 {
     private readonly object _subject;
+    private readonly PlacedRun _run;
 
-    public CoreWork(PortSlot port, in PlacedRun run)
+    public CoreWork(in Completion completion)
     {
-        _subject = port;
-        Run = run;
+        _subject = completion.Source;
+        _run = completion.Run;
     }
 
     public CoreWork(Request request) => _subject = request;
 
-    /// <summary>Goes with the work, and its claim too; none for a request.</summary>
-    public PlacedRun Run { get; }
+    /// <summary>Null where the work is a completion.</summary>
+    public Request? Request => _subject as Request;
 
-    public bool IsRun => Run.Lease is not null;
-
-    public PortSlot Port => (PortSlot)_subject;
-
-    public Request Request => (Request)_subject;
+    public Completion Completion => new((CompletionSource)_subject, _run);
 }
 
 // Seven queues, strict priority, first come first served within each. Starvation is the caller's to prevent: it takes in a
@@ -37,7 +35,7 @@ internal sealed class PriorityQueues
     private const int Classes = CoreCounters.Queues;
     private const uint Inbound =
         (1u << (int)WorkClass.InboundControl) | (1u << (int)WorkClass.InboundRepair) | (1u << (int)WorkClass.InboundData);
-    // Null before the first of its class: most nodes of a large simulated cluster are idle.
+    // Null before the first of its class, and small then: most nodes of a large simulated cluster are idle.
     private readonly Queue<CoreWork>?[] _queues = new Queue<CoreWork>?[Classes];
     // Bit n is set while queue n holds something.
     private uint _filled;
@@ -66,7 +64,7 @@ internal sealed class PriorityQueues
 
     public void Enqueue(WorkClass workClass, in CoreWork work)
     {
-        (_queues[(int)workClass] ??= new Queue<CoreWork>()).Enqueue(work);
+        (_queues[(int)workClass] ??= new Queue<CoreWork>(capacity: 1)).Enqueue(work);
         _filled |= 1u << (int)workClass;
     }
 

@@ -120,30 +120,34 @@ internal sealed class DatagramSocket : IDatagramPort
         return isAnySent ? SendOutcome.Sent : SendOutcome.Refused;
     }
 
-    /// <summary>Receives one datagram or run into the lease; its length, or -1 when none waits.</summary>
+    /// <summary>Receives one datagram or run into the lease; its length, or what IDatagramCalls answers.</summary>
     public int TryReceive(Lease lease, int offset, int maxBytes)
     {
-        // Each error that a receive tells is one that it clears, so this ends; the bound is for a system that lies.
-        for (int attempt = 0; attempt < 16 && !IsClosed; attempt++)
+        if (IsClosed)
         {
-            int received = _calls.Receive(lease.Span.Slice(offset, maxBytes));
-            if (received >= 0)
-            {
-                _counters.RunsReceived++;
-                _counters.BytesReceived += received;
-                return received;
-            }
-
-            if (received == IDatagramCalls.NothingWaits)
-            {
-                return -1;
-            }
-
-            _counters.ReceiveErrors++;
+            return IDatagramCalls.NothingWaits;
         }
 
-        return -1;
+        int received = _calls.Receive(lease.Span.Slice(offset, maxBytes));
+        if (received >= 0)
+        {
+            CountRun(received);
+        }
+        else if (received != IDatagramCalls.NothingWaits)
+        {
+            CountError();
+        }
+
+        return received;
     }
+
+    internal void CountRun(int bytes)
+    {
+        _counters.RunsReceived++;
+        _counters.BytesReceived += bytes;
+    }
+
+    internal void CountError() => _counters.ReceiveErrors++;
 
     public void Dispose()
     {

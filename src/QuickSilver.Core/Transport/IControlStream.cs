@@ -2,7 +2,7 @@ using System.Net;
 
 namespace QuickSilver.Core.Transport;
 
-// Ordered, reliable bytes between a node and the membership service: TCP over pipelines on a machine, a modelled stream
+// Ordered, reliable bytes between a node and the membership service: TCP on a machine, a modelled stream
 // in the simulator. All calls and callbacks are on the core thread.
 internal interface IControlStream
 {

@@ -13,12 +13,13 @@ internal enum CallOutcome
 // The calls a port makes per datagram; none of them throws or allocates, whatever the system answers.
 internal interface IDatagramCalls
 {
-    const int NothingWaits = -1;
-    const int ErrorTold = -2;
+    const int NothingWaits = int.MinValue;
 
     CallOutcome Send(ReadOnlySpan<byte> bytes, DatagramAddress destination);
 
-    /// <summary>Bytes received, NothingWaits, or ErrorTold: an error was reported and thereby cleared, ask again.</summary>
+    /// <summary>
+    /// Bytes received, NothingWaits, or the negative of the system's error code: the error is thereby cleared, ask again.
+    /// </summary>
     int Receive(Span<byte> into);
 
     /// <summary>Sets into how large segments the kernel cuts what is sent; 0 sends whole datagrams.</summary>

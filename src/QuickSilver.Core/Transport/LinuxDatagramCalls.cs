@@ -54,7 +54,8 @@ internal sealed unsafe class LinuxDatagramCalls(Socket socket) : IDatagramCalls
             return (int)received;
         }
 
-        return Marshal.GetLastPInvokeError() == LinuxCalls.EAGAIN ? IDatagramCalls.NothingWaits : IDatagramCalls.ErrorTold;
+        int error = Marshal.GetLastPInvokeError();
+        return error == LinuxCalls.EAGAIN ? IDatagramCalls.NothingWaits : -error;
     }
 
     public bool TrySetSegmentBytes(int segmentBytes) => SegmentationOffload.TrySetSegmentBytes(socket, segmentBytes);

@@ -35,7 +35,8 @@ internal sealed class ManagedDatagramCalls(Socket socket) : IDatagramCalls
         {
             SocketError.Success => received,
             SocketError.WouldBlock => IDatagramCalls.NothingWaits,
-            _ => IDatagramCalls.ErrorTold,
+            // SocketError.SocketError is -1.
+            _ => -Math.Abs((int)error),
         };
     }
 

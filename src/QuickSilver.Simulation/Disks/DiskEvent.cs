@@ -1,4 +1,5 @@
 using QuickSilver.Core.Storage;
+using QuickSilver.Core.Transport;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Disks;
@@ -9,6 +10,8 @@ internal sealed class DiskEvent(SimulatedEnvironment life, SimulatedLogFile file
 {
     private long _value;
     private LogException? _failure;
+
+    internal override CompletionKind Kind => CompletionKind.Disk;
 
     /// <summary>The process ended before it was due.</summary>
     public bool IsLost { get; set; }

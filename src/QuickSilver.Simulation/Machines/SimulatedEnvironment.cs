@@ -34,8 +34,8 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
     private readonly SeededRandom _refusals;
     private readonly DutyCycle _cycle;
     private readonly WakeModeration _moderation = new(new CoreThreadOptions().LongestNap);
-    // The ports that have something, in the order in which they came to.
-    private readonly List<IReadySource> _readable = [];
+    // The ports that have something, and what else has completed, in the order in which they came to.
+    private readonly List<CompletionSource> _completed = [];
     private TurnEvent? _turn;
     private TimeSpan _busyUntil;
     private TimeSpan _cardBusyUntil;
@@ -57,7 +57,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
         Leases = cluster.Options.TrackLeases ? new LeaseTracker() : null;
         Buffers = new SlabPool(cluster.Options.PoolBytes) { Tracker = Leases };
         var queues = new PriorityQueues();
-        Intake = new RunIntake(Buffers, queues, Counters, NullLogger.Instance);
+        Intake = new CompletionIntake(Buffers, queues, Counters, NullLogger.Instance);
         _cycle = new DutyCycle(this, Intake, queues, Counters);
         Endpoints = new NodeEndpoints(this);
     }
@@ -82,7 +82,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
 
     internal NodeEndpoints Endpoints { get; }
 
-    internal RunIntake Intake { get; }
+    internal CompletionIntake Intake { get; }
 
     internal CoreCounters Counters { get; } = new();
 
@@ -164,11 +164,16 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
     internal void PostStep(ProcessContext context, SendOrPostCallback step, object? state) =>
         Post(new StepRequest(this, context, step, state));
 
+    /// <summary>Something has completed: an operation of a stream or of the disk.</summary>
     internal void Admit(NodeEvent what)
     {
+        _time.CheckThread();
         if (IsAlive)
         {
-            Post(what.AsRequest());
+            what.AsCompletion().Admit();
+            _completed.Add(what.AsCompletion());
+            // A disk wakes a thread that naps; sockets do not.
+            WakeForCompletion(endsNap: what.Kind == CompletionKind.Disk);
         }
         else
         {
@@ -179,14 +184,19 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
     /// <summary>Something has arrived at the port.</summary>
     internal void OnReadable(SimulatedPort port)
     {
-        if (!_readable.Contains(port))
+        if (!_completed.Contains(port))
         {
-            _readable.Add(port);
+            _completed.Add(port);
         }
 
+        WakeForCompletion(endsNap: false);
+    }
+
+    private void WakeForCompletion(bool endsNap)
+    {
         if (!_isInTurn)
         {
-            WakeAt(_isNapping ? _asleepSince : _time.Now);
+            WakeAt(_isNapping && !endsNap ? _asleepSince : _time.Now);
         }
     }
 
@@ -236,12 +246,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
         IsAlive = false;
         _turn?.Withdraw();
         _turn = null;
-        _readable.Clear();
-        _cycle.Drop();
-        while (_cycle.Requests.TryDequeue() is { } request)
-        {
-            (request as NodeRequest)?.Event.Discard();
-        }
+        Discard();
 
         Endpoints.CloseAll(silently);
     }
@@ -312,14 +317,25 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
 
     private void TakeIn()
     {
-        if (!_cycle.TakesIn)
+        int runs = _cycle.TakeIn(CollectionsMarshal.AsSpan(_completed));
+        _moderation.Took(runs, Now);
+        _completed.RemoveAll(static source => source is SimulatedPort port ? !port.HasDatagrams : !((NodeCompletion)source).HasCompletions);
+    }
+
+    // What has completed and was not taken is told that it never will be.
+    private void Discard()
+    {
+        var completed = _completed.ToArray();
+        _completed.Clear();
+        _cycle.Drop();
+        foreach (var source in completed)
         {
-            return;
+            (source as NodeCompletion)?.Event.Discard();
         }
 
-        int runs = _cycle.TakeIn(CollectionsMarshal.AsSpan(_readable));
-        _moderation.Took(runs, Now);
-        _readable.RemoveAll(static port => !((SimulatedPort)port).HasDatagrams);
+        while (_cycle.Requests.TryDequeue() is not null)
+        {
+        }
     }
 
     // The next turn: at once where work is left, else with the next alarm; what arrives comes sooner.
@@ -334,7 +350,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
         {
             WakeAt(Free);
         }
-        else if (_readable.Count > 0)
+        else if (_completed.Count > 0)
         {
             WakeAt(Intake.IsStarved ? VirtualTime.Add(Free, StarvedNap) : _isNapping ? _asleepSince : Free);
             Intake.EndStarvation();
@@ -373,7 +389,7 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
     private void BeginSleep()
     {
         _asleepSince = Free;
-        _isAsleep = !_cycle.IsWorkLeft && _readable.Count == 0;
+        _isAsleep = !_cycle.IsWorkLeft && _completed.Count == 0;
         _isNapping = _isAsleep && _moderation.IsNapDue(Now);
         if (_isNapping)
         {
@@ -395,10 +411,10 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
         }
 
         _isAsleep = _isNapping = false;
-        _moderation.Slept(_time.Now - _asleepSince, _readable.Count > 0);
+        _moderation.Slept(_time.Now - _asleepSince, _completed.Count > 0);
     }
 
-    void IDutyHost.BeginRun(PortSlot port, in PlacedRun run)
+    void IDutyHost.BeginRun(PortSource port, in PlacedRun run)
     {
         var model = Node.Model;
         Spend(((model.CostPerDatagram + Node.Faults.Slowness) * run.Datagrams) + (model.CostPerKilobyte * (run.Length / 1000.0)));
@@ -406,13 +422,13 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
 
     TimeSpan IDutyHost.EndStep(object handler, TimeSpan began)
     {
-        if (handler is not PortSlot)
+        if (handler is not PortSource)
         {
             if (handler is Alarm)
             {
                 Trace(TraceKind.Alarm, 0);
             }
-            else if (handler is Request and not (NodeRequest or StepRequest))
+            else if (handler is Request and not StepRequest)
             {
                 Trace(TraceKind.Request, 0);
             }

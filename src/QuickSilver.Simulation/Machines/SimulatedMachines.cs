@@ -112,7 +112,7 @@ internal sealed class SimulatedMachines
                 continue;
             }
 
-            life.Intake.Trim();
+            life.Intake.Memory.Trim();
             life.Leases?.AssertAllReturned();
             if (life.Buffers.LeasedBlocks > 0)
             {

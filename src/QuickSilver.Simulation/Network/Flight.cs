@@ -1,6 +1,6 @@
 using System.Buffers;
 using QuickSilver.Core.Buffers;
-using QuickSilver.Core.Loop;
+using QuickSilver.Core.Transport;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Network;
@@ -17,7 +17,7 @@ internal sealed class Flight
     private ulong[]? _hashes;
     private ulong _firstHash;
 
-    public Flight(ReadOnlySpan<byte> bytes, RunPlacement? shared)
+    public Flight(ReadOnlySpan<byte> bytes, RunMemory? shared)
     {
         if (shared is not null && shared.TryPlace(bytes, out var placed))
         {

@@ -180,6 +180,8 @@ internal sealed class SimulatedConnection
 
     private sealed class AcceptEvent(SimulatedConnection connection, SimulatedEnvironment life) : NodeEvent(life)
     {
+        internal override CompletionKind Kind => CompletionKind.Accepted;
+
         internal override void Execute() => connection.Accept(Life);
 
         internal override void Discard() => connection.Refuse();

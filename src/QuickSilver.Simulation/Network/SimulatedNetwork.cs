@@ -1,5 +1,5 @@
 using QuickSilver.Core.Buffers;
-using QuickSilver.Core.Loop;
+using QuickSilver.Core.Transport;
 using QuickSilver.Simulation.Machines;
 
 using QuickSilver.Simulation.Network;
@@ -32,7 +32,7 @@ public sealed class SimulatedNetwork
         _cluster = cluster;
         _random = SeededRandom.Derive(cluster.Options.Seed, purpose: 3, owner: 0);
         Model = cluster.Options.Link;
-        Air = cluster.Options.SharesPacketMemory ? new RunPlacement(new SlabPool(long.MaxValue)) : null;
+        Air = cluster.Options.SharesPacketMemory ? new RunMemory(new SlabPool(long.MaxValue)) : null;
     }
 
     /// <summary>
@@ -63,7 +63,7 @@ public sealed class SimulatedNetwork
     public long Disturbed { get; internal set; }
 
     /// <summary>Where datagrams under way lie, when receivers share the memory; null: each receiver has a copy of its own.</summary>
-    internal RunPlacement? Air { get; }
+    internal RunMemory? Air { get; }
 
     internal ulong Seed => _cluster.Options.Seed;
 

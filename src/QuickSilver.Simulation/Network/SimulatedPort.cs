@@ -1,12 +1,11 @@
 using System.Net;
-using QuickSilver.Core.Loop;
 using QuickSilver.Core.Transport;
 using QuickSilver.Simulation.Machines;
 
 namespace QuickSilver.Simulation.Network;
 
 // A datagram socket. What arrives waits in its receive buffer, bounded as a kernel bounds it, until a turn of the core thread takes it in.
-internal sealed class SimulatedPort : PortSlot, IDatagramPort
+internal sealed class SimulatedPort : PortSource, IDatagramPort
 {
     public const int MaxRunBytes = 65_507;
     internal const int MaxSegments = 64;
@@ -126,29 +125,30 @@ internal sealed class SimulatedPort : PortSlot, IDatagramPort
         }
     }
 
-    public override ReceiveOutcome TryReceive(RunIntake intake, out PlacedRun placed)
+    public override TakeOutcome TryTake(RunMemory memory, out Completion completion)
     {
-        placed = default;
+        completion = default;
         if (_inbox is null || !_inbox.TryPeek(out var run))
         {
-            return ReceiveOutcome.Nothing;
+            return TakeOutcome.Nothing;
         }
 
+        PlacedRun placed;
         if (run.Flight.TryShare(run.Offset, out int offset) is { } lease)
         {
             placed = new PlacedRun(lease, offset, run.Length);
         }
-        else if (!intake.TryPlace(run.Span, out placed))
+        else if (!memory.TryPlace(run.Span, out placed))
         {
-            return ReceiveOutcome.NoMemory;
+            return TakeOutcome.NoMemory;
         }
 
-        placed = placed with { Datagrams = run.Count };
+        completion = new Completion(this, placed with { Datagrams = run.Count });
         Life.Trace(TraceKind.Datagrams, run.Flight.HashOf(run));
         _inbox.Dequeue();
         _bufferedBytes -= run.Length + BookkeepingBytes;
         run.Flight.Release();
-        return ReceiveOutcome.Received;
+        return TakeOutcome.Taken;
     }
 
     private void Buffer(in FlightSegments run)

@@ -28,6 +28,8 @@ internal sealed class SimulatedStream : NodeEvent, IControlStream
 
     public long PendingBytes => IsClosed ? 0 : Outgoing?.PendingBytes ?? 0;
 
+    internal override CompletionKind Kind => CompletionKind.Bytes;
+
     internal IControlStreamHandler? Handler { get; set; }
 
     internal StreamPipe? Outgoing { get; set; }

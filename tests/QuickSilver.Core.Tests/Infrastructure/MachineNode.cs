@@ -7,10 +7,20 @@ namespace QuickSilver.Core.Tests.Infrastructure;
 // A machine environment on loopback, and a way to do things on its core thread and wait for them.
 internal sealed class MachineNode : IDisposable
 {
+    private readonly string? _folder;
+
     public MachineNode(PollerKind poller = PollerKind.Default, bool segmentationOffload = true, long bufferBytes = 64 << 20)
     {
         Environment = MachineEnvironment.Start(
             new MachineEnvironmentOptions { Poller = poller, SegmentationOffload = segmentationOffload, BufferBytes = bufferBytes }, Log);
+    }
+
+    // Over a poller of the test, with a directory for logs.
+    public MachineNode(Func<IPoller> newPoller, long bufferBytes)
+    {
+        _folder = Path.Combine(Path.GetTempPath(), "qs-" + Guid.NewGuid().ToString("N"));
+        Environment = MachineEnvironment.Start(
+            new MachineEnvironmentOptions { NewPoller = newPoller, BufferBytes = bufferBytes, StorageDirectory = _folder }, Log);
     }
 
     public LogRecorder Log { get; } = new();
@@ -41,5 +51,12 @@ internal sealed class MachineNode : IDisposable
         return true;
     });
 
-    public void Dispose() => Environment.Dispose();
+    public void Dispose()
+    {
+        Environment.Dispose();
+        if (_folder is not null && Directory.Exists(_folder))
+        {
+            Directory.Delete(_folder, recursive: true);
+        }
+    }
 }

@@ -5,6 +5,7 @@ namespace QuickSilver.Core.Tests.Infrastructure;
 // A system that answers as the test says: outcomes of sends in turn (then Done), and datagrams or errors to receive.
 internal sealed class ScriptedCalls : IDatagramCalls
 {
+    public const int RefusedError = 111;
     private int _segmentBytes;
 
     public Queue<CallOutcome> Outcomes { get; } = new();
@@ -39,7 +40,7 @@ internal sealed class ScriptedCalls : IDatagramCalls
 
         if (datagram is null)
         {
-            return IDatagramCalls.ErrorTold;
+            return -RefusedError;
         }
 
         datagram.CopyTo(into);

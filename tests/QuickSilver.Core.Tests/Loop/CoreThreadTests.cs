@@ -3,6 +3,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Overlapped;
 
 namespace QuickSilver.Core.Tests.Loop;
 
@@ -11,9 +12,9 @@ public abstract class CoreThreadContract : IDisposable
 {
     private readonly MachineNode _node;
 
-    internal CoreThreadContract(PollerKind poller)
+    internal CoreThreadContract(Func<IPoller> newPoller)
     {
-        _node = new MachineNode(poller);
+        _node = new MachineNode(newPoller, 64 << 20);
     }
 
     public void Dispose() => _node.Dispose();
@@ -218,6 +219,8 @@ public abstract class CoreThreadContract : IDisposable
     }
 }
 
-public sealed class DefaultCoreThreadTests() : CoreThreadContract(PollerKind.Default);
+public sealed class DefaultCoreThreadTests() : CoreThreadContract(() => Poller.Create(PollerKind.Default));
 
-public sealed class SelectCoreThreadTests() : CoreThreadContract(PollerKind.Select);
+public sealed class SelectCoreThreadTests() : CoreThreadContract(() => Poller.Create(PollerKind.Select));
+
+public sealed class CompletionPortCoreThreadTests() : CoreThreadContract(() => new CompletionPortPoller(new EmulatedPort()));

@@ -23,7 +23,7 @@ public sealed class DutyCycleTests
 
     public DutyCycleTests()
     {
-        _cycle = new DutyCycle(_host, new RunIntake(_pool, _queues, _counters, new LogRecorder()), _queues, _counters);
+        _cycle = new DutyCycle(_host, new CompletionIntake(_pool, _queues, _counters, new LogRecorder()), _queues, _counters);
         _port = new ScriptedPort(new RecordingReceiver { OnEach = run => _steps.Add(Name(run.Span)) });
     }
 
@@ -83,11 +83,7 @@ public sealed class DutyCycleTests
         Array.ForEach(ports, port => port.Bring([.. Enumerable.Repeat(new byte[] { 1 }, 100)]));
         for (int turn = 0; turn < 20; turn++)
         {
-            if (_cycle.TakesIn)
-            {
-                _cycle.TakeIn(ports);
-            }
-
+            _cycle.TakeIn(ports);
             Serve();
         }
 
@@ -398,11 +394,7 @@ public sealed class DutyCycleTests
 
     private void Turn()
     {
-        if (_cycle.TakesIn)
-        {
-            _cycle.TakeIn([_port]);
-        }
-
+        _cycle.TakeIn([_port]);
         Serve();
     }
 
@@ -434,7 +426,7 @@ public sealed class DutyCycleTests
 
         public List<string> Escaped { get; } = [];
 
-        public void BeginRun(PortSlot port, in PlacedRun run)
+        public void BeginRun(PortSource port, in PlacedRun run)
         {
         }
 
@@ -445,7 +437,7 @@ public sealed class DutyCycleTests
         public void OnEscaped(Exception exception, object handler) => Escaped.Add(exception.Message);
     }
 
-    private sealed class ScriptedPort(IDatagramReceiver receiver, ScriptedPort? closedWith = null) : PortSlot(receiver)
+    private sealed class ScriptedPort(IDatagramReceiver receiver, ScriptedPort? closedWith = null) : PortSource(receiver)
     {
         public override IDatagramPort Port { get; } = new NoPort();
 
@@ -460,15 +452,21 @@ public sealed class DutyCycleTests
 
         public void Close() => _isClosed = true;
 
-        public override ReceiveOutcome TryReceive(RunIntake intake, out PlacedRun run)
+        public override TakeOutcome TryTake(RunMemory memory, out Completion completion)
         {
-            run = default;
+            completion = default;
             if (!_waiting.TryDequeue(out byte[]? bytes))
             {
-                return ReceiveOutcome.Nothing;
+                return TakeOutcome.Nothing;
             }
 
-            return intake.TryPlace(bytes, out run) ? ReceiveOutcome.Received : ReceiveOutcome.NoMemory;
+            if (!memory.TryPlace(bytes, out var run))
+            {
+                return TakeOutcome.NoMemory;
+            }
+
+            completion = new Completion(this, run);
+            return TakeOutcome.Taken;
         }
     }
 

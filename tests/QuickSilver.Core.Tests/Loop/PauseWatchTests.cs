@@ -5,6 +5,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Core.Loop;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Tests.Infrastructure;
+using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Core.Tests.Loop;
 
@@ -20,7 +21,7 @@ public sealed class PauseWatchTests : IPauseObserver
     public PauseWatchTests()
     {
         var queues = new PriorityQueues();
-        _cycle = new DutyCycle(_host, new RunIntake(new SlabPool(1 << 20), queues, _counters, new LogRecorder()), queues, _counters);
+        _cycle = new DutyCycle(_host, new CompletionIntake(new SlabPool(1 << 20), queues, _counters, new LogRecorder()), queues, _counters);
         _cycle.Pauses.Add(this);
         _host.Now = Ms(5000);
         Turn();
@@ -191,7 +192,7 @@ public sealed class PauseWatchTests : IPauseObserver
 
         public List<string> Escaped { get; } = [];
 
-        public void BeginRun(PortSlot port, in PlacedRun run)
+        public void BeginRun(PortSource port, in PlacedRun run)
         {
         }
 

@@ -1,84 +1,152 @@
 using System.Net;
-using System.Net.Sockets;
+using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Core.Tests.Transport;
 
-// What each poller must do; a poller passes by inheriting it.
+// What each poller must do; a poller passes by inheriting it. What nodes see of it is in CompletionContract.
 public abstract class PollerContract : IDisposable
 {
+    private readonly SlabPool _pool = new(4 * SlabPool.BlockBytes);
     private readonly IPoller _poller;
-    private readonly Socket _receiver = NewSocket();
-    private readonly Socket _other = NewSocket();
-    private readonly Socket _sender = NewSocket();
-    private readonly IReadySource[] _ready = new IReadySource[8];
+    private readonly DatagramSocket _receiver = NewPort();
+    private readonly DatagramSocket _other = NewPort();
+    private readonly DatagramSocket _sender = NewPort();
+    private readonly CompletionSource[] _named = new CompletionSource[8];
+    private readonly RunMemory _memory;
 
     internal PollerContract(IPoller poller)
     {
         _poller = poller;
+        _memory = new RunMemory(_pool);
     }
 
     public void Dispose()
     {
+        Array.ForEach([_receiver, _other, _sender], port => port.Dispose());
         _poller.Dispose();
+        GC.SuppressFinalize(this);
+    }
+
+    [Fact]
+    public void Names_a_source_until_all_it_has_is_taken()
+    {
+        var source = _poller.Open(_receiver, new RecordingReceiver());
+        Settle();
+
+        SendTo(_receiver, 1);
+        SendTo(_receiver, 2);
+        Assert.Equal(1, _poller.Wait(Patience.Limit, _named));
+        Assert.Same(source, _named[0]);
+        Assert.Equal(1, _poller.Wait(Patience.Limit, _named));
+
+        Assert.Equal([(source, CompletionKind.Run, 1), (source, CompletionKind.Run, 2)], TakeUntil(2));
+        Settle();
+        Assert.Equal(0, _poller.Wait(TimeSpan.Zero, _named));
+    }
+
+    [Fact]
+    public void Tells_sources_apart()
+    {
+        var one = _poller.Open(_receiver, new RecordingReceiver());
+        var two = _poller.Open(_other, new RecordingReceiver());
+        Settle();
+
+        SendTo(_other, 1);
+        Assert.Equal([(two, CompletionKind.Run, 1)], TakeUntil(1));
+        SendTo(_receiver, 2);
+        SendTo(_other, 3);
+        Assert.Equal(
+            [(one, CompletionKind.Run, 2), (two, CompletionKind.Run, 3)],
+            TakeUntil(2).OrderBy(taken => taken.Value));
+    }
+
+    [Fact]
+    public void Forgets_a_port_that_closes_and_its_place_is_used_again()
+    {
+        var closed = _poller.Open(_receiver, new RecordingReceiver());
+        Settle();
+        SendTo(_receiver, 1);
+        Assert.Equal(1, _poller.Wait(Patience.Limit, _named));
         _receiver.Dispose();
-        _other.Dispose();
-        _sender.Dispose();
+        Assert.Equal(TakeOutcome.Nothing, closed.TryTake(_memory, out _));
+        Settle();
+
+        var two = _poller.Open(_other, new RecordingReceiver());
+        Settle();
+        SendTo(_other, 2);
+        Assert.Equal([(two, CompletionKind.Run, 2)], TakeUntil(1));
     }
 
     [Fact]
-    public void Reports_a_socket_that_holds_something_until_it_is_drained()
+    public void Names_no_more_than_asked_and_the_others_the_next_time()
     {
-        var source = new Source();
-        _poller.Register(_receiver, source);
-        Assert.Equal(0, _poller.Wait(TimeSpan.Zero, _ready));
+        DatagramSocket[] ports = [.. Enumerable.Range(0, 5).Select(_ => NewPort())];
+        CompletionSource[] sources = [.. ports.Select(port => _poller.Open(port, new RecordingReceiver()))];
+        Settle();
+        Array.ForEach(ports, port => SendTo(port, 1));
+        var named = new HashSet<CompletionSource>();
+        var two = new CompletionSource[2];
+        for (int i = 0; i < 8 && named.Count < sources.Length; i++)
+        {
+            int count = _poller.Wait(Patience.Limit, two);
+            Assert.InRange(count, 1, 2);
+            named.UnionWith(two[..count]);
+        }
 
-        SendTo(_receiver);
-        Assert.Equal(1, _poller.Wait(Patience.Limit, _ready));
-        Assert.Same(source, _ready[0]);
-        Assert.Equal(1, _poller.Wait(Patience.Limit, _ready));
-
-        Drain(_receiver);
-        Assert.Equal(0, _poller.Wait(TimeSpan.Zero, _ready));
+        Assert.Equal(sources.Length, named.Count);
+        Array.ForEach(ports, port => port.Dispose());
     }
 
     [Fact]
-    public void Tells_sockets_apart()
+    public void Without_memory_a_run_is_left_and_its_source_named_again()
     {
-        var one = new Source();
-        var two = new Source();
-        _poller.Register(_receiver, one);
-        _poller.Register(_other, two);
+        var source = _poller.Open(_receiver, new RecordingReceiver());
+        List<Lease> taken = [];
+        while (_pool.TryRent() is { } lease)
+        {
+            taken.Add(lease);
+        }
 
-        SendTo(_other);
-        Assert.Equal(1, _poller.Wait(Patience.Limit, _ready));
-        Assert.Same(two, _ready[0]);
-
-        SendTo(_receiver);
-        Assert.Equal(2, _poller.Wait(Patience.Limit, _ready));
-        Assert.Equal([one, two], _ready[..2].OrderBy(source => ReferenceEquals(source, two)));
+        SendTo(_receiver, 7);
+        Assert.Equal(1, _poller.Wait(Patience.Limit, _named));
+        Assert.Equal(TakeOutcome.NoMemory, source.TryTake(_memory, out _));
+        Assert.Equal(1, _poller.Wait(Patience.Limit, _named));
+        taken.ForEach(lease => lease.Release());
+        Assert.Equal([(source, CompletionKind.Run, 7)], TakeUntil(1));
     }
 
     [Fact]
-    public void Forgets_a_socket_and_reuses_its_place()
+    public void A_source_that_is_posted_is_named_once_whoever_posts_it()
     {
-        _poller.Register(_receiver, new Source());
-        _poller.Unregister(_receiver);
-        SendTo(_receiver);
-        Assert.Equal(0, _poller.Wait(TimeSpan.Zero, _ready));
+        var source = new PostedSource();
+        var wait = Task.Run(() => _poller.Wait(Timeout.InfiniteTimeSpan, _named));
+        _poller.Post(source);
+        Assert.Equal(1, Patience.Result(wait, "the source"));
+        Assert.Same(source, _named[0]);
+        Settle();
+        Assert.Equal(0, _poller.Wait(TimeSpan.Zero, _named));
+    }
 
-        var two = new Source();
-        _poller.Register(_other, two);
-        SendTo(_other);
-        Assert.Equal(1, _poller.Wait(Patience.Limit, _ready));
-        Assert.Same(two, _ready[0]);
+    [Fact]
+    public void A_posted_source_and_a_port_are_named_by_the_same_wait()
+    {
+        var port = _poller.Open(_receiver, new RecordingReceiver());
+        Settle();
+        SendTo(_receiver, 1);
+        Assert.Equal(1, _poller.Wait(Patience.Limit, _named));
+        var posted = new PostedSource();
+        _poller.Post(posted);
+        Assert.Equal(2, _poller.Wait(Patience.Limit, _named));
+        Assert.Equal<CompletionSource>([port, posted], _named[..2].OrderBy(source => ReferenceEquals(source, posted)));
     }
 
     [Fact]
     public void A_wake_from_another_thread_ends_a_wait_without_end()
     {
-        var wait = Task.Run(() => _poller.Wait(Timeout.InfiniteTimeSpan, _ready));
+        var wait = Task.Run(() => _poller.Wait(Timeout.InfiniteTimeSpan, _named));
         _poller.Wake();
         Assert.Equal(0, Patience.Result(wait, "the wake"));
     }
@@ -88,9 +156,9 @@ public abstract class PollerContract : IDisposable
     {
         _poller.Wake();
         _poller.Wake();
-        Assert.Equal(0, _poller.Wait(Timeout.InfiniteTimeSpan, _ready));
+        Assert.Equal(0, _poller.Wait(Timeout.InfiniteTimeSpan, _named));
 
-        var second = Task.Run(() => _poller.Wait(Timeout.InfiniteTimeSpan, _ready));
+        var second = Task.Run(() => _poller.Wait(Timeout.InfiniteTimeSpan, _named));
         Patience.Not(second, "the first wait left a wake");
         _poller.Wake();
         Patience.Result(second, "the third wake");
@@ -99,24 +167,26 @@ public abstract class PollerContract : IDisposable
     [Fact]
     public void The_end_of_the_time_ends_a_wait()
     {
-        var wait = Task.Run(() => _poller.Wait(TimeSpan.FromMicroseconds(300), _ready));
+        var wait = Task.Run(() => _poller.Wait(TimeSpan.FromMicroseconds(300), _named));
         Assert.Equal(0, Patience.Result(wait, "the end of the time"));
     }
 
     [Fact]
-    public void Waiting_for_a_wake_only_leaves_what_sockets_hold_to_the_next_wait()
+    public void Waiting_for_a_wake_only_leaves_what_ports_have_to_the_next_wait()
     {
-        _poller.Register(_receiver, new Source());
-        SendTo(_receiver);
+        var source = _poller.Open(_receiver, new RecordingReceiver());
+        Settle();
+        SendTo(_receiver, 1);
         _poller.WaitForWake(TimeSpan.FromMicroseconds(100));
-        Assert.Equal(1, _poller.Wait(Patience.Limit, _ready));
+        Assert.Equal(1, _poller.Wait(Patience.Limit, _named));
+        Assert.Same(source, _named[0]);
 
         var wait = Task.Run(() =>
         {
             _poller.WaitForWake(Timeout.InfiniteTimeSpan);
             return true;
         });
-        Patience.Not(wait, "a socket ended the wait for a wake");
+        Patience.Not(wait, "a port ended the wait for a wake");
         _poller.Wake();
         Patience.Result(wait, "the wake");
     }
@@ -126,24 +196,65 @@ public abstract class PollerContract : IDisposable
     {
         _poller.Dispose();
         _poller.Wake();
+        _poller.Post(new PostedSource());
     }
 
-    private void SendTo(Socket socket) => _sender.SendTo([1], socket.LocalEndPoint!);
-
-    private static void Drain(Socket socket)
+    // Takes from whatever is named, until so many completions came.
+    private List<(CompletionSource Source, CompletionKind Kind, int Value)> TakeUntil(int count)
     {
-        var buffer = new byte[16];
-        while (socket.Receive(buffer, SocketFlags.None, out var error) > 0 && error == SocketError.Success)
+        var all = new List<(CompletionSource, CompletionKind, int)>();
+        for (int wait = 0; wait < 1000 && all.Count < count; wait++)
         {
+            TakeNamed(_poller.Wait(Patience.Limit, _named), all);
+        }
+
+        return all;
+    }
+
+    // A poller may name a source that has nothing yet, as to begin a receive.
+    private void Settle()
+    {
+        var all = new List<(CompletionSource, CompletionKind, int)>();
+        for (int i = 0; i < 10; i++)
+        {
+            TakeNamed(_poller.Wait(TimeSpan.Zero, _named), all);
+        }
+
+        Assert.Empty(all);
+    }
+
+    private void TakeNamed(int named, List<(CompletionSource, CompletionKind, int)> into)
+    {
+        foreach (var source in _named[..named])
+        {
+            while (source.TryTake(_memory, out var completion) == TakeOutcome.Taken)
+            {
+                Assert.Same(source, completion.Source);
+                into.Add((source, completion.Kind, completion.Run.Span[0]));
+                completion.Drop();
+            }
         }
     }
 
-    private static Socket NewSocket()
-    {
-        var socket = new Socket(AddressFamily.InterNetwork, SocketType.Dgram, ProtocolType.Udp) { Blocking = false };
-        socket.Bind(new IPEndPoint(IPAddress.Loopback, 0));
-        return socket;
-    }
+    private void SendTo(DatagramSocket port, byte number) =>
+        Assert.Equal(SendOutcome.Sent, _sender.Send([number], 1, new DatagramAddress(port.LocalEndPoint)));
 
-    private sealed class Source : IReadySource;
+    private static DatagramSocket NewPort() =>
+        new DatagramSocketFactory(IPAddress.Loopback, segmentationOffload: false, new CoreCounters(), new LogRecorder())
+            .Open(new DatagramPortOptions());
+
+    private sealed class PostedSource : CompletionSource
+    {
+        public override bool IsClosed => false;
+
+        public override TakeOutcome TryTake(RunMemory memory, out Completion completion)
+        {
+            completion = default;
+            return TakeOutcome.Nothing;
+        }
+
+        public override void OnCompletion(in Completion completion)
+        {
+        }
+    }
 }

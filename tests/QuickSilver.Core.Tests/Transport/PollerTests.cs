@@ -1,8 +1,13 @@
+using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Overlapped;
 
 namespace QuickSilver.Core.Tests.Transport;
 
 public sealed class SelectPollerTests() : PollerContract(Poller.Create(PollerKind.Select));
+
+// The part of the completion port that is not Windows.
+public sealed class CompletionPortPollerTests() : PollerContract(new CompletionPortPoller(new EmulatedPort()));
 
 // The default: epoll on Linux.
 public sealed class DefaultPollerTests() : PollerContract(Poller.Create(PollerKind.Default))

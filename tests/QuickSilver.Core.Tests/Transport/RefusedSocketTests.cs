@@ -2,6 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Streams;
 
 namespace QuickSilver.Core.Tests.Transport;
 
@@ -29,11 +30,12 @@ public sealed class RefusedSocketTests
     [Fact]
     public void A_stream_without_a_socket_says_later_that_it_is_closed()
     {
-        using var node = new MachineNode();
+        IPoller? poller = null;
+        using var node = new MachineNode(() => poller = Poller.Create(PollerKind.Default), 1 << 20);
         var told = new StreamRecorder();
         node.Do(() =>
         {
-            var stream = new RefusedStream(new IPEndPoint(IPAddress.Loopback, 1), told, "no socket", node.Environment.Post);
+            var stream = new RefusedStream(new IPEndPoint(IPAddress.Loopback, 1), told, "no socket", poller!);
             stream.Send("early"u8);
             Assert.Empty(told.Told);
         });
@@ -44,9 +46,10 @@ public sealed class RefusedSocketTests
     [Fact]
     public void A_stream_without_a_socket_that_is_closed_before_says_nothing()
     {
-        using var node = new MachineNode();
+        IPoller? poller = null;
+        using var node = new MachineNode(() => poller = Poller.Create(PollerKind.Default), 1 << 20);
         var told = new StreamRecorder();
-        node.Do(() => new RefusedStream(new IPEndPoint(IPAddress.Loopback, 1), told, "no socket", node.Environment.Post).Close());
+        node.Do(() => new RefusedStream(new IPEndPoint(IPAddress.Loopback, 1), told, "no socket", poller!).Close());
         node.Do(() => { });
         Assert.Empty(told.Told);
     }

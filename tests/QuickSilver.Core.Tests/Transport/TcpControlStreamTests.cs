@@ -3,19 +3,29 @@ using System.Net.Sockets;
 using System.Text;
 using QuickSilver.Core.Tests.Infrastructure;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Overlapped;
 
 namespace QuickSilver.Core.Tests.Transport;
 
-// Two nodes on loopback. F7 (a slow and a throwing handler), and streams' share of F18 (garbage).
-public sealed class TcpControlStreamTests : IDisposable
+// Two nodes on loopback, once per poller that runs here. F7 (a slow and a throwing handler), and streams' share of F18 (garbage).
+public abstract class TcpControlStreamContract : IDisposable
 {
-    private readonly MachineNode _server = new();
-    private readonly MachineNode _client = new();
+    private const int BufferBytes = 1 << 20;
+
+    private readonly MachineNode _server;
+    private readonly MachineNode _client;
+
+    internal TcpControlStreamContract(Func<IPoller> newPoller)
+    {
+        _server = new MachineNode(newPoller, BufferBytes);
+        _client = new MachineNode(newPoller, BufferBytes);
+    }
 
     public void Dispose()
     {
         _client.Dispose();
         _server.Dispose();
+        GC.SuppressFinalize(this);
     }
 
     [Fact]
@@ -315,3 +325,10 @@ public sealed class TcpControlStreamTests : IDisposable
         }
     }
 }
+
+public sealed class DefaultTcpControlStreamTests() : TcpControlStreamContract(() => Poller.Create(PollerKind.Default));
+
+public sealed class SelectTcpControlStreamTests() : TcpControlStreamContract(() => Poller.Create(PollerKind.Select));
+
+public sealed class CompletionPortTcpControlStreamTests()
+    : TcpControlStreamContract(() => new CompletionPortPoller(new EmulatedPort()));

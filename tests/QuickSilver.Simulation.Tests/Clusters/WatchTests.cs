@@ -104,12 +104,12 @@ public sealed class WatchTests : IDisposable
 
         // Longer than the stall limit takes to be noticed, and less than the service waits for a silent member.
         _cluster.Run(Second * 1.8);
+        Assert.Contains(publishing, task => !task.IsCompleted);
         observer.Ask(_cluster);
         var signs = observer.Last.Nodes.Select(node => node.Signs).Single(one => one is { Topics: 1 })!;
         Assert.Equal((SendLimit.Window, 1_000), ((SendLimit)signs.Limit, signs.LimitPerMille));
         Assert.Contains("not all 2 members are known to hold packet", signs.Trouble);
         Assert.True(signs.PendingPackets > 50);
-        Assert.Contains(publishing, task => !task.IsCompleted);
     }
 
     public void Dispose() => _cluster.Dispose();

@@ -1,18 +1,41 @@
 using QuickSilver.Core.Buffers;
 
-namespace QuickSilver.Core.Loop;
+namespace QuickSilver.Core.Transport;
 
-// Where runs are copied to: small ones close behind each other in a block that they share, so that what keeps a small packet pins a share
-// of a block; a long one in a block of its own.
-internal sealed class RunPlacement(SlabPool pool)
+// Where runs are received to.
+//
+// A receive must offer room for the longest run, a whole block; most of what is received while the network is quiet is one small datagram.
+// So a small run is copied out, close behind the one before it, and the whole block is offered again: what keeps a small packet pins a
+// share of a block, not 64 KB. A long run goes up as it lies.
+internal sealed class RunMemory(SlabPool pool)
 {
     private const int LongestSharedBytes = 16 * 1024;
     private const int Alignment = 64;
 
+    private Lease? _whole;
     private Lease? _shared;
     private int _used;
 
-    /// <summary>Copies a run; false: no memory is left.</summary>
+    /// <summary>A whole block to receive into, the same until a run is placed; null: no memory is left.</summary>
+    public Lease? OfferBlock() => _whole ??= pool.TryRent();
+
+    /// <summary>A whole block that is the caller's; null: no memory is left.</summary>
+    public Lease? TryRentBlock() => pool.TryRent();
+
+    /// <summary>Places a run that lies at the beginning of the block that was offered.</summary>
+    public PlacedRun Place(int length)
+    {
+        var whole = _whole!;
+        if (TryCopySmall(whole.Span[..length], out var copied))
+        {
+            return copied;
+        }
+
+        _whole = null;
+        return new PlacedRun(whole, 0, length);
+    }
+
+    /// <summary>Copies a run that lies elsewhere; false: no memory is left.</summary>
     public bool TryPlace(ReadOnlySpan<byte> bytes, out PlacedRun run)
     {
         if (bytes.Length <= LongestSharedBytes)
@@ -47,17 +70,30 @@ internal sealed class RunPlacement(SlabPool pool)
         return true;
     }
 
-    /// <summary>Gives the shared block back when nobody keeps anything of it.</summary>
+    /// <summary>Gives back what nobody keeps anything of.</summary>
     public void Trim()
     {
+        ReleaseWhole();
         if (_shared is { Claims: 1 })
         {
-            Release();
+            ReleaseShared();
         }
     }
 
-    /// <summary>Gives up the shared block; what others keep of it stays.</summary>
+    /// <summary>Gives the memory back; what others keep of it stays.</summary>
     public void Release()
+    {
+        ReleaseWhole();
+        ReleaseShared();
+    }
+
+    private void ReleaseWhole()
+    {
+        _whole?.Release();
+        _whole = null;
+    }
+
+    private void ReleaseShared()
     {
         _shared?.Release();
         _shared = null;
@@ -72,7 +108,7 @@ internal sealed class RunPlacement(SlabPool pool)
         }
         else if (_shared is not null && _used + length > SlabPool.BlockBytes)
         {
-            Release();
+            ReleaseShared();
         }
 
         if (_shared is null)

@@ -10,19 +10,19 @@ using QuickSilver.Core.Transport;
 namespace QuickSilver.Core.Tests.Loop;
 
 // I17 (memory is bounded), F13.
-public sealed class RunIntakeTests : IDisposable
+public sealed class CompletionIntakeTests : IDisposable
 {
     private readonly Socket _socket = new(AddressFamily.InterNetwork, SocketType.Dgram, ProtocolType.Udp);
     private readonly CoreCounters _counters = new();
     private readonly LogRecorder _log = new();
     private readonly PriorityQueues _queues = new();
     private readonly ScriptedCalls _calls = new();
-    private readonly PortSlot _slot;
+    private readonly PortSource _source;
 
-    public RunIntakeTests()
+    public CompletionIntakeTests()
     {
         var port = new DatagramSocket(_socket, new IPEndPoint(IPAddress.Loopback, 1), _calls, _counters, _log);
-        _slot = new SocketSlot(port, new RecordingReceiver());
+        _source = new ReadPortSource(port, new RecordingReceiver());
     }
 
     public void Dispose() => _socket.Dispose();
@@ -34,11 +34,11 @@ public sealed class RunIntakeTests : IDisposable
         var intake = NewIntake(pool);
         Bring(100, 0, 65, 1472);
 
-        Assert.Equal(4, intake.Receive(_slot));
+        Assert.Equal(4, intake.Take(_source));
         var works = TakeAll();
-        Assert.Equal([100, 0, 65, 1472], works.Select(work => work.Run.Length));
-        Assert.Equal([0, 128, 128, 256], works.Select(work => work.Run.Offset));
-        Assert.Single(works.Select(work => work.Run.Lease).Distinct());
+        Assert.Equal([100, 0, 65, 1472], works.Select(work => work.Completion.Run.Length));
+        Assert.Equal([0, 128, 128, 256], works.Select(work => work.Completion.Run.Offset));
+        Assert.Single(works.Select(work => work.Completion.Run.Lease).Distinct());
         Assert.All(works.Index(), entry => AssertBytes(entry.Item, entry.Index));
         Assert.Equal(2, pool.LeasedBlocks);
     }
@@ -49,9 +49,9 @@ public sealed class RunIntakeTests : IDisposable
         var pool = new SlabPool(1 << 20);
         var intake = NewIntake(pool);
         Bring(60_000, 60_000, 10);
-        intake.Receive(_slot);
+        intake.Take(_source);
         var works = TakeAll();
-        Assert.Equal(3, works.Select(work => work.Run.Lease).Distinct().Count());
+        Assert.Equal(3, works.Select(work => work.Completion.Run.Lease).Distinct().Count());
         Assert.All(works.Index(), entry => AssertBytes(entry.Item, entry.Index));
     }
 
@@ -65,7 +65,7 @@ public sealed class RunIntakeTests : IDisposable
         for (int i = 0; i < 1000; i++)
         {
             Bring(5000, 20_000);
-            intake.Receive(_slot);
+            intake.Take(_source);
             foreach (var work in TakeAll())
             {
                 if (i % 250 == 0)
@@ -74,7 +74,7 @@ public sealed class RunIntakeTests : IDisposable
                 }
                 else
                 {
-                    work.Run.Lease.Release();
+                    work.Completion.Run.Lease.Release();
                 }
             }
         }
@@ -82,7 +82,7 @@ public sealed class RunIntakeTests : IDisposable
         Assert.InRange(pool.LeasedBlocks, 1, 16);
         Assert.Equal(8, kept.Count);
         Assert.All(kept.Index(), entry => AssertBytes(entry.Item, entry.Index % 2));
-        kept.ForEach(work => work.Run.Lease.Release());
+        kept.ForEach(work => work.Completion.Run.Lease.Release());
         intake.Release();
         tracker.AssertAllReturned();
     }
@@ -94,14 +94,14 @@ public sealed class RunIntakeTests : IDisposable
         var intake = NewIntake(pool);
         Bring(60_000, 60_000, 60_000);
 
-        Assert.Equal(2, intake.Receive(_slot));
+        Assert.Equal(2, intake.Take(_source));
         Assert.True(intake.IsStarved);
         Assert.Equal(1, _counters.PoolExhaustions);
         Assert.True(_log.Has(1003));
-        Assert.Equal(0, intake.Receive(_slot));
+        Assert.Equal(0, intake.Take(_source));
 
-        TakeAll().ForEach(work => work.Run.Lease.Release());
-        Assert.Equal(1, intake.Receive(_slot));
+        TakeAll().ForEach(work => work.Completion.Run.Lease.Release());
+        Assert.Equal(1, intake.Take(_source));
         Assert.False(intake.IsStarved);
     }
 
@@ -111,10 +111,10 @@ public sealed class RunIntakeTests : IDisposable
         var pool = new SlabPool(SlabPool.BlockBytes);
         var intake = NewIntake(pool);
         Bring(100);
-        Assert.Equal(1, intake.Receive(_slot));
+        Assert.Equal(1, intake.Take(_source));
         var work = TakeAll().Single();
         AssertBytes(work, 0);
-        work.Run.Lease.Release();
+        work.Completion.Run.Lease.Release();
         Assert.Equal(0, pool.LeasedBlocks);
     }
 
@@ -123,7 +123,7 @@ public sealed class RunIntakeTests : IDisposable
     {
         var intake = NewIntake(new SlabPool(1 << 20));
         Bring([.. Enumerable.Repeat(10, 100)]);
-        Assert.InRange(intake.Receive(_slot), 1, 50);
+        Assert.InRange(intake.Take(_source), 1, 50);
         Assert.NotEmpty(_calls.Incoming);
     }
 
@@ -133,23 +133,23 @@ public sealed class RunIntakeTests : IDisposable
         var intake = NewIntake(new SlabPool(1 << 20));
         _calls.Incoming.Enqueue([1]);
         _calls.Incoming.Enqueue([RecordingReceiver.ControlMark, 2]);
-        intake.Receive(_slot);
+        intake.Take(_source);
         Assert.Equal((1, 1), (_queues.Count(WorkClass.InboundControl), _queues.Count(WorkClass.InboundData)));
-        Assert.Equal([2, 1], TakeAll().Select(work => work.Run.Length));
+        Assert.Equal([2, 1], TakeAll().Select(work => work.Completion.Run.Length));
     }
 
     [Fact]
     public void A_classifier_that_throws_is_counted_and_its_run_is_data()
     {
-        var slot = new SocketSlot((DatagramSocket)_slot.Port, new ThrowingClassifier());
+        var source = new ReadPortSource((DatagramSocket)_source.Port, new ThrowingClassifier());
         Bring(10);
-        NewIntake(new SlabPool(1 << 20)).Receive(slot);
+        NewIntake(new SlabPool(1 << 20)).Take(source);
         Assert.Equal(1, _counters.HandlerExceptions);
         Assert.Equal(1, _queues.Count(WorkClass.InboundData));
         Assert.Contains(nameof(ThrowingClassifier), _log.TextOf(1020));
     }
 
-    private RunIntake NewIntake(SlabPool pool) => new(pool, _queues, _counters, _log);
+    private CompletionIntake NewIntake(SlabPool pool) => new(pool, _queues, _counters, _log);
 
     private void Bring(params int[] lengths)
     {
@@ -173,7 +173,7 @@ public sealed class RunIntakeTests : IDisposable
     }
 
     private static void AssertBytes(CoreWork work, int index) =>
-        Assert.Equal(-1, work.Run.Lease.Span.Slice(work.Run.Offset, work.Run.Length).IndexOfAnyExcept((byte)(index + 1)));
+        Assert.Equal(-1, work.Completion.Run.Span.IndexOfAnyExcept((byte)(index + 1)));
 
     private sealed class ThrowingClassifier : IDatagramReceiver
     {

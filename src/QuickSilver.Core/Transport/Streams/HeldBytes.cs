@@ -1,9 +1,7 @@
-using System.Buffers;
+namespace QuickSilver.Core.Transport.Streams;
 
-namespace QuickSilver.Core.Transport;
-
-// What a stream's handler has left of the bytes offered, in one piece, until the rest of its frame is there. Grows by
-// doubling, so a large frame is not copied for each piece of it that arrives.
+// What a stream has received and its handler has not consumed, in one piece. Grows by doubling, so a large frame is not copied for each
+// piece of it that arrives.
 internal struct HeldBytes
 {
     private const int SmallestBytes = 4096;
@@ -13,9 +11,9 @@ internal struct HeldBytes
 
     public readonly ReadOnlySpan<byte> Span => _bytes.AsSpan(0, Count);
 
-    public void Append(in ReadOnlySequence<byte> bytes)
+    public void Append(ReadOnlySpan<byte> bytes)
     {
-        int needed = Count + (int)bytes.Length;
+        int needed = Count + bytes.Length;
         if (_bytes is null || _bytes.Length < needed)
         {
             Array.Resize(ref _bytes, Math.Max(SmallestBytes, Math.Max(needed, (_bytes?.Length ?? 0) * 2)));

@@ -1,22 +1,20 @@
 using System.Net;
 using System.Net.Sockets;
-using Microsoft.Extensions.Logging;
-using QuickSilver.Core.Requests;
 
-namespace QuickSilver.Core.Transport;
+namespace QuickSilver.Core.Transport.Streams;
 
-// A node's TCP streams and listeners: what they post to, and who closes them at the node's end. The sets are the core
-// thread's; the input and output of the streams runs in tasks beside it.
-internal sealed class ControlStreams(Action<Request> post, ILogger logger)
+// A node's TCP streams and listeners, and who closes them at the node's end. All of it is the core thread's.
+internal sealed class ControlStreams(IStreamHost host)
 {
     private readonly HashSet<TcpControlStream> _streams = [];
     private readonly HashSet<TcpControlListener> _listeners = [];
     // Streams that are closed and still hand what was queued to the network.
     private readonly HashSet<Task> _lingering = [];
 
-    public Action<Request> Post { get; } = post;
+    public IStreamHost Host { get; } = host;
 
-    public ILogger Logger { get; } = logger;
+    /// <summary>What is received comes here first, and small messages are gathered here: nothing stays after the step.</summary>
+    public byte[] Scratch => field ??= GC.AllocateUninitializedArray<byte>(IStreamSocket.MostReceivedBytes, pinned: true);
 
     public IControlListener Listen(IPEndPoint local, IControlAcceptor acceptor)
     {
@@ -33,7 +31,7 @@ internal sealed class ControlStreams(Action<Request> post, ILogger logger)
         }
         catch (SocketException refusal)
         {
-            return new RefusedStream(remote, handler, $"no socket for a connection to {remote}: {refusal.Message}", Post);
+            return new RefusedStream(remote, handler, $"no socket for a connection to {remote}: {refusal.Message}", Host.Poller);
         }
     }
 
@@ -65,29 +63,41 @@ internal sealed class ControlStreams(Action<Request> post, ILogger logger)
     internal void Remove(TcpControlListener listener) => _listeners.Remove(listener);
 }
 
-
 // A control stream for which the system had not even a socket: it takes what it is given, and says in a moment that it is closed,
 // as a stream does whose peer cannot be reached.
-internal sealed class RefusedStream : IControlStream
+internal sealed class RefusedStream : CompletionSource, IControlStream
 {
+    private readonly IControlStreamHandler _handler;
+    private readonly string _reason;
+    private bool _isTaken;
     private bool _isClosed;
 
-    public RefusedStream(IPEndPoint remote, IControlStreamHandler handler, string reason, Action<Request> post)
+    public RefusedStream(IPEndPoint remote, IControlStreamHandler handler, string reason, IPoller poller)
     {
         RemoteEndPoint = remote;
-        post(new ActionRequest(() =>
-        {
-            if (!_isClosed)
-            {
-                _isClosed = true;
-                handler.OnClosed(this, reason);
-            }
-        }));
+        _handler = handler;
+        _reason = reason;
+        poller.Post(this);
     }
 
     public IPEndPoint? RemoteEndPoint { get; }
 
     public long PendingBytes => 0;
+
+    public override bool IsClosed => _isClosed;
+
+    public override TakeOutcome TryTake(RunMemory memory, out Completion completion)
+    {
+        completion = _isTaken || _isClosed ? default : new Completion(this, CompletionKind.Error, (int)SocketError.TooManyOpenSockets);
+        _isTaken = true;
+        return completion.Kind == CompletionKind.None ? TakeOutcome.Nothing : TakeOutcome.Taken;
+    }
+
+    public override void OnCompletion(in Completion completion)
+    {
+        _isClosed = true;
+        _handler.OnClosed(this, _reason);
+    }
 
     public void Send(ReadOnlySpan<byte> bytes)
     {

@@ -4,19 +4,19 @@ using System.Runtime.InteropServices;
 using System.Runtime.Versioning;
 using Microsoft.Win32.SafeHandles;
 
-namespace QuickSilver.Core.Transport;
+namespace QuickSilver.Core.Transport.Readiness;
 
 // epoll, level-triggered, and an eventfd for wakes. An event carries the index of the source; the lists are touched by
 // the core thread only.
 [SupportedOSPlatform("linux")]
-internal sealed unsafe class EpollPoller : IPoller
+internal sealed unsafe class EpollPoller : ReadyPoller
 {
     private const int MaxEvents = 64;
     private const int CloseOnExec = 0x80000;
     private const int NonBlocking = 0x800;
     private const int Add = 1;
     private const int Delete = 2;
-    private const uint Readable = 1;
+    private const int Modify = 3;
     private const ulong WakeMark = ulong.MaxValue;
 
     // The kernel packs struct epoll_event on x86-64 only.
@@ -26,7 +26,7 @@ internal sealed unsafe class EpollPoller : IPoller
     private readonly SafeFileHandle _epoll;
     private readonly SafeFileHandle _wake;
     private readonly byte[] _events = GC.AllocateArray<byte>(MaxEvents * 16, pinned: true);
-    private readonly List<IReadySource?> _sources = [];
+    private readonly List<CompletionSource?> _sources = [];
     private readonly Stack<int> _freeIndexes = new();
     private readonly Dictionary<Socket, int> _indexes = [];
     private readonly bool _isPreciseWaitOffered;
@@ -35,13 +35,13 @@ internal sealed unsafe class EpollPoller : IPoller
     {
         _epoll = Checked(LinuxCalls.epoll_create1(CloseOnExec), "epoll_create1");
         _wake = Checked(LinuxCalls.eventfd(0, CloseOnExec | NonBlocking), "eventfd");
-        Control(Add, (int)_wake.DangerousGetHandle(), WakeMark);
+        Control(Add, (int)_wake.DangerousGetHandle(), WakeMark, Interest.Read);
         _isPreciseWaitOffered = IsPreciseWaitOffered();
     }
 
-    public string Name => "epoll";
+    public override string Name => "epoll";
 
-    public void Register(Socket socket, IReadySource source)
+    internal override void Register(Socket socket, CompletionSource source, Interest interest)
     {
         if (!_freeIndexes.TryPop(out int index))
         {
@@ -51,7 +51,7 @@ internal sealed unsafe class EpollPoller : IPoller
 
         try
         {
-            Control(Add, (int)socket.Handle, (ulong)index);
+            Control(Add, (int)socket.Handle, (ulong)index, interest);
         }
         catch
         {
@@ -63,17 +63,20 @@ internal sealed unsafe class EpollPoller : IPoller
         _sources[index] = source;
     }
 
-    public void Unregister(Socket socket)
+    internal override void Change(Socket socket, Interest interest) =>
+        Control(Modify, (int)socket.Handle, (ulong)_indexes[socket], interest);
+
+    internal override void Unregister(Socket socket)
     {
         if (_indexes.Remove(socket, out int index))
         {
-            Control(Delete, (int)socket.Handle, 0);
+            Control(Delete, (int)socket.Handle, 0, Interest.None);
             _sources[index] = null;
             _freeIndexes.Push(index);
         }
     }
 
-    public int Wait(TimeSpan timeout, IReadySource[] ready)
+    protected override int WaitReady(TimeSpan timeout, Span<CompletionSource> ready)
     {
         int count = WaitEvents(timeout, Math.Min(MaxEvents, ready.Length));
         int filled = 0;
@@ -93,7 +96,7 @@ internal sealed unsafe class EpollPoller : IPoller
         return filled;
     }
 
-    public void WaitForWake(TimeSpan timeout)
+    public override void WaitForWake(TimeSpan timeout)
     {
         if (WaitReadable(_wake, timeout))
         {
@@ -101,7 +104,7 @@ internal sealed unsafe class EpollPoller : IPoller
         }
     }
 
-    public void Wake()
+    public override void Wake()
     {
         ulong one = 1;
         try
@@ -115,7 +118,7 @@ internal sealed unsafe class EpollPoller : IPoller
         }
     }
 
-    public void Dispose()
+    public override void Dispose()
     {
         _wake.Dispose();
         _epoll.Dispose();
@@ -149,7 +152,7 @@ internal sealed unsafe class EpollPoller : IPoller
 
     private static bool WaitReadable(SafeFileHandle handle, TimeSpan timeout)
     {
-        var descriptor = new LinuxCalls.PollDescriptor { Descriptor = (int)handle.DangerousGetHandle(), Events = (short)Readable };
+        var descriptor = new LinuxCalls.PollDescriptor { Descriptor = (int)handle.DangerousGetHandle(), Events = (short)Interest.Read };
         var limit = LinuxCalls.TimeSpec.From(timeout < TimeSpan.Zero ? TimeSpan.Zero : timeout);
         return LinuxCalls.ppoll(&descriptor, 1, timeout == Timeout.InfiniteTimeSpan ? null : &limit, null) > 0;
     }
@@ -160,10 +163,10 @@ internal sealed unsafe class EpollPoller : IPoller
         LinuxCalls.read(_wake, &wakes, sizeof(ulong));
     }
 
-    private void Control(int operation, int descriptor, ulong data)
+    private void Control(int operation, int descriptor, ulong data, Interest interest)
     {
         Span<byte> epollEvent = stackalloc byte[16];
-        BinaryPrimitives.WriteUInt32LittleEndian(epollEvent, Readable);
+        BinaryPrimitives.WriteUInt32LittleEndian(epollEvent, (uint)interest);
         BinaryPrimitives.WriteUInt64LittleEndian(epollEvent[DataOffset..], data);
         fixed (byte* pointer = epollEvent)
         {

@@ -1,0 +1,154 @@
+using System.Net;
+using System.Net.Sockets;
+using QuickSilver.Core.Diagnostics;
+
+namespace QuickSilver.Core.Transport.Streams;
+
+// Accepts control streams, one at each completion; those that come meanwhile wait in the kernel.
+internal sealed class TcpControlListener : CompletionSource, IControlListener
+{
+    private const int Backlog = 512;
+    // Doubled while the system goes on refusing: who waits in the backlog is not lost.
+    private static readonly TimeSpan FirstRetry = TimeSpan.FromMilliseconds(50);
+    private static readonly TimeSpan LastRetry = TimeSpan.FromSeconds(1);
+
+    private readonly Socket _socket;
+    private readonly IControlAcceptor _acceptor;
+    private readonly ControlStreams _streams;
+    private readonly IAcceptSocket _operations;
+    // Taken and not handled yet.
+    private Socket? _accepted;
+    private TimeSpan _retry = FirstRetry;
+    private long _failures;
+    private bool _isPaused;
+    private bool _isClosed;
+
+    private TcpControlListener(Socket socket, IControlAcceptor acceptor, ControlStreams streams)
+    {
+        _socket = socket;
+        _acceptor = acceptor;
+        _streams = streams;
+        LocalEndPoint = (IPEndPoint)socket.LocalEndPoint!;
+        _operations = streams.Host.Poller.OpenListener(socket, this);
+    }
+
+    public IPEndPoint LocalEndPoint { get; }
+
+    public override bool IsClosed => _isClosed;
+
+    public static TcpControlListener Open(IPEndPoint local, IControlAcceptor acceptor, ControlStreams streams)
+    {
+        Socket? socket = null;
+        try
+        {
+            socket = new Socket(local.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
+            socket.Bind(local);
+            socket.Listen(Backlog);
+        }
+        catch (SocketException refusal)
+        {
+            socket?.Dispose();
+            throw new TransportException($"Cannot listen at {local}: {refusal.Message}.", refusal);
+        }
+
+        return new TcpControlListener(socket, acceptor, streams);
+    }
+
+    public void Dispose()
+    {
+        if (!_isClosed)
+        {
+            _isClosed = true;
+            _streams.Remove(this);
+            _operations.Close();
+            _socket.Dispose();
+            _accepted?.Dispose();
+            _accepted = null;
+        }
+    }
+
+    public override TakeOutcome TryTake(RunMemory memory, out Completion completion)
+    {
+        completion = default;
+        if (_isClosed || _isPaused || _accepted is not null)
+        {
+            return TakeOutcome.Nothing;
+        }
+
+        _accepted = _operations.TryAccept(out var error);
+        if (_accepted is not null)
+        {
+            completion = new Completion(this, CompletionKind.Accepted);
+            return TakeOutcome.Taken;
+        }
+
+        if (error == SocketError.WouldBlock)
+        {
+            return TakeOutcome.Nothing;
+        }
+
+        // Out of descriptors, or the peer was gone already: neither ends the listener. The system would name it again at once.
+        _isPaused = true;
+        _operations.Pause(isPaused: true);
+        completion = new Completion(this, CompletionKind.Error, (int)error);
+        return TakeOutcome.Taken;
+    }
+
+    public override void OnCompletion(in Completion completion)
+    {
+        if (completion.Kind == CompletionKind.Error)
+        {
+            OnFailed((SocketError)completion.Value);
+            return;
+        }
+
+        (_failures, _retry) = (0, FirstRetry);
+        var accepted = _accepted!;
+        _accepted = null;
+        // Its peer may be gone already, and then it has no address any more.
+        if (TcpControlStream.TryAccept(accepted, _streams) is not { } stream)
+        {
+            accepted.Dispose();
+            return;
+        }
+
+        IControlStreamHandler? handler = null;
+        try
+        {
+            handler = _acceptor.OnAccept(stream);
+        }
+        finally
+        {
+            if (handler is null)
+            {
+                stream.Close();
+            }
+            else
+            {
+                stream.Begin(handler);
+            }
+        }
+    }
+
+    public override string ToString() => $"listener at {LocalEndPoint}";
+
+    private void OnFailed(SocketError error)
+    {
+        if (long.IsPow2(++_failures))
+        {
+            CoreLog.AcceptFailed(_streams.Host.Logger, LocalEndPoint, new SocketException((int)error).Message);
+        }
+
+        _streams.Host.After(_retry, Resume);
+        _retry = _retry * 2 < LastRetry ? _retry * 2 : LastRetry;
+    }
+
+    private void Resume()
+    {
+        if (!_isClosed)
+        {
+            _isPaused = false;
+            _operations.Pause(isPaused: false);
+        }
+    }
+}

@@ -1,0 +1,315 @@
+using System.Diagnostics;
+using System.Net;
+using System.Net.Sockets;
+using QuickSilver.Core.Requests;
+
+namespace QuickSilver.Core.Transport.Streams;
+
+// A control stream over TCP, on the core thread alone: its socket's operations complete through the poller.
+//
+//   Connecting → Open → Closed     Closed by either side. What was queued is still sent (LingeringClose).
+//   Connecting → Closed
+//
+// Invariants: at most one completion is taken and not handled, so at most MostReceivedBytes are read ahead of the handler, and TCP holds
+// the peer back beyond that. What the handler was offered and left is not among these (it waits for the rest of its frame, so to stop
+// reading then would be to stop for ever); a handler that leaves more than HeldLimitBytes loses the stream.
+[DebuggerDisplay("{RemoteEndPoint}")]
+internal sealed class TcpControlStream : CompletionSource, IControlStream
+{
+    internal const int HeldLimitBytes = 64 << 20;
+    // So much is sent in one step; the rest is the next step's.
+    private const int SendBytes = 1 << 20;
+
+    private readonly Socket _socket;
+    private readonly ControlStreams _streams;
+    private readonly StreamOutput _output;
+    private readonly Flush _flush;
+    private IStreamSocket? _operations;
+    private IControlStreamHandler? _handler;
+    private HeldBytes _held;
+    private StreamState _state;
+    private IPAddress? _from;
+    private bool _isCompletionTaken;
+    private bool _isFlushDue;
+    // The system took less than it was given: it is asked again when it has room.
+    private bool _isSendUnderWay;
+    // The last completion was of a send: what came has its turn.
+    private bool _isReadingNext;
+
+    private TcpControlStream(Socket socket, IPEndPoint remote, ControlStreams streams)
+    {
+        _socket = socket;
+        _streams = streams;
+        _output = new StreamOutput(streams.Scratch);
+        _flush = new Flush(this);
+        RemoteEndPoint = remote;
+        streams.Add(this);
+    }
+
+    private enum StreamState
+    {
+        Connecting = 0,
+        Open,
+        Closed,
+    }
+
+    public IPEndPoint? RemoteEndPoint { get; }
+
+    public long PendingBytes => _output.PendingBytes;
+
+    public override bool IsClosed => _state == StreamState.Closed;
+
+    /// <summary>Connects from this address: the stream goes the way that datagrams go, and tells whether there is one.</summary>
+    internal static TcpControlStream Connect(IPAddress local, IPEndPoint remote, IControlStreamHandler handler, ControlStreams streams)
+    {
+        var socket = new Socket(remote.AddressFamily, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        var stream = new TcpControlStream(socket, remote, streams) { _handler = handler, _from = local };
+        stream._operations = streams.Host.Poller.OpenStream(socket, stream);
+        // A service on this machine may be named by its loopback address by a node that is on another interface.
+        bool isBound = !local.Equals(IPAddress.Any) && IPAddress.IsLoopback(local) == IPAddress.IsLoopback(remote.Address);
+        stream._operations.Connect(isBound ? new IPEndPoint(local, 0) : null, remote);
+        return stream;
+    }
+
+    /// <summary>Null when the peer is gone already; then the socket stays the caller's.</summary>
+    internal static TcpControlStream? TryAccept(Socket socket, ControlStreams streams)
+    {
+        try
+        {
+            socket.NoDelay = true;
+            socket.Blocking = false;
+            return socket.RemoteEndPoint is IPEndPoint remote
+                ? new TcpControlStream(socket, remote, streams) { _state = StreamState.Open }
+                : null;
+        }
+        catch (SocketException)
+        {
+            return null;
+        }
+    }
+
+    /// <summary>Starts an accepted stream, unless the acceptor has closed it already.</summary>
+    internal void Begin(IControlStreamHandler handler)
+    {
+        _handler = handler;
+        if (!IsClosed)
+        {
+            _operations = _streams.Host.Poller.OpenStream(_socket, this);
+        }
+    }
+
+    public void Send(ReadOnlySpan<byte> bytes)
+    {
+        if (!IsClosed && !bytes.IsEmpty)
+        {
+            SendShared(bytes.ToArray());
+        }
+    }
+
+    public void SendShared(byte[] bytes)
+    {
+        if (IsClosed || bytes.Length == 0)
+        {
+            return;
+        }
+
+        _output.Add(bytes);
+        // At the end of the turn, as more may follow.
+        if (!_isFlushDue)
+        {
+            _isFlushDue = true;
+            _streams.Host.Defer(WorkClass.OutboundControl, _flush);
+        }
+    }
+
+    public void Close()
+    {
+        if (!IsClosed)
+        {
+            bool wasConnected = _state != StreamState.Connecting;
+            _state = StreamState.Closed;
+            _operations?.Close();
+            _held = default;
+            if (wasConnected)
+            {
+                _streams.Remove(this, LingeringClose.Begin(_socket, _output.TakeRest()));
+            }
+            else
+            {
+                _socket.Dispose();
+                _streams.Remove(this, Task.CompletedTask);
+            }
+        }
+    }
+
+    public override TakeOutcome TryTake(RunMemory memory, out Completion completion)
+    {
+        completion = default;
+        if (_isCompletionTaken || IsClosed || _operations is null)
+        {
+            return TakeOutcome.Nothing;
+        }
+
+        completion = _state == StreamState.Connecting ? TakeConnected()
+            : !_isSendUnderWay ? TakeBytes()
+            : _isReadingNext ? Either(TakeBytes(), TakeSent)
+            : Either(TakeSent(), TakeBytes);
+        _isReadingNext = completion.Kind == CompletionKind.Sent;
+        _isCompletionTaken = completion.Kind != CompletionKind.None;
+        return _isCompletionTaken ? TakeOutcome.Taken : TakeOutcome.Nothing;
+    }
+
+    public override void OnCompletion(in Completion completion)
+    {
+        _isCompletionTaken = false;
+        switch (completion.Kind)
+        {
+            case CompletionKind.Connected:
+                _state = StreamState.Open;
+                _handler!.OnConnected(this);
+                SendQueued();
+                break;
+            case CompletionKind.Bytes:
+                Offer();
+                break;
+            case CompletionKind.Sent:
+                SendQueued();
+                break;
+            case CompletionKind.Ended:
+                OnClosed("the peer closed the stream");
+                break;
+            case CompletionKind.Error when _state == StreamState.Connecting:
+                OnClosed($"cannot connect to {RemoteEndPoint} from {_from}: {InWords((SocketError)completion.Value)}");
+                break;
+            case CompletionKind.Error:
+                OnClosed(Failure((SocketError)completion.Value));
+                break;
+        }
+    }
+
+    public override string ToString() => $"stream to {RemoteEndPoint}";
+
+    private static Completion Either(in Completion first, Func<Completion> other) =>
+        first.Kind != CompletionKind.None ? first : other();
+
+    private Completion TakeConnected()
+    {
+        if (!_operations!.TryTakeConnected(out var error))
+        {
+            return default;
+        }
+
+        return error == SocketError.Success ? new Completion(this, CompletionKind.Connected) : Error(error);
+    }
+
+    private Completion TakeSent()
+    {
+        int sent = SendSome(out var error);
+        return error != SocketError.Success ? Error(error) : sent > 0 ? new Completion(this, CompletionKind.Sent, sent) : default;
+    }
+
+    private Completion TakeBytes()
+    {
+        int received = _operations!.Receive(_streams.Scratch, out var error);
+        if (received > 0)
+        {
+            _held.Append(_streams.Scratch.AsSpan(0, received));
+            return new Completion(this, CompletionKind.Bytes, received);
+        }
+
+        return error switch
+        {
+            SocketError.Success => new Completion(this, CompletionKind.Ended),
+            SocketError.WouldBlock => default,
+            _ => Error(error),
+        };
+    }
+
+    private Completion Error(SocketError error) => new(this, CompletionKind.Error, (int)error);
+
+    private int SendSome(out SocketError error)
+    {
+        int sent = _output.Send(_operations!, SendBytes, out error);
+        _isSendUnderWay = !_output.IsEmpty && error == SocketError.Success && sent < SendBytes;
+        return sent;
+    }
+
+    private void SendQueued()
+    {
+        if (_state != StreamState.Open || _operations is null || _isSendUnderWay || _output.IsEmpty)
+        {
+            return;
+        }
+
+        SendSome(out var error);
+        if (error != SocketError.Success)
+        {
+            OnClosed(Failure(error));
+        }
+        else if (!_isSendUnderWay && !_output.IsEmpty && !_isFlushDue)
+        {
+            _isFlushDue = true;
+            _streams.Host.Defer(WorkClass.OutboundControl, _flush);
+        }
+    }
+
+    private void Offer()
+    {
+        var offered = _held.Span;
+        int consumed = -1;
+        try
+        {
+            consumed = _handler!.OnBytes(this, offered);
+        }
+        finally
+        {
+            // An exception leaves consumed as it was, and nobody knows then where the next frame begins.
+            if (consumed < 0 || consumed > offered.Length)
+            {
+                OnClosed("the stream's handler failed");
+            }
+        }
+
+        if (IsClosed)
+        {
+            return;
+        }
+
+        _held.Consume(consumed);
+        if (_held.Count > HeldLimitBytes)
+        {
+            OnClosed($"the stream's handler left {_held.Count} bytes unread");
+        }
+    }
+
+    private void OnClosed(string reason)
+    {
+        if (!IsClosed)
+        {
+            Close();
+            _handler!.OnClosed(this, reason);
+        }
+    }
+
+    private static string Failure(SocketError error) => $"the stream failed: {new SocketException((int)error).Message}";
+
+    // The system's own words differ from one to the next, and say neither that somebody answered nor what to look at.
+    private static string InWords(SocketError error) => error switch
+    {
+        SocketError.ConnectionRefused => "connection refused; nothing listens there, or a firewall blocks it",
+        SocketError.HostUnreachable or SocketError.NetworkUnreachable or SocketError.NetworkDown => "no route to host",
+        SocketError.TimedOut => "connection attempt timed out",
+        _ => new SocketException((int)error).Message,
+    };
+
+    private sealed class Flush(TcpControlStream stream) : Request
+    {
+        public override void Execute()
+        {
+            stream._isFlushDue = false;
+            stream.SendQueued();
+        }
+
+        public override string ToString() => $"output of {stream}";
+    }
+}
