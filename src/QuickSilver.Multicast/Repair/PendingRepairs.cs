@@ -9,8 +9,8 @@ namespace QuickSilver.Multicast.Repair;
 // section 4). What to send is decided then. Packets that all members hold by then, that others have had meanwhile, or for which no budget
 // is left, are never made.
 //
-// Invariants: the ranges of one answer follow each other, and the first begins the answer. At most so many ranges wait; what exceeds them is
-// refused, and is asked for again. Each turn takes a bounded number of them, whether or not they cause a packet.
+// Invariants: the ranges of one answer follow each other, and the first begins the answer. At most so many ranges wait; what exceeds them
+// is refused, and is asked for again. Each turn takes a bounded number of them, whether or not they cause a packet.
 internal sealed class PendingRepairs(MulticastContext context) : IFeed
 {
     // A pull has at most 100 ranges.
