@@ -75,7 +75,11 @@ public sealed class LoadRunTests
         {
             var plan = Small with
             {
-                Nodes = 10, Duration = TimeSpan.FromSeconds(2), Rate = 2000, Faults = new LoadFaults { Loss = 0.05 }, Seed = seed,
+                Nodes = 10,
+                Duration = TimeSpan.FromSeconds(2),
+                Rate = 2000,
+                Faults = new LoadFaults { Loss = 0.05 },
+                Seed = seed,
             };
             one += LoadRun.Measure(plan).PendingAcks / 6;
             var figures = LoadRun.Measure(plan with { FeedbackRanges = 20 });
