@@ -98,7 +98,7 @@ public interface ITopicPublisher<T> : ITopicEndpoint
     /// <summary>
     /// Drains the endpoint. It accepts no more messages, and the task completes with true when all accepted messages are stable. It
     /// completes with false if members did not acknowledge within <paramref name="timeout"/> (0 to 24 hours; one second by default).
-    /// Readers continue.
+    /// Attached feeds are detached: what they have given is sent, and they are not asked for more. Readers continue.
     /// </summary>
     /// <exception cref="ArgumentOutOfRangeException">The timeout is negative or longer than 24 hours.</exception>
     /// <exception cref="ObjectDisposedException">The endpoint was disposed.</exception>
