@@ -97,19 +97,14 @@ internal sealed class MulticastNode
     public MulticastContext Context => _context;
 
     INodeEnvironment IConfirmingNode.Environment => _context.Environment;
+
     public MulticastCounters Counters => _context.Counters;
 
     public VitalReadings Readings { get; }
 
-    public IRepairWatch? RepairWatch
-    {
-        set => _context.RepairWatch = value;
-    }
+    public IRepairWatch? RepairWatch { set => _context.RepairWatch = value; }
 
-    public ILogger Log
-    {
-        set => _context.Log = value;
-    }
+    public ILogger Log { set => _context.Log = value; }
 
     /// <summary>
     /// A sentence about a problem of this node that does not stop it; null if there is none. Can be read from any thread.

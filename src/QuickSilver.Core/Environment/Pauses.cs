@@ -15,7 +15,17 @@ internal enum PauseCause : byte
 
 // A time for which a core thread did nothing of what was due: nothing was read, sent or fired. The length is what is certain. A thread that
 // stops while it waits for an event has stopped for longer, but nobody was kept waiting before the first alarm was due.
-internal readonly record struct Pause(TimeSpan Length, PauseCause Cause);
+internal readonly record struct Pause(TimeSpan Length, PauseCause Cause)
+{
+    /// <summary>The cause with this number. One that this version does not know counts as 0.</summary>
+    public static PauseCause CauseOf(ulong number) =>
+        number <= (ulong)PauseCause.Handler ? (PauseCause)number : PauseCause.NotRunning;
+
+    /// <summary>
+    /// From when on to count what began then, if a pause of so long is left out: not from the future, as it may have begun in the pause.
+    /// </summary>
+    public static TimeSpan LeaveOut(TimeSpan length, TimeSpan began, TimeSpan now) => began + length < now ? began + length : now;
+}
 
 // Told of pauses of its own node, on the core thread, as soon as the pause is over: before anything is read that came meanwhile, and before
 // any alarm fires that became due. So what measures the silence of others can leave out the time in which this node did not listen.

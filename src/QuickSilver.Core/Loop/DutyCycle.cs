@@ -62,7 +62,6 @@ internal sealed class DutyCycle(IDutyHost host, CompletionIntake intake, Priorit
     {
         var now = host.Now;
         _turnBegan = now;
-        _allTakenAt = TimeSpan.MinValue;
         Note(null, _watch.GoesOn(now, rested < now ? rested : now));
     }
 

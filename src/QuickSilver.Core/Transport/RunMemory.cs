@@ -23,15 +23,21 @@ internal sealed class RunMemory(SlabPool pool)
     public Lease? TryRentBlock() => pool.TryRent();
 
     /// <summary>Places a run that lies at the beginning of the block that was offered.</summary>
-    public PlacedRun Place(int length)
+    public PlacedRun Place(int length) => Place(ref _whole, length);
+
+    /// <summary>
+    /// Places a run that lies at the beginning of this block. A small run is copied, and the block stays; a long one takes it, and null
+    /// remains.
+    /// </summary>
+    public PlacedRun Place(ref Lease? block, int length)
     {
-        var whole = _whole!;
+        var whole = block!;
         if (TryCopySmall(whole.Span[..length], out var copied))
         {
             return copied;
         }
 
-        _whole = null;
+        block = null;
         return new PlacedRun(whole, 0, length);
     }
 
@@ -55,7 +61,7 @@ internal sealed class RunMemory(SlabPool pool)
     }
 
     /// <summary>Copies a run into the shared block; false: it is not small, or no memory is left.</summary>
-    public bool TryCopySmall(ReadOnlySpan<byte> bytes, out PlacedRun run)
+    private bool TryCopySmall(ReadOnlySpan<byte> bytes, out PlacedRun run)
     {
         run = default;
         if (bytes.Length > LongestSharedBytes || !TryMakeRoom(bytes.Length))

@@ -141,7 +141,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     public void OnPause(TimeSpan length)
     {
         var now = _environment.Now;
-        _lastHeard = _lastHeard + length < now ? _lastHeard + length : now;
+        _lastHeard = Pause.LeaveOut(length, _lastHeard, now);
         if (!IsWelcome && _watchAlarm.IsPending)
         {
             // A deadline of the service's.

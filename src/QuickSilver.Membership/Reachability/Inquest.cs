@@ -1,3 +1,4 @@
+using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Reachability;
@@ -139,7 +140,7 @@ internal sealed class Inquest(NodeKey suspect, TimeSpan round)
             _met[pair] = Later(_met[pair]);
         }
 
-        TimeSpan Later(TimeSpan time) => time + length < now ? time + length : now;
+        TimeSpan Later(TimeSpan time) => Pause.LeaveOut(length, time, now);
     }
 
     /// <summary>What one party found of those that it was asked about, in that order.</summary>

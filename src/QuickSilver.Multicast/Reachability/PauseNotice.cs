@@ -33,7 +33,7 @@ internal readonly record struct PauseNotice(TimeSpan Length, TimeSpan Ago, Pause
         notice = new PauseNotice(
             TimeSpan.FromMilliseconds(BinaryPrimitives.ReadUInt32LittleEndian(body)),
             TimeSpan.FromMilliseconds(BinaryPrimitives.ReadUInt32LittleEndian(body[4..])),
-            body[8] <= (byte)PauseCause.Handler ? (PauseCause)body[8] : PauseCause.NotRunning);
+            Pause.CauseOf(body[8]));
         return true;
     }
 

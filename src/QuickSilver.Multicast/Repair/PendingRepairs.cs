@@ -19,19 +19,40 @@ internal sealed class PendingRepairs(MulticastContext context) : IFeed
     private const int PacketsOfTurn = 64;
 
     private readonly Queue<PendingRepair> _ranges = new();
+    // Of the answer that is being noted: for whom, and how many packets it may have; 0 when its first range is noted.
+    private RepairAsker _asker;
+    private int _packets;
     private AnswerLimit _limit;
 
     bool IFeed.IsInLine { get; set; }
 
     public int Count => _ranges.Count;
 
-    public bool HasRoomFor(int ranges) => _ranges.Count + ranges <= MostRanges;
-
-    public void Add(in PendingRepair repair)
+    /// <summary>Begins an answer of so many ranges and packets, to which the next ranges belong. False: too many ranges wait.</summary>
+    public bool TryBegin(in RepairAsker asker, int packets, int ranges)
     {
-        _ranges.Enqueue(repair);
-        context.Sockets.Register(this, FeedPriority.Repair);
+        if (_ranges.Count + ranges > MostRanges)
+        {
+            return false;
+        }
+
+        _asker = asker;
+        _packets = packets;
+        return true;
     }
+
+    /// <summary>A member asks for these packets of a stream of this node.</summary>
+    public void Add(RegionSender own, SequenceRange range) => Add(new PendingRepair { Own = own, Range = range });
+
+    /// <summary>All members lacked these packets of a stream of this node, as was known at this time.</summary>
+    public void AddForAll(RegionSender own, SequenceRange range, TimeSpan knownAt) =>
+        Add(new PendingRepair { Own = own, Range = range, IsForAll = true, Time = knownAt });
+
+    /// <summary>
+    /// A member lacks these packets of another node, which this one keeps. What was sent to it within the spacing is still in flight.
+    /// </summary>
+    public void Add(InboundStream cached, SequenceRange range, TimeSpan spacing) =>
+        Add(new PendingRepair { Cached = cached, Range = range, Time = spacing });
 
     public bool Pull(ref PullBudget budget)
     {
@@ -55,6 +76,13 @@ internal sealed class PendingRepairs(MulticastContext context) : IFeed
         }
 
         return _ranges.Count > 0;
+    }
+
+    private void Add(in PendingRepair repair)
+    {
+        _ranges.Enqueue(repair with { Asker = _asker, Packets = _packets });
+        _packets = 0;
+        context.Sockets.Register(this, FeedPriority.Repair);
     }
 
     private void Answer(in PendingRepair repair)
@@ -100,10 +128,10 @@ internal readonly record struct PendingRepair
 
     public required SequenceRange Range { get; init; }
 
-    public required RepairAsker Asker { get; init; }
+    public RepairAsker Asker { get; init; }
 
     /// <summary>In the first range of an answer: how many packets it may have. Otherwise 0.</summary>
-    public required int Packets { get; init; }
+    public int Packets { get; init; }
 
     /// <summary>Whether all members lack them, as was known at <see cref="Time"/>.</summary>
     public bool IsForAll { get; init; }

@@ -28,88 +28,64 @@ internal sealed class RepairResponder(MulticastContext context, ISentStreams str
             return DropReason.UnknownSender;
         }
 
-        RegionSender? own = null;
-        InboundStream? cached = null;
-        if (origin == context.Self && streams.FindSender(header.Region, header.View, StreamClass.Reliable) is { } stream)
+        var asker = new RepairAsker(sender, address, header.Sequence);
+        if (origin == context.Self && streams.FindSender(header.Region, header.View, StreamClass.Reliable) is { } own)
         {
-            if (!stream.View.Members.Contains(sender))
-            {
-                return DropReason.NotMember;
-            }
+            return own.View.Members.Contains(sender) ? Note(own, null, body, ranges, asker) : DropReason.NotMember;
+        }
 
-            own = stream;
-        }
-        else if (views.Find(header.Region, header.View) is { } region && region.View.Members.Contains(sender))
-        {
-            cached = region.Find(origin);
-        }
-        else
+        if (views.Find(header.Region, header.View) is not { } region || !region.View.Members.Contains(sender))
         {
             return DropReason.UnknownView;
         }
 
-        if (own is null && cached is null)
-        {
-            return DropReason.None;
-        }
+        return region.Find(origin) is { } cached ? Note(null, cached, body, ranges, asker) : DropReason.None;
+    }
 
-        if (!context.PendingRepairs.HasRoomFor(ranges))
+    /// <summary>Sends those packets to the neighbour that are missing there and kept here.</summary>
+    public static void Push(MulticastContext context, InboundStream cached, SequenceRanges gaps, NodeKey neighbour) =>
+        Push(context, cached, gaps.Ranges, neighbour, PushLimit, context.Options.PullRepeat);
+
+    /// <summary>Sends one packet that is kept here to a member that is known to lack it.</summary>
+    public static void PushOne(MulticastContext context, InboundStream cached, long number, NodeKey member) =>
+        Push(context, cached, [new SequenceRange(number, number)], member, packets: 1, TimeSpan.Zero);
+
+    private static void Push(
+        MulticastContext context, InboundStream cached, ReadOnlySpan<SequenceRange> ranges, NodeKey to, int packets, TimeSpan spacing)
+    {
+        if (context.Directory.Find(to) is { } address
+            && context.PendingRepairs.TryBegin(new RepairAsker(to, address, 0), packets, ranges.Length))
+        {
+            foreach (var range in ranges)
+            {
+                context.PendingRepairs.Add(cached, range, spacing);
+            }
+        }
+    }
+
+    // One of the two streams is given.
+    private DropReason Note(RegionSender? own, InboundStream? cached, ReadOnlySpan<byte> body, int ranges, in RepairAsker asker)
+    {
+        var pending = context.PendingRepairs;
+        if (!pending.TryBegin(asker, context.Options.PullAnswerPackets, ranges))
         {
             return DropReason.RateLimited;
         }
 
-        var asker = new RepairAsker(sender, address, header.Sequence);
         for (int i = 0; i < ranges; i++)
         {
             var (first, last) = PullRequest.Range(body, i);
-            context.PendingRepairs.Add(new PendingRepair
+            var range = new SequenceRange(first, last);
+            if (own is not null)
             {
-                Own = own,
-                Cached = cached,
-                Range = new SequenceRange(first, last),
-                Asker = asker,
-                Packets = i == 0 ? context.Options.PullAnswerPackets : 0,
-                Time = context.Options.ReorderWindow,
-            });
+                pending.Add(own, range);
+            }
+            else
+            {
+                pending.Add(cached!, range, context.Options.ReorderWindow);
+            }
         }
 
         return DropReason.None;
-    }
-
-    /// <summary>Sends those packets to the neighbour that are missing there and kept here.</summary>
-    public static void Push(MulticastContext context, InboundStream cached, SequenceRanges gaps, NodeKey neighbour)
-    {
-        if (context.Directory.Find(neighbour) is not { } address || !context.PendingRepairs.HasRoomFor(gaps.Count))
-        {
-            return;
-        }
-
-        var asker = new RepairAsker(neighbour, address, 0);
-        for (int i = 0; i < gaps.Count; i++)
-        {
-            context.PendingRepairs.Add(new PendingRepair
-            {
-                Cached = cached,
-                Range = gaps[i],
-                Asker = asker,
-                Packets = i == 0 ? PushLimit : 0,
-                Time = context.Options.PullRepeat,
-            });
-        }
-    }
-
-    /// <summary>Sends one packet that is kept here to a member that is known to lack it.</summary>
-    public static void PushOne(MulticastContext context, InboundStream cached, long number, NodeKey member)
-    {
-        if (context.Directory.Find(member) is { } address && context.PendingRepairs.HasRoomFor(1))
-        {
-            context.PendingRepairs.Add(new PendingRepair
-            {
-                Cached = cached,
-                Range = new SequenceRange(number, number),
-                Asker = new RepairAsker(member, address, 0),
-                Packets = 1,
-            });
-        }
     }
 }

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Environment;
 using QuickSilver.Core.Flow;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
@@ -410,11 +411,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     }
 
     /// <summary>This node stood still for so long: acknowledgements that came meanwhile are not read yet.</summary>
-    public void OnPause(TimeSpan length)
-    {
-        var now = _context.Environment.Now;
-        _ackedAt = _ackedAt + length < now ? _ackedAt + length : now;
-    }
+    public void OnPause(TimeSpan length) => _ackedAt = Pause.LeaveOut(length, _ackedAt, _context.Environment.Now);
 
     /// <summary>Sends an announcement to one member that could not hear this node until now.</summary>
     public void AnnounceTo(NodeKey member)

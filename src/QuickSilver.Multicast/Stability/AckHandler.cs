@@ -2,7 +2,6 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dispatch;
-using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Stability;
@@ -62,25 +61,23 @@ internal sealed class AckHandler(MulticastContext context, ISentStreams streams)
     private void OnLacked(RegionSender stream, NodeKey leader, in AggregateAck ack, ReadOnlySpan<byte> body)
     {
         int ranges = AggregateAck.LackedRanges(body);
-        if (ranges == 0 || context.Directory.Find(leader) is not { } address || !context.PendingRepairs.HasRoomFor(ranges))
+        if (ranges == 0 || context.Directory.Find(leader) is not { } address)
         {
             return;
         }
 
         context.Counters.CollectiveNaksReceived++;
-        var asker = new RepairAsker(leader, address, ack.Read);
+        var pending = context.PendingRepairs;
+        if (!pending.TryBegin(new RepairAsker(leader, address, ack.Read), context.Options.PullAnswerPackets, ranges))
+        {
+            return;
+        }
+
+        var knownAt = context.Environment.Now - ack.Age;
         for (int i = 0; i < ranges; i++)
         {
             var (first, last) = AggregateAck.LackedRange(body, i);
-            context.PendingRepairs.Add(new PendingRepair
-            {
-                Own = stream,
-                Range = new SequenceRange(first, last),
-                Asker = asker,
-                Packets = i == 0 ? context.Options.PullAnswerPackets : 0,
-                IsForAll = true,
-                Time = context.Environment.Now - ack.Age,
-            });
+            pending.AddForAll(stream, new SequenceRange(first, last), knownAt);
         }
     }
 }

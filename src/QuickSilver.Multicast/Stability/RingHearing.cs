@@ -1,3 +1,5 @@
+using QuickSilver.Core.Environment;
+
 namespace QuickSilver.Multicast.Stability;
 
 // Whether all members of a view are heard, as one ring knows it. A ring skips a member that does not answer, and only the members of this
@@ -18,11 +20,7 @@ internal sealed class RingHearing(MulticastContext context)
     public bool IsUnheardInView => _wasUnheardInView || context.Environment.Now - _seenAt >= context.Options.RingSilence;
 
     /// <summary>This node stood still for so long: a token that came meanwhile is not read yet.</summary>
-    public void OnPause(TimeSpan length)
-    {
-        var now = context.Environment.Now;
-        _seenAt = _seenAt + length < now ? _seenAt + length : now;
-    }
+    public void OnPause(TimeSpan length) => _seenAt = Pause.LeaveOut(length, _seenAt, context.Environment.Now);
 
     /// <summary>Called at each member that the token visits.</summary>
     public void OnVisit(Token token)

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Environment;
 using QuickSilver.Multicast.Pacing;
 
 namespace QuickSilver.Multicast.Stability;
@@ -76,7 +77,7 @@ internal sealed class RoundTimer(MulticastOptions options)
     public TimeSpan Align(TimeSpan now)
     {
         var interval = options.TokenIntervalFixed!.Value;
-        var wait = interval - Earlier(Lead, interval / 2);
+        var wait = Lead < interval / 2 ? interval - Lead : interval / 2;
         _aligned = now + wait;
         return wait;
     }
@@ -129,11 +130,11 @@ internal sealed class RoundTimer(MulticastOptions options)
     {
         for (int i = 0; i < RoundsTimed; i++)
         {
-            _began[i] = Earlier(_began[i] + length, now);
+            _began[i] = Pause.LeaveOut(length, _began[i], now);
         }
 
-        ProbedAt = Earlier(ProbedAt + length, now);
-        HeardAllAt = Earlier(HeardAllAt + length, now);
+        ProbedAt = Pause.LeaveOut(length, ProbedAt, now);
+        HeardAllAt = Pause.LeaveOut(length, HeardAllAt, now);
         Excuse();
         left += length;
         bool isProlonged = _prolonged == _round;
@@ -179,8 +180,6 @@ internal sealed class RoundTimer(MulticastOptions options)
         var due = _aligned > now ? _aligned : _round == 0 ? now + interval : Began + interval;
         return due > now ? due - now : TimeSpan.Zero;
     }
-
-    private static TimeSpan Earlier(TimeSpan a, TimeSpan b) => a < b ? a : b;
 
     private TimeSpan Clamp(TimeSpan timeout) =>
         timeout < options.TokenTimeoutMin ? options.TokenTimeoutMin

@@ -62,7 +62,7 @@ internal sealed class StallWatch
         var now = _environment.Now;
         foreach (var watched in _watched)
         {
-            watched.Since = watched.Since + length < now ? watched.Since + length : now;
+            watched.Since = Pause.LeaveOut(length, watched.Since, now);
         }
     }
 

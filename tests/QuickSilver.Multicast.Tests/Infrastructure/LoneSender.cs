@@ -94,11 +94,14 @@ internal sealed class LoneSender
     public void Note(int rank, params (long First, long Last)[] ranges)
     {
         var asker = new RepairAsker(Keys[rank], new DatagramAddress(LoneMember.EndPointOf(Keys[rank])), 0);
-        int packets = Options.PullAnswerPackets;
+        if (!Pending.TryBegin(asker, Options.PullAnswerPackets, ranges.Length))
+        {
+            return;
+        }
+
         foreach (var (first, last) in ranges)
         {
-            Pending.Add(new PendingRepair { Own = Stream, Range = new SequenceRange(first, last), Asker = asker, Packets = packets });
-            packets = 0;
+            Pending.Add(Stream, new SequenceRange(first, last));
         }
     }
 

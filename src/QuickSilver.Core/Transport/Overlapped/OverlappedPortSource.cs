@@ -76,20 +76,10 @@ internal sealed unsafe class OverlappedPortSource : PortSource, IOverlappedOwner
         }
 
         _port.CountRun(receive.Bytes);
-        return new Completion(this, Place(receive, memory));
-    }
-
-    // As RunMemory does: a small run is copied and its block is received into again, a long one goes up as it lies.
-    private static PlacedRun Place(ReceiveOperation receive, RunMemory memory)
-    {
-        var block = receive.Block!;
-        if (memory.TryCopySmall(block.Span[..receive.Bytes], out var copied))
-        {
-            return copied;
-        }
-
-        receive.Block = null;
-        return new PlacedRun(block, 0, receive.Bytes);
+        var block = receive.Block;
+        var run = memory.Place(ref block, receive.Bytes);
+        receive.Block = block;
+        return new Completion(this, run);
     }
 
     private TakeOutcome BeginReceives(RunMemory memory, out Completion completion)

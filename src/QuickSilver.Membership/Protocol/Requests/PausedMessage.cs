@@ -31,7 +31,6 @@ internal readonly record struct PausedMessage(TimeSpan Length, PauseCause Cause)
         }
 
         const ulong Most = uint.MaxValue;
-        var known = cause <= (ulong)PauseCause.Handler ? (PauseCause)cause : PauseCause.NotRunning;
-        return new PausedMessage(TimeSpan.FromMilliseconds(milliseconds < Most ? milliseconds : Most), known);
+        return new PausedMessage(TimeSpan.FromMilliseconds(milliseconds < Most ? milliseconds : Most), Pause.CauseOf(cause));
     }
 }

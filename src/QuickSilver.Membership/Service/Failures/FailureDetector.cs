@@ -1,3 +1,4 @@
+using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service.Failures;
@@ -182,12 +183,10 @@ internal sealed class FailureDetector(FailureDetectorOptions options)
     {
         foreach (var watch in _watches.Values)
         {
-            watch.LastHeard = Earlier(watch.LastHeard + time, now);
-            watch.DisconnectedAt = watch.DisconnectedAt is { } at ? Earlier(at + time, now) : null;
+            watch.LastHeard = Pause.LeaveOut(time, watch.LastHeard, now);
+            watch.DisconnectedAt = watch.DisconnectedAt is { } at ? Pause.LeaveOut(time, at, now) : null;
         }
     }
-
-    private static TimeSpan Earlier(TimeSpan a, TimeSpan b) => a < b ? a : b;
 }
 
 internal sealed record FailureDetectorOptions

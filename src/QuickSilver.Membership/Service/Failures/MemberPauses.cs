@@ -54,7 +54,7 @@ internal sealed class MemberPauses(
         inquests.OnPause(pause.Length);
         foreach (var member in members)
         {
-            member.LastHeard = member.LastHeard + pause.Length < now ? member.LastHeard + pause.Length : now;
+            member.LastHeard = Pause.LeaveOut(pause.Length, member.LastHeard, now);
         }
 
         foreach (var session in sessions.ToArray())
