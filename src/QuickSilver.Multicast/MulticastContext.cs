@@ -1,3 +1,4 @@
+using System.Net;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Core.Environment;
@@ -7,6 +8,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Hearing;
+using QuickSilver.Multicast.Hybrid;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Reachability;
 using QuickSilver.Multicast.Reassembly;
@@ -33,6 +35,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     private SuspicionRateLimit? _suspicions;
     private SocketSink? _sockets;
     private PendingRepairs? _pendingRepairs;
+    private SharedCopies? _sharedCopies;
     // Null until the service or another node requests an echo.
     private EchoExchange? _echoes;
     private RateLimit? _checks;
@@ -57,12 +60,42 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     /// <summary>What to send again at the end of this turn.</summary>
     public PendingRepairs PendingRepairs => _pendingRepairs ??= new PendingRepairs(this);
 
-    /// <summary>Sends what streams have registered to be flushed.</summary>
-    public void FlushSockets() => _sockets?.Flush();
+    /// <summary>Sends what streams have registered to be flushed, and what waits to be sent to several regions at once.</summary>
+    public void FlushSockets() => _sockets?.FlushAll();
+
+    /// <summary>Copies of shared packets; used within one call only.</summary>
+    public SharedCopies SharedCopies => _sharedCopies ??= new SharedCopies();
 
     // Set after the first warning, because each group would repeat it.
     public bool HasToldOfPorts { get; set; }
     public ILogger Log { get; set; } = NullLogger.Instance;
+
+    /// <summary>The port that sends to groups; null if packets go to each member by itself, or in another way.</summary>
+    public IDatagramPort? GroupPort { get; set; }
+
+    /// <summary>Gets what arrives at the ports of this node.</summary>
+    public IDatagramReceiver? Receiver { get; set; }
+
+    /// <summary>The addresses of topics at which this node receives. Null until there is one.</summary>
+    public TopicPorts? TopicPorts { get; private set; }
+
+    /// <summary>A configuration has told topics, of which this node receives some at addresses of their own.</summary>
+    public void ApplyAddresses(ConfigurationChange change, Func<ulong, IPEndPoint?> addressOf)
+    {
+        var news = change.Topics.Where(static view => view.Address is not null).Select(static view => view.TopicId).ToArray();
+        if (TopicPorts is null && (news.Length == 0 || Receiver is null))
+        {
+            return;
+        }
+
+        (TopicPorts ??= new TopicPorts(this, Receiver!)).Apply(change.Number, addressOf, news);
+    }
+
+    /// <summary>The topics whose addresses members of some regions do not hear. Null while there are none.</summary>
+    public UnheardTopics? Unheard { get; private set; }
+
+    /// <summary>A member of the region reports that it does not hear the topic's address.</summary>
+    public void NoteUnheard(ulong topicId, ulong region) => (Unheard ??= new UnheardTopics(Environment)).Add(topicId, region);
 
     /// <summary>The members that do not hear this node over a group.</summary>
     public DeafMembers Deaf { get; set; } = null!;
@@ -172,13 +205,15 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     }
 
     /// <summary>Returns false if the system did not accept the packet.</summary>
-    public bool SendRepair(ReadOnlySpan<byte> packet, DatagramAddress to) =>
-        OnRepair(packet.Length, ControlPort.Send(AsRepair(packet), packet.Length, to));
+    public bool SendRepair(ReadOnlySpan<byte> packet, DatagramAddress to, in SharedEntry entry) =>
+        OnRepair(packet.Length, ControlPort.Send(AsRepair(packet, entry), packet.Length, to));
 
     /// <summary>
     /// The data packet with the mark of a repair. The packet that is kept remains as it is, so this is a copy, valid until the next call.
     /// </summary>
-    public ReadOnlySpan<byte> AsRepair(ReadOnlySpan<byte> packet)
+    /// <param name="packet">The packet as it is kept. A shared packet is kept as it came, without its list.</param>
+    /// <param name="entry">Which packet it is in which stream.</param>
+    public ReadOnlySpan<byte> AsRepair(ReadOnlySpan<byte> packet, in SharedEntry entry)
     {
         if (_repair is null || _repair.Length < packet.Length)
         {
@@ -187,6 +222,11 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
 
         var copy = _repair.AsSpan(0, packet.Length);
         packet.CopyTo(copy);
+        if (new PacketHeader(copy).Kind == PacketKind.Shared)
+        {
+            SharedPacket.MakeData(copy, entry);
+        }
+
         PacketTemplate.AddFlags(copy, PacketFlags.Repair);
         PacketTemplate.Seal(copy);
         return copy;

@@ -42,6 +42,10 @@ internal sealed class MulticastCounters
     public long TokenTimeouts;
     public long AcksReceived;
     public long SinkExceptions;
+    // Packets that were sent once for several regions, to the address of a topic, how many packets that saved, and how many came here.
+    public long SharedPacketsSent;
+    public long SendsSaved;
+    public long SharedPacketsReceived;
     // Copies of data packets to deaf members.
     public long CopiesSent;
     // The senders that this node does not hear over their groups now, and the nodes that do not hear it.

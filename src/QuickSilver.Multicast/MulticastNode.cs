@@ -12,6 +12,7 @@ using QuickSilver.Membership.Signs;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dispatch;
+using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Receiving;
@@ -85,6 +86,8 @@ internal sealed class MulticastNode
             OnSenderProgress = PostProgress,
             OnWait = () => Waits.Look(),
         };
+        _context.GroupPort = options.Unicast || options.Dissemination != GroupMulticast.Scheme ? null : _ports.Groups;
+        _context.Receiver = splitter;
         _context.Deaf = new DeafMembers(_context, _ports.Groups, region => _views.GetValueOrDefault(region));
         _open = new OpenViews(_context, splitter, this);
         Readings = new VitalReadings(_context, this, _open.All);
@@ -95,7 +98,6 @@ internal sealed class MulticastNode
     }
 
     public MulticastContext Context => _context;
-
     INodeEnvironment IConfirmingNode.Environment => _context.Environment;
 
     public MulticastCounters Counters => _context.Counters;
@@ -119,6 +121,8 @@ internal sealed class MulticastNode
     /// <summary>The last configuration applied.</summary>
     public long Configuration => _configuration;
 
+    public long Settled => _settled;
+
     /// <summary>The outbound streams, those of superseded views first.</summary>
     public IReadOnlyList<RegionSender> Streams => _sent?.All() ?? [];
 
@@ -128,26 +132,19 @@ internal sealed class MulticastNode
     public NodeWaits Waits => _waits ??= new NodeWaits(_context, this);
 
     public IReadOnlyCollection<IFeed> WaitingTopics => _waiting?.Feeds ?? [];
-
     public SentStreams Sent => _sent ??= new SentStreams();
-
     public List<RegionReceiver> OpenRegions => _open.All;
-
     public IEnumerable<ViewSequence> WaitingViews => _topics?.WaitingViews ?? [];
-
     public SlowReaders SlowReaders => _slowReaders ??= new SlowReaders(this);
 
     public int OutboundStreams => _sent?.Count ?? 0;
-
     public int MaxRunSegments => _ports.MaxRunSegments;
 
     /// <summary>Receives the same calls as this node, after it. A configuration is passed on when it has been applied.</summary>
     public IMembershipObserver? Observer { get; set; }
 
     public BestEffortMarks Marks => _marks ??= new BestEffortMarks(_context.Environment);
-
     public UnrepairedLosses Losses => _losses ??= new UnrepairedLosses(_context);
-
     private OpenTopics Topics => _topics ??= new OpenTopics(this);
 
     /// <summary>The number of closed views that are remembered; for diagnostics.</summary>
@@ -224,6 +221,7 @@ internal sealed class MulticastNode
     {
         _settled = Math.Max(_settled, configuration);
         _topics?.Rest(_settled);
+        _context.TopicPorts?.OnSettled(_settled);
         _open.CloseSettled(_settled, open);
         Observer?.OnSettled(configuration, open);
     }
@@ -325,7 +323,7 @@ internal sealed class MulticastNode
         Waits.Look();
     }
 
-    public void Wait(TopicSender topic)
+    public void Wait(IFeed topic)
     {
         (_waiting ??= new FeedLine()).Add(topic);
         Waits.Look();
@@ -379,6 +377,7 @@ internal sealed class MulticastNode
         _open.Close();
         _ways.Close();
         _dispatcher.Close();
+        _context.TopicPorts?.Close();
         _ports.Dispose();
         _context.ControlPort.Dispose();
     }

@@ -76,10 +76,10 @@ internal sealed class PacketWays : IPacketHandler
             return DropReason.Malformed;
         }
 
-        if (notice.Word is HearingWord.Asks or HearingWord.Deaf or HearingWord.Hears)
+        if (notice.Word is HearingWord.Asks or HearingWord.Deaf or HearingWord.Hears or HearingWord.MissesTopic)
         {
             // A packet with another origin is for an earlier incarnation at this address.
-            return notice.Origin == _context.Self ? OnWord(header.Region, sender, notice.Word) : DropReason.StaleView;
+            return notice.Origin == _context.Self ? OnWord(header.Region, sender, notice) : DropReason.StaleView;
         }
 
         var region = _views.Find(header.Region, header.View);
@@ -124,14 +124,20 @@ internal sealed class PacketWays : IPacketHandler
         _context.Deaf.Close();
     }
 
-    private DropReason OnWord(ulong region, NodeKey member, HearingWord word)
+    private DropReason OnWord(ulong region, NodeKey member, in HearingNotice notice)
     {
         if (!_context.Directory.Contains(member) || !_context.Deaf.IsMember(region, member))
         {
             return DropReason.NotMember;
         }
 
-        if (_context.Deaf.OnWord(region, member, word))
+        if (notice.Word == HearingWord.MissesTopic)
+        {
+            _context.NoteUnheard(notice.Topic, region);
+            return DropReason.None;
+        }
+
+        if (_context.Deaf.OnWord(region, member, notice.Word))
         {
             foreach (var sender in _sent.Streams)
             {

@@ -125,6 +125,7 @@ public sealed class SimulatedCluster : IDisposable
         ? field
         : field = new ProtocolOptions(Options.NodeOptions.Copy(), Options.TokenInterval, Options.FeedbackRanges, Options.TopicSets)
         {
+            LeastSends = Options.LeastSends,
             PullsWaitForKeepers = Options.PullsWaitForKeepers,
         };
 

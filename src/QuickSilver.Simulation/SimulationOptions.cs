@@ -75,6 +75,9 @@ public sealed record SimulationOptions
     /// <summary>How the service divides topics into sets; null: the default.</summary>
     internal TopicSetRules? TopicSets { get; init; }
 
+    /// <summary>How many sends of a message make its topic get an address of its own; null: the default.</summary>
+    internal int? LeastSends { get; init; }
+
     /// <summary>The bound of each node's pool of packet memory.</summary>
     internal long PoolBytes { get; init; } = 64 << 20;
 

@@ -46,4 +46,18 @@ public sealed record EmbeddedServiceOptions
     /// In a region with fewer than twice as many members, all keep everything. (The replication factor k of the QuickSilver papers.)
     /// </summary>
     public int Replicas { get; set; } = 5;
+
+    /// <summary>
+    /// The maximum number of topics with a multicast address of their own, in the whole cluster: 0 to 65,536; default 1,024; 0: none. If
+    /// the interests of nodes differ, a message of a topic is sent into many regions. With an address of its own, it is sent once. The
+    /// service gives addresses to the topics for which this saves most. Caution: the switches of the network must have room for so many
+    /// groups in addition to those of the regions.
+    /// </summary>
+    public int TopicAddresses { get; set; } = 1024;
+
+    /// <summary>
+    /// The maximum number of those topics to which one node subscribes: 0 to 1,024; default 64; 0: no topic has an address. Each takes a
+    /// socket of the node and a place in the multicast filter of its network card.
+    /// </summary>
+    public int TopicAddressesPerNode { get; set; } = 64;
 }

@@ -74,6 +74,17 @@ public sealed record NodeCounters
     public long CopiesSent { get; init; }
 
     /// <summary>
+    /// Packets sent once for several regions, to the address of a topic. They are among the packets sent.
+    /// </summary>
+    public long SharedPacketsSent { get; init; }
+
+    /// <summary>How many packets more would have been sent without the addresses of topics.</summary>
+    public long SendsSaved { get; init; }
+
+    /// <summary>Packets for a region of this node that came over the address of a topic.</summary>
+    public long SharedPacketsReceived { get; init; }
+
+    /// <summary>
     /// Pauses of the core thread: steps that took longer than 50 ms, and times of more than 50 ms in which it did not run although
     /// something was due. The log names each (events 1021 to 1024).
     /// </summary>

@@ -20,6 +20,8 @@ internal static class OptionRules
     private const long GiB = 1L << 30;
     private const int MaxClusterCharacters = 64;
     private const int MaxReplicas = 1_000;
+    private const int MaxTopicAddresses = 1 << 16;
+    private const int MaxTopicAddressesPerNode = 1 << 10;
     private const int MaxReaderCapacity = 1 << 20;
     private static readonly TimeSpan LongestDrain = TimeSpan.FromDays(1);
 
@@ -203,6 +205,13 @@ internal static class OptionRules
         int least = Math.Clamp(service.FirstGroupPort, LeastGroupPort, IPEndPoint.MaxPort);
         Within(failures, KeyOf(Group, nameof(service.LastGroupPort)), service.LastGroupPort, least, IPEndPoint.MaxPort);
         Within(failures, KeyOf(Group, nameof(service.Replicas)), service.Replicas, 1, MaxReplicas);
+        Within(failures, KeyOf(Group, nameof(service.TopicAddresses)), service.TopicAddresses, 0, MaxTopicAddresses);
+        Within(
+            failures,
+            KeyOf(Group, nameof(service.TopicAddressesPerNode)),
+            service.TopicAddressesPerNode,
+            0,
+            MaxTopicAddressesPerNode);
     }
 
     private static void CheckLimits(NodeLimits? limits, int packetBytes, List<string> failures)

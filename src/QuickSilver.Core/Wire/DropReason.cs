@@ -38,4 +38,6 @@ internal enum DropReason
     UnknownKey,
     // More of its kind within a second than are answered.
     RateLimited,
+    // A shared packet that lists no view that is open here.
+    NotListed,
 }

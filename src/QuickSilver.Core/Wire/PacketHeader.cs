@@ -90,7 +90,7 @@ internal readonly ref struct PacketHeader(ReadOnlySpan<byte> packet)
             return DropReason.ForeignCluster;
         }
 
-        if (header.Kind is PacketKind.None or > PacketKind.Pause)
+        if (header.Kind is PacketKind.None or > PacketKind.Shared)
         {
             return DropReason.UnknownKind;
         }

@@ -25,6 +25,8 @@ internal enum PacketKind : byte
     Hearing = 11,
     // To ring neighbours: how long the node stood still.
     Pause = 12,
+    // Data for several regions of a topic, sent once to the topic's address.
+    Shared = 13,
 }
 
 [Flags]
@@ -37,4 +39,6 @@ internal enum PacketFlags : ushort
     AckWanted = 4,
     // A data packet that is sent again: its receiver handles it before new ones.
     Repair = 8,
+    // A data packet that was made of a shared one.
+    Shared = 16,
 }

@@ -244,6 +244,12 @@ internal static class ViewFields
         buffer.Bool(4, view.Subscribed);
         buffer.UInt64(5, (ulong)view.Subscribers);
         buffer.Bool(6, view.Routed);
+        if (view.Address is { } address)
+        {
+            WriteEndPoint(buffer, 7, address.EndPoint);
+            buffer.Int64(8, address.Since);
+        }
+
         buffer.End(start);
     }
 
@@ -259,6 +265,8 @@ internal static class ViewFields
         bool subscribed = false;
         bool routed = false;
         int subscribers = 0;
+        IPEndPoint? address = null;
+        long addressSince = 0;
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -269,6 +277,8 @@ internal static class ViewFields
                 case 4: subscribed = reader.ReadBool(field); break;
                 case 5: subscribers = reader.ReadInt32(field, int.MaxValue); break;
                 case 6: routed = reader.ReadBool(field); break;
+                case 7: address = ReadEndPoint(ref reader, field); break;
+                case 8: addressSince = reader.ReadInt64(field); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -281,6 +291,7 @@ internal static class ViewFields
             Subscribed = subscribed,
             Routed = routed,
             Subscribers = subscribers,
+            Address = address is null ? null : new TopicAddress(address, addressSince),
         };
     }
 }

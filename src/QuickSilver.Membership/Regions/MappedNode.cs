@@ -13,6 +13,9 @@ internal sealed class MappedNode(NodeKey key)
 
     public VisibleRegions VisibleRegions { get; } = new();
 
+    /// <summary>The addresses of topics to which the node subscribes.</summary>
+    public NodeAddresses Addresses => field ??= new NodeAddresses();
+
     // Whether the node was a member before and returned. It may have sent in views of regions that have not changed since.
     public bool HasReturned { get; init; }
     // The first configuration that contains the node; 0 before it.

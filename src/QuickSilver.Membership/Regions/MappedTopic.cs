@@ -51,6 +51,21 @@ internal sealed class MappedTopic(ulong id)
 
     public bool HasView => _viewedAt != 0;
 
+    /// <summary>How often a message is sent without an address.</summary>
+    public int Sends
+    {
+        get
+        {
+            int sends = 0;
+            foreach (var region in Regions.All)
+            {
+                sends += region.Group is null ? region.Members.Count : 1;
+            }
+
+            return sends;
+        }
+    }
+
     public void Add(Opener opener)
     {
         if (_openerCount == _openers.Length)
@@ -135,7 +150,7 @@ internal sealed class MappedTopic(ulong id)
     }
 
     /// <summary>The topic's view for nodes that have this access to it.</summary>
-    public TopicView ViewFor(bool subscribed, bool routed) => new()
+    public TopicView ViewFor(bool subscribed, bool routed, TopicAddress? address) => new()
     {
         TopicId = Id,
         Configuration = _viewedAt,
@@ -143,6 +158,7 @@ internal sealed class MappedTopic(ulong id)
         Subscribed = subscribed,
         Routed = routed,
         Subscribers = _viewedSubscribers,
+        Address = address,
     };
 
     /// <summary>Called when the configuration is made.</summary>

@@ -14,6 +14,7 @@ internal sealed class RegionMap
 {
     private readonly TopicSets _sets;
     private readonly RegionReform _reform;
+    private readonly TopicAddresses _topicAddresses;
     private readonly ViewDistribution _distribution = new();
     private readonly Dictionary<NodeKey, MappedNode> _nodes = [];
     private readonly Dictionary<ulong, MappedTopic> _topics = [];
@@ -25,11 +26,13 @@ internal sealed class RegionMap
         uint firstRegion,
         TopicSetRules? rules = null,
         Func<ulong, TopicSetKey>? keyOfTopic = null,
-        RepairRules? repair = null)
+        RepairRules? repair = null,
+        TopicAddressRules? topicAddresses = null)
     {
         rules ??= new TopicSetRules();
         _sets = new TopicSets(rules, keyOfTopic ?? TopicSetKey.OfTopic);
         _reform = new RegionReform(addresses, firstRegion, rules, repair ?? RepairRules.Default);
+        _topicAddresses = new TopicAddresses(addresses, topicAddresses ?? TopicAddressRules.None);
     }
 
     public bool HasChanges => _sets.Moved.Count > 0 || _sets.Changed.Count > 0 || _fresh.Count > 0;
@@ -47,6 +50,12 @@ internal sealed class RegionMap
     public long Partitions => _sets.Partitions;
 
     public int TopicCount => _topics.Count;
+
+    /// <summary>The topic's own multicast address; null: it has none.</summary>
+    public TopicAddress? AddressOf(MappedTopic topic) => _topicAddresses.Of(topic);
+
+    /// <summary>The topics that have a multicast address of their own.</summary>
+    public IReadOnlyCollection<MappedTopic> TopicsWithAddress => [.. _topicAddresses.Held.Select(static held => held.Topic)];
 
     public void AddNode(NodeKey key, bool hasReturned = false) =>
         _nodes.Add(key, new MappedNode(key) { HasReturned = hasReturned });
@@ -168,7 +177,7 @@ internal sealed class RegionMap
             a.Node == b.Node ? a.Set.CompareTo(b.Set) : a.Node.Key.CompareTo(b.Node.Key));
         CollectOutworn();
         _reform.Run(_sets.Moved, _outworn, _topics, configuration);
-        _distribution.Run(_reform.Changed, _sets.Changed, _fresh, configuration);
+        _distribution.Run(_reform.Changed, _sets.Changed, _fresh, configuration, _topicAddresses);
         foreach (var topic in _distribution.Touched)
         {
             ForgetIfUnused(topic);
@@ -211,7 +220,7 @@ internal sealed class RegionMap
             .. node.Open.Values
                 .Where(opener => !opener.IsFresh)
                 .OrderBy(opener => opener.Topic.Id)
-                .Select(opener => opener.Topic.ViewFor(opener.ToldSubscribed, opener.IsRouted)),
+                .Select(opener => opener.Topic.ViewFor(opener.ToldSubscribed, opener.IsRouted, _topicAddresses.Of(opener.Topic))),
         ];
         return new RegionNews(regions, topics, []);
     }

@@ -16,7 +16,8 @@ internal sealed class ViewDistribution
     /// <summary>The topics whose regions or subscribers changed in the last configuration.</summary>
     public List<MappedTopic> Touched => _touched;
 
-    public void Run(List<Region> changed, List<MappedTopic> subscriptions, List<Opener> fresh, long configuration)
+    public void Run(
+        List<Region> changed, List<MappedTopic> subscriptions, List<Opener> fresh, long configuration, TopicAddresses addresses)
     {
         _touched.Clear();
         foreach (var region in changed)
@@ -34,11 +35,17 @@ internal sealed class ViewDistribution
         {
             topic.RemakeRegions(regions);
             regions = topic.Regions;
+        }
+
+        addresses.Run(_touched, configuration, topic => Touch(topic, configuration));
+        foreach (var topic in _touched)
+        {
             topic.RenewView(configuration);
             Array.Clear(_views);
+            var address = addresses.Of(topic);
             foreach (var opener in topic.Openers)
             {
-                Tell(opener);
+                Tell(opener, address);
             }
         }
 
@@ -54,7 +61,7 @@ internal sealed class ViewDistribution
                 }
 
                 Array.Clear(_views);
-                Tell(opener);
+                Tell(opener, addresses.Of(opener.Topic));
             }
         }
 
@@ -115,7 +122,7 @@ internal sealed class ViewDistribution
         return topic;
     }
 
-    private void Tell(Opener opener)
+    private void Tell(Opener opener, TopicAddress? address)
     {
         var topic = opener.Topic;
         var visible = opener.Node.VisibleRegions;
@@ -145,7 +152,7 @@ internal sealed class ViewDistribution
         opener.IsFresh = false;
         opener.ToldSubscribed = opener.Subscribes;
         ref var view = ref _views[(opener.Subscribes ? 1 : 0) + (opener.IsRouted ? 2 : 0)];
-        visible.News.Topics.Add(view ??= topic.ViewFor(opener.Subscribes, opener.IsRouted));
+        visible.News.Topics.Add(view ??= topic.ViewFor(opener.Subscribes, opener.IsRouted, address));
     }
 
     private static void TellNewView(Region region)

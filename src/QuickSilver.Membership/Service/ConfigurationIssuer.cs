@@ -38,7 +38,8 @@ internal sealed class ConfigurationIssuer
         _options = options;
         _members = members;
         _addresses = new AddressPlan(options.Cluster, options.MulticastBase, options.MulticastPrefix, options.GroupPorts);
-        Map = new RegionMap(_addresses, (uint)context.Environment.NextRandom(), options.TopicSets, repair: options.Repair);
+        Map = new RegionMap(_addresses, (uint)context.Environment.NextRandom(), options.TopicSets, repair: options.Repair,
+            topicAddresses: options.TopicAddresses);
         Numbers = new ConfigurationNumbers(store, context.Logger, life);
         _publisher = new ConfigurationPublisher(Map, context.Counters);
         Settlement = new Settlement(context.Environment, options.SettleInterval, members, _addresses);

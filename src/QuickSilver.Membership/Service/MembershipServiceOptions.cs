@@ -12,6 +12,7 @@ internal sealed record MembershipServiceOptions
     private static readonly FailureDetectorOptions DefaultFailures = new();
     private static readonly SessionLimits DefaultLimits = new();
     private static readonly TopicSetRules DefaultSets = new();
+    private static readonly TopicAddressRules DefaultAddresses = new();
     private static readonly IPAddress DefaultBase = IPAddress.Parse("239.192.0.0");
 
     public string Cluster { get; init; } = "default";
@@ -35,6 +36,9 @@ internal sealed record MembershipServiceOptions
     public GroupPorts GroupPorts { get; init; } = GroupPorts.Default;
 
     public TopicSetRules TopicSets { get; init; } = DefaultSets;
+
+    // How many topics get an address of their own, and which.
+    public TopicAddressRules TopicAddresses { get; init; } = DefaultAddresses;
 
     public RepairRules Repair { get; init; } = RepairRules.Default;
 

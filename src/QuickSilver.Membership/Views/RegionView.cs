@@ -40,4 +40,9 @@ internal sealed record TopicView
     public required bool Routed { get; init; }
     // Subscribers in the whole topic view (all regions).
     public required int Subscribers { get; init; }
+    // To which packets for several of these regions are sent once; null: the topic has no address of its own.
+    public TopicAddress? Address { get; init; }
 }
+
+// A multicast address of a topic's own, and the configuration that gave it.
+internal sealed record TopicAddress(IPEndPoint EndPoint, long Since);

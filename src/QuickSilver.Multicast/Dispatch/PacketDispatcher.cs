@@ -43,7 +43,7 @@ internal sealed class PacketDispatcher
     /// again.</param>
     public void Register(PacketKind kind, IPacketHandler handler, bool keepEarly = false)
     {
-        if (kind is PacketKind.None or PacketKind.Data || _handlers[(int)kind] is not null)
+        if (kind is PacketKind.None or PacketKind.Data or PacketKind.Shared || _handlers[(int)kind] is not null)
         {
             throw new ArgumentException($"The packet kind {kind} already has a handler.", nameof(kind));
         }
@@ -101,6 +101,11 @@ internal sealed class PacketDispatcher
         if (header.Kind == PacketKind.Data)
         {
             return _data.OnData(header, lease, offset);
+        }
+
+        if (header.Kind == PacketKind.Shared)
+        {
+            return _data.OnShared(header, lease, offset);
         }
 
         // All packets other than data concern reliable streams.

@@ -13,7 +13,8 @@ internal sealed class RunSplitter(ulong cluster) : IDatagramReceiver
     public void Begin(PacketDispatcher dispatcher) => _dispatcher = dispatcher;
 
     bool IDatagramReceiver.IsControl(ReadOnlySpan<byte> firstBytes) =>
-        firstBytes.Length > PacketHeader.KindOffset && firstBytes[PacketHeader.KindOffset] != (byte)PacketKind.Data;
+        firstBytes.Length > PacketHeader.KindOffset
+        && (PacketKind)firstBytes[PacketHeader.KindOffset] is not (PacketKind.Data or PacketKind.Shared);
 
     // The low byte of the flags.
     bool IDatagramReceiver.IsRepair(ReadOnlySpan<byte> firstBytes) =>

@@ -75,6 +75,10 @@ internal sealed class DeafMembers
         return [.. targets];
     }
 
+    /// <summary>Whether members of the view get copies.</summary>
+    public bool HasAnyIn(RegionView view) =>
+        _context.Options.CopiesToDeaf && !IsEmpty && Current(view).Members.Count > 0;
+
     /// <summary>Notes that data was sent into the region, with or without its group.</summary>
     public void NoteSent(ulong region, bool overGroup)
     {

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Flow;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Receiving;
@@ -32,6 +33,9 @@ internal interface ISendingNode
     /// <summary>The last configuration applied.</summary>
     long Configuration { get; }
 
+    /// <summary>All nodes have confirmed the configurations up to this one.</summary>
+    long Settled { get; }
+
     /// <summary>The outbound streams of this node, created when first used.</summary>
     SentStreams Sent { get; }
 
@@ -58,8 +62,10 @@ internal interface ISendingNode
     /// <summary>The topic waits for its turn at a stream whose run is full.</summary>
     void Await(RegionSender stream, TopicSender topic);
 
-    /// <summary>The topic waits for something else: a view, memory or credit. It gets a turn whenever one of these may be there.</summary>
-    void Wait(TopicSender topic);
+    /// <summary>
+    /// The topic waits for something else: a view, memory, credit or several windows. It gets a turn whenever one of these may be there.
+    /// </summary>
+    void Wait(IFeed topic);
 
     void Forget(TopicSender topic);
 }

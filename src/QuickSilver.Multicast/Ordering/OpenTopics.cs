@@ -1,3 +1,4 @@
+using System.Net;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
@@ -114,6 +115,7 @@ internal sealed class OpenTopics(IOrderingNode node)
             sender.MarkRoutes(change.Number);
         }
 
+        node.Context.ApplyAddresses(change, AddressOf);
         FollowRegions();
     }
 
@@ -263,6 +265,9 @@ internal sealed class OpenTopics(IOrderingNode node)
             }
         }
     }
+
+    // Where this node receives the topic, besides the groups of its regions.
+    private IPEndPoint? AddressOf(ulong topicId) => ViewOf(topicId) is { Subscribed: true } view ? view.Address?.EndPoint : null;
 
     // A copy, because sinks may close topics while they are called.
     private ViewSequence[] Sequences() => _sequences is null ? [] : [.. _sequences.Values];

@@ -1,17 +1,19 @@
 using QuickSilver.Core.Flow;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Hybrid;
 using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Multicast.Ordering;
 
 // The outbound side of one topic: numbers its messages across regions and views, and packs each into the stream of every region of the
 // topic's view. Until the first view is known, there is no room.
-internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISendingNode node) : ITopicSender, ITopicFeed
+internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISendingNode node)
+    : ITopicSender, ITopicFeed, IHybridTopic
 {
     private RegionSender[] _routes = [];
     private TopicView? _view;
-    private readonly IOrderStamps? _stamps = node.Context.Options.Order.ForPublisher(node.Context, channel);
+    private RareParts? _rare = RareParts.Of(node.Context.Options.Order.ForPublisher(node.Context, channel));
     private bool _isClosed;
     private bool _isStartTableFull = numbers.IsFull;
     // Whether the topic's next message is, or may be, its first in the view of a route.
@@ -20,11 +22,13 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     private long _marked;
     private bool _isBeginUnmarked;
 
+    // Null until the topic has an address of its own.
+    private HybridSender? Hybrid => _rare?.Hybrid;
+
     public ulong TopicId { get; } = channel.Topic;
     public StreamClass Class { get; } = channel.Class;
 
     public bool IsReliable => Class.IsReliable;
-
     public string? Name { get; set; }
 
     /// <summary>A text for log messages.</summary>
@@ -75,7 +79,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
                 room = Math.Min(room, route.RoomBytes);
             }
 
-            return room;
+            return Hybrid is { } hybrid ? Math.Min(room, hybrid.RoomBytes) : room;
         }
     }
 
@@ -85,6 +89,11 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     {
         get
         {
+            if (Hybrid is { IsEmpty: false })
+            {
+                return false;
+            }
+
             foreach (var route in _routes)
             {
                 if (!route.IsSettled)
@@ -138,6 +147,13 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     {
         _isStarting = true;
         FindRoutes();
+        var address = node.Context.GroupPort is null ? null : _view?.Address;
+        if (address is not null && Hybrid is null)
+        {
+            node.Sent.Shared.Add((_rare ??= new RareParts()).Hybrid = new HybridSender(node.Context, this));
+        }
+
+        Hybrid?.Route(_routes, address?.EndPoint, address?.Since ?? 0);
     }
 
     private void FindRoutes()
@@ -194,7 +210,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             return -1;
         }
 
-        return _stamps is null ? Send(payload, observer, extensions) : SendStamped(_stamps, payload, observer, extensions);
+        return _rare?.Stamps is { } stamps ? SendStamped(stamps, payload, observer, extensions) : Send(payload, observer, extensions);
     }
 
     private long SendStamped(
@@ -226,6 +242,13 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             }
         }
 
+        if (IsHybrid(payload.Length))
+        {
+            Hybrid!.Append(sequence, extensions, payload, claim);
+            OnSent(begins: false);
+            return sequence;
+        }
+
         bool begins = false;
         foreach (var route in _routes)
         {
@@ -236,15 +259,49 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         }
 
         _isStarting = false;
+        OnSent(begins);
+        return sequence;
+    }
+
+    private void OnSent(bool begins)
+    {
         node.Context.Counters.MessagesSent++;
         if (!IsReliable && _routes.Length > 0)
         {
             _isBeginUnmarked |= begins;
             node.Marks.OnSent(this, begins);
         }
-
-        return sequence;
     }
+
+    // Whether a message is sent once to the topic's address. The first in a view is not: it carries the start table.
+    private bool IsHybrid(int payloadBytes) => Hybrid is { } hybrid && hybrid.Takes(payloadBytes) && HasStartedEverywhere();
+
+    private bool HasStartedEverywhere()
+    {
+        if (!_isStarting)
+        {
+            return true;
+        }
+
+        foreach (var route in _routes)
+        {
+            if (!route.HasStarted(TopicId))
+            {
+                return false;
+            }
+        }
+
+        _isStarting = false;
+        return true;
+    }
+
+    long IHybridTopic.Settled => node.Settled;
+
+    bool IHybridTopic.HasBegunIn(RegionSender route) => IsReliable
+        ? route.HasBegun(TopicId)
+        : HasBegun && node.FindSender(route.View.RegionId, route.View.Number, StreamClass.Reliable) is { } marks && marks.HasBegun(TopicId);
+
+    void IHybridTopic.AwaitProgress(IFeed feed) => node.Wait(feed);
 
     public void ObserveTaken(IStabilityObserver observer, long number, bool isLast)
     {
@@ -255,6 +312,12 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
         }
 
         var claim = StabilityClaim.Rent(node.ClaimPool, observer, number, _routes.Length);
+        if (Hybrid is { IsEmpty: false } hybrid)
+        {
+            hybrid.Claim(claim, isLast);
+            return;
+        }
+
         foreach (var route in _routes)
         {
             route.ClaimPacked(claim, isLast);
@@ -330,6 +393,13 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
     public void Close()
     {
         _isClosed = true;
+        if (Hybrid is { } hybrid)
+        {
+            hybrid.Close();
+            node.Sent.Shared.Remove(hybrid);
+            _rare!.Hybrid = null;
+        }
+
         if (IsMarkNoted)
         {
             TryMark();
@@ -353,6 +423,12 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
                 node.Await(route, this);
                 return;
             }
+        }
+
+        if (Hybrid is { IsEmpty: false } hybrid)
+        {
+            hybrid.Await(this);
+            return;
         }
 
         node.Wait(this);
@@ -417,41 +493,6 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             }
         }
 
-        return HasPacketMemory(payloadBytes);
-    }
-
-    // Counts the message in all its streams together, because each stream may need blocks of its own.
-    private bool HasPacketMemory(int payloadBytes)
-    {
-        if (_routes.Length == 0)
-        {
-            return true;
-        }
-
-        long free = _routes[0].Packer.FreeBlocks;
-        if (free > (long)_routes.Length * _routes[0].Packer.MostBlocks(payloadBytes) || free > BlocksFor(payloadBytes))
-        {
-            return true;
-        }
-
-        node.Sent.RestSettled();
-        if (_routes[0].Packer.FreeBlocks > BlocksFor(payloadBytes))
-        {
-            return true;
-        }
-
-        node.LookForMemoryAgain();
-        return false;
-    }
-
-    private long BlocksFor(int payloadBytes)
-    {
-        long blocks = 0;
-        foreach (var route in _routes)
-        {
-            blocks += route.Packer.BlocksFor(payloadBytes);
-        }
-
-        return blocks;
+        return (!IsHybrid(payloadBytes) || Hybrid!.HasRoomFor(payloadBytes)) && RouteMemory.Has(_routes, payloadBytes, node);
     }
 }

@@ -11,6 +11,8 @@ namespace QuickSilver.Multicast.Receiving;
 // stream, which the table of views remembers.
 internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsumer consumer) : IPacketHandler
 {
+    private const PacketFlags SharedRepair = PacketFlags.Shared | PacketFlags.Repair;
+
     // The region whose stability tracker was notified of the present run: once per run is enough.
     private RegionReceiver? _roused;
 
@@ -72,13 +74,100 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
         return DropReason.None;
     }
 
+    /// <summary>
+    /// Handles a packet for several regions, as the packet of the stream into this member's region. It says nothing about the group of the
+    /// region.
+    /// </summary>
+    public DropReason OnShared(in PacketHeader header, Lease lease, int offset)
+    {
+        var packet = lease.Span.Slice(offset, header.Length);
+        if (!SharedPacket.TryReadList(packet, out var list))
+        {
+            return DropReason.Malformed;
+        }
+
+        if (FindListed(packet, list, out var entry) is not { } region)
+        {
+            return DropReason.NotListed;
+        }
+
+        var refused = FindStream(region, header, out var stream);
+        if (refused != DropReason.None)
+        {
+            return refused;
+        }
+
+        refused = Take(region, stream, header.Flags, entry.Number, lease, offset, list.Offset);
+        if (refused is DropReason.None or DropReason.Duplicate)
+        {
+            views.OnSharedData(region.View.RegionId, packet[..list.Offset]);
+        }
+
+        return refused;
+    }
+
+    private DropReason FindStream(RegionReceiver region, in PacketHeader header, out InboundStream stream)
+    {
+        var sender = new NodeKey(header.Sender, header.Incarnation);
+        var streamClass = new StreamClass(header.StreamClass);
+        if (ReferenceEquals(views.LastRegion, region) && views.LastStream is { } last && last.Sender == sender && last.Class == streamClass)
+        {
+            stream = last;
+            return DropReason.None;
+        }
+
+        stream = null!;
+        if (!streamClass.IsKnown)
+        {
+            return DropReason.UnknownClass;
+        }
+
+        // What a departed node has sent is believed only as a repair.
+        if (region.IsGone(sender))
+        {
+            return DropReason.UnknownSender;
+        }
+
+        stream = region.FindOrAdd(sender, streamClass);
+        views.Remember(region, stream);
+        return DropReason.None;
+    }
+
+    // Usually the last region again.
+    private RegionReceiver? FindListed(ReadOnlySpan<byte> packet, in SharedList list, out SharedEntry entry)
+    {
+        if (views.LastRegion is { View: var last } region)
+        {
+            for (int i = 0; i < list.Used; i++)
+            {
+                entry = SharedPacket.EntryAt(packet, list, i);
+                if (entry.Region == last.RegionId && entry.View == last.Number)
+                {
+                    return region;
+                }
+            }
+        }
+
+        for (int i = 0; i < list.Used; i++)
+        {
+            entry = SharedPacket.EntryAt(packet, list, i);
+            if (views.Find(entry.Region, entry.View) is { } listed)
+            {
+                return listed;
+            }
+        }
+
+        entry = default;
+        return null;
+    }
+
     private DropReason Accept(RegionReceiver region, InboundStream stream, in PacketHeader header, Lease lease, int offset)
     {
         ways.Note(region, stream);
-        var refused = region.OnData(stream, header.Sequence, lease, offset, header.Length);
-        if (refused == DropReason.None && (header.Flags & PacketFlags.AckWanted) != 0)
+        var refused = Take(region, stream, header.Flags, header.Sequence, lease, offset, header.Length);
+        if (refused == DropReason.None && (header.Flags & SharedRepair) == SharedRepair)
         {
-            region.Stability.OnAckWanted();
+            views.Hearing.OnMissed(region.View, lease.Span.Slice(offset, header.Length));
         }
 
         if (refused == DropReason.None && region.Forwarder is { } forwarder)
@@ -86,13 +175,30 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
             forwarder.OnReceived(header, lease.Span.Slice(offset, header.Length));
         }
 
-        if (refused == DropReason.None && !ReferenceEquals(_roused, region))
+        return refused;
+    }
+
+    private DropReason Take(
+        RegionReceiver region, InboundStream stream, PacketFlags flags, long number, Lease lease, int offset, int length)
+    {
+        var refused = region.OnData(stream, number, lease, offset, length);
+        if (refused != DropReason.None)
+        {
+            return refused;
+        }
+
+        if ((flags & PacketFlags.AckWanted) != 0)
+        {
+            region.Stability.OnAckWanted();
+        }
+
+        if (!ReferenceEquals(_roused, region))
         {
             _roused = region;
             region.Stability.OnActivity(stream);
         }
 
-        return refused;
+        return DropReason.None;
     }
 
     // The sender is not in the directory, or was away since this view: it has departed, or is not known yet. A packet of a stream that

@@ -20,6 +20,7 @@ internal sealed class RegionPort
     private readonly MulticastContext _context;
     private readonly IDatagramReceiver _receiver;
     private readonly Action<RegionPort> _closed;
+    private readonly bool _isOptional;
     private readonly TimeSpan _askedAt;
     private IDatagramPort? _port;
     // Null until the system refuses the port.
@@ -29,8 +30,15 @@ internal sealed class RegionPort
     private long _drops;
     private TimeSpan _sampledAt = TimeSpan.MinValue;
 
-    public RegionPort(MulticastContext context, IPEndPoint group, IDatagramReceiver receiver, Action<RegionPort> closed)
+    /// <param name="context">The context of the node.</param>
+    /// <param name="group">The group.</param>
+    /// <param name="receiver">Gets what arrives.</param>
+    /// <param name="closed">Called when the last user is removed.</param>
+    /// <param name="isOptional">Whether the node stays in the cluster however long the system refuses the port.</param>
+    public RegionPort(
+        MulticastContext context, IPEndPoint group, IDatagramReceiver receiver, Action<RegionPort> closed, bool isOptional = false)
     {
+        _isOptional = isOptional;
         _context = context;
         _receiver = receiver;
         _closed = closed;
@@ -134,7 +142,7 @@ internal sealed class RegionPort
 
         Refusal = reason;
         var refusedFor = _context.Environment.Now - _askedAt;
-        if (refusedFor >= _context.Options.GroupRefusalLimit)
+        if (refusedFor >= _context.Options.GroupRefusalLimit && !_isOptional)
         {
             _context.GiveUp(
                 $"the system has refused the group {Group} for {refusedFor.TotalSeconds:0} s ({reason}); "
@@ -143,7 +151,9 @@ internal sealed class RegionPort
         }
 
         _context.Troubles.Begin(
-            this, $"The system refuses the group {Group} ({reason}). The node tries again, and gets copies by unicast meanwhile.");
+            this, $"The system refuses the group {Group} ({reason}). The node tries again, and gets " + (_isOptional
+                ? "what is sent there by repair meanwhile."
+                : "copies by unicast meanwhile."));
         _context.Environment.Schedule(_retry ??= new Alarm(TryOpen), _pause);
         _pause = _pause * 2 < LastRetry ? _pause * 2 : LastRetry;
     }

@@ -87,7 +87,7 @@ internal sealed class RegionReceiver : IGapObserver
     public TimeSpan SupersededSince { get; private set; }
 
     /// <summary>The datagrams of the view that were dropped because there was no room in a socket or in packet memory.</summary>
-    public long Drops => (Port?.KernelDrops ?? 0) + _context.UnicastDrops + _memoryDrops;
+    public long Drops => (Port?.KernelDrops ?? 0) + _context.UnicastDrops + (_context.TopicPorts?.Drops ?? 0) + _memoryDrops;
 
     /// <summary>
     /// The bytes of one sender that may wait here: in the socket's receive buffer, or in packet memory, both of which all current senders

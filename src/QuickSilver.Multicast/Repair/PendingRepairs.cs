@@ -110,7 +110,7 @@ internal sealed class PendingRepairs(MulticastContext context) : IFeed
         {
             if (cached.TryGetPacket(n, asker.Node, spacing, out var packet))
             {
-                context.SendRepair(packet, asker.Address);
+                context.SendRepair(packet, asker.Address, new SharedEntry(cached.View.RegionId, cached.View.Number, n));
                 _limit.NoteAnswer();
             }
         }

@@ -3,6 +3,7 @@ using QuickSilver.Core.Flow;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dissemination;
+using QuickSilver.Multicast.Hybrid;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Views;
 
@@ -50,9 +51,9 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         var template = context.Template(view).Of(streamClass.Value);
         _packer = new Packer(context.Environment.Buffers, template, context.Options.PacketBytes, _packets);
         _window = new SendWindow(context.Options.PacketBytes, IsReliable);
-        _transmitter = new RunTransmitter(context, this, path, _packets, _window);
+        _transmitter = new RunTransmitter(context, this, path, _packets, _window, template);
         _announcements = new Announcements(context, this, path, template);
-        _retransmissions = new Retransmissions(context, path, _packets, _window, _announcements);
+        _retransmissions = new Retransmissions(context, path, _packets, _window, _announcements, template);
         Alone = [this];
         Signs = new StreamSigns(context);
         _repair = streamClass.IsReliable ? context.Options.Repair.ForSender(context, this) : null;
@@ -66,9 +67,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     public RegionSender[] Alone { get; }
 
     public RegionView View { get; }
-
     public StreamClass Class { get; }
-
     public bool IsReliable => Class.IsReliable;
 
     /// <summary>The configuration that replaced this view; 0 while it is current.</summary>
@@ -77,7 +76,6 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     public bool IsFlushNoted { get; set; }
 
     bool IFeed.IsInLine { get; set; }
-
     /// <summary>The topics that wait until the next run can be packed.</summary>
     public IReadOnlyCollection<IFeed> Waiting => _line?.Feeds ?? [];
 
@@ -122,6 +120,8 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     public LiveMembers Live => _live;
 
     public StreamSigns Signs { get; }
+    /// <summary>The stream's part in runs that are sent once for several regions.</summary>
+    public SharedPart Shared => field ??= new SharedPart(this, _context, _packets, _packer, _window, _transmitter);
 
     /// <summary>The maximum number of packets in flight; for diagnostics.</summary>
     public int WindowPackets => _window.Packets;
@@ -213,13 +213,21 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         return true;
     }
 
+    /// <summary>
+    /// Whether the packet asks for an acknowledgement. They are requested often enough that the window does not close while there are no
+    /// losses, and not more often, because a round of the ring costs each member the processing of a packet.
+    /// </summary>
+    public bool WantsAck(long end)
+    {
+        bool wants = end - _lastAckWanted >= _window.Packets / 4 && IsReliable;
+        _lastAckWanted = wants ? end : _lastAckWanted;
+        return wants;
+    }
+
     private void OnPacked(long end)
     {
-        // Acknowledgements are requested often enough that the window does not close while there are no losses, and not more often, because
-        // a round of the ring costs each member the processing of a packet.
-        if (end - _lastAckWanted >= _window.Packets / 4 && IsReliable)
+        if (WantsAck(end))
         {
-            _lastAckWanted = end;
             _packer.WantAck();
         }
 
@@ -322,7 +330,12 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         SupersededAt = configuration;
         _supersededSince = _context.Environment.Now;
         _packer.Flush();
-        SendWaiting(_packets.Last);
+        for (long before = -1; before < _window.Sent;)
+        {
+            before = _window.Sent;
+            SendRun(_packets.Last);
+        }
+
         if (IsReliable && !IsSettled)
         {
             _announcements.StartNow();
@@ -454,6 +467,10 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         }
 
         _repair?.OnSent(before + 1, _window.Sent);
+        if (AwaitsNews)
+        {
+            _announcements.Start();
+        }
     }
 
     void ITransmittedStream.OnMaySend()
@@ -470,26 +487,9 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         _context.OnSenderProgress();
     }
 
-    private void SendWaiting(long through)
-    {
-        long before;
-        do
-        {
-            before = _window.Sent;
-            SendRun(through);
-        }
-        while (_window.Sent > before);
-    }
-
     private void SendRun(long through)
     {
-        long before = _window.Sent;
-        if (before >= through || !_transmitter.TrySendRun(through))
-        {
-            return;
-        }
-
-        if (AwaitsNews && (_window.Sent > before || !_announcements.IsDue))
+        if (_window.Sent < through && _transmitter.TrySendRun(through) && AwaitsNews && !_announcements.IsDue)
         {
             _announcements.Start();
         }

@@ -9,8 +9,9 @@ internal struct RetainedPacket
 {
     public Lease? Lease;
     public int Offset;
-    public int Length;
     public TimeSpan LastRepair;
+    // The length, and above it the keepers: the buffer has a ring of these for each stream.
+    private uint _size;
     // How many later packets had been sent when it was last sent again: the retransmission follows them.
     private int _behind;
     // A mark of the member to which it was last sent again.
@@ -19,6 +20,26 @@ internal struct RetainedPacket
     public bool IsRepairedForAll;
     // How often it was sent again to all because all lacked it.
     public byte Naks;
+
+    public int Length
+    {
+        readonly get => (int)(_size & 0xFF_FFFF);
+        init => _size = (_size & 0xFF00_0000) | (uint)value;
+    }
+
+    /// <summary>
+    /// How many streams keep the packet in the same memory, up to 255; 0: this one alone. It is a shared packet without its list.
+    /// </summary>
+    public int Keepers
+    {
+        readonly get => (int)(_size >> 24);
+        init => _size = (_size & 0xFF_FFFF) | ((uint)Math.Min(value, byte.MaxValue) << 24);
+    }
+
+    public readonly bool IsShared => Keepers > 0;
+
+    /// <summary>What it counts against the budget: all streams that keep it count it once together.</summary>
+    public readonly int CountedBytes => Keepers > 0 ? (Length + Keepers - 1) / Keepers : Length;
 
     /// <summary>Notes that it was sent again, for one requester or for all.</summary>
     public void NoteRepair(TimeSpan now, in RepairAsker asker, bool forAll, int behind)
@@ -67,7 +88,7 @@ internal sealed class RetentionBuffer(RetentionBudget budget)
 
     /// <summary>
     /// The longest run from this packet on, of at most so many packets: they are adjacent in one block and of equal length, except that
-    /// the last may be shorter.
+    /// the last may be shorter. Shared packets are not adjacent, and are copied before they are sent.
     /// </summary>
     public (int Count, int Bytes) RunFrom(long first, int most)
     {
@@ -77,7 +98,8 @@ internal sealed class RetentionBuffer(RetentionBudget budget)
         while (count < most)
         {
             ref var next = ref this[first + count];
-            if (next.Lease != head.Lease || next.Offset != head.Offset + bytes || next.Length > head.Length)
+            bool isAdjacent = head.IsShared ? next.IsShared : next.Lease == head.Lease && next.Offset == head.Offset + bytes;
+            if (!isAdjacent || next.Length > head.Length)
             {
                 break;
             }
@@ -95,7 +117,11 @@ internal sealed class RetentionBuffer(RetentionBudget budget)
 
     public ref RetainedPacket this[long sequence] => ref _ring[sequence & (_ring.Length - 1)];
 
-    public void Append(Lease lease, int offset, int length)
+    /// <param name="lease">The block, on which a claim is added.</param>
+    /// <param name="offset">Where the packet begins.</param>
+    /// <param name="length">Its length.</param>
+    /// <param name="keepers">How many streams keep it as a shared packet; 0: it is this stream's own.</param>
+    public void Append(Lease lease, int offset, int length, int keepers = 0)
     {
         if (Next - First == _ring.Length)
         {
@@ -104,8 +130,15 @@ internal sealed class RetentionBuffer(RetentionBudget budget)
 
         lease.AddClaim();
         ref var packet = ref this[Next];
-        packet = new RetainedPacket { Lease = lease, Offset = offset, Length = length, LastRepair = TimeSpan.MinValue };
-        budget.Bytes += length;
+        packet = new RetainedPacket
+        {
+            Lease = lease,
+            Offset = offset,
+            Length = length,
+            Keepers = keepers,
+            LastRepair = TimeSpan.MinValue,
+        };
+        budget.Bytes += packet.CountedBytes;
         budget.Packets++;
         Next++;
     }
@@ -135,7 +168,7 @@ internal sealed class RetentionBuffer(RetentionBudget budget)
 
     private void Release(ref RetainedPacket packet)
     {
-        budget.Bytes -= packet.Length;
+        budget.Bytes -= packet.CountedBytes;
         budget.Packets -= packet.Lease is null ? 0 : 1;
         packet.Lease?.Release();
         packet = default;

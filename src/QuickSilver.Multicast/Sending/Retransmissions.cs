@@ -1,3 +1,4 @@
+using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Repair;
 
@@ -8,7 +9,8 @@ namespace QuickSilver.Multicast.Sending;
 //
 // Invariant: while what was sent again for a member may still be on its way to it, it is not sent to it once more.
 internal sealed class Retransmissions(
-    MulticastContext context, IDisseminator path, RetentionBuffer packets, SendWindow window, Announcements announcements)
+    MulticastContext context, IDisseminator path, RetentionBuffer packets, SendWindow window, Announcements announcements,
+    PacketTemplate template)
 {
     private const byte MostDoublings = 8;
 
@@ -56,7 +58,7 @@ internal sealed class Retransmissions(
             if (isAgain)
             {
                 // Perhaps the group reaches nobody. The leader passes it on.
-                context.SendRepair(BytesOf(packet), leader.Address);
+                context.SendRepair(BytesOf(packet), leader.Address, EntryOf(n));
             }
 
             limit.NoteAnswer();
@@ -100,8 +102,8 @@ internal sealed class Retransmissions(
     {
         var bytes = BytesOf(packet);
         bool hasGone = forAll
-            ? context.OnRepair(bytes.Length, path.Spread(context.AsRepair(bytes)))
-            : context.SendRepair(bytes, asker.Address);
+            ? context.OnRepair(bytes.Length, path.Spread(context.AsRepair(bytes, EntryOf(number))))
+            : context.SendRepair(bytes, asker.Address, EntryOf(number));
         if (hasGone)
         {
             packet.NoteRepair(context.Environment.Now, asker, forAll, (int)(window.Sent - number));
@@ -111,6 +113,8 @@ internal sealed class Retransmissions(
     }
 
     private static ReadOnlySpan<byte> BytesOf(in RetainedPacket packet) => packet.Lease!.Span.Slice(packet.Offset, packet.Length);
+
+    private SharedEntry EntryOf(long number) => new(template.Region, template.View, number);
 
     private TimeSpan Spacing(int naks)
     {

@@ -1,5 +1,6 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Dissemination;
 
 namespace QuickSilver.Multicast.Sending;
@@ -18,6 +19,7 @@ internal sealed class RunTransmitter
     private readonly IDisseminator _path;
     private readonly RetentionBuffer _packets;
     private readonly SendWindow _window;
+    private readonly PacketTemplate _template;
     private readonly int _mostInRun;
     private readonly Alarm _resumeAlarm;
     private readonly TimeSpan _opensAt;
@@ -28,13 +30,15 @@ internal sealed class RunTransmitter
     private int _underWay;
 
     public RunTransmitter(
-        MulticastContext context, ITransmittedStream stream, IDisseminator path, RetentionBuffer packets, SendWindow window)
+        MulticastContext context, ITransmittedStream stream, IDisseminator path, RetentionBuffer packets, SendWindow window,
+        in PacketTemplate template)
     {
         _context = context;
         _stream = stream;
         _path = path;
         _packets = packets;
         _window = window;
+        _template = template;
         _mostInRun = SegmentationOffload.MaxRunBytes / context.Options.PacketBytes;
         _resumeAlarm = new Alarm(Resume);
         _opensAt = context.Environment.Now + context.Options.ReconfigurationPause;
@@ -45,6 +49,9 @@ internal sealed class RunTransmitter
 
     // What a full run has, also where each packet goes out by itself.
     public int PackedPackets => _mostInRun;
+
+    /// <summary>Whether the window alone decides whether something may be sent now.</summary>
+    public bool IsFree => _isOpen && !_isHeld && !_path.IsUnderWay;
 
     /// <summary>Why a turn could send nothing.</summary>
     public StreamLimit Limit => !_isHeld ? _window.LimitAt(_context.Environment.Now, RunPackets)
@@ -114,7 +121,10 @@ internal sealed class RunTransmitter
     {
         var (count, bytes) = _packets.RunFrom(_window.Sent + 1, most);
         ref var head = ref _packets[_window.Sent + 1];
-        var outcome = _path.Send(head.Lease!.Span.Slice(head.Offset, bytes), head.Length);
+        var run = head.IsShared
+            ? _context.SharedCopies.Of(_packets, _window.Sent + 1, count, _template)
+            : head.Lease!.Span.Slice(head.Offset, bytes);
+        var outcome = _path.Send(run, head.Length);
         if (outcome == SendOutcome.Busy)
         {
             _underWay = count;

@@ -12,6 +12,9 @@ internal sealed class SentStreams
 
     public Dictionary<(ulong Region, StreamClass Class), RegionSender>.ValueCollection Current => _current.Values;
 
+    /// <summary>The feeds that give to several streams at once.</summary>
+    public List<IPatientFeed> Shared => field ??= [];
+
     /// <summary>The streams of superseded views.</summary>
     public List<RegionSender> Retired => _retired;
 
@@ -69,6 +72,11 @@ internal sealed class SentStreams
         {
             stream.RestIfSettled(needsBlock: true);
         }
+
+        foreach (var feed in Shared)
+        {
+            feed.Rest();
+        }
     }
 
     public void Supersede(ulong region, long configuration)
@@ -112,6 +120,11 @@ internal sealed class SentStreams
         foreach (var stream in All())
         {
             stream.Close("the node was closed");
+        }
+
+        foreach (var feed in Shared)
+        {
+            feed.Rest();
         }
     }
 }

@@ -23,6 +23,8 @@ internal sealed class SocketSink
     // Exchanged at each turn: a flush may register for the next.
     private List<IFlushedFeed> _unflushed = [];
     private List<IFlushedFeed> _flushing = [];
+    // Feeds that wait for several streams at once. Null until there is one.
+    private List<IPatientFeed>? _patient;
     private bool _isDeferred;
     private bool _isClosed;
 
@@ -62,6 +64,23 @@ internal sealed class SocketSink
         }
 
         _flushing.Clear();
+    }
+
+    /// <summary>The feed waits for streams that cannot send now. Asked when waiting must end, unless it withdraws.</summary>
+    public void AddPatient(IPatientFeed feed) => (_patient ??= []).Add(feed);
+
+    public void RemovePatient(IPatientFeed feed) => _patient?.Remove(feed);
+
+    /// <summary>As <see cref="Flush"/>, and no feed waits any longer for streams that cannot send.</summary>
+    public void FlushAll()
+    {
+        Flush();
+        while (_patient is { Count: > 0 } patient)
+        {
+            patient[^1].EndPatience();
+        }
+
+        Flush();
     }
 
     /// <summary>Asks nobody any more.</summary>
@@ -111,6 +130,16 @@ internal interface IFlushedFeed : IFeed
 
     /// <summary>Sends what it has, though it is less than a whole run.</summary>
     void Flush();
+}
+
+// A feed that gives what it has to several streams at once, and waits until all of them can send.
+internal interface IPatientFeed : IFlushedFeed
+{
+    /// <summary>Gives the streams what it has, now, and withdraws.</summary>
+    void EndPatience();
+
+    /// <summary>Returns packet memory that it does not need now.</summary>
+    void Rest();
 }
 
 // Strict order between the feeds of a socket; turns are taken within each.

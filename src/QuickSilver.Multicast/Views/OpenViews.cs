@@ -5,6 +5,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Hybrid;
 using QuickSilver.Multicast.Receiving;
 
 namespace QuickSilver.Multicast.Views;
@@ -55,6 +56,16 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
         }
 
         return _closed is not null && _closed.Contains(header.Region, header.View) ? DropReason.StaleView : DropReason.UnknownView;
+    }
+
+    /// <summary>Which addresses of topics this node does not hear.</summary>
+    public TopicHearing Hearing => field ??= new TopicHearing(context);
+
+    /// <summary>A packet came over the address of its topic.</summary>
+    public void OnSharedData(ulong region, ReadOnlySpan<byte> packet)
+    {
+        context.Counters.SharedPacketsReceived++;
+        Hearing.OnHeard(region, packet);
     }
 
     public void Remember(RegionReceiver region, InboundStream stream) => (LastRegion, LastStream) = (region, stream);

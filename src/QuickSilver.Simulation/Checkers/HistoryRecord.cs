@@ -62,7 +62,7 @@ internal readonly record struct MemoryReading(TimeSpan At, int Node, NodeKey Lif
     /// <summary>Superseded views that are still open.</summary>
     public int OldViews { get; init; }
 
-    /// <summary>Streams that it sends.</summary>
+    /// <summary>Streams that it sends, and feeds of several streams at once. Each may have a block to pack.</summary>
     public int OutboundStreams { get; init; }
 }
 

@@ -19,11 +19,13 @@ internal sealed class IrregularOverlap
     private readonly HashSet<int>[] _wanted;
     private long _configuration = 1L << 32;
 
-    public IrregularOverlap(ZipfInterests interests, ulong seed, TopicSetRules? rules = null)
+    public IrregularOverlap(
+        ZipfInterests interests, ulong seed, TopicSetRules? rules = null, TopicAddressRules? topicAddresses = null)
     {
         _interests = interests;
         _dice = new SeededRandom(seed);
-        _map = new RegionMap(new AddressPlan("irregular-overlap", IPAddress.Parse("239.192.0.0"), 14), 1, rules);
+        _map = new RegionMap(new AddressPlan("irregular-overlap", IPAddress.Parse("239.192.0.0"), 14), 1, rules,
+            topicAddresses: topicAddresses);
         _wanted = Array.ConvertAll(interests.OfNode, ranks => ranks.ToHashSet());
         for (int node = 0; node < _wanted.Length; node++)
         {
@@ -81,6 +83,9 @@ internal sealed class IrregularOverlap
     private static NodeKey KeyOf(int node) => new((ulong)node + 1, FirstIncarnation);
 
     private static ulong TopicOf(int rank) => (ulong)rank + 1;
+
+    /// <summary>The rank of a topic by its popularity.</summary>
+    public static int RankOf(ulong topic) => (int)topic - 1;
 
     private ToldByChange CountTold()
     {

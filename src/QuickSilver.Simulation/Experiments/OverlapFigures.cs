@@ -1,3 +1,4 @@
+using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Views;
 
@@ -7,6 +8,9 @@ namespace QuickSilver.Simulation.Experiments;
 // of the paper has; the members of the others are sent to one by one, which is what "sends" counts.
 internal sealed record OverlapFigures
 {
+    // Of the largest packet for an MTU of 1500.
+    private static readonly int MostListed = SharedPacket.MostEntries(1472);
+
     public required int Sets { get; init; }
     public required int Regions { get; init; }
     public required int RegionsWithGroup { get; init; }
@@ -29,6 +33,9 @@ internal sealed record OverlapFigures
     public required double SendsPerTopic { get; init; }
     /// <summary>The sends of a message where topics are as busy as they are popular.</summary>
     public required double SendsPerMessage { get; init; }
+    /// <summary>The topics with an address of their own, and those of them to which a node subscribes.</summary>
+    public required int TopicAddresses { get; init; }
+    public required double TopicAddressesPerNode { get; init; }
     public required double SubscribersPerTopic { get; init; }
 
     public static OverlapFigures Of(RegionMap map, ZipfInterests interests, Func<int, NodeKey> keyOf, Func<int, ulong> topicOf)
@@ -81,15 +88,20 @@ internal sealed record OverlapFigures
             RegionsPerTopic = topics.Average(topic => topic.Regions.Count),
             GroupsPerTopic = topics.Average(GroupsOf),
             MostGroupsOfATopic = topics.Max(GroupsOf),
-            SendsPerTopic = topics.Average(SendsOf),
-            SendsPerMessage = topics.Sum(topic => interests.Traffic(rankOf[topic.Id]) * SendsOf(topic)) / busy,
+            SendsPerTopic = topics.Average(topic => SendsOf(map, topic)),
+            SendsPerMessage = topics.Sum(topic => interests.Traffic(rankOf[topic.Id]) * SendsOf(map, topic)) / busy,
+            TopicAddresses = map.TopicsWithAddress.Count,
+            TopicAddressesPerNode = (double)map.TopicsWithAddress.Sum(topic => topic.Subscribers) / nodes,
             SubscribersPerTopic = topics.Average(topic => topic.Subscribers),
         };
     }
 
     private static int GroupsOf(MappedTopic topic) => topic.Regions.All.Count(region => region.Group is not null);
 
-    private static int SendsOf(MappedTopic topic) => topic.Regions.All.Sum(region => region.Group is null ? region.Members.Count : 1);
+    // A shared packet lists a limited number of regions.
+    private static int SendsOf(RegionMap map, MappedTopic topic) => map.AddressOf(topic) is null
+        ? topic.Sends
+        : (topic.Regions.Count + MostListed - 1) / MostListed;
 
     private sealed class NodeLoad
     {

@@ -93,6 +93,9 @@ internal readonly record struct PartsCounters
     public long UnackedBytes { get; init; }
     public long Regions { get; init; }
     public long CopiesSent { get; init; }
+    public long SharedPacketsSent { get; init; }
+    public long SendsSaved { get; init; }
+    public long SharedPacketsReceived { get; init; }
     public long UnheardSenders { get; init; }
     public long DeafMembers { get; init; }
     public bool IsSegmented { get; init; }

@@ -60,6 +60,11 @@ internal sealed class ProtocolOptions
                 HeartbeatsMissed = node.Service.MissedHeartbeatLimit,
             },
             TopicSets = topicSets ?? new TopicSetRules(),
+            TopicAddresses = new TopicAddressRules
+            {
+                Most = node.Service.TopicAddresses,
+                MostOfNode = node.Service.TopicAddressesPerNode,
+            },
         };
         Discovery = new DiscoveryOptions { Port = node.DiscoveryPort };
     }
@@ -78,7 +83,15 @@ internal sealed class ProtocolOptions
     }
 
     /// <summary>The options of the membership service, which the node may host.</summary>
-    public MembershipServiceOptions Service { get; }
+    public MembershipServiceOptions Service { get; private init; }
+
+    /// <summary>How many sends of a message make its topic get an address of its own; null: the default. For tests.</summary>
+    public int? LeastSends
+    {
+        init => Service = value is { } sends
+            ? Service with { TopicAddresses = Service.TopicAddresses with { LeastSends = sends } }
+            : Service;
+    }
 
     public DiscoveryOptions Discovery { get; }
 }

@@ -56,6 +56,9 @@ internal sealed class NodeMeter : IDisposable
             "Bytes sent and not yet acknowledged by all members.",
             () => levels().UnacknowledgedBytes);
         Count("quicksilver.copies", "{packet}", "Unicast copies for members without multicast.", () => read().CopiesSent);
+        Count("quicksilver.shared.sent", "{packet}", "Packets sent once for several regions.", () => read().SharedPacketsSent);
+        Count("quicksilver.shared.saved", "{packet}", "Packets that these have saved.", () => read().SendsSaved);
+        Count("quicksilver.shared.received", "{packet}", "Packets received over addresses of topics.", () => read().SharedPacketsReceived);
         Level("quicksilver.unheard", "{node}", "Senders whose multicast does not reach this node.", () => levels().UnheardSenders);
         Level("quicksilver.deaf", "{node}", "Nodes that this node's multicast does not reach.", () => levels().DeafMembers);
         Level("quicksilver.regions", "{region}", "Regions reached by the topics that are open on this node.", () => levels().Regions);

@@ -36,6 +36,13 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
     // Since when who subscribes to a pinned topic.
     private readonly Dictionary<(string Set, NodeKey Member), long> _since = [];
 
+    /// <summary>The topics that have an address of their own, and the configurations that gave it.</summary>
+    public Dictionary<ulong, TopicAddress> Addresses { get; } = [];
+
+    /// <summary>The next configuration gives the topic an address.</summary>
+    public void GiveAddress(ulong topic) =>
+        Addresses[topic] = new TopicAddress(new IPEndPoint(new IPAddress([239, 2, 0, (byte)topic]), 25_000 + (int)topic), _number + 1);
+
     public TimeSpan MaxNewsDelay { get; set; } = TimeSpan.FromMilliseconds(5);
 
     public ScriptedMembership Add(SimulatedMachine node, IMembershipObserver observer, IPEndPoint endPoint)
@@ -170,6 +177,7 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
                 Subscribed = member.Subscriptions.Contains(topic),
                 Routed = true,
                 Subscribers = _members.Count(other => other.Subscriptions.Contains(topic)),
+                Address = Addresses.GetValueOrDefault(topic),
             };
             if (member.Knows(view))
             {
@@ -241,7 +249,7 @@ internal sealed class ScriptedMembership(
     public bool Knows(TopicView view)
     {
         bool same = _told.TryGetValue(view.TopicId, out var told) && told.Subscribed == view.Subscribed
-            && told.Subscribers == view.Subscribers && told.Regions.SequenceEqual(view.Regions);
+            && told.Subscribers == view.Subscribers && Equals(told.Address, view.Address) && told.Regions.SequenceEqual(view.Regions);
         _told[view.TopicId] = view;
         return same;
     }

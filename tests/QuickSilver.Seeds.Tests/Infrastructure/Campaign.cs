@@ -69,9 +69,9 @@ internal abstract class Campaign(string name, ITestOutputHelper? output)
     }
 }
 
-internal readonly record struct RunResult(ulong Trace, long Events, long Published, long Delivered, RepairTotals Repairs)
+internal readonly record struct RunResult(ulong Trace, long Events, long Published, long Delivered, RepairTotals Repairs, long Shared)
 {
     public override string ToString() =>
         $"{Published} published, {Delivered} delivered, {Events} events, {Repairs.Disturbances} datagrams disturbed, "
-        + $"{Repairs.Requests} requests, {Repairs.Retransmissions} repairs, trace {Trace:x16}";
+        + $"{Repairs.Requests} requests, {Repairs.Retransmissions} repairs, {Shared} packets shared, trace {Trace:x16}";
 }

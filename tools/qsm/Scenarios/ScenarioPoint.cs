@@ -84,7 +84,10 @@ internal sealed record ScenarioPoint(Scenario Scenario, Variant Variant, LoadPla
     private ScenarioReport Assign()
     {
         var interests = ZipfInterests.Draw(Plan.Nodes, Plan.Topics, Variant.Distinct, ZipfAlpha, ShareOfTopics, Plan.Seed);
-        var experiment = new IrregularOverlap(interests, Plan.Seed, Variant.Sets);
+        var addresses = Variant.KnowsTraffic
+            ? Variant.Addresses! with { TrafficOf = topic => interests.Traffic(IrregularOverlap.RankOf(topic)) }
+            : Variant.Addresses;
+        var experiment = new IrregularOverlap(interests, Plan.Seed, Variant.Sets, addresses);
         experiment.Subscribe(0, Plan.Nodes);
         var figures = experiment.Measure();
         return Empty() with
@@ -96,6 +99,8 @@ internal sealed record ScenarioPoint(Scenario Scenario, Variant Variant, LoadPla
             RegionsOfMostTraffic = Math.Round(figures.RegionsOfMostTraffic, 3),
             ShareWanted = Math.Round(figures.ShareWanted, 4),
             SendsPerMessage = Math.Round(figures.SendsPerMessage, 2),
+            TopicAddresses = figures.TopicAddresses,
+            TopicAddressesPerNode = Math.Round(figures.TopicAddressesPerNode, 1),
             TraceHash = Convert.ToHexStringLower(SHA256.HashData(Encoding.UTF8.GetBytes(figures.ToString()))[..8]),
         };
     }

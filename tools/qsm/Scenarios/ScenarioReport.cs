@@ -141,6 +141,8 @@ internal sealed record ScenarioReport
 
     /// <summary>Where topics are as busy as they are popular.</summary>
     public double? SendsPerMessage { get; init; }
+    public int? TopicAddresses { get; init; }
+    public double? TopicAddressesPerNode { get; init; }
 
     /// <summary>The curves that the run gave by itself.</summary>
     public IReadOnlyList<ReportedTrace>? Traces { get; init; }

@@ -16,4 +16,10 @@ internal sealed record Variant(string Name, Func<LoadPlan, LoadPlan> Apply)
 
     /// <summary>Of an assignment: how topics are divided into sets; null: as the service does.</summary>
     public TopicSetRules? Sets { get; init; }
+
+    /// <summary>Of an assignment: which topics get addresses of their own; null: none.</summary>
+    public TopicAddressRules? Addresses { get; init; }
+
+    /// <summary>Whether the addresses are given as if the traffic of each topic were known.</summary>
+    public bool KnowsTraffic { get; init; }
 }

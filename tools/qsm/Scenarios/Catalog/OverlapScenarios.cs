@@ -12,12 +12,22 @@ internal static class OverlapScenarios
 
     private const string TwoReadings = "\"Some 10% of the groups\" has two readings: as many draws as a tenth, or so many different "
         + "topics. Topics are divided into sets by our rule, by the papers' greedy one, or not at all: each has a region of its own, or "
-        + "all share one, which brings nodes what they did not subscribe to.";
+        + "all share one, which brings nodes what they did not subscribe to. In the hybrid mode, the topics that need it most have "
+        + "addresses of their own, to which a message is sent once: up to 64 or 16 at a node. \"By traffic\" is as if the service knew "
+        + "the traffic of each topic.";
+
+    private static readonly TopicAddressRules Few = new() { MostOfNode = 16 };
 
     private static IReadOnlyList<Variant> Rules { get; } =
     [
         new("drawn, our rule", plan => plan),
         new("distinct, our rule", plan => plan) { Distinct = true },
+        new("drawn, our rule, hybrid", plan => plan) { Addresses = new TopicAddressRules() },
+        new("distinct, our rule, hybrid", plan => plan) { Distinct = true, Addresses = new TopicAddressRules() },
+        new("drawn, our rule, hybrid, 16 addresses a node", plan => plan) { Addresses = Few },
+        new("distinct, our rule, hybrid, 16 addresses a node", plan => plan) { Distinct = true, Addresses = Few },
+        new("drawn, our rule, hybrid, 16 by traffic", plan => plan) { Addresses = Few, KnowsTraffic = true },
+        new("distinct, our rule, hybrid, 16 by traffic", plan => plan) { Distinct = true, Addresses = Few, KnowsTraffic = true },
         new("drawn, the papers' greedy rule", plan => plan) { Sets = TopicSetRules.PapersGreedy },
         new("distinct, the papers' greedy rule", plan => plan) { Distinct = true, Sets = TopicSetRules.PapersGreedy },
         new("drawn, a region for each topic", plan => plan) { Sets = TopicSetRules.RegionPerTopic },
@@ -30,6 +40,7 @@ internal static class OverlapScenarios
     [
         new("regions of a node", point => point.RegionsPerNode),
         new("sends of a message", point => point.SendsPerMessage),
+        new("topics with an address to which a node subscribes", point => point.TopicAddressesPerNode),
         new("regions of a topic", point => point.RegionsPerTopic),
         new("share of a node's traffic in two regions", point => point.ShareOfTwoBusiest),
         new("regions that bring 95% of a node's traffic", point => point.RegionsOfMostTraffic),
