@@ -208,6 +208,29 @@ public sealed class ControlBytesTests
     }
 
     [Fact]
+    public void Configuration_with_the_address_of_a_topic()
+    {
+        var buffer = new ControlBuffer();
+        var writer = new ConfigurationWriter(buffer);
+        writer.Begin(new ConfigurationHeader(5, 4, IsSnapshot: false, LastRequest: 9));
+        writer.Add(new TopicView
+        {
+            TopicId = 77,
+            Configuration = 2,
+            Regions = [9],
+            Subscribed = true,
+            Subscribers = 4,
+            Routed = false,
+            Address = new TopicAddress(new IPEndPoint(new IPAddress([239, 0, 0, 2]), 5002), Since: (1L << 32) + 1),
+        });
+        writer.End(isLast: true);
+        Assert.Equal(
+            "370000009A013408051004522A094D0000000000000010021A080900000000000000200128043A090A04EF00000210"
+            + "8A2740818080801028013009",
+            Convert.ToHexString(buffer.Written));
+    }
+
+    [Fact]
     public void Watch() => Holds(
         new WatchMessage { Cluster = "c", ProtocolVersion = 3, Rows = 10 },
         "090000005A070A01631003180A");
