@@ -21,7 +21,7 @@ internal sealed class MulticastCounters
     public long RepairsSent;
     // How often an answer was cut short because the repair budget was used up.
     public long RepairsPutOff;
-    // Packets that came as an answer to a pull or by a push, and were new.
+    // Packets that were sent again, to this node or to all, and were new here.
     public long RepairsReceived;
     public long PullsSent;
     // Acknowledgements that told what all members lack, and such ones that this node has received as a sender.

@@ -11,8 +11,6 @@ namespace QuickSilver.Multicast.Receiving;
 // stream, which the table of views remembers.
 internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsumer consumer) : IPacketHandler
 {
-    private const PacketFlags SharedRepair = PacketFlags.Shared | PacketFlags.Repair;
-
     // The region whose stability tracker was notified of the present run: once per run is enough.
     private RegionReceiver? _roused;
 
@@ -165,9 +163,9 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
     {
         ways.Note(region, stream);
         var refused = Take(region, stream, header.Flags, header.Sequence, lease, offset, header.Length);
-        if (refused == DropReason.None && (header.Flags & SharedRepair) == SharedRepair)
+        if (refused == DropReason.None && (header.Flags & PacketFlags.Repair) != 0)
         {
-            views.Hearing.OnMissed(region.View, lease.Span.Slice(offset, header.Length));
+            views.OnRepair(region.View, lease.Span.Slice(offset, header.Length));
         }
 
         if (refused == DropReason.None && region.Forwarder is { } forwarder)

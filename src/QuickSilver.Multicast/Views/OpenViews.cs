@@ -68,6 +68,16 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
         Hearing.OnHeard(region, packet);
     }
 
+    /// <summary>A packet that was sent again came, and is new here.</summary>
+    public void OnRepair(RegionView view, ReadOnlySpan<byte> packet)
+    {
+        context.Counters.RepairsReceived++;
+        if ((new PacketHeader(packet).Flags & PacketFlags.Shared) != 0)
+        {
+            Hearing.OnMissed(view, packet);
+        }
+    }
+
     public void Remember(RegionReceiver region, InboundStream stream) => (LastRegion, LastStream) = (region, stream);
 
     public void OnBatchEnd()

@@ -26,6 +26,20 @@ public sealed class PacketDispatcherTests
     }
 
     [Fact]
+    public void A_packet_that_was_sent_again_counts_as_a_repair_if_it_is_new()
+    {
+        _bench.OpenView();
+        byte[] again = DispatchBench.Packet(PacketKind.Data, 1);
+        PacketTemplate.AddFlags(again, PacketFlags.Repair);
+        PacketTemplate.Seal(again);
+        _bench.Receive(again, DispatchBench.Packet(PacketKind.Data, 2), again);
+
+        Assert.Equal([1, 2], _bench.Consumer.Messages);
+        Assert.Equal(1, _bench.Counters.RepairsReceived);
+        Assert.Equal(1, _bench.Counters.Dropped(DropReason.Duplicate));
+    }
+
+    [Fact]
     public void Early_data_comes_again_when_its_view_is_known()
     {
         _bench.Receive(DispatchBench.Packet(PacketKind.Data, 1), DispatchBench.Packet(PacketKind.Data, 2));
