@@ -4,6 +4,7 @@ namespace QuickSilver.Seeds.Tests.PlantedBugs;
 // bug takes its place.
 internal static class PlantedBugList
 {
+    private const string Hybrid = "src/QuickSilver.Multicast/Hybrid/";
     private const string Ordering = "src/QuickSilver.Multicast/Ordering/";
     private const string Reassembly = "src/QuickSilver.Multicast/Reassembly/";
     private const string Receiving = "src/QuickSilver.Multicast/Receiving/";
@@ -82,6 +83,21 @@ internal static class PlantedBugList
         new("a range of what is lacked is skipped", Stability + "RingRecords.cs",
             "for (int i = 0; i < settlement.Lost.Count; i++)",
             "for (int i = 1; i < settlement.Lost.Count; i++)"),
+        new("the second region's number in a shared packet is that of the packet after it", Hybrid + "HybridSender.cs",
+            "long number = part.Next - numbersBefore + i;",
+            "long number = part.Next - numbersBefore + i + (entry == 1 ? 1 : 0);"),
+        new("what waits for windows gets its numbers in the next view", Sending + "SocketSink.cs",
+            "while (_patient is { Count: > 0 } patient)",
+            "while (_patient is { Count: > 1000 } patient)"),
+        new("a message in a shared packet counts as stable when it was sent", Hybrid + "HybridSender.cs",
+            "route.ClaimPacked(claim, wantsAck: false);",
+            "claim.Release();"),
+        new("a shared packet is sent again as it came", "src/QuickSilver.Multicast/MulticastContext.cs",
+            "if (new PacketHeader(copy).Kind == PacketKind.Shared)",
+            "if (new PacketHeader(copy).Kind == PacketKind.None)"),
+        new("the list of a shared packet counts as messages", Receiving + "DataHandler.cs",
+            "Take(region, stream, header.Flags, entry.Number, lease, offset, list.Offset);",
+            "Take(region, stream, header.Flags, entry.Number, lease, offset, header.Length);"),
         // Of what hardships bring, from here on.
         new("a publish that is to be stable waits for the packet after it", Sending + "StabilityClaim.cs",
             "claim.Packet <= packet)",
