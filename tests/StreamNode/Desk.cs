@@ -44,6 +44,10 @@ internal sealed class Desk(QuickSilverNode node)
             case ["read", var name]:
                 _taking[name].ReadOn();
                 break;
+            case ["count"]:
+                var now = node.GetCounters();
+                Say.Line($"counts {now.SharedPacketsSent} {now.SendsSaved} {now.SharedPacketsReceived} {now.Repairs}");
+                break;
             default:
                 throw new ArgumentException($"'{string.Join(' ', words)}' is no command.");
         }

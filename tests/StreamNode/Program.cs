@@ -16,6 +16,7 @@ using StreamNode;
 //   flood TOPIC SECONDS BYTES                             the same, as many as go in so long
 //   expect TOPIC SENDERS COUNT                            "has TOPIC DELIVERED TOLD", when so many came or were told as gaps
 //   read TOPIC                                            the reader goes on
+//   count                                                 "counts SHAREDSENT SENDSSAVED SHAREDRECEIVED REPAIRS"
 //
 // At the end of its input it drains and leaves. It ends with 1 when anything came twice, out of order or missing without a word.
 if (args is not [var service, var address, var bytes])

@@ -1,3 +1,5 @@
+using System.Net;
+
 namespace QuickSilver.Processes.Tests.Lab;
 
 // The `nft` of nftables inside a node's namespace: a firewall as a user would have it.
@@ -30,6 +32,10 @@ internal static class NftCommand
         rules += outgoing ? $"chain out {{ type filter hook output priority 0; oifname {drop}; }}\n" : "";
         Set(network, node, rules);
     }
+
+    /// <summary>Drops the datagrams that come to a node for one multicast address; all else passes.</summary>
+    public static void DropGroup(NetworkNamespaces network, int node, IPAddress group) => Set(
+        network, node, $"chain in {{ type filter hook input priority 0; ip daddr {group} meta l4proto udp drop; }}\n");
 
     /// <summary>Everything passes again.</summary>
     public static void Pass(NetworkNamespaces network, int node) => Set(network, node, "");
