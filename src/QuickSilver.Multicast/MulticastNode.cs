@@ -98,6 +98,7 @@ internal sealed class MulticastNode
     }
 
     public MulticastContext Context => _context;
+
     INodeEnvironment IConfirmingNode.Environment => _context.Environment;
 
     public MulticastCounters Counters => _context.Counters;

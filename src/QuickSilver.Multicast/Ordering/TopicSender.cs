@@ -36,12 +36,14 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
 
     /// <summary>Whether the membership service has sent the topic's view.</summary>
     public bool HasView => _view is not null;
+
     public ISenderFeed? Feed { get; set; }
 
     /// <summary>Whether a flush barrier of the pinned topic is not released yet.</summary>
     public bool IsHeld { get; set; }
 
     public IReadOnlyList<RegionSender> Routes => _routes;
+
     // The next older sender of the topic at this node, in a linked list.
     public TopicSender? NextOfTopic { get; set; }
 
@@ -50,7 +52,6 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
 
     /// <summary>The last number used by any sender of the topic at this node.</summary>
     public long Sent => numbers.Next - 1;
-
     long ITopicSender.Count => Sent;
 
     public bool IsClosed => _isClosed;

@@ -76,6 +76,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     public bool IsFlushNoted { get; set; }
 
     bool IFeed.IsInLine { get; set; }
+
     /// <summary>The topics that wait until the next run can be packed.</summary>
     public IReadOnlyCollection<IFeed> Waiting => _line?.Feeds ?? [];
 
@@ -120,6 +121,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     public LiveMembers Live => _live;
 
     public StreamSigns Signs { get; }
+
     /// <summary>The stream's part in runs that are sent once for several regions.</summary>
     public SharedPart Shared => field ??= new SharedPart(this, _context, _packets, _packer, _window, _transmitter);
 
