@@ -23,6 +23,8 @@ internal readonly ref struct PacketHeader(ReadOnlySpan<byte> packet)
 {
     public const int Bytes = 64;
     public const byte CurrentVersion = 3;
+    // The known kind with the highest number.
+    public const PacketKind LastKind = PacketKind.Shared;
 
     public const int VersionOffset = 0;
     public const int KindOffset = 1;
@@ -90,7 +92,7 @@ internal readonly ref struct PacketHeader(ReadOnlySpan<byte> packet)
             return DropReason.ForeignCluster;
         }
 
-        if (header.Kind is PacketKind.None or > PacketKind.Shared)
+        if (header.Kind is PacketKind.None or > LastKind)
         {
             return DropReason.UnknownKind;
         }
