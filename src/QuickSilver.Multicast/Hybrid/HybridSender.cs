@@ -385,10 +385,10 @@ internal sealed class HybridSender : IPatientFeed
 
     private void WaitForWindows()
     {
-        if (!_isPatient)
+        BePatient();
+        if (!_alarm.IsPending)
         {
-            BePatient();
-            _context.Environment.Schedule(_alarm, Patience);
+            _context.Environment.Schedule(_alarm, _patienceEnd - _context.Environment.Now);
         }
 
         _topic.AwaitProgress(this);
