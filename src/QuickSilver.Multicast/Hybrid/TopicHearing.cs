@@ -32,7 +32,7 @@ internal sealed class TopicHearing(MulticastContext context)
     /// <summary>A packet that was sent to the address of its topic came as a repair.</summary>
     public void OnMissed(RegionView view, ReadOnlySpan<byte> packet)
     {
-        if (context.Options.Unicast || !TryReadTopic(packet, out ulong topic))
+        if (!TryReadTopic(packet, out ulong topic))
         {
             return;
         }

@@ -269,6 +269,32 @@ public sealed class HybridTests
         AssertRuns(cluster, total);
     }
 
+    // Nobody else would tell: a member of a region without a group cannot report that it is deaf.
+    [Fact]
+    public void A_member_that_uses_no_multicast_itself_gets_the_packets_by_unicast()
+    {
+        var cluster = Cluster(seed: 25);
+        cluster.Service.HasGroups = false;
+        var unicast = new Host(cluster, cluster.Simulation.AddNode(), cluster.Options with { Unicast = true });
+        cluster.Hosts.Add(unicast);
+        unicast.Subscribes(Topic);
+        unicast.Subscribes(20);
+        Start(cluster);
+        int total = 0;
+        for (int i = 0; i < 20; i++)
+        {
+            total += 10;
+            Publish(cluster, 10, total);
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
+        }
+
+        long repairs = Repairs(cluster);
+        long shared = cluster[0].Multicast.Counters.SharedPacketsSent;
+        Publish(cluster, 1_000, total + 1_000);
+        Assert.Equal(repairs, Repairs(cluster));
+        Assert.True(cluster[0].Multicast.Counters.SharedPacketsSent > shared);
+    }
+
     [Theory]
     [InlineData(17, 0.01)]
     [InlineData(18, 0.05)]
