@@ -14,11 +14,13 @@ namespace QuickSilver.Multicast.Hybrid;
 internal sealed class TopicHearing(MulticastContext context)
 {
     private const int MissedUntilTold = 16;
-    // The limit of the table. Beyond it, counts begin again.
+    // The limit of the table. Beyond it, topics are counted when others were told or have not gone on for so long.
     private const int MostCounts = 1024;
+    private static readonly TimeSpan LongestTime = TimeSpan.FromMinutes(1);
     private static readonly TimeSpan LeastTime = TimeSpan.FromMilliseconds(250);
 
     private readonly Dictionary<(NodeKey Sender, ulong Region, ulong Topic), (int Missed, TimeSpan Since)> _counts = [];
+    private TimeSpan _clearedAt = TimeSpan.MinValue / 2;
 
     /// <summary>A packet came over the address of its topic.</summary>
     public void OnHeard(ulong region, ReadOnlySpan<byte> packet)
@@ -41,22 +43,43 @@ internal sealed class TopicHearing(MulticastContext context)
         var key = (SenderOf(packet), view.RegionId, topic);
         if (!_counts.TryGetValue(key, out var count))
         {
-            if (_counts.Count >= MostCounts)
+            if (_counts.Count >= MostCounts && !TryMakeRoom(now))
             {
-                _counts.Clear();
+                return;
             }
 
             count = (0, now);
         }
 
         count.Missed++;
-        if (count.Missed >= MissedUntilTold && now - count.Since >= LeastTime)
+        if (count.Missed < MissedUntilTold || now - count.Since < LeastTime)
         {
-            Tell(view, key.Item1, topic);
-            count = (0, now);
+            _counts[key] = count;
+            return;
         }
 
-        _counts[key] = count;
+        _counts.Remove(key);
+        Tell(view, key.Item1, topic);
+    }
+
+    // Not for each packet, because it reads the whole table.
+    private bool TryMakeRoom(TimeSpan now)
+    {
+        if (now - _clearedAt < LeastTime)
+        {
+            return false;
+        }
+
+        _clearedAt = now;
+        foreach (var (key, count) in _counts)
+        {
+            if (now - count.Since >= LongestTime)
+            {
+                _counts.Remove(key);
+            }
+        }
+
+        return _counts.Count < MostCounts;
     }
 
     private void Tell(RegionView view, NodeKey sender, ulong topic)
