@@ -10,7 +10,8 @@ namespace QuickSilver.Multicast.Hybrid;
 //
 // Intuition: a packet that was made of a shared one has a mark, also when it comes as a repair. A member that gets only repairs of a
 // sender's packets in a topic, and none over the topic's address, does not hear it. Then it tells the sender, which sends the topic to
-// this region by itself for a while. Loss alone does not cause this, because any packet over the address ends the count.
+// this region by itself for a while. Loss alone does not cause this, because any packet over the address ends the count, and any that was
+// sent to this region by itself.
 internal sealed class TopicHearing(MulticastContext context)
 {
     private const int MissedUntilTold = 16;
@@ -22,7 +23,9 @@ internal sealed class TopicHearing(MulticastContext context)
     private readonly Dictionary<(NodeKey Sender, ulong Region, ulong Topic), (int Missed, TimeSpan Since)> _counts = [];
     private TimeSpan _clearedAt = TimeSpan.MinValue / 2;
 
-    /// <summary>A packet came over the address of its topic.</summary>
+    /// <summary>
+    /// A packet came over the address of its topic, or was sent to this region by itself: then what is missing was not sent there.
+    /// </summary>
     public void OnHeard(ulong region, ReadOnlySpan<byte> packet)
     {
         if (_counts.Count > 0 && TryReadTopic(packet, out ulong topic))

@@ -11,6 +11,9 @@ namespace QuickSilver.Multicast.Receiving;
 // stream, which the table of views remembers.
 internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsumer consumer) : IPacketHandler
 {
+    // Ordinary packets have none of these flags.
+    private const PacketFlags Marks = PacketFlags.Repair | PacketFlags.Shared;
+
     // The region whose stability tracker was notified of the present run: once per run is enough.
     private RegionReceiver? _roused;
 
@@ -163,9 +166,9 @@ internal sealed class DataHandler(OpenViews views, PacketWays ways, IStreamConsu
     {
         ways.Note(region, stream);
         var refused = Take(region, stream, header.Flags, header.Sequence, lease, offset, header.Length);
-        if (refused == DropReason.None && (header.Flags & PacketFlags.Repair) != 0)
+        if (refused == DropReason.None && (header.Flags & Marks) != 0)
         {
-            views.OnRepair(region.View, lease.Span.Slice(offset, header.Length));
+            views.OnMarked(region.View, lease.Span.Slice(offset, header.Length));
         }
 
         if (refused == DropReason.None && region.Forwarder is { } forwarder)

@@ -68,11 +68,18 @@ internal sealed class OpenViews(MulticastContext context, IDatagramReceiver rece
         Hearing.OnHeard(region, packet);
     }
 
-    /// <summary>A packet that was sent again came, and is new here.</summary>
-    public void OnRepair(RegionView view, ReadOnlySpan<byte> packet)
+    /// <summary>A data packet that was sent again, or was made of a shared one, or both, came and is new here.</summary>
+    public void OnMarked(RegionView view, ReadOnlySpan<byte> packet)
     {
+        var flags = new PacketHeader(packet).Flags;
+        if ((flags & PacketFlags.Repair) == 0)
+        {
+            Hearing.OnHeard(view.RegionId, packet);
+            return;
+        }
+
         context.Counters.RepairsReceived++;
-        if ((new PacketHeader(packet).Flags & PacketFlags.Shared) != 0)
+        if ((flags & PacketFlags.Shared) != 0)
         {
             Hearing.OnMissed(view, packet);
         }

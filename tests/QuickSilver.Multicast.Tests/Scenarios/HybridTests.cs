@@ -295,6 +295,39 @@ public sealed class HybridTests
         Assert.True(cluster[0].Multicast.Counters.SharedPacketsSent > shared);
     }
 
+    [Fact]
+    public void A_region_that_has_missed_the_address_once_and_loses_packets_gets_shared_ones_again_after_a_while()
+    {
+        var cluster = Running(seed: 26);
+        bool isCut = true;
+        int data = 0;
+        cluster.Simulation.Network.Filter = (link, datagram) => link.To.Number == 5 && (KindOf(datagram) == PacketKind.Shared
+            ? isCut
+            : KindOf(datagram) == PacketKind.Data && (new PacketHeader(datagram).Flags & PacketFlags.Repair) == 0 && ++data % 20 == 0);
+        var unheard = () => cluster[0].Multicast.Context.Unheard?.Contains(
+            Topic, cluster[5].Multicast.Regions.Single().View.RegionId) == true;
+        int total = 0;
+        for (int i = 0; i < 100 && !unheard(); i++)
+        {
+            total += 50;
+            Publish(cluster, 50, total);
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
+        }
+
+        Assert.True(unheard());
+        isCut = false;
+        for (int i = 0; i < 140; i++)
+        {
+            total += 50;
+            Publish(cluster, 50, total);
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(500));
+        }
+
+        Assert.False(unheard());
+        Assert.True(Repairs(cluster) > 100);
+        AssertRuns(cluster, total);
+    }
+
     [Theory]
     [InlineData(17, 0.01)]
     [InlineData(18, 0.05)]
