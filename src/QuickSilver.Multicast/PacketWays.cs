@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Dispatch;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Receiving;
@@ -79,7 +80,7 @@ internal sealed class PacketWays : IPacketHandler
         if (notice.Word is HearingWord.Asks or HearingWord.Deaf or HearingWord.Hears or HearingWord.MissesTopic)
         {
             // A packet with another origin is for an earlier incarnation at this address.
-            return notice.Origin == _context.Self ? OnWord(header.Region, sender, notice) : DropReason.StaleView;
+            return notice.Origin == _context.Self ? OnWord(header.Region, header.View, sender, notice) : DropReason.StaleView;
         }
 
         var region = _views.Find(header.Region, header.View);
@@ -124,7 +125,7 @@ internal sealed class PacketWays : IPacketHandler
         _context.Deaf.Close();
     }
 
-    private DropReason OnWord(ulong region, NodeKey member, in HearingNotice notice)
+    private DropReason OnWord(ulong region, uint view, NodeKey member, in HearingNotice notice)
     {
         if (!_context.Directory.Contains(member) || !_context.Deaf.IsMember(region, member))
         {
@@ -133,6 +134,11 @@ internal sealed class PacketWays : IPacketHandler
 
         if (notice.Word == HearingWord.MissesTopic)
         {
+            if (!IsSent(notice.Topic, region, view))
+            {
+                return DropReason.NotMember;
+            }
+
             _context.NoteUnheard(notice.Topic, region);
             return DropReason.None;
         }
@@ -149,6 +155,20 @@ internal sealed class PacketWays : IPacketHandler
         }
 
         return DropReason.None;
+    }
+
+    // Nothing else is noted, so that nobody can fill the table.
+    private bool IsSent(ulong topicId, ulong region, uint view)
+    {
+        foreach (var streamClass in StreamClass.All)
+        {
+            if (_sent.FindSender(region, view, streamClass) is { } stream && stream.HasStarted(topicId))
+            {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     private void NoteFirst(RegionReceiver region, InboundStream stream)

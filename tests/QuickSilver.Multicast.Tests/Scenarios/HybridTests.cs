@@ -1,4 +1,6 @@
 using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Machines;
@@ -326,6 +328,42 @@ public sealed class HybridTests
         Assert.False(unheard());
         Assert.True(Repairs(cluster) > 100);
         AssertRuns(cluster, total);
+    }
+
+    [Fact]
+    public void What_a_member_says_of_topics_that_are_not_sent_to_it_has_no_effect()
+    {
+        const ulong Foreign = 1_000;
+        var cluster = Running(seed: 27);
+        Publish(cluster, 10);
+        var member = cluster[5];
+        var view = member.Multicast.Regions.Single().View;
+        var other = cluster[1].Multicast.Regions.Single().View;
+        member.OnCore(() =>
+        {
+            Tell(member, cluster[0], other, Topic);
+            for (ulong i = 0; i < 5_000; i++)
+            {
+                Tell(member, cluster[0], view, Foreign + i);
+            }
+        });
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
+        var unheard = cluster[0].Multicast.Context.Unheard;
+        Assert.False(unheard?.Contains(Foreign, view.RegionId) == true);
+        Assert.False(unheard?.Contains(Topic, other.RegionId) == true);
+        Assert.True(cluster[0].Multicast.Counters.Dropped(DropReason.NotMember) >= 1_000);
+
+        member.OnCore(() => Tell(member, cluster[0], view, Topic));
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
+        Assert.True(cluster[0].Multicast.Context.Unheard!.Contains(Topic, view.RegionId));
+    }
+
+    private static void Tell(Host member, Host sender, RegionView view, ulong topic)
+    {
+        var packet = new byte[HearingNotice.MostBytes];
+        var context = member.Multicast.Context;
+        new HearingNotice(sender.Key, HearingWord.MissesTopic, topic).WriteWithTopic(packet, context.Template(view));
+        context.SendControl(packet, context.Directory.Find(sender.Key)!);
     }
 
     [Theory]
