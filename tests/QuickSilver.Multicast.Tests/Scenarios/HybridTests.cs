@@ -418,6 +418,26 @@ public sealed class HybridTests
         Assert.True(cluster[0].Multicast.Counters.SharedPacketsSent > 100);
     }
 
+    // A message that does not fit into a run goes into each region, and may overtake those that wait.
+    [Fact]
+    public void A_best_effort_topic_reports_nothing_as_lost_because_large_messages_overtake_small_ones()
+    {
+        var cluster = Cluster(seed: 28, reliable: false);
+        Start(cluster);
+        Publish(cluster, 10);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(100));
+        for (int i = 0; i < 200; i++)
+        {
+            cluster[0].PublishAll(Topic, 1 + (i % 3), i % 2 == 0 ? Bytes : 100_000);
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(i % 5));
+        }
+
+        cluster.Simulation.Run(TimeSpan.FromSeconds(5));
+        Assert.True(cluster[0].Multicast.Counters.SharedPacketsSent > 10);
+        Assert.All(Receivers(cluster), host => Assert.Empty(host.Gaps));
+        AssertRuns(cluster, cluster[0].Published.Count - 1);
+    }
+
     [Fact]
     public void Where_a_node_sends_by_unicast_only_nothing_is_shared()
     {
