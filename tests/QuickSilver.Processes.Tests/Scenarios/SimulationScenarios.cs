@@ -88,8 +88,8 @@ public sealed class SimulationScenarios
             Assert.StartsWith("scenario,nodes,topics,seed,", csv[0], StringComparison.Ordinal);
             Assert.StartsWith("\"throughput-vs-nodes\",2,1,1,", csv[1], StringComparison.Ordinal);
             Assert.StartsWith("\"throughput-vs-nodes\",10,1,1,", csv[2], StringComparison.Ordinal);
-            // Two points of each of eight variants.
-            Assert.Equal(1 + (2 * 8), File.ReadAllLines(Path.Combine(folder, "overlap.csv")).Length);
+            // Two points of each of fourteen variants.
+            Assert.Equal(1 + (2 * 14), File.ReadAllLines(Path.Combine(folder, "overlap.csv")).Length);
         }
         finally
         {
