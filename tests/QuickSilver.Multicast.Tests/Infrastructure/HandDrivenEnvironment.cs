@@ -61,7 +61,15 @@ internal sealed class HandDrivenEnvironment : INodeEnvironment
 
     public void Advance(double milliseconds) => Advance(TimeSpan.FromMilliseconds(milliseconds));
 
-    public IDatagramPort OpenPort(DatagramPortOptions options, IDatagramReceiver receiver) => new RecordingPort();
+    /// <summary>The groups of the ports that were opened, and the ports.</summary>
+    public List<(IPAddress? Group, RecordingPort Port)> Opened { get; } = [];
+
+    public IDatagramPort OpenPort(DatagramPortOptions options, IDatagramReceiver receiver)
+    {
+        var port = new RecordingPort();
+        Opened.Add((options.Group, port));
+        return port;
+    }
 
     public IControlListener Listen(IPEndPoint local, IControlAcceptor acceptor) => throw new NotSupportedException();
 

@@ -57,7 +57,7 @@ internal sealed class RecordingPort : IDatagramPort
         return Outcome;
     }
 
-    public void Dispose()
-    {
-    }
+    public bool IsClosed { get; private set; }
+
+    public void Dispose() => IsClosed = true;
 }
