@@ -62,5 +62,6 @@ public sealed class TopicPortsTests
 
     private void Apply(long configuration, IPEndPoint? address) => _ports.Apply(configuration, _ => address, [Topic]);
 
-    private IEnumerable<IPAddress?> Open() => _bench.Environment.Opened.Where(static one => !one.Port.IsClosed).Select(static one => one.Group);
+    private IEnumerable<IPAddress?> Open() =>
+        _bench.Environment.Opened.Where(static one => !one.Port.IsClosed).Select(static one => one.Group);
 }

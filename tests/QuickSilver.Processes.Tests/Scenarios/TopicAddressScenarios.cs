@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Globalization;
 using System.Net;
 using QuickSilver.Processes.Tests.Lab;
@@ -13,7 +12,7 @@ public sealed class TopicAddressScenarios
     private const int Cut = 5;
     private const int Piece = 100;
     // A member tells after a quarter of a second that it does not hear the address.
-    private static readonly TimeSpan Limit = TimeSpan.FromSeconds(30);
+    private const int MostPieces = 5_000;
 
     [SkippableFact]
     public void A_topic_in_four_regions_is_sent_once_and_a_region_that_does_not_hear_its_address_gets_it_by_itself()
@@ -21,25 +20,33 @@ public sealed class TopicAddressScenarios
         using var run = new Run();
         NftCommand.SkipUnlessUsable(run.Cluster.Network);
 
-        run.PublishUntil("the address to be used", step => step.Publisher.SharedSent > 0);
         var census = run.Cluster.Switch.Census = new UdpCensus();
-        var used = run.Publish();
-        Assert.True(used.Publisher.SharedSent > 0, used.ToString());
-        Assert.Equal((Regions - 1) * used.Publisher.SharedSent, used.Publisher.SendsSaved);
-        Assert.All(used.Readers, reader => Assert.Equal(used.Publisher.SharedSent, reader.SharedReceived));
+        run.PublishUntil("a piece to be sent once to all", step =>
+        {
+            bool isShared = IsShared(step.Publisher, regions: Regions)
+                && step.Readers.All(reader => reader.SharedReceived == step.Publisher.SharedSent);
+            if (!isShared)
+            {
+                census.Reset();
+            }
+
+            return isShared;
+        });
         var address = census.BytesByDestination().Where(each => IsGroup(each.Key.Address)).MaxBy(each => each.Value).Key.Address;
 
         NftCommand.DropGroup(run.Cluster.Network, Cut, address);
-        var lacking = run.Publish();
-        Assert.Equal(0, lacking.Readers[Cut - 2].SharedReceived);
-        Assert.True(lacking.Readers[Cut - 2].Repairs > 0, lacking.ToString());
-        var apart = run.PublishUntil(
-            "its region to get the packets by itself", step => step.Readers[Cut - 2].Repairs == 0 && step.Publisher.SharedSent > 0);
-        Assert.Equal((Regions - 2) * apart.Publisher.SharedSent, apart.Publisher.SendsSaved);
-        Assert.Equal(0, apart.Readers[Cut - 2].SharedReceived);
-
+        run.PublishUntil("repairs of what the firewall drops", step => Cutoff(step) is { SharedReceived: 0, Repairs: > 0 });
+        run.PublishUntil(
+            "its region to get the packets by itself",
+            step => Cutoff(step) is { SharedReceived: 0, Repairs: 0 } && IsShared(step.Publisher, regions: Regions - 1));
         run.EndAndExpectNothingWrong();
     }
+
+    // A busy machine may keep a region waiting, which then gets some packets by itself.
+    private static bool IsShared(Counts publisher, int regions) =>
+        publisher.SharedSent > 0 && publisher.SendsSaved == (regions - 1) * publisher.SharedSent;
+
+    private static Counts Cutoff(Step step) => step.Readers[Cut - 2];
 
     private static bool IsGroup(IPAddress address) => address.GetAddressBytes()[0] is >= 224 and < 240;
 
@@ -77,31 +84,13 @@ public sealed class TopicAddressScenarios
 
         public QsmCluster Cluster { get; }
 
-        /// <summary>Publishes a piece and waits until all have it.</summary>
-        public Step Publish()
+        public void PublishUntil(string what, Func<Step, bool> condition)
         {
-            var before = Count();
-            _published += Piece;
-            Do(_publisher, $"publish news {Piece} 1000", $"published news {_published}");
-            foreach (var reader in _readers)
+            for (int i = 0; i < MostPieces; i++)
             {
-                Do(reader, $"expect news 1 {_published}", $"has news {_published} 0");
-            }
-
-            var after = Count();
-            return new Step(
-                after.Publisher.Since(before.Publisher), [.. after.Readers.Zip(before.Readers, (now, then) => now.Since(then))]);
-        }
-
-        public Step PublishUntil(string what, Func<Step, bool> condition)
-        {
-            var elapsed = Stopwatch.StartNew();
-            while (elapsed.Elapsed < Limit)
-            {
-                var step = Publish();
-                if (condition(step))
+                if (condition(Publish()))
                 {
-                    return step;
+                    return;
                 }
             }
 
@@ -116,6 +105,22 @@ public sealed class TopicAddressScenarios
         }
 
         public void Dispose() => Cluster.Dispose();
+
+        // Waits until all have it.
+        private Step Publish()
+        {
+            var before = Count();
+            _published += Piece;
+            Do(_publisher, $"publish news {Piece} 1000", $"published news {_published}");
+            foreach (var reader in _readers)
+            {
+                Do(reader, $"expect news 1 {_published}", $"has news {_published} 0");
+            }
+
+            var after = Count();
+            return new Step(
+                after.Publisher.Since(before.Publisher), [.. after.Readers.Zip(before.Readers, (now, then) => now.Since(then))]);
+        }
 
         private NodeProcess Start(int node)
         {
