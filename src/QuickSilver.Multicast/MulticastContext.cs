@@ -23,8 +23,6 @@ namespace QuickSilver.Multicast;
 // What all parts of one node's multicast share.
 internal sealed class MulticastContext(INodeEnvironment environment, MulticastOptions options, IMembership membership)
 {
-    private static readonly TimeSpan DropSampleInterval = TimeSpan.FromMilliseconds(20);
-
     // These objects are created when they are first used: a node without open topics needs none of them.
     private Token? _token;
     private byte[]? _fullPacket;
@@ -39,8 +37,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     // Null until the service or another node requests an echo.
     private EchoExchange? _echoes;
     private RateLimit? _checks;
-    private long _unicastDrops;
-    private TimeSpan _dropsSampledAt = TimeSpan.MinValue;
+    private DropSample _unicastDrops;
 
     public INodeEnvironment Environment { get; } = environment;
     public MulticastOptions Options { get; } = options;
@@ -109,23 +106,18 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     public required IDatagramPort ControlPort { get; init; }
 
     /// <summary>
-    /// The datagrams that the kernel dropped at the unicast port, where copies arrive too. The value is sampled, because reading it may
-    /// cost a system call.
+    /// The datagrams that the kernel dropped at the unicast port, where copies arrive too. The value is sampled.
     /// </summary>
     public long UnicastDrops
     {
         get
         {
-            var now = Environment.Now;
-            if (_dropsSampledAt == TimeSpan.MinValue || now - _dropsSampledAt >= DropSampleInterval)
+            if (_unicastDrops.IsDue(Environment.Now))
             {
-                _dropsSampledAt = now;
-                long drops = ControlPort.KernelDrops;
-                Counters.KernelDrops += drops - _unicastDrops;
-                _unicastDrops = drops;
+                Counters.KernelDrops += _unicastDrops.Note(ControlPort.KernelDrops);
             }
 
-            return _unicastDrops;
+            return _unicastDrops.Drops;
         }
     }
 

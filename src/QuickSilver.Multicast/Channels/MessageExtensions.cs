@@ -54,6 +54,20 @@ internal readonly ref struct MessageExtensions(ReadOnlySpan<byte> fields)
         return 1 + bytes;
     }
 
+    /// <summary>Writes all fields of a message, after a byte with their length.</summary>
+    /// <returns>The bytes written; 0 if there are no fields.</returns>
+    public static int Write(Span<byte> at, ReadOnlySpan<byte> fields)
+    {
+        if (fields.IsEmpty)
+        {
+            return 0;
+        }
+
+        at[0] = (byte)fields.Length;
+        fields.CopyTo(at[1..]);
+        return 1 + fields.Length;
+    }
+
     /// <summary>Adds a field after the <paramref name="used"/> bytes of other fields.</summary>
     /// <returns>The new length of all fields; -1 if there is no room.</returns>
     public static int Add(Span<byte> fields, int used, ExtensionKind kind, ReadOnlySpan<byte> value)

@@ -208,32 +208,21 @@ internal sealed class HybridSender : IPatientFeed
         var packer = _packer!;
         packer.CloseRun();
         WriteAckWanted(packer);
-        int saved = -1;
-        foreach (var part in _listed)
+        int saved = SavedByOne();
+        if (saved <= 0)
         {
-            saved += part.Sends;
+            _listed.Clear();
         }
 
-        int listed = saved > 0 ? Math.Min(packer.Entries, _listed.Count) : 0;
-        int sent = listed > 0 ? SendRun(packer, 0, listed, numbersBefore: 0) : 0;
-        if (sent == 0 && listed > 0 && mayWait)
+        int sent = SendLists(packer);
+        if (sent == 0 && _listed.Count > 0 && mayWait)
         {
             WaitForSocket();
             return false;
         }
 
         Take(packer);
-        Count(saved, sent, listed);
-        NoteSent(0, listed, sent);
-        while (listed > 0 && listed < _listed.Count)
-        {
-            int more = Math.Min(packer.Entries, _listed.Count - listed);
-            sent = sent < packer.Count ? 0 : SendRun(packer, listed, more, packer.Count);
-            Count(-1, sent, more);
-            NoteSent(listed, more, sent);
-            listed += more;
-        }
-
+        NoteSent(packer, sent, saved);
         foreach (var route in _routes)
         {
             route.Shared.SendRest();
@@ -306,8 +295,32 @@ internal sealed class HybridSender : IPatientFeed
         }
     }
 
+    // How many sends fewer one shared packet makes.
+    private int SavedByOne()
+    {
+        int saved = -1;
+        foreach (var part in _listed)
+        {
+            saved += part.Sends;
+        }
+
+        return saved;
+    }
+
+    // Sends the run with as many lists as the streams need, until the system takes no more. Returns how many packets it took.
+    private int SendLists(SharedPacker packer)
+    {
+        int sent = 0;
+        for (int first = 0; first < _listed.Count && sent == packer.Count * (first / packer.Entries); first += packer.Entries)
+        {
+            sent += SendRun(packer, first, Math.Min(packer.Entries, _listed.Count - first));
+        }
+
+        return sent;
+    }
+
     // Sends the run with the numbers of these streams. Returns how many packets the system took.
-    private int SendRun(SharedPacker packer, int first, int listed, int numbersBefore)
+    private int SendRun(SharedPacker packer, int first, int listed)
     {
         for (int i = 0; i < packer.Count; i++)
         {
@@ -317,8 +330,7 @@ internal sealed class HybridSender : IPatientFeed
             {
                 var part = _listed[first + entry];
                 var view = part.Stream.View;
-                long number = part.Next - numbersBefore + i;
-                SharedPacket.WriteEntry(packet, list, entry, new SharedEntry(view.RegionId, view.Number, number));
+                SharedPacket.WriteEntry(packet, list, entry, new SharedEntry(view.RegionId, view.Number, part.Next + i));
             }
 
             SharedPacket.WriteTail(packet, list, _listed[first].Stream.View.RegionId);
@@ -365,22 +377,18 @@ internal sealed class HybridSender : IPatientFeed
         _claims.Clear();
     }
 
-    private void NoteSent(int first, int listed, int sent)
+    // So many packets were sent: the run with the first list, then with the next ones.
+    private void NoteSent(SharedPacker packer, int sent, int saved)
     {
-        for (int i = first; i < first + listed; i++)
+        for (int i = 0; i < _listed.Count; i++)
         {
-            _listed[i].OnSent(sent);
+            _listed[i].OnSent(Math.Clamp(sent - (packer.Count * (i / packer.Entries)), 0, packer.Count));
         }
-    }
 
-    private void Count(int saved, int sent, int listed)
-    {
-        if (listed > 0)
-        {
-            _context.Counters.PacketsSent += sent;
-            _context.Counters.SharedPacketsSent += sent;
-            _context.Counters.SendsSaved += (long)saved * sent;
-        }
+        long once = Math.Min(sent, packer.Count);
+        _context.Counters.PacketsSent += sent;
+        _context.Counters.SharedPacketsSent += sent;
+        _context.Counters.SendsSaved += (saved * once) - (sent - once);
     }
 
     private void WaitForWindows()

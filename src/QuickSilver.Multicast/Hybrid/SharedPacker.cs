@@ -74,13 +74,7 @@ internal sealed class SharedPacker(SlabPool pool, PacketTemplate template, int p
         var marks = extensions.IsEmpty ? MessageMarks.None : MessageMarks.Extended;
         MessageHeader.Write(packet[_length..], payload.Length, marks, topicId, sequence);
         _length += MessageHeader.Bytes;
-        if (!extensions.IsEmpty)
-        {
-            packet[_length] = (byte)extensions.Length;
-            extensions.CopyTo(packet[(_length + 1)..]);
-            _length += 1 + extensions.Length;
-        }
-
+        _length += MessageExtensions.Write(packet[_length..], extensions);
         Spread(payload);
     }
 

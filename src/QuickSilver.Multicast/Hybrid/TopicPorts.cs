@@ -10,14 +10,11 @@ namespace QuickSilver.Multicast.Hybrid;
 // then a sender may use it. If the system refuses a port, the node gets repairs, and tells the senders that it does not hear the topic.
 internal sealed class TopicPorts(MulticastContext context, IDatagramReceiver receiver)
 {
-    private static readonly TimeSpan DropSampleInterval = TimeSpan.FromMilliseconds(20);
-
     private readonly SortedDictionary<ulong, RegionPort> _ports = [];
     private readonly List<(long Configuration, RegionPort Port)> _withdrawn = [];
     // What the kernel dropped at ports that are closed.
     private long _dropsBefore;
-    private long _drops;
-    private TimeSpan _sampledAt = TimeSpan.MinValue;
+    private DropSample _drops;
 
     /// <summary>The number of addresses in use here.</summary>
     public int Count => _ports.Count;
@@ -27,12 +24,12 @@ internal sealed class TopicPorts(MulticastContext context, IDatagramReceiver rec
     {
         get
         {
-            if (_ports.Count > 0)
+            if (_ports.Count > 0 && _drops.IsDue(context.Environment.Now))
             {
-                Sample();
+                _drops.Note(CountDrops());
             }
 
-            return _drops;
+            return _drops.Drops;
         }
     }
 
@@ -110,24 +107,19 @@ internal sealed class TopicPorts(MulticastContext context, IDatagramReceiver rec
         port.RemoveUser();
     }
 
-    private void Sample()
+    private long CountDrops()
     {
-        var now = context.Environment.Now;
-        if (_sampledAt == TimeSpan.MinValue || now - _sampledAt >= DropSampleInterval)
+        long drops = _dropsBefore;
+        foreach (var port in _ports.Values)
         {
-            _sampledAt = now;
-            long drops = _dropsBefore;
-            foreach (var port in _ports.Values)
-            {
-                drops += port.KernelDrops;
-            }
-
-            foreach (var (_, port) in _withdrawn)
-            {
-                drops += port.KernelDrops;
-            }
-
-            _drops = drops;
+            drops += port.KernelDrops;
         }
+
+        foreach (var (_, port) in _withdrawn)
+        {
+            drops += port.KernelDrops;
+        }
+
+        return drops;
     }
 }

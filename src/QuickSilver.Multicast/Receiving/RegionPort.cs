@@ -12,7 +12,6 @@ namespace QuickSilver.Multicast.Receiving;
 // system may refuse permanently. Each packet then costs a repair, so the node leaves the cluster after a limit (F20).
 internal sealed class RegionPort
 {
-    private static readonly TimeSpan DropSampleInterval = TimeSpan.FromMilliseconds(20);
     // Doubles up to LastRetry: a descriptor may be free soon, a port of another process rarely is.
     private static readonly TimeSpan FirstRetry = TimeSpan.FromMilliseconds(20);
     private static readonly TimeSpan LastRetry = TimeSpan.FromSeconds(2);
@@ -27,8 +26,7 @@ internal sealed class RegionPort
     private Alarm? _retry;
     private TimeSpan _pause = FirstRetry;
     private int _users;
-    private long _drops;
-    private TimeSpan _sampledAt = TimeSpan.MinValue;
+    private DropSample _drops;
 
     /// <param name="context">The context of the node.</param>
     /// <param name="group">The group.</param>
@@ -59,21 +57,17 @@ internal sealed class RegionPort
     /// <summary>0 if it is not known, because the port is not open.</summary>
     public int ReceiveBufferBytes => _port?.ReceiveBufferBytes ?? 0;
 
-    // Reading the kernel's counter may cost a system call, so it is sampled, and not read for every token.
+    /// <summary>The datagrams that the kernel dropped because there was no room at this port. The value is sampled.</summary>
     public long KernelDrops
     {
         get
         {
-            var now = _context.Environment.Now;
-            if (_port is not null && (_sampledAt == TimeSpan.MinValue || now - _sampledAt >= DropSampleInterval))
+            if (_port is not null && _drops.IsDue(_context.Environment.Now))
             {
-                _sampledAt = now;
-                long drops = _port.KernelDrops;
-                _context.Counters.KernelDrops += drops - _drops;
-                _drops = drops;
+                _context.Counters.KernelDrops += _drops.Note(_port.KernelDrops);
             }
 
-            return _drops;
+            return _drops.Drops;
         }
     }
 

@@ -86,13 +86,7 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
             _length += start.EncodedBytes;
         }
 
-        if (!extensions.IsEmpty)
-        {
-            packet[_length] = (byte)extensions.Length;
-            extensions.CopyTo(packet[(_length + 1)..]);
-            _length += 1 + extensions.Length;
-        }
-
+        _length += MessageExtensions.Write(packet[_length..], extensions);
         if (payload.Length <= packetBytes - _length)
         {
             payload.CopyTo(packet[_length..]);

@@ -1,21 +1,13 @@
 using QuickSilver.Core.Wire;
-using QuickSilver.Membership.Views;
-using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Tests.Infrastructure;
 using QuickSilver.Simulation;
-using QuickSilver.Simulation.Machines;
+using static QuickSilver.Multicast.Tests.Infrastructure.TopicInRegions;
 
 namespace QuickSilver.Multicast.Tests.Scenarios;
 
 // A topic in several regions with an address of its own: the first transmission goes there once, and everything else is per region.
 public sealed class HybridTests
 {
-    private const ulong Topic = 1;
-    private const int Regions = 3;
-    private const int MembersOfRegion = 3;
-    private const int Nodes = 1 + (Regions * MembersOfRegion);
-    private const int Bytes = 300;
-
     [Fact]
     public void A_message_is_sent_once_for_all_regions_of_its_topic()
     {
@@ -84,13 +76,13 @@ public sealed class HybridTests
         int lost = 0;
         cluster.Simulation.Network.Filter = (_, datagram) =>
         {
-            bool drops = lost < Nodes - 1 && KindOf(datagram) == PacketKind.Shared;
+            bool drops = lost < NodeCount - 1 && KindOf(datagram) == PacketKind.Shared;
             lost += drops ? 1 : 0;
             return drops;
         };
         Publish(cluster, 500);
 
-        Assert.Equal(Nodes - 1, lost);
+        Assert.Equal(NodeCount - 1, lost);
         Assert.Equal(500 + 10, Receivers(cluster).Min(host => host.Log.Count));
     }
 
@@ -198,172 +190,6 @@ public sealed class HybridTests
         cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
         Publish(cluster, 10, total: 25);
         Assert.True(cluster[0].Multicast.Counters.SharedPacketsSent > 0);
-    }
-
-    [Fact]
-    public void A_member_that_does_not_hear_the_address_gets_repairs_and_then_its_region_the_packets_by_itself()
-    {
-        var cluster = Running(seed: 14);
-        Publish(cluster, 10);
-        cluster.Simulation.Network.Filter = (link, datagram) => KindOf(datagram) == PacketKind.Shared && link.To.Number == 5;
-        int total = 10;
-        for (int i = 0; i < 20; i++)
-        {
-            total += 10;
-            Publish(cluster, 10, total);
-            cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
-        }
-
-        long repairs = Repairs(cluster);
-        Assert.True(repairs > 0);
-        long shared = cluster[0].Multicast.Counters.SharedPacketsSent;
-        for (int i = 0; i < 20; i++)
-        {
-            total += 10;
-            Publish(cluster, 10, total);
-            cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
-        }
-
-        Assert.Equal(repairs, Repairs(cluster));
-        Assert.True(cluster[0].Multicast.Counters.SharedPacketsSent > shared);
-        Assert.True(cluster[0].Multicast.Context.Unheard!.Contains(Topic, cluster[5].Multicast.Regions.Single().View.RegionId));
-    }
-
-    [Fact]
-    public void A_region_with_a_deaf_member_gets_the_packets_by_itself_with_copies()
-    {
-        var cluster = Running(seed: 15);
-        cluster.Simulation.Network.Link(0, 5).SetModel(new LinkModel { MulticastOff = true });
-        int total = 0;
-        for (int i = 0; i < 40; i++)
-        {
-            total += 10;
-            Publish(cluster, 10, total);
-            cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
-        }
-
-        Assert.True(cluster.RunUntil(() => cluster[0].Multicast.Context.Deaf.Deaf().Count == 1));
-        long shared = cluster[0].Multicast.Counters.SharedPacketsSent;
-        long repairs = Repairs(cluster);
-        Publish(cluster, 100, total + 100);
-        Assert.True(cluster[0].Multicast.Counters.SharedPacketsSent > shared);
-        Assert.Equal(repairs, Repairs(cluster));
-        AssertRuns(cluster, total + 100);
-    }
-
-    [Fact]
-    public void A_member_whose_system_refuses_the_port_of_the_address_stays_and_gets_everything()
-    {
-        var cluster = Cluster(seed: 16);
-        cluster.Service.HasGroups = false;
-        cluster[5].Node.Faults.Refusals.Begin(SystemCalls.OpenGroup, reason: "Too many open files");
-        Start(cluster);
-        int total = 0;
-        for (int i = 0; i < 100; i++)
-        {
-            total += 10;
-            Publish(cluster, 10, total);
-            cluster.Simulation.Run(TimeSpan.FromMilliseconds(400));
-        }
-
-        Assert.Null(cluster[5].Membership.GaveUp);
-        Assert.True(cluster[0].Multicast.Counters.SharedPacketsSent > 0);
-        AssertRuns(cluster, total);
-    }
-
-    // Nobody else would tell: a member of a region without a group cannot report that it is deaf.
-    [Fact]
-    public void A_member_that_uses_no_multicast_itself_gets_the_packets_by_unicast()
-    {
-        var cluster = Cluster(seed: 25);
-        cluster.Service.HasGroups = false;
-        var unicast = new Host(cluster, cluster.Simulation.AddNode(), cluster.Options with { Unicast = true });
-        cluster.Hosts.Add(unicast);
-        unicast.Subscribes(Topic);
-        unicast.Subscribes(20);
-        Start(cluster);
-        int total = 0;
-        for (int i = 0; i < 20; i++)
-        {
-            total += 10;
-            Publish(cluster, 10, total);
-            cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
-        }
-
-        long repairs = Repairs(cluster);
-        long shared = cluster[0].Multicast.Counters.SharedPacketsSent;
-        Publish(cluster, 1_000, total + 1_000);
-        Assert.Equal(repairs, Repairs(cluster));
-        Assert.True(cluster[0].Multicast.Counters.SharedPacketsSent > shared);
-    }
-
-    [Fact]
-    public void A_region_that_has_missed_the_address_once_and_loses_packets_gets_shared_ones_again_after_a_while()
-    {
-        var cluster = Running(seed: 26);
-        bool isCut = true;
-        int data = 0;
-        cluster.Simulation.Network.Filter = (link, datagram) => link.To.Number == 5 && (KindOf(datagram) == PacketKind.Shared
-            ? isCut
-            : KindOf(datagram) == PacketKind.Data && (new PacketHeader(datagram).Flags & PacketFlags.Repair) == 0 && ++data % 20 == 0);
-        var unheard = () => cluster[0].Multicast.Context.Unheard?.Contains(
-            Topic, cluster[5].Multicast.Regions.Single().View.RegionId) == true;
-        int total = 0;
-        for (int i = 0; i < 100 && !unheard(); i++)
-        {
-            total += 50;
-            Publish(cluster, 50, total);
-            cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
-        }
-
-        Assert.True(unheard());
-        isCut = false;
-        for (int i = 0; i < 140; i++)
-        {
-            total += 50;
-            Publish(cluster, 50, total);
-            cluster.Simulation.Run(TimeSpan.FromMilliseconds(500));
-        }
-
-        Assert.False(unheard());
-        Assert.True(Repairs(cluster) > 100);
-        AssertRuns(cluster, total);
-    }
-
-    [Fact]
-    public void What_a_member_says_of_topics_that_are_not_sent_to_it_has_no_effect()
-    {
-        const ulong Foreign = 1_000;
-        var cluster = Running(seed: 27);
-        Publish(cluster, 10);
-        var member = cluster[5];
-        var view = member.Multicast.Regions.Single().View;
-        var other = cluster[1].Multicast.Regions.Single().View;
-        member.OnCore(() =>
-        {
-            Tell(member, cluster[0], other, Topic);
-            for (ulong i = 0; i < 5_000; i++)
-            {
-                Tell(member, cluster[0], view, Foreign + i);
-            }
-        });
-        cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
-        var unheard = cluster[0].Multicast.Context.Unheard;
-        Assert.False(unheard?.Contains(Foreign, view.RegionId) == true);
-        Assert.False(unheard?.Contains(Topic, other.RegionId) == true);
-        Assert.True(cluster[0].Multicast.Counters.Dropped(DropReason.NotMember) >= 1_000);
-
-        member.OnCore(() => Tell(member, cluster[0], view, Topic));
-        cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
-        Assert.True(cluster[0].Multicast.Context.Unheard!.Contains(Topic, view.RegionId));
-    }
-
-    private static void Tell(Host member, Host sender, RegionView view, ulong topic)
-    {
-        var packet = new byte[HearingNotice.MostBytes];
-        var context = member.Multicast.Context;
-        new HearingNotice(sender.Key, HearingWord.MissesTopic, topic).WriteWithTopic(packet, context.Template(view));
-        context.SendControl(packet, context.Directory.Find(sender.Key)!);
     }
 
     [Theory]
@@ -477,66 +303,4 @@ public sealed class HybridTests
                 + $" {cluster.Simulation.Now} {cluster[0].Multicast.Counters.SharedPacketsSent}";
         }
     }
-
-    private static MulticastCluster Running(ulong seed, bool hasAddress = true)
-    {
-        var cluster = Cluster(seed);
-        Start(cluster, hasAddress);
-        return cluster;
-    }
-
-    private static MulticastCluster Cluster(
-        ulong seed, LinkModel? link = null, MulticastOptions? options = null, bool reliable = true)
-    {
-        var cluster = new MulticastCluster(seed, Nodes, link, options);
-        cluster[0].Publishes(Topic, reliable);
-        for (int i = 1; i < Nodes; i++)
-        {
-            cluster[i].Subscribes(Topic, reliable);
-            cluster[i].Subscribes(10 + (ulong)RegionOf(i));
-        }
-
-        return cluster;
-    }
-
-    private static void Start(MulticastCluster cluster, bool hasAddress = true)
-    {
-        if (hasAddress)
-        {
-            cluster.Service.GiveAddress(Topic);
-        }
-
-        cluster.Commit();
-        cluster.Simulation.Run(TimeSpan.FromMilliseconds(20));
-        Publish(cluster, 1, total: null);
-        // Until the first message is acknowledged in all regions.
-        cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
-        foreach (var host in cluster.Hosts)
-        {
-            host.Log.Clear();
-        }
-    }
-
-    // Publishes, and waits until all have it.
-    private static void Publish(MulticastCluster cluster, int messages, int? total = 0)
-    {
-        int before = total is null or 0 ? Receivers(cluster).Max(host => host.Log.Count) : total.Value - messages;
-        cluster[0].PublishAll(Topic, messages, Bytes);
-        Assert.True(cluster.RunUntil(() => Receivers(cluster).All(host => Count(host) >= before + messages)), Counts(cluster));
-    }
-
-    private static int Count(Host host) => host.Log.Count(one => one.Topic == Topic);
-
-    private static void AssertRuns(MulticastCluster cluster, int last) =>
-        Assert.All(Receivers(cluster), host => MulticastCluster.AssertRun(host, cluster[0], Topic, 2, last + 1));
-
-    private static List<Host> Receivers(MulticastCluster cluster) => cluster.Hosts.Skip(1).ToList();
-
-    private static int RegionOf(int node) => (node - 1) / MembersOfRegion;
-
-    private static PacketKind KindOf(ReadOnlySpan<byte> datagram) => new PacketHeader(datagram).Kind;
-
-    private static long Repairs(MulticastCluster cluster) => cluster.Hosts.Sum(host => host.Multicast.Counters.RepairsSent);
-
-    private static string Counts(MulticastCluster cluster) => string.Join(' ', cluster.Hosts.Select(host => host.Log.Count));
 }

@@ -17,18 +17,18 @@ public sealed class StreamScenarios
         const int Large = 300;
         const int LastBytes = 50_000;
         const int All = Small + Large + 1;
-        using var run = new Run(4);
+        using var run = new StreamNodes(4);
         var publisher = run.Node(1);
         var readers = Subscribers.Select(node => run.Subscriber(node, "news besteffort handler")).ToList();
-        Do(publisher, "open news besteffort 3", "open news");
+        StreamNodes.Do(publisher, "open news besteffort 3", "open news");
         readers.ForEach(reader => reader.Feed($"expect news 1 {All}\n"));
 
         run.Cluster.Switch.SetAll(new Impairment { LossPercent = 20 });
-        Do(publisher, $"publish news {Small} 300", $"published news {Small}");
-        Do(publisher, $"publish news {Large} 4000", $"published news {Small + Large}");
+        StreamNodes.Do(publisher, $"publish news {Small} 300", $"published news {Small}");
+        StreamNodes.Do(publisher, $"publish news {Large} 4000", $"published news {Small + Large}");
         run.Cluster.Switch.SetMulticast(false);
         var census = run.Cluster.Switch.Census = new UdpCensus();
-        Do(publisher, $"publish news 1 {LastBytes}", $"published news {All}");
+        StreamNodes.Do(publisher, $"publish news 1 {LastBytes}", $"published news {All}");
         Wait("the last message to be sent", () => census.BytesByDestination().Sum(each => each.Value) >= LastBytes);
         run.Cluster.Switch.SetMulticast(true);
 
@@ -48,15 +48,15 @@ public sealed class StreamScenarios
         const int Held = 200_000;
         const int Piece = 500;
         const int Pieces = 10;
-        using var run = new Run(5);
+        using var run = new StreamNodes(5);
         var publisher = run.Node(1);
         var slow = run.Subscriber(2, "slow reliable reader", "brisk reliable handler");
         var quick = run.Subscriber(3, "slow reliable handler", "brisk reliable handler");
         var elsewhere = run.Node(4);
         var apart = run.Subscriber(5, "apart reliable handler");
-        Do(publisher, "open slow reliable 2", "open slow");
-        Do(publisher, "open brisk reliable 2", "open brisk");
-        Do(elsewhere, "open apart reliable 1", "open apart");
+        StreamNodes.Do(publisher, "open slow reliable 2", "open slow");
+        StreamNodes.Do(publisher, "open brisk reliable 2", "open brisk");
+        StreamNodes.Do(elsewhere, "open apart reliable 1", "open apart");
 
         publisher.Feed($"publish slow {Held} 1000\n");
         slow.Feed($"expect slow 1 {Held}\n");
@@ -66,16 +66,16 @@ public sealed class StreamScenarios
             int sent = piece * Piece;
             Array.ForEach([slow, quick], node => node.Feed($"expect brisk 1 {sent}\n"));
             apart.Feed($"expect apart 1 {sent}\n");
-            Do(publisher, $"publish brisk {Piece} 1000", $"published brisk {sent}");
-            Do(elsewhere, $"publish apart {Piece} 1000", $"published apart {sent}");
-            Array.ForEach([slow, quick], node => WaitFor(node, $"has brisk {sent} 0"));
-            WaitFor(apart, $"has apart {sent} 0");
+            StreamNodes.Do(publisher, $"publish brisk {Piece} 1000", $"published brisk {sent}");
+            StreamNodes.Do(elsewhere, $"publish apart {Piece} 1000", $"published apart {sent}");
+            Array.ForEach([slow, quick], node => StreamNodes.WaitFor(node, $"has brisk {sent} 0"));
+            StreamNodes.WaitFor(apart, $"has apart {sent} 0");
         }
 
         Assert.DoesNotContain(slow.Output.Lines(), line => line.StartsWith("has slow", StringComparison.Ordinal));
         Assert.DoesNotContain(publisher.Output.Lines(), line => line.StartsWith("published slow", StringComparison.Ordinal));
         slow.Feed("read slow\n");
-        Array.ForEach([slow, quick], node => WaitFor(node, $"has slow {Held} 0"));
+        Array.ForEach([slow, quick], node => StreamNodes.WaitFor(node, $"has slow {Held} 0"));
         run.EndAndExpectNothingWrong();
     }
 
@@ -85,13 +85,13 @@ public sealed class StreamScenarios
     public void Four_publishers_at_full_speed_with_the_least_memory_lose_nothing_and_nobody(double lossPercent)
     {
         const int Seconds = 15;
-        using var run = new Run(4, LeastBufferBytes);
+        using var run = new StreamNodes(4, LeastBufferBytes);
         var nodes = Enumerable.Range(1, 4).Select(node => run.Subscriber(node, "all reliable handler")).ToList();
-        nodes.ForEach(node => Do(node, "open all reliable 4", "open all"));
+        nodes.ForEach(node => StreamNodes.Do(node, "open all reliable 4", "open all"));
 
         run.Cluster.Switch.SetAll(new Impairment { LossPercent = lossPercent });
         nodes.ForEach(node => node.Feed($"flood all {Seconds} 1000\n"));
-        long sent = nodes.Sum(node => Last(WaitFor(node, "published all")));
+        long sent = nodes.Sum(node => Last(StreamNodes.WaitFor(node, "published all")));
         nodes.ForEach(node => node.Feed($"expect all 4 {sent}\n"));
 
         foreach (var node in nodes)
@@ -102,25 +102,9 @@ public sealed class StreamScenarios
         run.EndAndExpectNothingWrong();
     }
 
-    private static void Do(NodeProcess node, string command, string answer)
-    {
-        node.Feed(command + "\n");
-        WaitFor(node, answer);
-    }
-
-    // The line that begins so, whole.
-    private static string WaitFor(NodeProcess node, string beginning)
-    {
-        node.WaitForOutput(output => Find(output, beginning) is not null, $"'{beginning}'");
-        return Find(node.Output, beginning)!;
-    }
-
-    private static string? Find(OutputCapture output, string beginning) =>
-        Array.Find(output.Lines()[..^1], line => (line + " ").StartsWith(beginning + " ", StringComparison.Ordinal));
-
     private static (long Delivered, long Told) Told(NodeProcess node, string topic)
     {
-        var words = WaitFor(node, $"has {topic}").Split(' ');
+        var words = StreamNodes.WaitFor(node, $"has {topic}").Split(' ');
         return (Number(words[^2]), Number(words[^1]));
     }
 
@@ -130,42 +114,4 @@ public sealed class StreamScenarios
 
     private static void Wait(string what, Func<bool> condition) =>
         Assert.True(SpinWait.SpinUntil(condition, NodeProcess.Patience), $"waited for {what}");
-
-    private sealed class Run(int nodes, long bufferBytes = 0) : IDisposable
-    {
-        private readonly List<NodeProcess> _processes = [];
-
-        public QsmCluster Cluster { get; } = new(nodes);
-
-        public NodeProcess Node(int node)
-        {
-            string address = Cluster.Network.Address(node).ToString();
-            string buffer = bufferBytes.ToString(CultureInfo.InvariantCulture);
-            var process = Cluster.StartProgram(Programs.StreamNode, node, Cluster.Service, address, buffer);
-            WaitFor(process, "ready");
-            _processes.Add(process);
-            return process;
-        }
-
-        public NodeProcess Subscriber(int node, params string[] subscriptions)
-        {
-            var process = Node(node);
-            foreach (string subscription in subscriptions)
-            {
-                Do(process, $"subscribe {subscription}", $"subscribed {subscription.Split(' ')[0]}");
-            }
-
-            return process;
-        }
-
-        public void EndAndExpectNothingWrong()
-        {
-            _processes.ForEach(process => process.CloseInput());
-            _processes.ForEach(process => process.ExpectExit(0));
-            Assert.All(_processes, process =>
-                Assert.DoesNotContain("service removed this node", process.Errors.Text(), StringComparison.Ordinal));
-        }
-
-        public void Dispose() => Cluster.Dispose();
-    }
 }

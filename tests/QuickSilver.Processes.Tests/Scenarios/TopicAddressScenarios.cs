@@ -64,25 +64,20 @@ public sealed class TopicAddressScenarios
 
     private sealed class Run : IDisposable
     {
+        private readonly StreamNodes _nodes = new(1 + Regions);
         private readonly NodeProcess _publisher;
         private readonly List<NodeProcess> _readers;
         private int _published;
 
         public Run()
         {
-            Cluster = new QsmCluster(1 + Regions);
-            _readers = [.. Enumerable.Range(2, Regions).Select(Start)];
-            foreach (var (reader, i) in _readers.Select((reader, i) => (reader, i)))
-            {
-                Do(reader, "subscribe news reliable handler", "subscribed news");
-                Do(reader, $"subscribe own{i} reliable handler", $"subscribed own{i}");
-            }
-
-            _publisher = Start(1);
-            Do(_publisher, $"open news reliable {Regions}", "open news");
+            _readers = [.. Enumerable.Range(0, Regions).Select(
+                i => _nodes.Subscriber(2 + i, "news reliable handler", $"own{i} reliable handler"))];
+            _publisher = _nodes.Node(1);
+            StreamNodes.Do(_publisher, $"open news reliable {Regions}", "open news");
         }
 
-        public QsmCluster Cluster { get; }
+        public QsmCluster Cluster => _nodes.Cluster;
 
         public void PublishUntil(string what, Func<Step, bool> condition)
         {
@@ -97,37 +92,24 @@ public sealed class TopicAddressScenarios
             throw new TimeoutException($"waited for {what}: {Count()}\n{_publisher.Report()}");
         }
 
-        public void EndAndExpectNothingWrong()
-        {
-            List<NodeProcess> all = [_publisher, .. _readers];
-            all.ForEach(process => process.CloseInput());
-            all.ForEach(process => process.ExpectExit(0));
-        }
+        public void EndAndExpectNothingWrong() => _nodes.EndAndExpectNothingWrong();
 
-        public void Dispose() => Cluster.Dispose();
+        public void Dispose() => _nodes.Dispose();
 
         // Waits until all have it.
         private Step Publish()
         {
             var before = Count();
             _published += Piece;
-            Do(_publisher, $"publish news {Piece} 1000", $"published news {_published}");
+            StreamNodes.Do(_publisher, $"publish news {Piece} 1000", $"published news {_published}");
             foreach (var reader in _readers)
             {
-                Do(reader, $"expect news 1 {_published}", $"has news {_published} 0");
+                StreamNodes.Do(reader, $"expect news 1 {_published}", $"has news {_published} 0");
             }
 
             var after = Count();
             return new Step(
                 after.Publisher.Since(before.Publisher), [.. after.Readers.Zip(before.Readers, (now, then) => now.Since(then))]);
-        }
-
-        private NodeProcess Start(int node)
-        {
-            var process = Cluster.StartProgram(
-                Programs.StreamNode, node, Cluster.Service, Cluster.Network.Address(node).ToString(), "0");
-            process.WaitForOutput(output => output.Lines().Contains("ready"), "it to be ready");
-            return process;
         }
 
         private Step Count() => new(CountsOf(_publisher), _readers.ConvertAll(CountsOf));
@@ -143,11 +125,5 @@ public sealed class TopicAddressScenarios
 
         private static string[] Answers(NodeProcess node) =>
             [.. node.Output.Lines()[..^1].Where(line => line.StartsWith("counts ", StringComparison.Ordinal))];
-
-        private static void Do(NodeProcess node, string command, string answer)
-        {
-            node.Feed(command + "\n");
-            node.WaitForOutput(output => output.Lines()[..^1].Contains(answer), $"'{answer}'");
-        }
     }
 }
