@@ -114,7 +114,7 @@ internal sealed class MulticastNode
     /// </summary>
     public string? Trouble => _context.Troubles.First;
 
-    public Stack<StabilityClaim> ClaimPool => field ??= new();
+    public ClaimPool Claims => field ??= new();
 
     /// <summary>The receivers of all open views of which this node is a member, superseded views included.</summary>
     public IReadOnlyCollection<RegionReceiver> Regions => _open.All;

@@ -15,8 +15,9 @@ namespace QuickSilver.Multicast.Hybrid;
 internal sealed class TopicHearing(MulticastContext context)
 {
     private const int MissedUntilTold = 16;
-    // The limit of the table. Beyond it, topics are counted when others were told or have not gone on for so long.
-    private const int MostCounts = 1024;
+    // The limit of the table. Beyond it, topics are counted when others were told or have expired.
+    public const int MostCounts = 1024;
+    // Counts are not added up over a longer time.
     private static readonly TimeSpan LongestTime = TimeSpan.FromMinutes(1);
     private static readonly TimeSpan LeastTime = TimeSpan.FromMilliseconds(250);
 
@@ -51,6 +52,10 @@ internal sealed class TopicHearing(MulticastContext context)
                 return;
             }
 
+            count = (0, now);
+        }
+        else if (now - count.Since >= LongestTime)
+        {
             count = (0, now);
         }
 

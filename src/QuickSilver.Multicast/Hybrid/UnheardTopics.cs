@@ -7,7 +7,7 @@ namespace QuickSilver.Multicast.Hybrid;
 internal sealed class UnheardTopics(INodeEnvironment environment)
 {
     // The limit of the table. Reports beyond it have no effect, and are repeated.
-    private const int Most = 4096;
+    public const int Most = 4096;
     private static readonly TimeSpan UnheardFor = TimeSpan.FromSeconds(60);
 
     private readonly Dictionary<(ulong Topic, ulong Region), TimeSpan> _until = [];

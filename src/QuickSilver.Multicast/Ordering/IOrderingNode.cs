@@ -41,7 +41,7 @@ internal interface ISendingNode
 
     BestEffortMarks Marks { get; }
 
-    Stack<StabilityClaim> ClaimPool { get; }
+    ClaimPool Claims { get; }
 
     /// <summary>The stream into the region's current view; null if the region has no view with members.</summary>
     RegionSender? SenderFor(ulong region, StreamClass streamClass);

@@ -239,7 +239,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             }
             else
             {
-                claim = StabilityClaim.Rent(node.ClaimPool, observer, sequence, _routes.Length);
+                claim = node.Claims.Rent(observer, sequence, _routes.Length);
             }
         }
 
@@ -312,7 +312,7 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             return;
         }
 
-        var claim = StabilityClaim.Rent(node.ClaimPool, observer, number, _routes.Length);
+        var claim = node.Claims.Rent(observer, number, _routes.Length);
         if (Hybrid is { IsEmpty: false } hybrid)
         {
             hybrid.Claim(claim, isLast);

@@ -2,25 +2,19 @@ namespace QuickSilver.Multicast.Sending;
 
 // The wait of one message until it is stable in every region to which it was sent. The stream into each region releases the claim once.
 // Claims are pooled per node.
-internal sealed class StabilityClaim(Stack<StabilityClaim> pool)
+internal sealed class StabilityClaim(ClaimPool pool)
 {
     private IStabilityObserver? _observer;
     private long _sequence;
     private int _streams;
     private string? _abandoned;
 
-    public static StabilityClaim Rent(Stack<StabilityClaim> pool, IStabilityObserver observer, long sequence, int streams)
+    public void Begin(IStabilityObserver observer, long sequence, int streams)
     {
-        if (!pool.TryPop(out var claim))
-        {
-            claim = new StabilityClaim(pool);
-        }
-
-        claim._observer = observer;
-        claim._sequence = sequence;
-        claim._streams = streams;
-        claim._abandoned = null;
-        return claim;
+        _observer = observer;
+        _sequence = sequence;
+        _streams = streams;
+        _abandoned = null;
     }
 
     public void Release()
@@ -33,7 +27,7 @@ internal sealed class StabilityClaim(Stack<StabilityClaim> pool)
         var observer = _observer!;
         var (sequence, abandoned) = (_sequence, _abandoned);
         _observer = null;
-        pool.Push(this);
+        pool.Return(this);
         if (abandoned is null)
         {
             observer.OnStable(sequence);

@@ -49,6 +49,17 @@ public sealed class TopicHearingTests
     }
 
     [Fact]
+    public void What_was_missed_long_ago_does_not_count()
+    {
+        Miss(topic: 1, packets: 15, apartMs: 20);
+        _bench.Environment.Advance(60_000);
+        Miss(topic: 1, packets: 15, apartMs: 20);
+        Assert.Empty(Told());
+        Miss(topic: 1, packets: 1, apartMs: 0);
+        Assert.Equal([1UL], Told());
+    }
+
+    [Fact]
     public void With_more_topics_than_can_be_counted_some_are_told_and_then_the_others()
     {
         const int Topics = 3_000;

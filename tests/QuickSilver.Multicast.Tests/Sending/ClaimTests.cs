@@ -10,7 +10,7 @@ namespace QuickSilver.Multicast.Tests.Sending;
 public sealed class ClaimTests : IStabilityObserver
 {
     private readonly LoneSender _sender = new LoneSender().Opened();
-    private readonly Stack<StabilityClaim> _pool = new();
+    private readonly ClaimPool _pool = new();
     private readonly List<long> _stable = [];
     private readonly List<(long Sequence, string Reason)> _abandoned = [];
 
@@ -49,7 +49,7 @@ public sealed class ClaimTests : IStabilityObserver
     public void A_message_to_two_regions_is_stable_when_both_hold_it()
     {
         var other = new LoneSender().Opened();
-        var claim = StabilityClaim.Rent(_pool, this, 1, streams: 2);
+        var claim = _pool.Rent(this, 1, streams: 2);
         _sender.Append(1, claim);
         other.Append(1, claim);
         _sender.Stream.Flush();
@@ -165,5 +165,14 @@ public sealed class ClaimTests : IStabilityObserver
         Assert.True(_sender.Stream.CountsAll(GoneMark.Of(_sender.Keys[1])));
     }
 
-    private StabilityClaim Claim(long sequence) => StabilityClaim.Rent(_pool, this, sequence, streams: 1);
+    [Fact]
+    public void The_pool_keeps_released_claims_up_to_a_limit()
+    {
+        var claims = Enumerable.Range(1, ClaimPool.MostKept + 1).Select(n => Claim(n)).ToList();
+        claims.ForEach(claim => claim.Release());
+        var again = Enumerable.Range(1, ClaimPool.MostKept + 1).Select(n => Claim(n)).ToHashSet();
+        Assert.Equal(ClaimPool.MostKept, claims.Count(again.Contains));
+    }
+
+    private StabilityClaim Claim(long sequence) => _pool.Rent(this, sequence, streams: 1);
 }

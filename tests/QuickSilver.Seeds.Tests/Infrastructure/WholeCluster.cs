@@ -1,4 +1,3 @@
-using System.Net;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
@@ -7,15 +6,18 @@ using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Service;
 using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Hybrid;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Multicast.Reassembly;
+using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Views;
 using QuickSilver.Publishing;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers;
 using QuickSilver.Simulation.Checkers.Progress;
 using QuickSilver.Simulation.Machines;
+using System.Net;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 
@@ -29,6 +31,7 @@ internal sealed class WholeCluster : IDisposable
     // Tables of what is over, and pools, which keep what was once in use: by their bounds.
     private static readonly Dictionary<string, long> Remembered = new()
     {
+        ["ClaimPool._free"] = ClaimPool.MostKept,
         ["ClosedViews._byAge"] = ClosedViews.Most,
         ["ClosedViews._highest"] = ClosedViews.Most,
         ["OpenTopics._resting"] = OpenTopics.MostNumbered,
@@ -37,6 +40,8 @@ internal sealed class WholeCluster : IDisposable
         ["ReassemblyBudget._pool"] = ReassemblyBudget.MaxPooled,
         ["DepartedSenders._byAge"] = DepartedSenders.Most,
         ["DepartedSenders._orders"] = DepartedSenders.Most,
+        ["TopicHearing._counts"] = TopicHearing.MostCounts,
+        ["UnheardTopics._until"] = UnheardTopics.Most,
         ["SlabPool._free"] = new SimulationOptions().PoolBytes / SlabPool.BlockBytes,
     };
 
