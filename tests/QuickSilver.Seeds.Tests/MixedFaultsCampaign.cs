@@ -58,6 +58,10 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     // The service told that all was settled by those that were left before it told who was removed: they closed views of which
     // another member lacked what the removed one had sent.
     [InlineData(515)]
+    // The keepers of packets of a sender that was gone lacked them. Each decision counted the requests anew, so nobody else was asked.
+    [InlineData(214)]
+    // A decision about a sender that was gone went around three times, each time without one member, which waited for it ever after.
+    [InlineData(1279)]
     public void Seeds_that_once_failed_hold(ulong seed) => new MixedFaults(output, Hardships.None).Check(seed);
 
     [Theory]
@@ -84,6 +88,8 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     [InlineData(36, "Standing", "PartlyDead")]
     // The first message came before the configuration with its sender, and the next view's was taken for that of one that had been away.
     [InlineData(1230, "Replay, LargeMessages, Endings", null)]
+    // Spare claims were kept without a limit.
+    [InlineData(1913, "BestEffort, StableAndFeeds, LoneHost, Churned", null)]
     public void Seeds_that_once_failed_under_hardships_hold(ulong seed, string hardships, string? standing)
     {
         StandingFault? fault = standing is null ? null : Enum.Parse<StandingFault>(standing);

@@ -17,8 +17,8 @@ namespace QuickSilver.Multicast.Repair;
 // requests follow the time that answers take, and double, with jitter. Packets that are due at the same time share one request per
 // partition, the oldest first. A request names no more packets than were answered recently, because a peer that may not send that many
 // answers the rest only after longer and longer waits. What goes wrong: no token comes, or it decides nothing, because members of the ring
-// are silent: then a packet is requested all the same after a while. A departed sender cannot be asked. Then any member is asked at once,
-// because another member may still hold what the keepers have lost. A best-effort stream requests nothing: its gaps are given up after a
+// are silent: then a packet is requested all the same after a while. A departed sender cannot be asked. Then keepers and any members are
+// asked in turn, because another member may still hold what the keepers have lost. A best-effort stream requests nothing: its gaps are given up after a
 // longer wait, and so is a message whose last packets are lost, when nothing comes any more.
 internal sealed class PeerPullRepair : IRepairStrategy
 {
@@ -58,6 +58,8 @@ internal sealed class PeerPullRepair : IRepairStrategy
     private int _most = MostAskedFor;
     private bool _isLimited;
     private int _answered;
+    // The decisions about a departed sender after which packets were still missing.
+    private int _decisions;
 
     private PeerPullRepair(MulticastContext context, RegionReceiver region, InboundStream stream)
     {
@@ -129,6 +131,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
 
     public void AskAnew()
     {
+        _decisions++;
         for (int i = 0; i < _stream.Missing.Count; i++)
         {
             for (long n = _stream.Missing[i].First; n <= _stream.Missing[i].Last; n++)
@@ -200,6 +203,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
         if (_stream.Missing.Count == 0)
         {
             NeedsNeighbourPush = false;
+            _decisions = 0;
             return;
         }
 
@@ -275,7 +279,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
                     until = ClockOf(slot.Asked).Wait(slot.Asked);
                 }
 
-                NeedsNeighbourPush |= slot.Asked > PeerAttempts;
+                NeedsNeighbourPush |= slot.Asked + _decisions > PeerAttempts;
                 until = until > together ? until : together;
                 next = until < next ? until : next;
             }
@@ -307,7 +311,9 @@ internal sealed class PeerPullRepair : IRepairStrategy
             return OfSender;
         }
 
-        return asked > PeerAttempts ? OfAnyone : _region.Keepers.KeeperOf(number);
+        // What nobody has is decided in epochs, after each of which the requests are counted anew.
+        bool ofAnyone = _stream.IsSenderGone && (asked + _decisions) % 2 != 0;
+        return ofAnyone ? OfAnyone : _region.Keepers.KeeperOf(number);
     }
 
     // Whether the sender is the target after so many requests.

@@ -340,9 +340,10 @@ internal sealed class TokenRing
 
         foreach (var stream in _region.Streams)
         {
-            if (stream.IsReliable && stream.Highest > stream.Stable && token.Find(stream.Sender) is null)
+            if (stream.IsReliable && token.Find(stream.Sender) is null && IsUnsettled(stream))
             {
-                // The leader does not know of the stream: this round tells it, and the next round asks all members.
+                // The leader does not know of the stream, or that this member missed the rounds that settled it: this round tells it, and
+                // the next round asks all members.
                 var record = token.Add(stream.Sender);
                 _records.Tell(_records.SettlementOf(stream.Sender), record);
                 record.HeldByAny = stream.Highest;
@@ -356,6 +357,9 @@ internal sealed class TokenRing
             _context.Environment.Schedule(_watch, _context.Options.TokenIntervalIdle * 3);
         }
     }
+
+    private bool IsUnsettled(InboundStream stream) =>
+        stream.Highest > stream.Stable || (stream.IsSenderGone && _records.SettlementOf(stream.Sender).IsGathering);
 
     private void Complete(NodeKey neighbour)
     {
@@ -416,9 +420,9 @@ internal sealed class TokenRing
                 }
             }
 
-            if (record.Stable < settlement.Stable)
+            if (record.Stable < settlement.Stable || (record.IsGathering && settlement.IsDecided))
             {
-                // There is a new value, or a member that no quiet round has reached yet: tell it (again).
+                // There is a new value or decision, or a member that no quiet round has reached yet: tell it (again).
                 result.QuietRounds = 0;
             }
 

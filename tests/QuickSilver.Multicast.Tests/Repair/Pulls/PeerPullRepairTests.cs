@@ -106,6 +106,27 @@ public sealed class PeerPullRepairTests
         Assert.DoesNotContain(pulls, pull => pull.To.Equals(LoneMember.EndPointOf(LoneMember.Publisher)));
     }
 
+    // Each decision counts requests anew: keepers that lack a packet must not be the only ones that are asked between two decisions.
+    [Theory]
+    [InlineData(2)]
+    [InlineData(5)]
+    public void What_a_departed_sender_left_is_asked_of_keepers_and_of_others_however_often_the_members_decide(double apartMs)
+    {
+        _member.Receive(1, 9, 11);
+        _member.Remove(LoneMember.Publisher);
+        var asked = new HashSet<IPEndPoint>();
+        for (int i = 0; i < 40; i++)
+        {
+            _member.Environment.Random = unchecked((ulong)i * 0x9E3779B97F4A7C15) >> 32;
+            _member.Region.AskAnew(_member.Stream);
+            _member.Advance(apartMs);
+            asked.UnionWith(Pulls().FindAll(pull => pull.Ranges.Contains((10L, 10L))).ConvertAll(pull => pull.To));
+        }
+
+        Assert.Superset(_member.Keys.Where(key => key != _member.Self).Select(LoneMember.EndPointOf).ToHashSet(), asked);
+        Assert.True(_member.Region.NeedsNeighbourPush(_member.Stream));
+    }
+
     [Fact]
     public void When_two_are_left_of_which_one_is_the_sender_the_sender_is_asked_at_once()
     {

@@ -134,6 +134,22 @@ public sealed class EpochOfMemberTests
         Assert.Empty(Gather(First, (4, 4)).NeighbourGaps.Ranges.ToArray());
     }
 
+    // All of the sender is stable, so nothing else makes the ring turn for it.
+    [Fact]
+    public void A_member_that_missed_the_decision_tells_of_its_open_epoch_until_it_learns_it()
+    {
+        _member.Receive(1, 2);
+        _member.Remove(LoneMember.Publisher);
+        Tell(record => (record.Epoch, record.IsGathering, record.Through, record.Stable, record.HeldByAny) = (First, true, 2, 2, 2));
+        Assert.Equal(2, _member.Stream.Stable);
+
+        var told = Turn().Find(LoneMember.Publisher);
+        Assert.Equal((First, true, true), (told!.Epoch, told.IsGathering, told.IsPartial));
+
+        Tell(record => (record.Epoch, record.IsDecided, record.Through, record.Stable, record.HeldByAny) = (First, true, 2, 2, 2));
+        Assert.Null(Turn().Find(LoneMember.Publisher));
+    }
+
     private void LoseSender()
     {
         _member.Receive(1, 2, 3, 5);
@@ -151,6 +167,13 @@ public sealed class EpochOfMemberTests
         (record.Epoch, record.IsDecided, record.Through) = (epoch, true, 5);
         Add(record, lost);
     });
+
+    // A token of the leader without records; gives it as it was passed on.
+    private Token Turn()
+    {
+        Assert.Equal(DropReason.None, _member.Give(_member.TokenOf(_member.Keys[0], ++_round), _member.Keys[0]));
+        return _member.TakeToken();
+    }
 
     // A token of the leader with a record of the sender; gives the record as it was passed on.
     private RecoveryRecord Tell(Action<RecoveryRecord> fill)

@@ -209,6 +209,25 @@ public sealed class EpochTests
         Assert.Equal(0, _leader.Consumer.Losses);
     }
 
+    [Fact]
+    public void A_member_that_missed_the_decision_is_told_it_again()
+    {
+        LoseSender(1, 2);
+        _leader.RunRounds(1);
+        ulong epoch = _leader.Settlement.Epoch;
+        Assert.True(_leader.Settlement.IsDecided);
+        _leader.RunRounds(8, token => Assert.True(token.Count == 0 || Record(token).IsDecided));
+
+        _leader.RunRounds(1, token =>
+        {
+            Assert.Equal(0, token.Count);
+            var record = token.Add(LoneMember.Publisher);
+            (record.Stable, record.HeldByAny, record.Epoch, record.IsGathering, record.IsPartial) = (2, 2, epoch, true, true);
+        });
+
+        Assert.Equal((epoch, true), (Record(NextToken()).Epoch, _leader.Settlement.IsDecided));
+    }
+
     private static RecoveryRecord Record(Token token) => token.Find(LoneMember.Publisher)!;
 
     // These packets came of a sender, and then it was removed; the next round begins.
