@@ -15,11 +15,14 @@ namespace QuickSilver.Multicast.Hybrid;
 internal sealed class TopicHearing(MulticastContext context)
 {
     private const int MissedUntilTold = 16;
+    // Of a slow topic, fewer packets over a longer time.
+    private const int MissedUntilToldOfSlow = 3;
     // The limit of the table. Beyond it, topics are counted when others were told or have expired.
     public const int MostCounts = 1024;
-    // Counts are not added up over a longer time.
-    private static readonly TimeSpan LongestTime = TimeSpan.FromMinutes(1);
+    // Packets that are further apart are not counted together.
+    private static readonly TimeSpan LongestTime = TimeSpan.FromMinutes(10);
     private static readonly TimeSpan LeastTime = TimeSpan.FromMilliseconds(250);
+    private static readonly TimeSpan LeastTimeOfSlow = TimeSpan.FromSeconds(2);
 
     private readonly Dictionary<(NodeKey Sender, ulong Region, ulong Topic), (int Missed, TimeSpan Since)> _counts = [];
     private TimeSpan _clearedAt = TimeSpan.MinValue / 2;
@@ -60,7 +63,10 @@ internal sealed class TopicHearing(MulticastContext context)
         }
 
         count.Missed++;
-        if (count.Missed < MissedUntilTold || now - count.Since < LeastTime)
+        var time = now - count.Since;
+        bool isTold = (count.Missed >= MissedUntilTold && time >= LeastTime)
+            || (count.Missed >= MissedUntilToldOfSlow && time >= LeastTimeOfSlow);
+        if (!isTold)
         {
             _counts[key] = count;
             return;

@@ -2,40 +2,64 @@ using QuickSilver.Core.Environment;
 
 namespace QuickSilver.Multicast.Hybrid;
 
-// The topics whose addresses members of some regions have reported not to hear. The sender does not use the address for that region for
-// UnheardFor, and then tries again: the member reports it anew if it still does not hear.
+// The topics whose addresses members of some regions have reported not to hear. The sender does not use the address for that region for a
+// while, and then tries again: the member reports it anew if it still does not hear. Each try costs repairs, so the time doubles while a
+// report follows each try.
 internal sealed class UnheardTopics(INodeEnvironment environment)
 {
     // The limit of the table. Reports beyond it have no effect, and are repeated.
     public const int Most = 4096;
-    private static readonly TimeSpan UnheardFor = TimeSpan.FromSeconds(60);
 
-    private readonly Dictionary<(ulong Topic, ulong Region), TimeSpan> _until = [];
+    private static readonly TimeSpan LeastTime = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan MostTime = TimeSpan.FromHours(1);
+    private static readonly TimeSpan RemoveInterval = TimeSpan.FromSeconds(1);
+
+    private readonly Dictionary<(ulong Topic, ulong Region), Report> _reports = [];
+    private TimeSpan _removedAt = TimeSpan.MinValue / 2;
 
     public void Add(ulong topicId, ulong region)
     {
-        if (_until.Count >= Most)
+        var now = environment.Now;
+        bool isKnown = _reports.TryGetValue((topicId, region), out var report);
+        if (!isKnown && _reports.Count >= Most && !TryMakeRoom(now))
         {
-            RemoveOver();
+            return;
         }
 
-        if (_until.Count < Most || _until.ContainsKey((topicId, region)))
+        if (now >= report.Until)
         {
-            _until[(topicId, region)] = environment.Now + UnheardFor;
+            var time = report.IsForgotten(now) ? LeastTime : report.For * 2;
+            time = time < MostTime ? time : MostTime;
+            _reports[(topicId, region)] = new Report(now + time, time);
         }
     }
 
     public bool Contains(ulong topicId, ulong region) =>
-        _until.Count > 0 && _until.TryGetValue((topicId, region), out var until) && environment.Now < until;
+        _reports.Count > 0 && _reports.TryGetValue((topicId, region), out var report) && environment.Now < report.Until;
 
-    private void RemoveOver()
+    // Not for each report, because it reads the whole table.
+    private bool TryMakeRoom(TimeSpan now)
     {
-        foreach (var (key, until) in _until.ToArray())
+        if (now - _removedAt < RemoveInterval)
         {
-            if (environment.Now >= until)
+            return false;
+        }
+
+        _removedAt = now;
+        foreach (var (key, report) in _reports)
+        {
+            if (report.IsForgotten(now))
             {
-                _until.Remove(key);
+                _reports.Remove(key);
             }
         }
+
+        return _reports.Count < Most;
+    }
+
+    private readonly record struct Report(TimeSpan Until, TimeSpan For)
+    {
+        // A try that was followed by no report for as long as the address was not used before it.
+        public bool IsForgotten(TimeSpan now) => now >= Until + For;
     }
 }

@@ -41,7 +41,7 @@ internal sealed class WholeCluster : IDisposable
         ["DepartedSenders._byAge"] = DepartedSenders.Most,
         ["DepartedSenders._orders"] = DepartedSenders.Most,
         ["TopicHearing._counts"] = TopicHearing.MostCounts,
-        ["UnheardTopics._until"] = UnheardTopics.Most,
+        ["UnheardTopics._reports"] = UnheardTopics.Most,
         ["SlabPool._free"] = new SimulationOptions().PoolBytes / SlabPool.BlockBytes,
     };
 
