@@ -36,7 +36,11 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         _gate = Publishes ? topic.Publisher.Gate : null!;
         _intake = topic.Node.Intake;
         _lane = _intake.Lane;
-        Source = Publishes ? _intake.Enter(this, topic.Publisher) : 0;
+        if (Publishes)
+        {
+            _intake.Enter(this, topic.Publisher);
+        }
+
         if (Subscribes)
         {
             _ring = new ReaderRing<T>(options.ReaderCapacity, options.SlowReader) { Owner = this };

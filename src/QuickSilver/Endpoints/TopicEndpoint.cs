@@ -28,9 +28,6 @@ internal abstract class TopicEndpoint(string name, TopicAccess access) : Publish
 
     public bool Subscribes => (Access & TopicAccess.Subscribe) != 0;
 
-    /// <summary>The number of the endpoint at the intake, which its messages in the lane carry.</summary>
-    protected int Source { get; init; }
-
     protected bool HasPublished
     {
         get => _hasPublished;

@@ -73,7 +73,26 @@ internal sealed class PublishIntake
     public int Enter(PublishOrigin origin, TopicPublisher publisher)
     {
         Lane.Reserve();
-        return _sources.Add(origin, publisher);
+        origin.Source = _sources.Add(origin, publisher);
+        return origin.Source;
+    }
+
+    /// <summary>
+    /// From any thread: writes the message of a publisher that has waited into the lane, so that those after it use the lane too. False:
+    /// the lane does not have much room.
+    /// </summary>
+    public bool TryWrite(PublishRequest request)
+    {
+        var payload = request.Payload;
+        if (!Lane.HasMuchRoom || !Lane.TryClaim(payload.Length, out var claim))
+        {
+            return false;
+        }
+
+        payload.CopyTo(claim.Payload);
+        Lane.Commit(claim, request.Origin!.Source, payload.Length);
+        Signal();
+        return true;
     }
 
     /// <summary>Rents a request that contains a message of this origin.</summary>

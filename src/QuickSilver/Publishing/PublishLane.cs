@@ -5,8 +5,9 @@ using System.Runtime.InteropServices;
 namespace QuickSilver.Publishing;
 
 // The path of most messages from publishers, on any thread, to the core thread: a ring buffer of bytes into which each publisher encodes
-// its message, so that a message is passed without an object, a queue or a pool of its own. Messages that do not fit (large ones, those
-// whose publisher waits until they are stable, and those of publishers that wait for room) bypass the lane as a PublishRequest.
+// its message, so that a message is passed without an object, a queue or a pool of its own. Messages that do not fit (large ones, and
+// those whose publisher waits until they are stable) bypass the lane as a PublishRequest. The message of a publisher that waits for room
+// is one too, until there is room.
 //
 // A publisher claims a place with one compare-and-swap on the tail, writes the message there, and commits. The core thread takes places in
 // the order of their claims, so a publisher that is delayed between claim and commit delays those behind it; that interval lasts as long as

@@ -227,6 +227,46 @@ public sealed class PublishGateTests
         await waiting.OrFail();
     }
 
+    // Otherwise all messages after them would go past the lane too, for as long as publishers are faster than the network.
+    [Fact]
+    public async Task Those_who_waited_for_the_lane_leave_their_messages_in_it_in_their_order()
+    {
+        FillLane();
+        var waiting = new List<Task>();
+        for (int i = 1; i <= 3; i++)
+        {
+            var request = _bench.Request(i, 100);
+            request.FitsLane = true;
+            waiting.Add(_bench.Wait(request));
+        }
+
+        Assert.True(Gate.IsPastLane);
+        EmptyLane();
+        Gate.Serve();
+
+        await Task.WhenAll(waiting).OrFail();
+        Assert.False(Gate.IsPastLane);
+        Assert.False(Gate.HasInbox);
+        Assert.Equal(0, Gate.UsedBytes);
+        Assert.Equal([1, 2, 3], EmptyLane());
+    }
+
+    [Fact]
+    public async Task What_does_not_fit_the_lane_follows_those_that_went_into_it_before()
+    {
+        FillLane();
+        var small = _bench.Request(1, 100);
+        small.FitsLane = true;
+        var waiting = new[] { _bench.Wait(small), _bench.Wait(_bench.Request(2, 100)) };
+        EmptyLane();
+        Gate.Serve();
+
+        await Task.WhenAll(waiting).OrFail();
+        Assert.True(_bench.Lane.TryPeek(out var message));
+        Assert.Equal(1, PublishBench.NumberOf(message.Payload));
+        Assert.Equal(message.Position + message.Bytes, Gate.TakeInbox()!.Mark);
+    }
+
     [Fact]
     public void What_fits_the_lane_goes_past_it_while_older_messages_of_the_topic_wait_there()
     {
@@ -248,6 +288,19 @@ public sealed class PublishGateTests
         }
 
         return count;
+    }
+
+    private List<int> EmptyLane()
+    {
+        var numbers = new List<int>();
+        while (_bench.Lane.TryPeek(out var message))
+        {
+            numbers.Add(PublishBench.NumberOf(message.Payload));
+            _bench.Lane.Take(message);
+        }
+
+        _bench.Lane.Release();
+        return numbers;
     }
 
     private void FillLane()
