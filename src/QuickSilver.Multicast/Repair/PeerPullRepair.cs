@@ -18,8 +18,8 @@ namespace QuickSilver.Multicast.Repair;
 // partition, the oldest first. A request names no more packets than were answered recently, because a peer that may not send that many
 // answers the rest only after longer and longer waits. What goes wrong: no token comes, or it decides nothing, because members of the ring
 // are silent: then a packet is requested all the same after a while. A departed sender cannot be asked. Then keepers and any members are
-// asked in turn, because another member may still hold what the keepers have lost. A best-effort stream requests nothing: its gaps are given up after a
-// longer wait, and so is a message whose last packets are lost, when nothing comes any more.
+// asked in turn, because another member may still hold what the keepers have lost. A best-effort stream requests nothing: its gaps are
+// given up after a longer wait, and so is a message whose last packets are lost, when nothing comes any more.
 internal sealed class PeerPullRepair : IRepairStrategy
 {
     private const int PeerAttempts = 2;
