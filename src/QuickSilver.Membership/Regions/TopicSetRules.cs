@@ -36,8 +36,7 @@ internal sealed record TopicSetRules
     public TopicSetPolicy Policy { get; init; }
 
     // The maximum number of regions of a node, without those of pinned topics, because a node is a member of at most one region of each
-    // set. An average node of the paper is a member of 4 to 14 regions. A host joins 20 multicast groups by default (igmp_max_memberships),
-    // and views that are not settled yet keep their groups.
+    // set. An average node of the paper is a member of 4 to 14 regions (001, section 3).
     public int MaxSets { get; init; } = 14;
 
     // Topics stay together in the first set while it has no more regions than this. So few regions cost little, and a node that is a member
