@@ -30,6 +30,11 @@ public sealed class NodeFaultTests
         Assert.Equal([("datagram", Ms(50)), ("alarm", Ms(50)), ("request", Ms(50))], done);
     }
 
+    // A fault of a receiver is logged with this text.
+    [Fact]
+    public void A_port_names_its_receiver_and_its_end_point() =>
+        Assert.Equal($"RecordingReceiver on port {_bench.AddressOf(1)}", _bench.Ports[1].ToString());
+
     [Fact]
     public void An_alarm_cancelled_by_what_comes_before_it_after_a_pause_stays_silent()
     {

@@ -14,7 +14,7 @@ internal abstract class PortSource(IDatagramReceiver receiver) : CompletionSourc
     {
     }
 
-    public override string ToString() => $"{Receiver.GetType().Name} on {Port}";
+    public override string ToString() => $"{Receiver.GetType().Name} on port {Port.LocalEndPoint}";
 }
 
 // A port over a socket that is read when the poller has told that it is readable: a receive is a call that returns at once.
