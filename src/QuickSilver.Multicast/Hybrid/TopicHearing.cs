@@ -14,11 +14,12 @@ namespace QuickSilver.Multicast.Hybrid;
 // sent to this region by itself.
 internal sealed class TopicHearing(MulticastContext context)
 {
+    // The limit of the table. Beyond it, topics are counted when others were told or have expired.
+    public const int MostCounts = 1024;
+
     private const int MissedUntilTold = 16;
     // Of a slow topic, fewer packets over a longer time.
     private const int MissedUntilToldOfSlow = 3;
-    // The limit of the table. Beyond it, topics are counted when others were told or have expired.
-    public const int MostCounts = 1024;
     // Packets that are further apart are not counted together.
     private static readonly TimeSpan LongestTime = TimeSpan.FromMinutes(10);
     private static readonly TimeSpan LeastTime = TimeSpan.FromMilliseconds(250);
@@ -48,16 +49,13 @@ internal sealed class TopicHearing(MulticastContext context)
 
         var now = context.Environment.Now;
         var key = (SenderOf(packet), view.RegionId, topic);
-        if (!_counts.TryGetValue(key, out var count))
+        bool isKnown = _counts.TryGetValue(key, out var count);
+        if (!isKnown && _counts.Count >= MostCounts && !TryMakeRoom(now))
         {
-            if (_counts.Count >= MostCounts && !TryMakeRoom(now))
-            {
-                return;
-            }
-
-            count = (0, now);
+            return;
         }
-        else if (now - count.Since >= LongestTime)
+
+        if (!isKnown || now - count.Since >= LongestTime)
         {
             count = (0, now);
         }

@@ -69,12 +69,11 @@ internal sealed class PublishIntake
     /// <summary>From any thread: whether this topic or none stops the lane, so that its publishers gain nothing by bypassing it.</summary>
     public bool StandsFor(PublishGate gate) => Volatile.Read(ref _standsFor) is not { } stuck || ReferenceEquals(stuck, gate);
 
-    /// <summary>Registers an endpoint that publishes. Returns the number that its messages carry.</summary>
-    public int Enter(PublishOrigin origin, TopicPublisher publisher)
+    /// <summary>Registers an endpoint that publishes, and gives it the number that its messages carry.</summary>
+    public void Enter(PublishOrigin origin, TopicPublisher publisher)
     {
         Lane.Reserve();
         origin.Source = _sources.Add(origin, publisher);
-        return origin.Source;
     }
 
     /// <summary>

@@ -17,23 +17,12 @@ public sealed class UnheardAddressTests
         var cluster = Running(seed: 14);
         Publish(cluster, 10);
         cluster.Simulation.Network.Filter = (link, datagram) => KindOf(datagram) == PacketKind.Shared && link.To.Number == 5;
-        int total = 10;
-        for (int i = 0; i < 20; i++)
-        {
-            total += 10;
-            Publish(cluster, 10, total);
-            cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
-        }
+        int total = PublishPieces(cluster, 20, messages: 10, apartMs: 50, total: 10);
 
         long repairs = Repairs(cluster);
         Assert.True(repairs > 0);
         long shared = cluster[0].Multicast.Counters.SharedPacketsSent;
-        for (int i = 0; i < 20; i++)
-        {
-            total += 10;
-            Publish(cluster, 10, total);
-            cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
-        }
+        total = PublishPieces(cluster, 20, messages: 10, apartMs: 50, total);
 
         Assert.Equal(repairs, Repairs(cluster));
         Assert.True(cluster[0].Multicast.Counters.SharedPacketsSent > shared);
@@ -45,13 +34,7 @@ public sealed class UnheardAddressTests
     {
         var cluster = Running(seed: 15);
         cluster.Simulation.Network.Link(0, 5).SetModel(new LinkModel { MulticastOff = true });
-        int total = 0;
-        for (int i = 0; i < 40; i++)
-        {
-            total += 10;
-            Publish(cluster, 10, total);
-            cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
-        }
+        int total = PublishPieces(cluster, 40, messages: 10, apartMs: 50, total: 0);
 
         Assert.True(cluster.RunUntil(() => cluster[0].Multicast.Context.Deaf.Deaf().Count == 1));
         long shared = cluster[0].Multicast.Counters.SharedPacketsSent;
@@ -69,13 +52,7 @@ public sealed class UnheardAddressTests
         cluster.Service.HasGroups = false;
         cluster[5].Node.Faults.Refusals.Begin(SystemCalls.OpenGroup, reason: "Too many open files");
         Start(cluster);
-        int total = 0;
-        for (int i = 0; i < 100; i++)
-        {
-            total += 10;
-            Publish(cluster, 10, total);
-            cluster.Simulation.Run(TimeSpan.FromMilliseconds(400));
-        }
+        int total = PublishPieces(cluster, 100, messages: 10, apartMs: 400, total: 0);
 
         Assert.Null(cluster[5].Membership.GaveUp);
         Assert.True(cluster[0].Multicast.Counters.SharedPacketsSent > 0);
@@ -93,13 +70,7 @@ public sealed class UnheardAddressTests
         unicast.Subscribes(Topic);
         unicast.Subscribes(20);
         Start(cluster);
-        int total = 0;
-        for (int i = 0; i < 20; i++)
-        {
-            total += 10;
-            Publish(cluster, 10, total);
-            cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
-        }
+        int total = PublishPieces(cluster, 20, messages: 10, apartMs: 50, total: 0);
 
         long repairs = Repairs(cluster);
         long shared = cluster[0].Multicast.Counters.SharedPacketsSent;
@@ -129,12 +100,7 @@ public sealed class UnheardAddressTests
 
         Assert.True(unheard());
         isCut = false;
-        for (int i = 0; i < 140; i++)
-        {
-            total += 50;
-            Publish(cluster, 50, total);
-            cluster.Simulation.Run(TimeSpan.FromMilliseconds(500));
-        }
+        total = PublishPieces(cluster, 140, messages: 50, apartMs: 500, total);
 
         Assert.False(unheard());
         Assert.True(Repairs(cluster) > 100);
@@ -167,6 +133,19 @@ public sealed class UnheardAddressTests
         member.OnCore(() => Tell(member, cluster[0], view, Topic));
         cluster.Simulation.Run(TimeSpan.FromMilliseconds(50));
         Assert.True(cluster[0].Multicast.Context.Unheard!.Contains(Topic, view.RegionId));
+    }
+
+    // Publishes so many pieces, each of which all receive before the next. Returns the number of messages with those before.
+    private static int PublishPieces(MulticastCluster cluster, int pieces, int messages, double apartMs, int total)
+    {
+        for (int i = 0; i < pieces; i++)
+        {
+            total += messages;
+            Publish(cluster, messages, total);
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(apartMs));
+        }
+
+        return total;
     }
 
     private static void Tell(Host member, Host sender, RegionView view, ulong topic)

@@ -1,3 +1,4 @@
+using System.Net;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
@@ -17,7 +18,6 @@ using QuickSilver.Simulation;
 using QuickSilver.Simulation.Checkers;
 using QuickSilver.Simulation.Checkers.Progress;
 using QuickSilver.Simulation.Machines;
-using System.Net;
 
 namespace QuickSilver.Seeds.Tests.Infrastructure;
 

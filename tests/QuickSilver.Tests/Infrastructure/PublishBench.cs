@@ -17,7 +17,7 @@ internal sealed class PublishBench
         Lane = new PublishLane(QueueBytes);
         Intake = new PublishIntake(Core, Lane, Requests);
         Publisher = new TopicPublisher(Core, new NodeCounterCells(), Budget, Intake, new PublishLatency(Core, null));
-        Number = Intake.Enter(Endpoint, Publisher);
+        Intake.Enter(Endpoint, Publisher);
     }
 
     public TestEnvironment Core { get; } = new(threaded: false);
@@ -37,7 +37,7 @@ internal sealed class PublishBench
     public StubEndpoint Endpoint { get; } = new();
 
     /// <summary>By which the lane knows the endpoint.</summary>
-    public int Number { get; }
+    public int Number => Endpoint.Source;
 
     public PublishRequest Request(int number, int bytes = 4, TopicEndpoint? origin = null)
     {
