@@ -47,9 +47,10 @@ internal sealed class LaneWaiters
             }
         }
 
-        foreach (var gate in gates)
+        // The first may use up the room, and those whose lines are not empty are added again in this order. So each comes first in turn.
+        for (int i = 1; i <= gates.Count; i++)
         {
-            gate.Serve();
+            gates[i % gates.Count].Serve();
         }
 
         gates.Clear();

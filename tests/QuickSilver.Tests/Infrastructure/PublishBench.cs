@@ -47,13 +47,14 @@ internal sealed class PublishBench
     }
 
     /// <summary>A request that waits in the line unless there is room after all.</summary>
-    public Task Wait(PublishRequest request)
+    public Task Wait(PublishRequest request, PublishGate? gate = null)
     {
+        gate ??= Gate;
         var wait = Requests.RentWait();
-        wait.Gate = Gate;
+        wait.Gate = gate;
         wait.Request = request;
         request.Wait = wait;
-        if (Gate.EnterOrQueue(request))
+        if (gate.EnterOrQueue(request))
         {
             wait.Request = null;
             wait.Complete();
