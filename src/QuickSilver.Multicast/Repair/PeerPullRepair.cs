@@ -74,6 +74,9 @@ internal sealed class PeerPullRepair : IRepairStrategy
 
     public bool NeedsNeighbourPush { get; private set; }
 
+    // Requests for what a departed sender left go on from one decision to the next.
+    private int DecisionsOfGone => _stream.IsSenderGone ? _decisions : 0;
+
     private TimeSpan ReorderWindow => _stream.IsReliable ? _context.Options.ReorderWindow : _context.Options.BestEffortPatience;
 
     public void OnMissing()
@@ -279,7 +282,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
                     until = ClockOf(slot.Asked).Wait(slot.Asked);
                 }
 
-                NeedsNeighbourPush |= slot.Asked + _decisions > PeerAttempts;
+                NeedsNeighbourPush |= slot.Asked + DecisionsOfGone > PeerAttempts;
                 until = until > together ? until : together;
                 next = until < next ? until : next;
             }
@@ -312,7 +315,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
         }
 
         // What nobody has is decided in epochs, after each of which the requests are counted anew.
-        bool ofAnyone = _stream.IsSenderGone && (asked + _decisions) % 2 != 0;
+        bool ofAnyone = _stream.IsSenderGone && (asked + DecisionsOfGone) % 2 != 0;
         return ofAnyone ? OfAnyone : _region.Keepers.KeeperOf(number);
     }
 

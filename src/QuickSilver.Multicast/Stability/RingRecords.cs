@@ -54,8 +54,8 @@ internal sealed class RingRecords(RingHierarchy rings)
     public void BeginEpochIfDue(InboundStream stream, Settlement settlement)
     {
         long through = Math.Max(settlement.HeldByAny, stream.Highest);
-        if (!stream.IsSenderGone || settlement.IsGathering || settlement.Stable >= through
-            || rings.Context.Environment.Now < settlement.NextEpochAt)
+        bool isOpen = settlement.Stable < through || settlement.OpenElsewhere > settlement.Epoch;
+        if (!stream.IsSenderGone || settlement.IsGathering || !isOpen || rings.Context.Environment.Now < settlement.NextEpochAt)
         {
             return;
         }
@@ -97,7 +97,7 @@ internal sealed class RingRecords(RingHierarchy rings)
         settlement.HeldByAny = Math.Max(settlement.HeldByAny, heldByAny);
         stream.OnAnnounced(settlement.HeldByAny);
         rings.Region.NoteGap(stream);
-        bool isLater = record.Epoch > settlement.Epoch && (record.Epoch >> 32) - (settlement.Epoch >> 32) <= MostEpochsAhead;
+        bool isLater = IsLater(record, settlement);
         if (record.IsDecided ? isLater || (record.Epoch == settlement.Epoch && !settlement.IsDecided) : isLater && record.IsGathering)
         {
             isNews = true;
@@ -135,6 +135,11 @@ internal sealed class RingRecords(RingHierarchy rings)
     {
         long before = settlement.Stable;
         settlement.HeldByAny = Math.Max(settlement.HeldByAny, record.HeldByAny);
+        if (record.IsGathering && IsLater(record, settlement))
+        {
+            settlement.OpenElsewhere = Math.Max(settlement.OpenElsewhere, record.Epoch);
+        }
+
         if (isWhole)
         {
             settlement.Stable = Math.Max(settlement.Stable, record.HeldByAll);
@@ -358,6 +363,9 @@ internal sealed class RingRecords(RingHierarchy rings)
             stream.EndDecision();
         }
     }
+
+    private static bool IsLater(RecoveryRecord record, Settlement settlement) =>
+        record.Epoch > settlement.Epoch && (record.Epoch >> 32) - (settlement.Epoch >> 32) <= MostEpochsAhead;
 
     private void Decided(InboundStream stream, Settlement settlement)
     {

@@ -40,6 +40,12 @@ internal sealed class Settlement
     /// </summary>
     public int EpochLeader => (int)(uint)Epoch - 1;
 
+    /// <summary>
+    /// At the root's leader: the latest epoch in which a member waits for a decision. It may be of a leader that was mistaken, or a lie
+    /// (F22), and a member in it ignores the decisions of earlier ones.
+    /// </summary>
+    public ulong OpenElsewhere { get; set; }
+
     public bool IsUndecided => Epoch != 0 && !IsDecided;
 
     /// <summary>
@@ -52,7 +58,7 @@ internal sealed class Settlement
 
     public SequenceRanges Lost => _lost ??= new SequenceRanges(RecoveryRecord.MaxRanges);
 
-    public ulong NextEpoch(int leader) => (((Epoch >> 32) + 1) << 32) | (uint)(leader + 1);
+    public ulong NextEpoch(int leader) => (((Math.Max(Epoch, OpenElsewhere) >> 32) + 1) << 32) | (uint)(leader + 1);
 }
 
 // What the last whole round of a ring has found about one sender, at the leader of the ring.

@@ -420,9 +420,9 @@ internal sealed class TokenRing
                 }
             }
 
-            if (record.Stable < settlement.Stable || (record.IsGathering && settlement.IsDecided))
+            if (record.Stable < settlement.Stable || (record.IsGathering && !settlement.IsGathering))
             {
-                // There is a new value or decision, or a member that no quiet round has reached yet: tell it (again).
+                // There is a new value or decision, or a member that no quiet round has reached yet: tell it (again), or decide anew.
                 result.QuietRounds = 0;
             }
 

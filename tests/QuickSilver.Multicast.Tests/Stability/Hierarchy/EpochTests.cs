@@ -228,6 +228,40 @@ public sealed class EpochTests
         Assert.Equal((epoch, true), (Record(NextToken()).Epoch, _leader.Settlement.IsDecided));
     }
 
+    // A leader that was mistaken began it, or it is a lie: the member ignores the decisions of earlier epochs.
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void An_epoch_above_the_leaders_own_in_which_a_member_waits_is_ended_by_a_later_one(bool hadEpoch)
+    {
+        if (hadEpoch)
+        {
+            LoseSender(1, 2);
+            _leader.RunRounds(1);
+        }
+        else
+        {
+            _leader.Receive(1, 2);
+            _leader.RunRounds(2);
+            LoseSender();
+        }
+
+        _leader.RunRounds(8);
+        Assert.Equal(2, _leader.Settlement.Stable);
+        ulong open = _leader.Settlement.Epoch + (5UL << 32) + 3;
+        _leader.RunRounds(1, token =>
+        {
+            var record = token.Find(LoneMember.Publisher) ?? token.Add(LoneMember.Publisher);
+            (record.Stable, record.HeldByAny, record.Epoch, record.IsGathering, record.IsPartial) = (2, 2, open, true, true);
+        });
+        _leader.RunRounds(8);
+
+        Assert.True(_leader.Settlement.Epoch > open);
+        Assert.True(_leader.Settlement.IsDecided);
+        Assert.Equal(0, _leader.Settlement.Lost.Count);
+        Assert.Equal(0, NextToken().Count);
+    }
+
     private static RecoveryRecord Record(Token token) => token.Find(LoneMember.Publisher)!;
 
     // These packets came of a sender, and then it was removed; the next round begins.
