@@ -11,10 +11,14 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     : ITopic<T>, IHostedTopic, IDisposable
 {
     private readonly Lock _lock = new();
-    private readonly List<IAttachment> _attachments = [];
+    private readonly List<IAttachment<T>> _attachments = [];
+    // Those that have ended too, until another is added: one that failed is a reason not to be ready.
+    private readonly List<HostedConsumption<T>> _consumptions = [];
     private TaskCompletionSource<TopicEndpoint<T>> _opened = NewSource();
     private volatile TopicEndpoint<T>? _current;
     private volatile Exception? _fault;
+    // Null until the host has started.
+    private volatile ILogger? _log;
     // Null until the host has stopped.
     private ILogger? _endLog;
 
@@ -23,6 +27,19 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     public bool IsOpen => _current is not null;
 
     public Exception? Fault => _fault;
+
+    public string? ConsumerFault
+    {
+        get
+        {
+            lock (_lock)
+            {
+                return _consumptions.Find(static one => one.Fault is not null) is { } failed
+                    ? $"The consumer {failed.Type} of topic \"{name}\" ({typeof(T)}) has stopped: {failed.Fault!.Message}"
+                    : null;
+            }
+        }
+    }
 
     public int Subscribers => _current?.Subscribers ?? 0;
 
@@ -37,6 +54,8 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         }
     }
 
+    public void OnHostStarted(ILogger log) => _log = log;
+
     public async Task OpenAsync(QuickSilverNode node, CancellationToken cancellationToken)
     {
         try
@@ -47,9 +66,9 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
                 _fault = null;
                 _current = topic;
                 AttachHandlers(topic);
-                foreach (var feed in _attachments.OfType<HostedFeed>())
+                foreach (var other in _attachments.Where(static one => one is not HostedHandler).ToArray())
                 {
-                    feed.Attach(topic);
+                    other.Attach(topic);
                 }
 
                 if (!_opened.TrySetResult(topic))
@@ -85,21 +104,40 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         }
     }
 
+    public async Task<int> StopConsumersAsync(CancellationToken cancellationToken)
+    {
+        HostedConsumption<T>[] consumptions;
+        lock (_lock)
+        {
+            consumptions = [.. _attachments.OfType<HostedConsumption<T>>()];
+        }
+
+        bool[] stopped = await Task.WhenAll(consumptions.Select(one => one.TryStopAsync(cancellationToken))).ConfigureAwait(false);
+        return stopped.Count(static done => !done);
+    }
+
     public void OnHostStopped(ILogger log)
     {
         OnNodeLost();
-        HostedHandler[] observers;
+        HostedHandler[] handlers;
+        HostedConsumption<T>[] consumptions;
         lock (_lock)
         {
             Fail(new ObjectDisposedException($"Topic \"{name}\"", "The host has stopped."));
             _endLog = log;
-            observers = [.. _attachments.OfType<HostedHandler>().Where(static one => one.OnEnd is not null)];
-            _attachments.RemoveAll(observers.Contains);
+            handlers = [.. _attachments.OfType<HostedHandler>().Where(static one => one.OnEnded is not null)];
+            consumptions = [.. _attachments.OfType<HostedConsumption<T>>()];
+            _attachments.RemoveAll(handlers.Contains);
         }
 
-        foreach (var observer in observers)
+        foreach (var handler in handlers)
         {
-            Complete(observer.OnEnd!, log);
+            Complete(() => handler.TellEnd(new SubscriptionEnd(SubscriptionEndReason.Disposed, null)), log);
+        }
+
+        foreach (var consumption in consumptions)
+        {
+            consumption.OnHostStopped();
         }
     }
 
@@ -130,10 +168,31 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         return Attach(new HostedFeed(this, topic => topic.AttachFeed(feed)));
     }
 
-    public IDisposable SubscribeInline(MessageHandler<T> handler, Action<GapNotice>? onGap = null)
+    public IDisposable SubscribeInline(
+        MessageHandler<T> handler, Action<GapNotice>? onGap = null, Action<SubscriptionEnd>? onEnded = null)
     {
         ArgumentNullException.ThrowIfNull(handler);
-        return Attach(new HostedHandler(this, handler, onGap));
+        return Attach(new HostedHandler(this, handler, onGap) { OnEnded = onEnded });
+    }
+
+    public IConsumption Subscribe(Func<Message<T>, CancellationToken, ValueTask> consumer, ConsumerOptions<T>? options = null) =>
+        Subscribe(consumer, options, consumer?.Method.DeclaringType, resources: null);
+
+    /// <summary>Subscribes a consumer of this type. <paramref name="resources"/> is disposed when it has ended.</summary>
+    public IConsumption Subscribe(
+        Func<Message<T>, CancellationToken, ValueTask> consumer, ConsumerOptions<T>? options, Type? type, IAsyncDisposable? resources)
+    {
+        ArgumentNullException.ThrowIfNull(consumer);
+        options ??= new ConsumerOptions<T>();
+        OptionRules.Check(options);
+        var consumption = new HostedConsumption<T>(consumer, options, Detach, OnEndFault) { Type = type, Resources = resources };
+        lock (_lock)
+        {
+            _consumptions.RemoveAll(static one => one.Completion.IsCompleted);
+            _consumptions.Add(consumption);
+        }
+
+        return Attach(consumption);
     }
 
     // Its observers are told the messages of each node in turn, and of the end with the host's.
@@ -176,7 +235,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     }
 
     private TAttachment Attach<TAttachment>(TAttachment attachment)
-        where TAttachment : IAttachment
+        where TAttachment : IAttachment<T>
     {
         lock (_lock)
         {
@@ -200,18 +259,26 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
             return;
         }
 
-        var attached = topic.SubscribeInlineTogether([.. handlers.Select(static one => (one.Handler, one.OnGap))]);
+        var attached = topic.SubscribeInlineTogether([.. handlers.Select(static one => (one.Handler, one.OnGap, one.OnEndedHere))]);
         for (int i = 0; i < handlers.Length; i++)
         {
             handlers[i].Attached = attached[i];
         }
     }
 
-    private void Detach(IAttachment attachment)
+    private void Detach(IAttachment<T> attachment)
     {
         lock (_lock)
         {
             _attachments.Remove(attachment);
+        }
+    }
+
+    private void OnEndFault(Exception exception)
+    {
+        if (_log is { } log)
+        {
+            HostingLog.ObserverThrew(log, exception, name);
         }
     }
 
@@ -235,24 +302,43 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         _ = _opened.Task.Exception;
     }
 
-    private interface IAttachment
+    private sealed class HostedHandler(HostedTopic<T> owner, MessageHandler<T> handler, Action<GapNotice>? onGap)
+        : IAttachment<T>, IDisposable
     {
-        void Attach(ITopic<T> topic);
-    }
+        private bool _isEnded;
 
-    private sealed class HostedHandler(HostedTopic<T> owner, MessageHandler<T> handler, Action<GapNotice>? onGap) : IAttachment, IDisposable
-    {
         public MessageHandler<T> Handler => handler;
 
         public Action<GapNotice>? OnGap => onGap;
 
-        /// <summary>Where it is an observer: what it is told when no message will come any more.</summary>
-        public Action? OnEnd { get; init; }
+        /// <summary>What it is told when no message will come any more, on this node or another.</summary>
+        public Action<SubscriptionEnd>? OnEnded { get; init; }
+
+        /// <summary>What its handler on one node is told.</summary>
+        public Action<SubscriptionEnd>? OnEndedHere => OnEnded is null ? null : EndHere;
 
         /// <summary>Under the owner's lock: what ends it on the present node.</summary>
         public IDisposable? Attached { get; set; }
 
-        public void Attach(ITopic<T> topic) => Attached = topic.SubscribeInline(handler, onGap);
+        public void Attach(ITopic<T> topic) => Attached = topic.SubscribeInline(handler, onGap, OnEndedHere);
+
+        public void TellEnd(SubscriptionEnd end)
+        {
+            if (!Interlocked.Exchange(ref _isEnded, true))
+            {
+                OnEnded!(end);
+            }
+        }
+
+        // The next node goes on where this one ended.
+        private void EndHere(SubscriptionEnd end)
+        {
+            if (end.Reason is not (SubscriptionEndReason.NodeExpelled or SubscriptionEndReason.NodeStopped))
+            {
+                owner.Detach(this);
+                TellEnd(end);
+            }
+        }
 
         public void Dispose()
         {
@@ -268,7 +354,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
             ArgumentNullException.ThrowIfNull(observer);
             var handler = new HostedHandler(owner, (in Message<T> message) => observer.OnNext(message), onGap: null)
             {
-                OnEnd = observer.OnCompleted,
+                OnEnded = end => Complete(observer, end),
             };
             ILogger log;
             lock (owner._lock)
@@ -284,9 +370,22 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
             owner.Complete(observer.OnCompleted, log);
             return handler;
         }
+
+        private static void Complete(IObserver<Message<T>> observer, SubscriptionEnd end)
+        {
+            if (end.Error is { } error)
+            {
+                observer.OnError(error);
+            }
+            else
+            {
+                observer.OnCompleted();
+            }
+        }
     }
 
-    private sealed class HostedFeed(HostedTopic<T> owner, Func<ITopic<T>, IAttachedFeed> attach) : IAttachment, IAttachedFeed
+    private sealed class HostedFeed(HostedTopic<T> owner, Func<ITopic<T>, IAttachedFeed> attach)
+        : IAttachment<T>, IAttachedFeed
     {
         private volatile IAttachedFeed? _attached;
 

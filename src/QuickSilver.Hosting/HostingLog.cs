@@ -18,6 +18,10 @@ internal static partial class HostingLog
     [LoggerMessage(1703, LogLevel.Warning, "The host is stopping before all members acknowledged the published messages.")]
     public static partial void NotDrained(ILogger logger);
 
+    [LoggerMessage(1705, LogLevel.Warning,
+        "The host is stopping before {Count} consumers have handled what they took. The tokens of their calls were cancelled.")]
+    public static partial void ConsumersNotStopped(ILogger logger, int count);
+
     [LoggerMessage(1704, LogLevel.Error, "An observer of topic \"{Topic}\" threw at its end.")]
     public static partial void ObserverThrew(ILogger logger, Exception exception, string topic);
 }

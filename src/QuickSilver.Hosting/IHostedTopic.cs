@@ -12,10 +12,22 @@ internal interface IHostedTopic
     /// <summary>Why it could not be opened on the present node; null when it could, or was not tried yet.</summary>
     Exception? Fault { get; }
 
+    /// <summary>The first of its consumers that stopped because of an error, in words; null if there is none.</summary>
+    string? ConsumerFault { get; }
+
+    /// <summary>Called once, before the first node starts. What subscribers throw at their end goes to the log.</summary>
+    void OnHostStarted(ILogger log);
+
     Task OpenAsync(QuickSilverNode node, CancellationToken cancellationToken);
 
     /// <summary>The node has ended: what is asked from now on waits for the next.</summary>
     void OnNodeLost();
+
+    /// <summary>
+    /// Called when the host begins to stop: ends the consumers after what they have taken. When the token is cancelled, the token of their
+    /// calls is cancelled, and they are not waited for any longer. Returns the number of those.
+    /// </summary>
+    Task<int> StopConsumersAsync(CancellationToken cancellationToken);
 
     /// <summary>There will be no other node: whoever waits is told. What observers throw at their end goes to the log.</summary>
     void OnHostStopped(ILogger log);

@@ -41,6 +41,6 @@ internal sealed class NodeHealthCheck(NodeHolder holder, IReadOnlyList<IHostedTo
             }
         }
 
-        return null;
+        return topics.Select(static topic => topic.ConsumerFault).FirstOrDefault(static fault => fault is not null);
     }
 }

@@ -22,6 +22,9 @@ internal sealed class NodeLifetime(
     private static readonly TimeSpan FirstPause = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(30);
 
+    // For consumers to handle what they have taken, of the 30 s that a host gives by default.
+    private static readonly TimeSpan ConsumersLimit = TimeSpan.FromSeconds(5);
+
     private readonly ILogger _log = GuardedLoggers.Of(logs).CreateLogger("QuickSilver.Hosting");
     private readonly IHostedTopic[] _topics = [.. topics];
     private readonly CancellationTokenSource _stop = new();
@@ -31,12 +34,19 @@ internal sealed class NodeLifetime(
     {
         // Here and not in the background: wrong options are the host's failure, with or without its validation at start.
         var checkedOptions = options.Value;
+        foreach (var topic in _topics)
+        {
+            topic.OnHostStarted(_log);
+        }
+
         _running = RunAsync(checkedOptions);
         return Task.CompletedTask;
     }
 
     public async Task StopAsync(CancellationToken cancellationToken)
     {
+        // First, because they may publish.
+        await StopConsumersAsync(cancellationToken).ConfigureAwait(false);
         if (holder.Current is { } node && !_stop.IsCancellationRequested)
         {
             try
@@ -70,6 +80,17 @@ internal sealed class NodeLifetime(
 
     // A container that is not disposed asynchronously does not wait for the node's end.
     public void Dispose() => _stop.Cancel();
+
+    private async Task StopConsumersAsync(CancellationToken cancellationToken)
+    {
+        using var limit = new CancellationTokenSource(ConsumersLimit, time);
+        using var both = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
+        int[] running = await Task.WhenAll(_topics.Select(topic => topic.StopConsumersAsync(both.Token))).ConfigureAwait(false);
+        if (running.Sum() is var count and > 0)
+        {
+            HostingLog.ConsumersNotStopped(_log, count);
+        }
+    }
 
     private async Task RunAsync(QuickSilverOptions checkedOptions)
     {

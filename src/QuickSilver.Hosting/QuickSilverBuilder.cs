@@ -72,6 +72,50 @@ public sealed class QuickSilverBuilder
         return this;
     }
 
+    /// <summary>
+    /// Adds a consumer, which handles a topic's messages outside the core thread and may wait. It has an endpoint of its own, which only
+    /// subscribes. It is registered as a scoped service, unless it is registered already. When the host stops, it takes no more messages,
+    /// and has 5 s to handle those that it has taken, before published messages are drained; then the token of its calls is cancelled. If
+    /// it stops because of an error, the check <see cref="QuickSilverServiceCollectionExtensions.ReadyCheck"/> fails and names it.
+    /// </summary>
+    /// <typeparam name="T">The payload type.</typeparam>
+    /// <typeparam name="TConsumer">The consumer.</typeparam>
+    /// <param name="name">The topic's name.</param>
+    /// <param name="consumer">
+    /// The options of the consumer. Null: the defaults. Their callbacks are called before the methods of the consumer.
+    /// </param>
+    /// <param name="scope">For what a consumer is created. Default: for each message.</param>
+    /// <param name="options">The options of the topic. Null: the defaults.</param>
+    /// <param name="codec">The codec. Null: the codec of the type (bytes, string, or generated).</param>
+    /// <exception cref="ArgumentException">The name is invalid.</exception>
+    /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
+    public QuickSilverBuilder AddConsumer<T, TConsumer>(
+        string name,
+        ConsumerOptions<T>? consumer = null,
+        ConsumerScope scope = ConsumerScope.Message,
+        TopicOptions? options = null,
+        IPayloadCodec<T>? codec = null)
+        where TConsumer : class, IConsumer<T>
+    {
+        var checkedOptions = Check(name, options);
+        consumer ??= new ConsumerOptions<T>();
+        OptionRules.Check(consumer);
+        if (!Enum.IsDefined(scope))
+        {
+            throw new ArgumentOutOfRangeException(nameof(scope), (int)scope, "Must be ConsumerScope.Message (0) or Consumer (1).");
+        }
+
+        Services.TryAddScoped<TConsumer>();
+        Services.AddSingleton<IHostedTopic>(provider =>
+        {
+            var scoped = new ScopedConsumer<T, TConsumer>(provider.GetRequiredService<IServiceScopeFactory>(), scope, consumer);
+            var topic = new HostedTopic<T>(name, TopicAccess.Subscribe, checkedOptions, codec);
+            topic.Subscribe(scoped.ConsumeAsync, scoped.Options, typeof(TConsumer), scoped);
+            return topic;
+        });
+        return this;
+    }
+
     private static TopicOptions Check(string name, TopicOptions? options)
     {
         TopicName.Check(name);

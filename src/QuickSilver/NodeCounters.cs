@@ -38,6 +38,15 @@ public sealed record NodeCounters
     /// <summary>Messages whose payload could not be decoded. Each was reported in a gap notice.</summary>
     public long DecodeFaults { get; init; }
 
+    /// <summary>Calls of consumers that repeated one that had failed.</summary>
+    public long ConsumerRetries { get; init; }
+
+    /// <summary>Messages that consumers skipped, because they failed on them.</summary>
+    public long ConsumerSkips { get; init; }
+
+    /// <summary>Messages on which consumers failed and stopped.</summary>
+    public long ConsumerFailures { get; init; }
+
     /// <summary>Exceptions thrown by the node's loggers. The log messages concerned are lost.</summary>
     public long LogFaults { get; init; }
 

@@ -23,11 +23,24 @@ internal static class OptionRules
     private const int MaxTopicAddresses = 1 << 16;
     private const int MaxTopicAddressesPerNode = 1 << 10;
     private const int MaxReaderCapacity = 1 << 20;
+    private const int MaxConcurrency = 1 << 10;
     private static readonly TimeSpan LongestDrain = TimeSpan.FromDays(1);
 
     public static void Check(QuickSilverOptions options) => ThrowIfAny(Failures(options));
 
     public static void Check(TopicOptions options) => ThrowIfAny(Failures(options));
+
+    public static void Check<T>(ConsumerOptions<T> options)
+    {
+        var failures = new List<string>();
+        Within(failures, nameof(options.Concurrency), options.Concurrency, 1, MaxConcurrency);
+        if (options.OnError is null)
+        {
+            Add(failures, nameof(options.OnError), null, "Skip, Stop or Retry of ConsumerErrors");
+        }
+
+        ThrowIfAny(failures);
+    }
 
     public static IReadOnlyList<string> Failures(QuickSilverOptions options)
     {

@@ -8,7 +8,7 @@ using QuickSilver.Core.Transport;
 namespace QuickSilver.Core.Environment;
 
 // The only door through which protocol code reaches time, chance, the network and the disk. Two houses stand behind it: the
-// machine (MachineEnvironment) and the simulator. Everything but Post is called on the node's core thread only, and
+// machine (MachineEnvironment) and the simulator. Everything but Post and RunBeside is called on the node's core thread only, and
 // every callback (alarms, requests, datagrams, streams, logs) comes on that thread, so protocol code needs no locks.
 internal interface INodeEnvironment
 {
@@ -35,6 +35,12 @@ internal interface INodeEnvironment
 
     /// <summary>Hands work to the core thread. Callable from any thread; lock-free; wakes the core thread when it sleeps.</summary>
     void Post(Request request);
+
+    /// <summary>
+    /// Runs code of the application beside the core thread: on the thread pool of a machine, and in a simulation as a step of the node's
+    /// process. Callable from any thread; allocates nothing on a machine.
+    /// </summary>
+    void RunBeside(IThreadPoolWorkItem work) => ThreadPool.UnsafeQueueUserWorkItem(work, preferLocal: false);
 
     /// <summary>
     /// Puts work off until the end of this turn of the core thread, when all that came is handled; what is deferred at a turn's end

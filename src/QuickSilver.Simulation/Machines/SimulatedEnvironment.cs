@@ -160,6 +160,21 @@ internal sealed class SimulatedEnvironment : INodeEnvironment, IDutyHost
 
     public INodeLog OpenLog(LogOptions options, ILogObserver observer) => Node.Disk.Open(this, options, observer);
 
+    public void RunBeside(IThreadPoolWorkItem work)
+    {
+        if (Process is { } process)
+        {
+            process.Post(static state => ((IThreadPoolWorkItem)state!).Execute(), work);
+        }
+        else
+        {
+            Post(new ActionRequest(work.Execute));
+        }
+    }
+
+    /// <summary>The process whose code runs here; null if a test uses the node from outside.</summary>
+    internal ProcessContext? Process { get; set; }
+
     /// <summary>A step of the process's own code.</summary>
     internal void PostStep(ProcessContext context, SendOrPostCallback step, object? state) =>
         Post(new StepRequest(this, context, step, state));

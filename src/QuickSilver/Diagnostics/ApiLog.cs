@@ -48,6 +48,17 @@ internal static partial class ApiLog
         "An observer of topic \"{Topic}\" threw at its end. Handlers of this node have thrown {Count} exceptions.")]
     public static partial void ObserverThrew(ILogger logger, Exception exception, string topic, long count);
 
+    [LoggerMessage(1621, LogLevel.Error,
+        "A consumer of topic \"{Topic}\" threw on message {Sequence} of {Sender} and skipped it after {Attempts} attempts. Consumers of "
+        + "this node have skipped {Count} messages.")]
+    public static partial void ConsumerSkipped(
+        ILogger logger, Exception exception, string topic, NodeId sender, long sequence, int attempts, long count);
+
+    [LoggerMessage(1622, LogLevel.Error,
+        "A consumer of topic \"{Topic}\" threw on message {Sequence} of {Sender} and stopped after {Attempts} attempts.")]
+    public static partial void ConsumerStopped(
+        ILogger logger, Exception exception, string topic, NodeId sender, long sequence, int attempts);
+
     [LoggerMessage(1613, LogLevel.Error,
         "A feed of topic \"{Topic}\" threw and is called again when it signals. Feeds of this node have thrown {Count} exceptions.")]
     public static partial void FeedThrew(ILogger logger, Exception exception, string topic, long count);

@@ -15,6 +15,10 @@ internal sealed class NodeCounterCells
     public long HandlerFaults;
     public long FeedFaults;
     public long DecodeFaults;
+    // Consumers write these from any thread, with interlocked operations: none counts messages that are handled at once.
+    public long ConsumerRetries;
+    public long ConsumerSkips;
+    public long ConsumerFailures;
 
     public void CountPublished(int bytes)
     {

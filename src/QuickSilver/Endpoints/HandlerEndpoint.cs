@@ -11,11 +11,16 @@ namespace QuickSilver.Endpoints;
 // SenderOrder. With thousands of topics, the objects that a message must read on its way cost more than its processing. The handler
 // therefore has its own copies of what it needs of the endpoint.
 internal sealed class HandlerEndpoint<T>(
-    MessageHandler<T> handler, Action<GapNotice>? onGap, TopicEndpoint<T> endpoint, IPayloadCodec<T> codec) : IDirectSink, IDisposable
+    MessageHandler<T> handler,
+    Action<GapNotice>? onGap,
+    Action<SubscriptionEnd>? onEnded,
+    TopicEndpoint<T> endpoint,
+    IPayloadCodec<T> codec) : IDirectSink, IDisposable
 {
     private readonly NodeCounterCells _counterCells = endpoint.Topic.Node.CounterCells;
     private volatile bool _isDetached;
     private volatile bool _isAlone;
+    private bool _isEnded;
 
     public bool TryTake(in DeliveredMessage message)
     {
@@ -68,6 +73,24 @@ internal sealed class HandlerEndpoint<T>(
         catch (Exception exception)
         {
             endpoint.OnHandlerFault(exception, gap.Sender, gap.First);
+        }
+    }
+
+    /// <summary>Called when the endpoint has ended: on the core thread, or afterwards. Ignores a second call.</summary>
+    public void End(SubscriptionEnd end)
+    {
+        if (_isDetached || onEnded is null || Interlocked.Exchange(ref _isEnded, true))
+        {
+            return;
+        }
+
+        try
+        {
+            onEnded(end);
+        }
+        catch (Exception exception)
+        {
+            endpoint.Topic.OnObserverFault(exception);
         }
     }
 

@@ -1,3 +1,4 @@
+using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Environment;
 using QuickSilver.Diagnostics;
 using QuickSilver.Publishing;
@@ -16,6 +17,8 @@ internal interface IEndpointNode
 
     /// <summary>Whether awaits of the node's own code continue in the caller's context. Read again for each await.</summary>
     bool ResumesInContext { get; }
+
+    ILogger Log { get; }
 
     NodeCounterCells CounterCells { get; }
 

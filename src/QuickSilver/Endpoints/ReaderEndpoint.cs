@@ -7,12 +7,14 @@ namespace QuickSilver.Endpoints;
 internal sealed class ReaderEndpoint<T>(ReaderRing<T> ring, CancellationToken cancellationToken, Action<GapNotice>? onGap)
     : IAsyncEnumerable<Message<T>>
 {
+    public const string HasReader = "The endpoint already has a reader. An endpoint supports one reader or consumer at a time. "
+        + "Open another endpoint of the topic.";
+
     public IAsyncEnumerator<Message<T>> GetAsyncEnumerator(CancellationToken token = default)
     {
         if (!ring.TryAttach())
         {
-            throw new InvalidOperationException(
-                "The endpoint already has a reader. An endpoint supports one reader at a time. Open another endpoint of the topic.");
+            throw new InvalidOperationException(HasReader);
         }
 
         return new Enumerator(ring, cancellationToken, token, onGap);

@@ -155,6 +155,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     public void End(Exception? error, bool discard)
     {
         IRingWaiter? waiter;
+        IRingReader? reader = null;
         lock (_lock)
         {
             if (discard)
@@ -163,6 +164,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
                 _isDiscarded = true;
                 _contents?.Clear();
                 _backlog = null;
+                reader = _contents?.Reader;
             }
 
             if (!_isEnded)
@@ -174,6 +176,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             waiter = TakeWaiter();
         }
 
+        reader?.OnDiscarded();
         waiter?.Wake();
         SignalRoomIfWanted();
     }
@@ -216,7 +219,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
     }
 
     /// <summary>Attaches a reader. False if there already is one.</summary>
-    public bool TryAttach()
+    public bool TryAttach(IRingReader? reader = null)
     {
         lock (_lock)
         {
@@ -226,6 +229,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
             }
 
             Prepare();
+            _contents.Reader = reader;
             _hasReader = true;
             _isOff = false;
             _isClaimed = true;
@@ -250,6 +254,7 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
                 _contents.Batch.PutBack(_contents.Slots);
             }
 
+            _contents!.Reader = null;
             _hasReader = false;
             _waiter = null;
         }
@@ -455,6 +460,9 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         // Used by the core thread only: the room after its last addition. No other thread adds, so there is no less room now.
         private long _roomMessages;
         private long _roomBytes;
+
+        /// <summary>The reader, if it wants to know of the end.</summary>
+        public IRingReader? Reader { get; set; }
 
         public GapLine Gaps { get; } = new();
 

@@ -23,3 +23,10 @@ internal interface IRingWaiter
 {
     void Wake();
 }
+
+// A reader that has more to end than its wait.
+internal interface IRingReader : IRingWaiter
+{
+    /// <summary>Called when the messages in the ring were discarded, because the application cancelled the endpoint.</summary>
+    void OnDiscarded();
+}

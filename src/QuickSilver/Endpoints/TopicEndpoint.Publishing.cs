@@ -401,11 +401,14 @@ internal sealed partial class TopicEndpoint<T>
             _intake.BeginEnd();
         }
 
+        var end = SubscriptionEnd.Of(readerError, State == EndpointState.Cancelled);
         // Only cancellation discards messages that the reader has not read yet.
         _ring?.End(readerError, discard: State == EndpointState.Cancelled);
+        HandlerEndpoint<T>[] handlers;
         TopicObserver<T>[] observers;
         lock (Topic)
         {
+            handlers = _handlers;
             Volatile.Write(ref _handlers, []);
             ChooseDirect();
             observers = _observers;
@@ -428,11 +431,26 @@ internal sealed partial class TopicEndpoint<T>
             Unstable.FailAll(reason);
             EndFeeds(reason, isFailure: readerError is not null);
             Topic.OnEndpointEnded(this, reason);
+            TellEnd();
+        });
+        if (Topic.Node.Ended.IsCancellationRequested)
+        {
+            // The core thread will not tell them.
+            TellEnd();
+        }
+
+        void TellEnd()
+        {
+            foreach (var handler in handlers)
+            {
+                handler.End(end);
+            }
+
             foreach (var observer in observers)
             {
                 observer.End(readerError);
             }
-        });
+        }
     }
 
     // Returns whether there are any. They are told what becomes of their messages until the endpoint ends.

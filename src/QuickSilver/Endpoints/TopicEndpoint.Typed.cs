@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using QuickSilver.Endpoints.Consumers;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Publishing;
@@ -54,20 +55,24 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
 
     public override IDirectSink? Direct => Volatile.Read(ref _direct);
 
-    public IDisposable SubscribeInline(MessageHandler<T> handler, Action<GapNotice>? onGap = null)
+    public IDisposable SubscribeInline(
+        MessageHandler<T> handler, Action<GapNotice>? onGap = null, Action<SubscriptionEnd>? onEnded = null)
     {
         ArgumentNullException.ThrowIfNull(handler);
-        return SubscribeInlineTogether([(handler, onGap)])[0];
+        return SubscribeInlineTogether([(handler, onGap, onEnded)])[0];
     }
 
     /// <summary>
     /// Like SubscribeInline, for several handlers at once. If they are the first, each gets the messages that were buffered before.
     /// </summary>
     public IReadOnlyList<IDisposable> SubscribeInlineTogether(
-        IReadOnlyList<(MessageHandler<T> Handler, Action<GapNotice>? OnGap)> handlers)
+        IReadOnlyList<(MessageHandler<T> Handler, Action<GapNotice>? OnGap, Action<SubscriptionEnd>? OnEnded)> handlers)
     {
         CheckSubscribes();
-        HandlerEndpoint<T>[] added = [.. handlers.Select(handler => new HandlerEndpoint<T>(handler.Handler, handler.OnGap, this, _codec))];
+        HandlerEndpoint<T>[] added =
+        [
+            .. handlers.Select(one => new HandlerEndpoint<T>(one.Handler, one.OnGap, one.OnEnded, this, _codec)),
+        ];
         bool hasBacklog;
         lock (Topic)
         {
@@ -84,6 +89,22 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         }
 
         return added;
+    }
+
+    public IConsumption Subscribe(Func<Message<T>, CancellationToken, ValueTask> consumer, ConsumerOptions<T>? options = null)
+    {
+        ArgumentNullException.ThrowIfNull(consumer);
+        options ??= new ConsumerOptions<T>();
+        OptionRules.Check(options);
+        CheckSubscribes();
+        var consumption = new Consumption<T>(this, _ring!, consumer, options);
+        if (!_ring!.TryAttach(consumption))
+        {
+            throw new InvalidOperationException(ReaderEndpoint<T>.HasReader);
+        }
+
+        consumption.Start();
+        return consumption;
     }
 
     public IObservable<Message<T>> AsObservable()

@@ -1,4 +1,3 @@
-using Microsoft.Extensions.Logging;
 using QuickSilver.Endpoints;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
@@ -10,8 +9,6 @@ namespace QuickSilver.Topics;
 // The node's interface for its topics. Core thread only, unless stated otherwise.
 internal interface ITopicNode : IEndpointNode
 {
-    ILogger Log { get; }
-
     PublishBudget PublishBudget { get; }
 
     IMembership Membership { get; }

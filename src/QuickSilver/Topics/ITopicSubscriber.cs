@@ -14,7 +14,7 @@ public interface ITopicSubscriber<T> : ITopicEndpoint
 {
     /// <summary>
     /// Calls <paramref name="handler"/> inline, on the node's core thread, for each message, with the lowest latency. The handler must not
-    /// block or wait: while it runs, the node does nothing else. To wait between messages, read them with <see cref="ReadAllAsync"/>. The
+    /// block or wait: while it runs, the node does nothing else. To wait, use <see cref="Subscribe"/> or <see cref="ReadAllAsync"/>. The
     /// handler's exceptions are logged and counted, and the next message is delivered as usual. Dispose the result to detach it.
     /// </summary>
     /// <remarks>
@@ -27,10 +27,37 @@ public interface ITopicSubscriber<T> : ITopicEndpoint
     /// <param name="onGap">
     /// The gap handler. It is called on the core thread, in order with the messages, for messages that cannot be delivered.
     /// </param>
+    /// <param name="onEnded">
+    /// Called once, on the core thread and after the last message, when the endpoint has ended. Not called after the result was disposed.
+    /// </param>
     /// <exception cref="InvalidOperationException">The endpoint was cancelled.</exception>
     /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
     /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
-    IDisposable SubscribeInline(MessageHandler<T> handler, Action<GapNotice>? onGap = null);
+    IDisposable SubscribeInline(MessageHandler<T> handler, Action<GapNotice>? onGap = null, Action<SubscriptionEnd>? onEnded = null);
+
+    /// <summary>
+    /// Calls <paramref name="consumer"/> for each message, outside the core thread, so that it may wait. Messages are taken from the
+    /// bounded buffer of this endpoint when the consumer is ready for them: the consumer is the endpoint's reader, and an endpoint has one
+    /// reader at a time. <see cref="TopicOptions.SlowReader"/> decides what happens when it is slow: by default, the senders of the topic
+    /// wait.
+    /// </summary>
+    /// <remarks>
+    /// The consumer first receives the messages that were buffered since the endpoint was opened. It ends when its result is disposed or
+    /// stopped, when its error policy stops it, and when the endpoint ends, after the buffered messages. If the endpoint is cancelled,
+    /// these are dropped, and the token of running calls is cancelled. The bytes of a <see cref="ReadOnlyMemory{T}"/> payload are valid
+    /// until the task of their call has completed. The library allocates nothing per message.
+    /// </remarks>
+    /// <param name="consumer">
+    /// The consumer. It is called on a thread of the thread pool; in a simulation, as code of the node's process. By default, for one
+    /// message at a time: the next one waits until the returned task has completed. Its token is cancelled when the consumer is disposed,
+    /// stops because of an error, or the endpoint is cancelled. Exceptions are handled by <see cref="ConsumerOptions{T}.OnError"/>.
+    /// </param>
+    /// <param name="options">The options. Null: the defaults.</param>
+    /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
+    /// <exception cref="InvalidOperationException">The endpoint was cancelled, or already has a reader or a consumer.</exception>
+    /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
+    IConsumption Subscribe(Func<Message<T>, CancellationToken, ValueTask> consumer, ConsumerOptions<T>? options = null);
 
     /// <summary>
     /// The messages as an <see cref="IObservable{T}"/>. Each observer is called inline, on the node's core thread, as a handler of

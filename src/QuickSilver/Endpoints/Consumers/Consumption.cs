@@ -1,0 +1,392 @@
+using QuickSilver.Core.Diagnostics;
+using QuickSilver.Diagnostics;
+
+namespace QuickSilver.Endpoints.Consumers;
+
+internal enum ConsumerOutcome
+{
+    Handled,
+    Skipped,
+    Failed,
+    Abandoned,
+}
+
+// A consumer: the endpoint's reader, which calls the application for each message. Its intake takes messages from the endpoint's buffer. If
+// one is handled at a time, the intake calls the consumer itself, and nothing is copied. Otherwise it passes them to workers.
+//
+// The intake and the workers are work items. Each is run by one thread at a time: by whoever ends what it waits for. So none needs a lock
+// for its own fields.
+internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWorkItem
+{
+    // After so many messages a part lets other work of the thread pool pass, and the core thread of a simulated node.
+    public const int MessagesPerRun = 64;
+
+    private enum Life
+    {
+        Running,
+        // Takes no more messages, and handles those that it has taken.
+        Stopping,
+        // Handles no more either.
+        Aborting,
+    }
+
+    private readonly TopicEndpoint<T> _endpoint;
+    private readonly ReaderRing<T> _ring;
+    private readonly Lock _lock = new();
+    private readonly CancellationTokenSource _cancellation = new();
+    private readonly TaskCompletionSource<SubscriptionEnd> _completion;
+    // If one message is handled at a time; otherwise null.
+    private readonly ConsumerCall<T>? _direct;
+    private readonly ConsumerQueue<T>[] _queues = [];
+    private readonly ConsumerWorker<T>[] _workers = [];
+    private readonly long[] _outcomes = new long[Enum.GetValues<ConsumerOutcome>().Length];
+    private SubscriptionEnd? _end;
+    private volatile Life _life;
+    // The intake's last message, if it is not passed on yet.
+    private Message<T> _held;
+    private Exception? _heldFault;
+    private ConsumerQueue<T>? _heldFor;
+    private long _retried;
+    // The intake, and the workers.
+    private int _parts = 1;
+
+    public Consumption(
+        TopicEndpoint<T> endpoint,
+        ReaderRing<T> ring,
+        Func<Message<T>, CancellationToken, ValueTask> consumer,
+        ConsumerOptions<T> options)
+    {
+        _endpoint = endpoint;
+        _ring = ring;
+        Consumer = consumer;
+        Options = options;
+        Token = _cancellation.Token;
+        _completion = new TaskCompletionSource<SubscriptionEnd>(endpoint.Topic.Node.Completions);
+        if (options.Concurrency == 1)
+        {
+            _direct = new ConsumerCall<T>(this, this);
+            return;
+        }
+
+        int queues = options.KeyHash is null ? 1 : options.Concurrency;
+        _queues = new ConsumerQueue<T>[queues];
+        for (int i = 0; i < queues; i++)
+        {
+            _queues[i] = new ConsumerQueue<T>(options.Concurrency / queues);
+        }
+
+        _workers = new ConsumerWorker<T>[options.Concurrency];
+        for (int i = 0; i < _workers.Length; i++)
+        {
+            _workers[i] = new ConsumerWorker<T>(this, _queues[i % queues]);
+        }
+
+        _parts += _workers.Length;
+    }
+
+    public Func<Message<T>, CancellationToken, ValueTask> Consumer { get; }
+
+    public ConsumerOptions<T> Options { get; }
+
+    public CancellationToken Token { get; }
+
+    public TimeProvider Time => _endpoint.Topic.Node.OutsideTime;
+
+    public bool ResumesInContext => _endpoint.Topic.Node.ResumesInContext;
+
+    public bool IsAborting => _life == Life.Aborting;
+
+    public Task<SubscriptionEnd> Completion => _completion.Task;
+
+    public long Handled => Read(ConsumerOutcome.Handled);
+
+    public long Retried => Volatile.Read(ref _retried);
+
+    public long Skipped => Read(ConsumerOutcome.Skipped);
+
+    public long Failed => Read(ConsumerOutcome.Failed);
+
+    public long Abandoned => Read(ConsumerOutcome.Abandoned);
+
+    /// <summary>Called once, when the ring has this reader.</summary>
+    public void Start()
+    {
+        foreach (var worker in _workers)
+        {
+            worker.Wake();
+        }
+
+        Wake();
+    }
+
+    public void RunBeside(IThreadPoolWorkItem work) => _endpoint.Topic.Node.Environment.RunBeside(work);
+
+    public void Wake() => RunBeside(this);
+
+    public void Execute()
+    {
+        // Where TryStep returns false, another thread may already run this: nothing follows.
+        for (int i = 0; i < MessagesPerRun; i++)
+        {
+            if (!TryStep())
+            {
+                return;
+            }
+        }
+
+        Wake();
+    }
+
+    public async Task StopAsync(CancellationToken cancellationToken = default)
+    {
+        End(new SubscriptionEnd(SubscriptionEndReason.Disposed, null), Life.Stopping);
+        try
+        {
+            await Completion.WaitAsync(cancellationToken).ConfigureAwait(ResumesInContext);
+        }
+        catch (OperationCanceledException)
+        {
+            Abort();
+            throw;
+        }
+    }
+
+    public ValueTask DisposeAsync()
+    {
+        Abort();
+        return new ValueTask(Completion);
+    }
+
+    public void OnDiscarded() => End(new SubscriptionEnd(SubscriptionEndReason.Cancelled, null), Life.Aborting);
+
+    public void Count(ConsumerOutcome outcome) => Count(outcome, 1);
+
+    public void CountRetry()
+    {
+        Interlocked.Increment(ref _retried);
+        Interlocked.Increment(ref _endpoint.Topic.Node.CounterCells.ConsumerRetries);
+    }
+
+    public void OnSkipped(Exception fault, in Message<T> message, int attempts)
+    {
+        var node = _endpoint.Topic.Node;
+        long skips = Interlocked.Increment(ref node.CounterCells.ConsumerSkips);
+        if (RepeatedEvent.IsLogged(skips))
+        {
+            ApiLog.ConsumerSkipped(node.Log, fault, _endpoint.Name, message.Sender, message.Sequence, attempts, skips);
+        }
+    }
+
+    public void OnFailed(Exception fault, in Message<T> message, int attempts)
+    {
+        var node = _endpoint.Topic.Node;
+        Interlocked.Increment(ref node.CounterCells.ConsumerFailures);
+        ApiLog.ConsumerStopped(node.Log, fault, _endpoint.Name, message.Sender, message.Sequence, attempts);
+        var failure = new ConsumerFailedException(_endpoint.Name, typeof(T), message.Sender, message.Sequence, attempts, fault);
+        End(SubscriptionEnd.Of(failure, isCancelled: false), Life.Aborting);
+    }
+
+    /// <summary>Called by the intake and by each worker when it is run for the last time.</summary>
+    public void OnPartEnded()
+    {
+        if (Interlocked.Decrement(ref _parts) > 0)
+        {
+            return;
+        }
+
+        var end = _end!.Value;
+        try
+        {
+            Options.OnEnded?.Invoke(end);
+        }
+        catch (Exception exception)
+        {
+            _endpoint.Topic.Node.Run(() => _endpoint.Topic.OnObserverFault(exception));
+        }
+
+        _completion.TrySetResult(end);
+    }
+
+    private long Read(ConsumerOutcome outcome) => Volatile.Read(ref _outcomes[(int)outcome]);
+
+    private void Count(ConsumerOutcome outcome, int messages) => Interlocked.Add(ref _outcomes[(int)outcome], messages);
+
+    // True: the intake goes on. False: it is run again when there is something to do, or it has ended.
+    private bool TryStep()
+    {
+        if (_direct is { IsPending: true })
+        {
+            return _direct.Continue();
+        }
+
+        if (_heldFor is not null)
+        {
+            return TryPass(_heldFor);
+        }
+
+        return _life == Life.Running ? TryTake() : EndIntake();
+    }
+
+    private bool TryTake()
+    {
+        RingTake taken;
+        GapNotice gap;
+        try
+        {
+            taken = _ring.Take(this, out _held, out gap);
+        }
+        catch (Exception error)
+        {
+            // The buffered messages were taken before.
+            End(SubscriptionEnd.Of(error, isCancelled: false), Life.Stopping);
+            return true;
+        }
+
+        switch (taken)
+        {
+            case RingTake.Message when _direct is not null:
+                return _direct.Begin(_held);
+            case RingTake.Message:
+                return TryPass(ChooseQueue());
+            case RingTake.Gap:
+                Tell(gap);
+                return true;
+            case RingTake.Ended:
+                End(SubscriptionEnd.Of(null, _endpoint.State == EndpointState.Cancelled), Life.Stopping);
+                return true;
+            default:
+                // Who ended the consumer before the ring knew of this wait could not end the wait.
+                return _life != Life.Running && _ring.TryCancelWait(this);
+        }
+    }
+
+    private ConsumerQueue<T> ChooseQueue()
+    {
+        if (Options.KeyHash is not { } keyHash)
+        {
+            return _queues[0];
+        }
+
+        try
+        {
+            // Fibonacci hashing: hashes of numbers differ in their low bits only.
+            uint hash = unchecked((uint)keyHash(_held.Value) * 2_654_435_769);
+            return _queues[(int)(((ulong)hash * (uint)_queues.Length) >> 32)];
+        }
+        catch (Exception exception)
+        {
+            _heldFault = exception;
+            return _queues[0];
+        }
+    }
+
+    private bool TryPass(ConsumerQueue<T> queue)
+    {
+        // Set before: when there is room, another thread runs the intake.
+        _heldFor = queue;
+        var added = IsAborting ? QueueAdd.Closed : queue.Add(_held, _heldFault);
+        if (added == QueueAdd.Full)
+        {
+            return false;
+        }
+
+        if (added == QueueAdd.Closed)
+        {
+            Count(ConsumerOutcome.Abandoned);
+        }
+
+        _heldFor = null;
+        _heldFault = null;
+        _held = default;
+        return true;
+    }
+
+    private bool EndIntake()
+    {
+        _ring.Detach();
+        _direct?.Dispose();
+        foreach (var queue in _queues)
+        {
+            Count(ConsumerOutcome.Abandoned, queue.Close(discard: IsAborting).Dropped);
+        }
+
+        OnPartEnded();
+        return false;
+    }
+
+    private void Abort() => End(new SubscriptionEnd(SubscriptionEndReason.Disposed, null), Life.Aborting);
+
+    // Any thread. The first reason counts.
+    private void End(SubscriptionEnd end, Life life)
+    {
+        lock (_lock)
+        {
+            _end ??= end;
+            if (_life >= life)
+            {
+                return;
+            }
+
+            _life = life;
+        }
+
+        if (_ring.TryCancelWait(this))
+        {
+            Wake();
+        }
+
+        if (life == Life.Aborting)
+        {
+            Interrupt();
+        }
+    }
+
+    private void Interrupt()
+    {
+        RunBeside(new Cancellation(this));
+        _direct?.EndDelay();
+        foreach (var worker in _workers)
+        {
+            worker.EndDelay();
+        }
+
+        foreach (var queue in _queues)
+        {
+            var (dropped, signalsRoom) = queue.Close(discard: true);
+            Count(ConsumerOutcome.Abandoned, dropped);
+            if (signalsRoom)
+            {
+                Wake();
+            }
+        }
+    }
+
+    private void Tell(in GapNotice gap)
+    {
+        try
+        {
+            Options.OnGap?.Invoke(gap);
+        }
+        catch (Exception exception)
+        {
+            var (sender, first) = (gap.Sender, gap.First);
+            _endpoint.Topic.Node.Run(() => _endpoint.Topic.OnHandlerFault(exception, sender, first));
+        }
+    }
+
+    // The token has callbacks of the application, which must not run on the core thread.
+    private sealed class Cancellation(Consumption<T> consumption) : IThreadPoolWorkItem
+    {
+        public void Execute()
+        {
+            try
+            {
+                consumption._cancellation.Cancel();
+            }
+            catch (AggregateException exception)
+            {
+                consumption._endpoint.Topic.Node.Run(() => consumption._endpoint.Topic.OnObserverFault(exception));
+            }
+        }
+    }
+}
