@@ -5,7 +5,7 @@ namespace QuickSilver.Generators;
 // Each rule has its page under docs/rules.
 internal static class Rules
 {
-    private const string Category = "QuickSilver.Serialization";
+    private const string Serialization = "QuickSilver.Serialization";
 
     public static readonly DiagnosticDescriptor UnsupportedMemberType = Rule(
         "QS0001",
@@ -58,13 +58,23 @@ internal static class Rules
         "'{0}' has no [DataMember], so its values are sent empty and '{1}' is lost: mark the members to send [DataMember(Order = n)]",
         DiagnosticSeverity.Warning);
 
+    public static readonly DiagnosticDescriptor AsynchronousHandler = Rule(
+        "QS0011",
+        "A handler of the core thread is asynchronous",
+        "The handler {0}, and runs on the node's core thread, which must not wait: use Subscribe(async (message, stop) => ...), which may",
+        category: "QuickSilver.Subscribing");
+
     private static DiagnosticDescriptor Rule(
-        string id, string title, string message, DiagnosticSeverity severity = DiagnosticSeverity.Error) =>
+        string id,
+        string title,
+        string message,
+        DiagnosticSeverity severity = DiagnosticSeverity.Error,
+        string category = Serialization) =>
         new(
             id,
             title,
             message,
-            Category,
+            category,
             severity,
             isEnabledByDefault: true,
             description: $"docs/rules/{id}.md shows flagged code, the fix, and the reason.");

@@ -164,7 +164,8 @@ public sealed class ContractAnalyzerTests
 
         var pages = Directory.GetFiles(Path.Combine(root.FullName, "docs", "rules"), "QS*.md");
         Assert.Equal(
-            new ContractAnalyzer().SupportedDiagnostics.Select(rule => rule.Id + ".md").Order(),
+            new ContractAnalyzer().SupportedDiagnostics.Concat(new HandlerAnalyzer().SupportedDiagnostics)
+                .Select(rule => rule.Id + ".md").Order(),
             pages.Select(page => Path.GetFileName(page)).Order());
         string[] parts = ["**Flagged**", "**Suggested**", "**Why**"];
         Assert.All(pages, page => Assert.All(parts, part => Assert.Contains(part, File.ReadAllText(page))));

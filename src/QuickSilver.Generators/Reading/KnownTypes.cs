@@ -11,6 +11,8 @@ internal static class KnownTypes
     public const string SetsRequiredMembers = "System.Diagnostics.CodeAnalysis.SetsRequiredMembersAttribute";
     public const string Codec = "QuickSilver.Serialization.IPayloadCodec`1";
 
+    public const string Subscriber = "QuickSilver.ITopicSubscriber`1";
+
     public const string List = "System.Collections.Generic.List<T>";
     public const string ReadOnlyList = "System.Collections.Generic.IReadOnlyList<T>";
     public const string ImmutableArray = "System.Collections.Immutable.ImmutableArray<T>";

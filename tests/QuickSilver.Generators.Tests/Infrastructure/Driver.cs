@@ -6,7 +6,7 @@ using QuickSilver.Serialization.Generated;
 
 namespace QuickSilver.Generators.Tests.Infrastructure;
 
-// Compiles a piece of source with the generator and the analyzer, as a user's project would: nullable, warnings as errors.
+// Compiles a piece of source with the generator and the analyzers, as a user's project would: nullable, warnings as errors.
 internal static class Driver
 {
     private const string Usings = """
@@ -50,10 +50,10 @@ internal static class Driver
                 .Select(file => (file.HintName, file.SourceText.ToString())),
         ];
 
-    // What the analyzer reports, as "QS0001: message", in the order of the source.
+    // What the analyzers report, as "QS0001: message", in the order of the source.
     public static async Task<IReadOnlyList<string>> AnalyzeAsync(Compilation compilation)
     {
-        var diagnostics = await compilation.WithAnalyzers([new ContractAnalyzer()]).GetAnalyzerDiagnosticsAsync();
+        var diagnostics = await compilation.WithAnalyzers([new ContractAnalyzer(), new HandlerAnalyzer()]).GetAnalyzerDiagnosticsAsync();
         Assert.All(diagnostics, diagnostic => Assert.Equal(DiagnosticSeverity.Error, diagnostic.Severity));
         return [.. diagnostics.OrderBy(found => found.Location.SourceSpan.Start).Select(found => $"{found.Id}: {found.GetMessage()}")];
     }
