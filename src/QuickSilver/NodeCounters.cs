@@ -38,6 +38,11 @@ public sealed record NodeCounters
     /// <summary>Messages whose payload could not be decoded. Each was reported in a gap notice.</summary>
     public long DecodeFaults { get; init; }
 
+    /// <summary>
+    /// Calls of handlers that blocked the core thread for more than a second. The log and <see cref="NodeStatus.Reason"/> name the handler.
+    /// </summary>
+    public long BlockingHandlers { get; init; }
+
     /// <summary>Calls of consumers that repeated one that had failed.</summary>
     public long ConsumerRetries { get; init; }
 

@@ -82,6 +82,7 @@ internal static class OptionRules
         CheckService(options.Service, failures);
         CheckLimits(options.Limits, options.PacketBytes, failures);
         Within(failures, nameof(options.StallWarning), options.StallWarning, TimeSpan.FromMilliseconds(100), TimeSpan.FromHours(1));
+        Within(failures, nameof(options.HandlerLimit), options.HandlerLimit, TimeSpan.FromSeconds(1), LongestDrain);
         Within(failures, nameof(options.StartTimeout), options.StartTimeout, TimeSpan.FromMilliseconds(100), TimeSpan.FromMinutes(10));
         return failures;
     }

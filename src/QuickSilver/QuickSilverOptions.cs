@@ -109,6 +109,14 @@ public sealed record QuickSilverOptions
     public TimeSpan StallWarning { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
+    /// The time for which one call of a handler of <see cref="ITopicSubscriber{T}.SubscribeInline"/> may block the core thread before its
+    /// endpoint is closed: 1 s to 24 hours; default 2 s. It is measured in steps of half a second, from when the core thread is a second
+    /// late. The endpoint is closed with <see cref="SlowHandlerException"/> when the handler returns. A handler that does not return cannot
+    /// be detached: the log and <see cref="NodeStatus.Reason"/> name it, and the membership service removes the node.
+    /// </summary>
+    public TimeSpan HandlerLimit { get; set; } = TimeSpan.FromSeconds(2);
+
+    /// <summary>
     /// The maximum time that a starting node looks for a membership service before the start fails: 100 ms to 10 min; default 10 s.
     /// </summary>
     public TimeSpan StartTimeout { get; set; } = TimeSpan.FromSeconds(10);

@@ -33,6 +33,7 @@ public sealed class OptionsTests
             ("QuickSilver:Service:TopicAddresses", "500"),
             ("QuickSilver:Service:TopicAddressesPerNode", "20"),
             ("QuickSilver:StallWarning", "00:00:07"),
+            ("QuickSilver:HandlerLimit", "00:00:08"),
             ("QuickSilver:SegmentationOffload", "false"),
             ("QuickSilver:BusyPoll", "true"),
             ("QuickSilver:StartTimeout", "00:00:20"));
@@ -68,6 +69,7 @@ public sealed class OptionsTests
                 RepairBytesPerSecond = 1_000_000,
             },
             StallWarning = TimeSpan.FromSeconds(7),
+            HandlerLimit = TimeSpan.FromSeconds(8),
             SegmentationOffload = false,
             BusyPoll = true,
             StartTimeout = TimeSpan.FromSeconds(20),

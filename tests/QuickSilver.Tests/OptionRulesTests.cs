@@ -65,6 +65,7 @@ public sealed class OptionRulesTests
         { "Service:HeartbeatInterval", "00:01:01", "00:01:00", new() { Service = { HeartbeatInterval = TimeSpan.FromSeconds(61) } } },
         { "Service:MissedHeartbeatLimit", "1", "2 to 100", new() { Service = { MissedHeartbeatLimit = 1 } } },
         { "StallWarning", "00:00:00", "00:00:00.1000000 to 01:00:00", new() { StallWarning = TimeSpan.Zero } },
+        { "HandlerLimit", "00:00:00.9990000", "00:00:01 to 1.00:00:00", new() { HandlerLimit = TimeSpan.FromMilliseconds(999) } },
         { "Service:MissedHeartbeatLimit", "101", "2 to 100", new() { Service = { MissedHeartbeatLimit = 101 } } },
         { "StartTimeout", "00:00:00.0990000", "00:00:00.1000000 to 00:10:00", new() { StartTimeout = TimeSpan.FromMilliseconds(99) } },
         { "StartTimeout", "00:10:01", "00:10:00", new() { StartTimeout = TimeSpan.FromSeconds(601) } },

@@ -13,17 +13,6 @@ internal sealed class ActionRequest(Action action) : Request
 {
     public override void Execute() => action();
 
-    // Names the work when it holds the core thread or throws: by the method that it was written in, not by what the compiler made of it.
-    public override string ToString()
-    {
-        var type = action.Method.DeclaringType;
-        while (type is { IsNested: true } && type.Name.StartsWith('<'))
-        {
-            type = type.DeclaringType;
-        }
-
-        string name = action.Method.Name;
-        int end = name.IndexOf('>', StringComparison.Ordinal);
-        return $"request {type?.Name}.{(name.StartsWith('<') && end > 1 ? name[1..end] : name)}";
-    }
+    // Names the work when it holds the core thread or throws.
+    public override string ToString() => $"request {WrittenName.Of(action.Method)}";
 }

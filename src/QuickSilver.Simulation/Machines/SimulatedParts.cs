@@ -28,6 +28,8 @@ internal sealed class SimulatedParts(
 
     public override bool HasMeter => false;
 
+    public override bool HandlersCanBlock => false;
+
     /// <summary>How many nodes the node knows, itself included, once it has joined.</summary>
     public int KnownNodes => ((MembershipClient)Membership).NodeCount;
 

@@ -48,6 +48,11 @@ internal interface INodeParts
     bool HasMeter => true;
 
     /// <summary>
+    /// Whether handlers can block the core thread. In a simulation no virtual time passes while a handler runs.
+    /// </summary>
+    bool HandlersCanBlock => true;
+
+    /// <summary>
     /// Begins to look for the membership service. The observer is notified of each configuration after the multicast layer has applied it.
     /// Called once, on the core thread. May throw if the system refuses a port.
     /// </summary>

@@ -34,6 +34,8 @@ internal abstract class ProtocolParts(
 
     public virtual bool HasMeter => true;
 
+    public virtual bool HandlersCanBlock => true;
+
     public IMembership Membership => _membership ?? throw NotBegun();
 
     public IMulticast Multicast => _multicast ?? throw NotBegun();

@@ -59,6 +59,13 @@ internal static partial class ApiLog
     public static partial void ConsumerStopped(
         ILogger logger, Exception exception, string topic, NodeId sender, long sequence, int attempts);
 
+    [LoggerMessage(1623, LogLevel.Warning,
+        "The handler {Method} of topic \"{Topic}\" ({Payload}) blocks the core thread. Use Subscribe, which may wait.")]
+    public static partial void HandlerBlocks(ILogger logger, string method, string topic, string payload);
+
+    [LoggerMessage(1624, LogLevel.Error, "A handler that blocked the core thread was detached.")]
+    public static partial void HandlerTooSlow(ILogger logger, Exception exception);
+
     [LoggerMessage(1613, LogLevel.Error,
         "A feed of topic \"{Topic}\" threw and is called again when it signals. Feeds of this node have thrown {Count} exceptions.")]
     public static partial void FeedThrew(ILogger logger, Exception exception, string topic, long count);

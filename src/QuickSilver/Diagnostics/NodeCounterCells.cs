@@ -19,6 +19,8 @@ internal sealed class NodeCounterCells
     public long ConsumerRetries;
     public long ConsumerSkips;
     public long ConsumerFailures;
+    // Written by the timer that looks for them, with interlocked operations.
+    public long BlockingHandlers;
 
     public void CountPublished(int bytes)
     {

@@ -40,6 +40,7 @@ internal sealed class NodeMeter : IDisposable
         Count("quicksilver.handler.faults", "{exception}", "Exceptions thrown by handlers.", () => read().HandlerFaults);
         Count("quicksilver.feed.faults", "{exception}", "Exceptions thrown by attached feeds.", () => read().FeedFaults);
         Count("quicksilver.decode.faults", "{message}", "Messages whose payload could not be decoded.", () => read().DecodeFaults);
+        Count("quicksilver.handler.blocking", "{call}", "Calls of handlers that blocked the core thread.", () => read().BlockingHandlers);
         Count("quicksilver.consumer.retries", "{call}", "Repeated calls of consumers.", () => read().ConsumerRetries);
         Count("quicksilver.consumer.skips", "{message}", "Messages that consumers skipped.", () => read().ConsumerSkips);
         Count("quicksilver.consumer.failures", "{message}", "Messages that stopped a consumer.", () => read().ConsumerFailures);

@@ -59,6 +59,23 @@ internal sealed class EndpointRegistry
         }
     }
 
+    /// <summary>A handler that runs now; null if there is none.</summary>
+    public RunningHandler? FindRunning()
+    {
+        lock (_lock)
+        {
+            for (var endpoint = _first; endpoint is not null; endpoint = endpoint.NextRegistered)
+            {
+                if (endpoint.FindRunning() is { } running)
+                {
+                    return running;
+                }
+            }
+
+            return null;
+        }
+    }
+
     /// <summary>Ends all endpoints, because the core thread has ended.</summary>
     public void End()
     {

@@ -46,6 +46,12 @@ internal abstract class EndpointTopic(INodeEnvironment environment, string name)
     /// </summary>
     public abstract void OnReaderTooSlow(TopicEndpoint endpoint);
 
+    /// <summary>
+    /// Called when a handler of the endpoint has blocked the core thread for as long as allowed, and has returned: the topic continues
+    /// without the endpoint.
+    /// </summary>
+    public abstract void OnHandlerTooSlow(TopicEndpoint endpoint, SlowHandlerException failure);
+
     public abstract void OnHandlerFault(Exception exception, NodeId sender, long sequence);
 
     public abstract void OnObserverFault(Exception exception);

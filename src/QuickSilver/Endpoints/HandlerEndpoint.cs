@@ -1,8 +1,16 @@
+using QuickSilver.Core.Requests;
 using QuickSilver.Diagnostics;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Serialization;
 
 namespace QuickSilver.Endpoints;
+
+// What else a handler is told. Most have none of it, and there are thousands of idle topics.
+internal sealed record HandlerCallbacks(Action<GapNotice>? OnGap, Action<SubscriptionEnd>? OnEnded)
+{
+    public static HandlerCallbacks? Of(Action<GapNotice>? onGap, Action<SubscriptionEnd>? onEnded) =>
+        onGap is null && onEnded is null ? null : new HandlerCallbacks(onGap, onEnded);
+}
 
 // A handler on the core thread: the shortest path of a message. The endpoint counts and logs exceptions of the handler; the protocol never
 // sees them.
@@ -12,8 +20,7 @@ namespace QuickSilver.Endpoints;
 // therefore has its own copies of what it needs of the endpoint.
 internal sealed class HandlerEndpoint<T>(
     MessageHandler<T> handler,
-    Action<GapNotice>? onGap,
-    Action<SubscriptionEnd>? onEnded,
+    HandlerCallbacks? callbacks,
     TopicEndpoint<T> endpoint,
     IPayloadCodec<T> codec) : IDirectSink, IDisposable
 {
@@ -21,6 +28,8 @@ internal sealed class HandlerEndpoint<T>(
     private volatile bool _isDetached;
     private volatile bool _isAlone;
     private bool _isEnded;
+    // Counts when a call begins, and again when it ends: odd while it runs.
+    private int _calls;
 
     public bool TryTake(in DeliveredMessage message)
     {
@@ -41,6 +50,7 @@ internal sealed class HandlerEndpoint<T>(
             return;
         }
 
+        _calls++;
         try
         {
             handler(message);
@@ -49,6 +59,8 @@ internal sealed class HandlerEndpoint<T>(
         {
             endpoint.OnHandlerFault(exception, message.Sender, message.Sequence);
         }
+
+        _calls++;
     }
 
     /// <summary>
@@ -61,11 +73,12 @@ internal sealed class HandlerEndpoint<T>(
 
     public void Tell(in GapNotice gap)
     {
-        if (_isDetached || onGap is null)
+        if (_isDetached || callbacks?.OnGap is not { } onGap)
         {
             return;
         }
 
+        _calls++;
         try
         {
             onGap(gap);
@@ -74,12 +87,21 @@ internal sealed class HandlerEndpoint<T>(
         {
             endpoint.OnHandlerFault(exception, gap.Sender, gap.First);
         }
+
+        _calls++;
+    }
+
+    /// <summary>From any thread: the call that runs now; null if there is none.</summary>
+    public RunningHandler? FindRunning()
+    {
+        int calls = Volatile.Read(ref _calls);
+        return (calls & 1) == 0 ? null : new RunningHandler(endpoint, this, calls, WrittenName.Of(handler.Method), typeof(T));
     }
 
     /// <summary>Called when the endpoint has ended: on the core thread, or afterwards. Ignores a second call.</summary>
     public void End(SubscriptionEnd end)
     {
-        if (_isDetached || onEnded is null || Interlocked.Exchange(ref _isEnded, true))
+        if (_isDetached || callbacks?.OnEnded is not { } onEnded || Interlocked.Exchange(ref _isEnded, true))
         {
             return;
         }

@@ -71,7 +71,8 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         CheckSubscribes();
         HandlerEndpoint<T>[] added =
         [
-            .. handlers.Select(one => new HandlerEndpoint<T>(one.Handler, one.OnGap, one.OnEnded, this, _codec)),
+            .. handlers.Select(
+                one => new HandlerEndpoint<T>(one.Handler, HandlerCallbacks.Of(one.OnGap, one.OnEnded), this, _codec)),
         ];
         bool hasBacklog;
         lock (Topic)
@@ -146,6 +147,25 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     }
 
     public override void AcceptGap(in GapNotice gap) => Tell(gap);
+
+    public override RunningHandler? FindRunning()
+    {
+        foreach (var handler in Volatile.Read(ref _handlers))
+        {
+            if (handler.FindRunning() is { } running)
+            {
+                return running;
+            }
+        }
+
+        return null;
+    }
+
+    public override void OnHandlerTooSlow(string method, TimeSpan limit)
+    {
+        var failure = new SlowHandlerException(Name, typeof(T), method, limit);
+        Topic.Node.Run(() => Topic.OnHandlerTooSlow(this, failure));
+    }
 
     /// <summary>Adds an observer, or tells it immediately how the endpoint has ended.</summary>
     internal void Observe(TopicObserver<T> observer)

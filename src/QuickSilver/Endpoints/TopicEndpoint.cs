@@ -64,6 +64,17 @@ internal abstract class TopicEndpoint(string name, TopicAccess access) : Publish
     /// <summary>Called from any thread when the endpoint cannot continue, because its node or its reader cannot.</summary>
     public abstract void OnFailed(Exception reason);
 
+    /// <summary>From any thread: a handler of this endpoint that runs now; null if there is none.</summary>
+    public virtual RunningHandler? FindRunning() => null;
+
+    /// <summary>
+    /// From any thread: called when a handler of this endpoint has blocked the core thread for so long. Ends the endpoint as soon as the
+    /// core thread goes on.
+    /// </summary>
+    public virtual void OnHandlerTooSlow(string method, TimeSpan limit)
+    {
+    }
+
     /// <summary>From any thread; see <see cref="ITopicPublisher{T}.DrainAsync"/>.</summary>
     public abstract Task<bool> DrainAsync(TimeSpan? timeout = null);
 

@@ -41,6 +41,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private List<(string Guarantee, ITopicProtocol Protocol)>? _protocols;
     // Created with the first wait.
     private TopicWaits? _waits;
+    // Created with the first topic.
+    private BlockingHandlers? _handlers;
     private readonly TaskCompletionSource _joined;
     private readonly TaskCompletionSource _expelled;
     private readonly Alarm _pulse;
@@ -171,6 +173,13 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
         _publishing ??= new NodePublishing(Environment, _options.Limits.PublishQueueBytes, _meter) { Intake = { HeldUp = OnWait } };
         Readings.Publishing = _publishing;
+        if (_handlers is null && _parts.HandlersCanBlock)
+        {
+            var limit = _options.HandlerLimit;
+            var handlers = new BlockingHandlers(OutsideTime, EndpointRegistry, () => SincePulse, limit, CounterCells, Log);
+            Volatile.Write(ref _handlers, handlers);
+        }
+
         topic = new TopicCore(this, name, id, contract);
         _byId.Add(id, topic);
         _topics.Add(topic);
@@ -377,6 +386,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     public void End()
     {
         _meter?.Dispose();
+        Volatile.Read(ref _handlers)?.Dispose();
         _ended.Cancel();
         TaskCompletionSource[] waiting;
         lock (_waiting)
@@ -397,7 +407,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     {
         var state = State;
         bool isLive = state != NodeState.Stopped
-            && OutsideTime.GetElapsedTime(Volatile.Read(ref _lastPulse)) <= PulseLimit;
+            && SincePulse <= PulseLimit;
         string? reason = state switch
         {
             NodeState.Stopped => "The node was disposed.",
@@ -412,12 +422,14 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             _ when !_isReachable => "The membership service is unreachable. Data still flows in the last views.",
             _ => null,
         };
-        string? trouble = Volatile.Read(ref _waits)?.Trouble ?? _parts.Trouble;
+        string? trouble = Volatile.Read(ref _handlers)?.Trouble ?? Volatile.Read(ref _waits)?.Trouble ?? _parts.Trouble;
         return new NodeStatus(state, isLive, reason is null, Volatile.Read(ref _openTopics), Join(reason, trouble))
         {
             DatagramPath = _parts.ReadCounters().IsSegmented ? "gso" : "single",
         };
     }
+
+    private TimeSpan SincePulse => OutsideTime.GetElapsedTime(Volatile.Read(ref _lastPulse));
 
     private static string? Join(string? reason, string? trouble) =>
         reason is null ? trouble : trouble is null ? reason : $"{reason} {trouble}";

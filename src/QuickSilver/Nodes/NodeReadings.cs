@@ -55,6 +55,7 @@ internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, Gua
             HandlerFaults = Volatile.Read(ref cells.HandlerFaults),
             FeedFaults = Volatile.Read(ref cells.FeedFaults),
             DecodeFaults = Volatile.Read(ref cells.DecodeFaults),
+            BlockingHandlers = Volatile.Read(ref cells.BlockingHandlers),
             ConsumerRetries = Volatile.Read(ref cells.ConsumerRetries),
             ConsumerSkips = Volatile.Read(ref cells.ConsumerSkips),
             ConsumerFailures = Volatile.Read(ref cells.ConsumerFailures),

@@ -27,6 +27,11 @@ public enum SubscriptionEndReason
     /// A consumer failed on a message, and its error policy stops it: <see cref="ConsumerFailedException"/>. The endpoint is still open.
     /// </summary>
     ConsumerFailed = 6,
+
+    /// <summary>
+    /// A handler blocked the core thread for longer than <see cref="QuickSilverOptions.HandlerLimit"/>: <see cref="SlowHandlerException"/>.
+    /// </summary>
+    HandlerTooSlow = 7,
 }
 
 /// <summary>How a subscriber ended. Handlers, observers, readers and consumers of an endpoint end for the same reason.</summary>
@@ -40,6 +45,7 @@ public readonly record struct SubscriptionEnd(SubscriptionEndReason Reason, Exce
         NodeExpelledException => new(SubscriptionEndReason.NodeExpelled, error),
         ContractMismatchException => new(SubscriptionEndReason.ContractMismatch, error),
         SlowReaderException => new(SubscriptionEndReason.ReaderTooSlow, error),
+        SlowHandlerException => new(SubscriptionEndReason.HandlerTooSlow, error),
         ConsumerFailedException => new(SubscriptionEndReason.ConsumerFailed, error),
         _ => new(SubscriptionEndReason.NodeStopped, error),
     };

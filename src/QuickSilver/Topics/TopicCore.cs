@@ -217,6 +217,15 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         Drop(endpoint, new SlowReaderException(Name, limit), Untaken(GapReason.ReaderTooSlow));
     }
 
+    public override void OnHandlerTooSlow(TopicEndpoint endpoint, SlowHandlerException failure)
+    {
+        if (Array.IndexOf(_subscribers, endpoint) >= 0)
+        {
+            ApiLog.HandlerTooSlow(Node.Log, failure);
+            Drop(endpoint, failure, []);
+        }
+    }
+
     /// <summary>
     /// Called when the service withdraws an access that it granted, because another contract is registered under the topic's name.
     /// </summary>

@@ -1,0 +1,95 @@
+using System.Diagnostics;
+using System.Globalization;
+using Microsoft.Extensions.Logging;
+using QuickSilver.Diagnostics;
+using QuickSilver.Endpoints;
+
+namespace QuickSilver.Nodes;
+
+// Names the handler that blocks the core thread, while it does, and has its endpoint end.
+//
+// Intuition: the core thread cannot tell what it is doing, so a timer beside it looks, and only when the pulse of the core thread is late.
+// A handler counts its calls twice, when they begin and when they end, so the same odd count at two looks is one call that has not
+// returned. Application: what happens to the endpoint is posted to the core thread, and happens as soon as the handler returns. What goes wrong: a
+// handler that never returns keeps the core thread, so its node is removed by the membership service. It is named all the same. Time in
+// which the process did not run is not counted, because the timer did not fire in it.
+internal sealed class BlockingHandlers : IDisposable
+{
+    public static readonly TimeSpan Interval = TimeSpan.FromMilliseconds(500);
+
+    private readonly EndpointRegistry _endpoints;
+    private readonly Func<TimeSpan> _lateness;
+    private readonly NodeCounterCells _cells;
+    private readonly ILogger _log;
+    private readonly TimeSpan _limit;
+    private readonly ITimer _timer;
+    // The call that the last look found, and the number of looks since the first that did.
+    private RunningHandler? _seen;
+    private int _looks;
+    private string? _trouble;
+    private volatile bool _isDisposed;
+
+    public BlockingHandlers(
+        TimeProvider time, EndpointRegistry endpoints, Func<TimeSpan> lateness, TimeSpan limit, NodeCounterCells cells, ILogger log)
+    {
+        _endpoints = endpoints;
+        _lateness = lateness;
+        _limit = limit;
+        _cells = cells;
+        _log = log;
+        _timer = time.CreateTimer(
+            static state => ((BlockingHandlers)state!).Look(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _timer.Change(Interval, Timeout.InfiniteTimeSpan);
+    }
+
+    /// <summary>A sentence about the handler that blocks the core thread; null if there is none. From any thread.</summary>
+    public string? Trouble => Volatile.Read(ref _trouble);
+
+    public void Dispose()
+    {
+        _isDisposed = true;
+        _timer.Dispose();
+    }
+
+    private void Look()
+    {
+        // The pulse comes once in an interval.
+        var found = _lateness() > 2 * Interval ? _endpoints.FindRunning() : null;
+        if (found is { } running && _seen is { } seen && running.IsSameCall(seen))
+        {
+            _looks++;
+            OnBlocking(running, _looks * Interval);
+        }
+        else
+        {
+            _looks = 0;
+            Volatile.Write(ref _trouble, null);
+        }
+
+        _seen = found;
+        if (!_isDisposed)
+        {
+            _timer.Change(Interval, Timeout.InfiniteTimeSpan);
+        }
+    }
+
+    private void OnBlocking(in RunningHandler running, TimeSpan time)
+    {
+        string name = running.Endpoint.Name;
+        string payload = running.Payload.ToString();
+        string shown = time.TotalSeconds.ToString("0.0", CultureInfo.InvariantCulture);
+        Volatile.Write(
+            ref _trouble, $"The handler {running.Method} of topic \"{name}\" ({payload}) has blocked the core thread for {shown} s.");
+        if (_looks == 1)
+        {
+            Interlocked.Increment(ref _cells.BlockingHandlers);
+            ApiLog.HandlerBlocks(_log, running.Method, name, payload);
+        }
+
+        // Once: at the first look that reaches the limit. A program that is stopped in a debugger is not punished for it.
+        if (time >= _limit && time - Interval < _limit && !Debugger.IsAttached)
+        {
+            running.Endpoint.OnHandlerTooSlow(running.Method, _limit);
+        }
+    }
+}
