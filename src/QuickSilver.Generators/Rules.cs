@@ -64,6 +64,11 @@ internal static class Rules
         "The handler {0}, and runs on the node's core thread, which must not wait: use Subscribe(async (message, stop) => ...), which may",
         category: "QuickSilver.Subscribing");
 
+    public static readonly DiagnosticDescriptor PayloadWithoutCodec = Rule(
+        "QS0012",
+        "A topic's payload type has no codec",
+        "'{0}' has no codec: {1}, or pass an IPayloadCodec of it");
+
     private static DiagnosticDescriptor Rule(
         string id,
         string title,

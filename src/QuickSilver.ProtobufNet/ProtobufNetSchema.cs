@@ -41,6 +41,9 @@ internal sealed class ProtobufNetSchema
         [typeof(DateTime)] = "bcl.DateTime",
         [typeof(DateTimeOffset)] = "bcl.DateTimeOffset",
         [typeof(TimeSpan)] = "bcl.TimeSpan",
+        [typeof(DateOnly)] = "int32",
+        [typeof(TimeOnly)] = "int64",
+        [typeof(Uri)] = "string",
     };
 
     // Each message type once, numbered in the order of its first occurrence.

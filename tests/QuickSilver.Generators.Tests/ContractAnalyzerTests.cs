@@ -6,12 +6,15 @@ namespace QuickSilver.Generators.Tests;
 // Every rule: what is reported, in which words, and that nothing is generated for it while the rest still is.
 public sealed class ContractAnalyzerTests
 {
+    private const string UseCollections = "use List<T>, T[], HashSet<T>, IReadOnlyList<T>, IReadOnlyCollection<T>, IReadOnlySet<T>, "
+        + "ImmutableArray<T>, Dictionary<TKey, TValue> or IReadOnlyDictionary<TKey, TValue>";
+
     [Theory]
     [InlineData("object X", "use a type that protobuf supports, or your own [DataContract] type")]
-    [InlineData("Uri X", "use a type that protobuf supports, or your own [DataContract] type")]
+    [InlineData("Version X", "use a type that protobuf supports, or your own [DataContract] type")]
     [InlineData("Plain X", "mark 'Plain' [DataContract] and its members [DataMember(Order = n)]")]
-    [InlineData("HashSet<int> X", "use List<T>, T[], IReadOnlyList<T>, ImmutableArray<T> or Dictionary<TKey, TValue>")]
-    [InlineData("int[,] X", "use List<T>, T[], IReadOnlyList<T>, ImmutableArray<T> or Dictionary<TKey, TValue>")]
+    [InlineData("Queue<int> X", UseCollections)]
+    [InlineData("int[,] X", UseCollections)]
     [InlineData("List<List<int>> X", "a collection cannot contain another collection; wrap the inner one in a [DataContract] type")]
     [InlineData("Dictionary<int, int[]> X", "a collection cannot contain another collection; wrap the inner one in a [DataContract] type")]
     [InlineData("List<string?> X", "a collection on the wire cannot contain null; make its elements non-nullable")]
@@ -164,7 +167,9 @@ public sealed class ContractAnalyzerTests
 
         var pages = Directory.GetFiles(Path.Combine(root.FullName, "docs", "rules"), "QS*.md");
         Assert.Equal(
-            new ContractAnalyzer().SupportedDiagnostics.Concat(new HandlerAnalyzer().SupportedDiagnostics)
+            new ContractAnalyzer().SupportedDiagnostics
+                .Concat(new HandlerAnalyzer().SupportedDiagnostics)
+                .Concat(new PayloadAnalyzer().SupportedDiagnostics)
                 .Select(rule => rule.Id + ".md").Order(),
             pages.Select(page => Path.GetFileName(page)).Order());
         string[] parts = ["**Flagged**", "**Suggested**", "**Why**"];

@@ -50,6 +50,8 @@ public sealed class FieldOrderTests
         ForAll(Values.Maps, change);
         ForAll(Values.Trees, change);
         ForAll(Values.Times, change);
+        ForAll(Values.Converted, change);
+        ForAll(Values.Sets, change);
     }
 
     // Two values are equal when their bytes are; collections have no equality of their own.

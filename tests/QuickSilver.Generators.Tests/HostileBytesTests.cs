@@ -22,7 +22,9 @@ public sealed class HostileBytesTests
             from maps in Values.Maps.Generator
             from tree in Values.Trees.Generator
             from collections in Values.Collections.Generator
-            from which in Gen.Choose(0, 3)
+            from converted in Values.Converted.Generator
+            from sets in Values.Sets.Generator
+            from which in Gen.Choose(0, 5)
             from cut in Gen.Choose(0, 1_000_000)
             from at in Gen.Choose(0, 1_000_000)
             from bit in Gen.Choose(0, 7)
@@ -32,6 +34,8 @@ public sealed class HostileBytesTests
                     0 => Codecs.Encode(times),
                     1 => Codecs.Encode(maps),
                     2 => Codecs.Encode(tree),
+                    3 => Codecs.Encode(converted),
+                    4 => Codecs.Encode(sets),
                     _ => Codecs.Encode(collections),
                 },
                 cut,
@@ -109,6 +113,17 @@ public sealed class HostileBytesTests
     [InlineData(new byte[] { 93, 1, 2, 3 })]
     public void Malformed_fields_are_named_so(byte[] bytes) => Assert.Throws<PayloadFormatException>(() => Codecs.Decode<Scalars>(bytes));
 
+    [Theory]
+    [InlineData(new byte[] { 8, 0xFF, 0xFF, 0xFF, 0x7F })]
+    [InlineData(new byte[] { 8, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1 })]
+    [InlineData(new byte[] { 16, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x10 })]
+    [InlineData(new byte[] { 29, 1, 0, 128, 63 })]
+    [InlineData(new byte[] { 34, 7, (byte)'h', (byte)'t', (byte)'t', (byte)'p', (byte)':', (byte)'/', (byte)'/' })]
+    [InlineData(new byte[] { 42, 2, 1, 2 })]
+    [InlineData(new byte[] { 50, 17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 })]
+    public void What_no_type_can_be_made_of_is_malformed(byte[] bytes) =>
+        Assert.Throws<PayloadFormatException>(() => Codecs.Decode<Converted>(bytes));
+
     private static byte[] LengthOf(byte[] bytes) =>
         bytes.Length < 128 ? [(byte)bytes.Length] : [(byte)(bytes.Length | 0x80), (byte)(bytes.Length >> 7)];
 
@@ -131,6 +146,8 @@ public sealed class HostileBytesTests
         Read<Maps>(bytes);
         Read<Tree>(bytes);
         Read<Times>(bytes);
+        Read<Converted>(bytes);
+        Read<Sets>(bytes);
         Read<Immutable>(bytes);
         Read<string>(bytes);
     }

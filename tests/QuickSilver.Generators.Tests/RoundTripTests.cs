@@ -20,6 +20,44 @@ public sealed class RoundTripTests
     }).QuickCheckThrowOnFailure();
 
     [Fact]
+    public void Converted_types_round_trip() => Prop.ForAll(Values.Converted, value =>
+        Assert.Equal(value, Codecs.Decode<Converted>(Codecs.Encode(value)))).QuickCheckThrowOnFailure();
+
+    [Fact]
+    public void The_extremes_of_converted_types_come_back_equal()
+    {
+        var page = new Uri("https://example.org");
+        foreach (var value in new[]
+        {
+            new Converted(DateOnly.MinValue, TimeOnly.MinValue, Half.MinValue, page, Int128.MinValue, UInt128.MinValue),
+            new Converted(DateOnly.MaxValue, TimeOnly.MaxValue, Half.MaxValue, page, Int128.MaxValue, UInt128.MaxValue),
+            new Converted(default, default, Half.Epsilon, page, Int128.NegativeOne, UInt128.One),
+            new Converted(default, default, Half.NegativeInfinity, page, 1, 0),
+        })
+        {
+            Assert.Equal(value, Codecs.Decode<Converted>(Codecs.Encode(value)));
+        }
+    }
+
+    [Fact]
+    public void Sets_and_read_only_collections_round_trip() => Prop.ForAll(Values.Sets, value =>
+    {
+        var back = Codecs.Decode<Sets>(Codecs.Encode(value));
+        Assert.True(value.Names.SetEquals(back.Names));
+        // An empty collection is not told apart from one that is null, as in protobuf.
+        Assert.Equal(value.MaybeNumbers is { Count: > 0 }, back.MaybeNumbers is not null);
+        Assert.True(value.MaybeNumbers is null || value.MaybeNumbers.SetEquals(back.MaybeNumbers ?? []));
+        Assert.True(value.Days.SetEquals(back.Days));
+        Assert.Equal(value.Shares, back.Shares);
+        Assert.Equal(value.Pages, back.Pages);
+        Assert.Equal(value.Totals, back.Totals);
+        Assert.Equal(value.MaybePages ?? new Dictionary<int, Uri>(), back.MaybePages ?? new Dictionary<int, Uri>());
+        Assert.Equal(value.Times, back.Times);
+        Assert.Equal(value.Points, back.Points);
+        Assert.True(value.MaybePoints is null || value.MaybePoints.SetEquals(back.MaybePoints ?? new HashSet<Point>()));
+    }).QuickCheckThrowOnFailure();
+
+    [Fact]
     public void The_extremes_of_time_come_back_equal()
     {
         foreach (var value in new[]
@@ -61,6 +99,13 @@ public sealed class RoundTripTests
         Assert.False(collections.Flags.IsDefault);
         Assert.Empty(Codecs.Decode<Maps>([]).Numbers);
         Assert.Null(Codecs.Decode<Tree>([]).Twin);
+        Assert.Equal("", Codecs.Decode<Converted>([]).Page.OriginalString);
+        var sets = Codecs.Decode<Sets>([]);
+        Assert.Empty(sets.Names);
+        Assert.Empty(sets.Days);
+        Assert.Empty(sets.Shares);
+        Assert.Empty(sets.Totals);
+        Assert.Null(sets.MaybePoints);
     }
 
     [Fact]
@@ -68,6 +113,8 @@ public sealed class RoundTripTests
     {
         Assert.Empty(Codecs.Encode(new Maps { Numbers = null!, Names = null!, Points = null!, Blobs = null! }));
         Assert.Empty(Codecs.Encode(new Tree { Name = null!, Children = null! }));
+        Assert.Equal([8, 0, 16, 0], Codecs.Encode(new Converted(default, default, default, null!, default, default)));
+        Assert.Empty(Codecs.Encode(new Sets { Names = null!, Days = null!, Shares = null!, Pages = null!, Totals = null!, Times = null! }));
         Assert.Empty(Codecs.Encode(new Collections { List = null!, Array = null!, ReadOnly = null!, Flags = default, Texts = null! }));
     }
 

@@ -54,6 +54,12 @@ public sealed class SchemaTests
         Assert.Equal(
             ["bcl.Decimal", "bcl.Guid", "bcl.DateTime", "bcl.DateTimeOffset", "bcl.TimeSpan"],
             Codecs.Of<Times>().Schema.Fields.Take(5).Select(field => field.Type));
+        Assert.Equal(
+            ["int32", "int64", "float", "string", "int128", "uint128"],
+            Codecs.Of<Converted>().Schema.Fields.Take(6).Select(field => field.Type));
+        Assert.Equal(
+            ["repeated string", "repeated int32", "repeated int32", "repeated float", "repeated string", "map<string, int128>"],
+            Codecs.Of<Sets>().Schema.Fields.Take(6).Select(field => field.Type));
     }
 
     [Fact]

@@ -21,6 +21,7 @@ public sealed class SpanBoundsTests
         Truncated(Values.Optionals);
         Truncated(Values.Trees);
         Truncated(Values.Times);
+        Truncated(Values.Converted);
     }
 
     [Fact]
@@ -43,6 +44,8 @@ public sealed class SpanBoundsTests
         Sized(Values.Optionals);
         Sized(Values.Trees);
         Sized(Values.Times);
+        Sized(Values.Converted);
+        Sized(Values.Sets);
         Sized(Values.Maps);
     }
 

@@ -43,6 +43,24 @@ public sealed class Departure
 
     [DataMember(Order = 13)]
     public Departure? Next { get; set; }
+
+    [DataMember(Order = 14)]
+    public DateOnly Date { get; set; }
+
+    [DataMember(Order = 15)]
+    public TimeOnly Time { get; set; }
+
+    [DataMember(Order = 16)]
+    public Uri? Page { get; set; }
+
+    [DataMember(Order = 17)]
+    public HashSet<string> Codes { get; set; } = [];
+
+    [DataMember(Order = 18)]
+    public DateOnly? Until { get; set; }
+
+    [DataMember(Order = 19)]
+    public IReadOnlyDictionary<string, int> Counts { get; set; } = new Dictionary<string, int>();
 }
 
 [DataContract(Name = "Stage")]

@@ -34,6 +34,12 @@ public sealed class ProtobufNetCodecTests
             Day = (DayOfWeek)day,
             Blob = blob,
             Next = new Departure { Passengers = passengers },
+            Date = DateOnly.FromDateTime(at),
+            Time = TimeOnly.FromDateTime(at),
+            Page = blob is null ? null : new Uri($"https://example.org/{passengers}"),
+            Codes = [.. miles.Select((_, index) => $"code {index}")],
+            Until = gate is null ? null : DateOnly.FromDateTime(at),
+            Counts = miles.Select((_, index) => index).ToDictionary(index => $"count {index}", index => index),
         }).ToArbitrary();
 
     [Fact]

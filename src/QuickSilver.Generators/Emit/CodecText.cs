@@ -81,8 +81,8 @@ internal static class CodecText
         code.Line($"long size = {fixedPart};");
         foreach (var member in contract.Members.Where(member => member.Value.BytesPerUnit() > 0))
         {
-            string length = $"value.{member.Identifier}{(member.Optional || member.Value.IsReference ? "?.Length ?? 0" : ".Length")}";
-            code.Line($"size += {member.Value.BytesPerUnit()}L * ({length});");
+            string length = member.Value.Length($"value.{member.Identifier}", member.Optional || member.Value.IsReference);
+            code.Line($"size += {member.Value.BytesPerUnit()}L * {length};");
         }
 
         code.Line("return (int)global::System.Math.Min(size, int.MaxValue);").Close().Line();

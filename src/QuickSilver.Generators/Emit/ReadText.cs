@@ -52,6 +52,8 @@ internal sealed class ReadText(CodeText code, CodecNames names)
 
     private static string List(MemberModel member) => $"global::System.Collections.Generic.List<{member.Value.TypeName}>";
 
+    private static string Set(MemberModel member) => $"global::System.Collections.Generic.HashSet<{member.Value.TypeName}>";
+
     private static string Dictionary(MemberModel member) =>
         $"global::System.Collections.Generic.Dictionary<{member.Key!.TypeName}, {member.Value.TypeName}>";
 
@@ -61,7 +63,8 @@ internal sealed class ReadText(CodeText code, CodecNames names)
         code.Line(member.Shape switch
         {
             MemberShape.List => $"{List(member)}? {local} = null;",
-            MemberShape.Map => $"{Dictionary(member)}? {local} = null;",
+            MemberShape.Set or MemberShape.ReadOnlySet => $"{Set(member)}? {local} = null;",
+            MemberShape.Map or MemberShape.ReadOnlyMap => $"{Dictionary(member)}? {local} = null;",
             _ => $"{Runtime.Generated}RepeatedBuilder<{member.Value.TypeName}> {local} = default;",
         });
     }
@@ -84,7 +87,7 @@ internal sealed class ReadText(CodeText code, CodecNames names)
                 Case(ValueCode.Tag(member.Number, member.Value));
                 code.Line($"    {Local(member)} = {member.Value.Read("rest", names)};").Line("    break;");
                 break;
-            case MemberShape.Map:
+            case MemberShape.Map or MemberShape.ReadOnlyMap:
                 MapCase(member);
                 break;
             default:
@@ -120,9 +123,10 @@ internal sealed class ReadText(CodeText code, CodecNames names)
     private void Reserve(MemberModel member, string count)
     {
         string local = Local(member);
-        if (member.Shape == MemberShape.List)
+        if (member.Shape == MemberShape.List || member.IsSet)
         {
-            code.Open($"if ({local} is null)").Line($"{local} = new {List(member)}({count});").Close().Line();
+            string made = member.IsSet ? Set(member) : List(member);
+            code.Open($"if ({local} is null)").Line($"{local} = new {made}({count});").Close().Line();
         }
         else
         {
@@ -179,7 +183,8 @@ internal sealed class ReadText(CodeText code, CodecNames names)
             // A message that did not come is null, as in every protobuf library, even where the member says that it cannot be.
             MemberShape.Single => !member.Optional && member.Value is { IsMessage: true, IsReference: true } ? local + "!" : local,
             MemberShape.List => member.Optional ? local : $"{local} ?? new {List(member)}()",
-            MemberShape.Map => member.Optional ? local : $"{local} ?? new {Dictionary(member)}()",
+            MemberShape.Set or MemberShape.ReadOnlySet => member.Optional ? local : $"{local} ?? new {Set(member)}()",
+            MemberShape.Map or MemberShape.ReadOnlyMap => member.Optional ? local : $"{local} ?? new {Dictionary(member)}()",
             MemberShape.ImmutableArray => $"{local}.ToImmutableArray()",
             _ => member.Optional ? $"{local}.ToArrayOrNull()" : $"{local}.ToArray()",
         };

@@ -5,6 +5,8 @@ namespace QuickSilver.Generators.Emit;
 // The bodies of Measure and WriteTo: one walk over the members, told twice so that the two cannot differ in what they leave out.
 internal sealed class WriteText(CodeText code, CodecNames names, bool measures)
 {
+    private const string Collections = "global::System.Collections.Generic.";
+
     public void Member(MemberModel member)
     {
         string local = "m" + member.Number;
@@ -14,7 +16,7 @@ internal sealed class WriteText(CodeText code, CodecNames names, bool measures)
             case MemberShape.Single:
                 Single(member, local, access);
                 break;
-            case MemberShape.Map:
+            case MemberShape.Map or MemberShape.ReadOnlyMap:
                 Map(member, local, access);
                 break;
             default:
@@ -45,18 +47,19 @@ internal sealed class WriteText(CodeText code, CodecNames names, bool measures)
         var value = member.Value;
         string span = $"global::System.ReadOnlySpan<{value.TypeName}>";
         bool indexed = member.Shape == MemberShape.ReadOnlyList;
-        string count = indexed ? $"{local}.Count" : $"{local}.Length";
+        bool counted = indexed || member.IsSet || member.Shape == MemberShape.ReadOnlyCollection;
+        string count = counted ? $"{local}.Count" : $"{local}.Length";
         code.Line(member.Shape switch
         {
             MemberShape.List => $"{span} {local} = global::System.Runtime.InteropServices.CollectionsMarshal.AsSpan({access});",
             MemberShape.ImmutableArray => $"{span} {local} = {access}.AsSpan();",
             MemberShape.Array => $"{span} {local} = {access};",
-            _ => $"global::System.Collections.Generic.IReadOnlyList<{value.TypeName}>? {local} = {access};",
+            _ => $"{Collections}{Interface(member.Shape)}<{value.TypeName}>? {local} = {access};",
         });
         string element = "e" + member.Number;
         if (value.IsPackable)
         {
-            code.Open(indexed ? $"if ({local} is {{ Count: > 0 }})" : $"if (!{local}.IsEmpty)");
+            code.Open(counted ? $"if ({local} is {{ Count: > 0 }})" : $"if (!{local}.IsEmpty)");
             Packed(member, local, element, count);
             code.Close();
             return;
@@ -68,13 +71,31 @@ internal sealed class WriteText(CodeText code, CodecNames names, bool measures)
         }
         else
         {
+            if (counted)
+            {
+                code.Open($"if ({local} is not null)");
+            }
+
             code.Open($"foreach ({value.TypeName} {element} in {local})");
         }
 
         RefuseNull(value, element, member);
         Field(member.Number, value, element);
         code.Close();
+        if (counted && !indexed)
+        {
+            code.Close();
+        }
     }
+
+    // A HashSet itself, whose enumerator is a struct; an interface's is allocated.
+    private static string Interface(MemberShape shape) => shape switch
+    {
+        MemberShape.ReadOnlyList => "IReadOnlyList",
+        MemberShape.ReadOnlyCollection => "IReadOnlyCollection",
+        MemberShape.Set => "HashSet",
+        _ => "IReadOnlySet",
+    };
 
     private void Packed(MemberModel member, string local, string element, string count)
     {
@@ -110,7 +131,8 @@ internal sealed class WriteText(CodeText code, CodecNames names, bool measures)
         string length = "l" + member.Number;
         string keyLocal = "k" + member.Number;
         string valueLocal = "e" + member.Number;
-        code.Line($"global::System.Collections.Generic.Dictionary<{key.TypeName}, {value.TypeName}>? {local} = {access};");
+        string map = member.Shape == MemberShape.Map ? "Dictionary" : "IReadOnlyDictionary";
+        code.Line($"{Collections}{map}<{key.TypeName}, {value.TypeName}>? {local} = {access};");
         code.Open($"if ({local} is not null)");
         code.Open($"foreach (global::System.Collections.Generic.KeyValuePair<{key.TypeName}, {value.TypeName}> {pair} in {local})");
         code.Line($"{key.TypeName} {keyLocal} = {pair}.Key;").Line($"{value.TypeName} {valueLocal} = {pair}.Value;");

@@ -7,7 +7,11 @@ internal enum MemberShape
     Array,
     ReadOnlyList,
     ImmutableArray,
+    ReadOnlyCollection,
+    Set,
+    ReadOnlySet,
     Map,
+    ReadOnlyMap,
 }
 
 // One field. Optional: null is absence, so that whatever is not null is written, defaults too. AlwaysWritten: marked
@@ -23,10 +27,14 @@ internal sealed record MemberModel(
     ValueModel Value,
     ValueModel? Key)
 {
+    public bool IsMap => Shape is MemberShape.Map or MemberShape.ReadOnlyMap;
+
+    public bool IsSet => Shape is MemberShape.Set or MemberShape.ReadOnlySet;
+
     public string TypeWord => Shape switch
     {
         MemberShape.Single => Value.Word,
-        MemberShape.Map => $"map<{Key!.Word}, {Value.Word}>",
+        MemberShape.Map or MemberShape.ReadOnlyMap => $"map<{Key!.Word}, {Value.Word}>",
         _ => $"repeated {Value.Word}",
     };
 }

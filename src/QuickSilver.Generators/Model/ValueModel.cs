@@ -22,10 +22,23 @@ internal enum ValueKind
     DateTime,
     DateTimeOffset,
     TimeSpan,
+    Int128,
+    UInt128,
     Message,
 }
 
-// One value on the wire. For an enum, Kind is its underlying type's and IsEnum says that casts are needed.
+// A .NET type that becomes another one, for which protobuf has a word, and is made from it.
+internal enum Conversion
+{
+    None,
+    DateOnly,
+    TimeOnly,
+    Half,
+    Uri,
+}
+
+// One value on the wire. For an enum, Kind is its underlying type's and IsEnum says that casts are needed. With a Conversion, Kind is
+// that of what the value is converted to.
 internal sealed record ValueModel(ValueKind Kind, string TypeName, string Word, bool IsReference, bool IsEnum)
 {
     private const int Varint = 0;
@@ -40,6 +53,10 @@ internal sealed record ValueModel(ValueKind Kind, string TypeName, string Word, 
         <= ValueKind.Bool => Varint,
         _ => LengthDelimited,
     };
+
+    public Conversion Conversion { get; init; }
+
+    public bool IsConverted => Conversion != Conversion.None;
 
     public bool IsPackable => WireType != LengthDelimited;
 

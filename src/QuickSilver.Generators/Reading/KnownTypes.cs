@@ -11,16 +11,28 @@ internal static class KnownTypes
     public const string SetsRequiredMembers = "System.Diagnostics.CodeAnalysis.SetsRequiredMembersAttribute";
     public const string Codec = "QuickSilver.Serialization.IPayloadCodec`1";
 
+    public const string Node = "QuickSilver.QuickSilverNode";
+    public const string HostBuilder = "QuickSilver.Hosting.QuickSilverBuilder";
     public const string Subscriber = "QuickSilver.ITopicSubscriber`1";
 
     public const string List = "System.Collections.Generic.List<T>";
     public const string ReadOnlyList = "System.Collections.Generic.IReadOnlyList<T>";
+    public const string ReadOnlyCollection = "System.Collections.Generic.IReadOnlyCollection<T>";
+    public const string Set = "System.Collections.Generic.HashSet<T>";
+    public const string ReadOnlySet = "System.Collections.Generic.IReadOnlySet<T>";
     public const string ImmutableArray = "System.Collections.Immutable.ImmutableArray<T>";
     public const string Dictionary = "System.Collections.Generic.Dictionary<TKey, TValue>";
+    public const string ReadOnlyDictionary = "System.Collections.Generic.IReadOnlyDictionary<TKey, TValue>";
     public const string ReadOnlyMemory = "System.ReadOnlyMemory<T>";
     public const string Guid = "System.Guid";
     public const string TimeSpan = "System.TimeSpan";
     public const string DateTimeOffset = "System.DateTimeOffset";
+    public const string DateOnly = "System.DateOnly";
+    public const string TimeOnly = "System.TimeOnly";
+    public const string Half = "System.Half";
+    public const string Int128 = "System.Int128";
+    public const string UInt128 = "System.UInt128";
+    public const string Uri = "System.Uri";
 
     public static AttributeData? Attribute(this ISymbol symbol, string name) =>
         symbol.GetAttributes().FirstOrDefault(attribute => attribute.AttributeClass?.ToDisplayString() == name);

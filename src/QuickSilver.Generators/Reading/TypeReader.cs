@@ -37,7 +37,8 @@ internal readonly struct ShapeOrAdvice
 
 internal static class TypeReader
 {
-    private const string UseCollections = "use List<T>, T[], IReadOnlyList<T>, ImmutableArray<T> or Dictionary<TKey, TValue>";
+    private const string UseCollections = "use List<T>, T[], HashSet<T>, IReadOnlyList<T>, IReadOnlyCollection<T>, IReadOnlySet<T>, "
+        + "ImmutableArray<T>, Dictionary<TKey, TValue> or IReadOnlyDictionary<TKey, TValue>";
     private const string WrapInner = "a collection cannot contain another collection; wrap the inner one in a [DataContract] type";
     private const string NoNullElements = "a collection on the wire cannot contain null; make its elements non-nullable";
     private const string KeyTypes = "a dictionary's key must be a string, an integer, a char or a bool";
@@ -63,10 +64,10 @@ internal static class TypeReader
             return ReadElement(collection.Element, collection.Shape, optional, key: null);
         }
 
-        if (type is INamedTypeSymbol named && named.OriginalDefinition.ToDisplayString() == KnownTypes.Dictionary)
+        if (type is INamedTypeSymbol named && MapOf(named) is { } map)
         {
             return ReadValue(named.TypeArguments[0]) is { } key && IsKey(key)
-                ? ReadElement(named.TypeArguments[1], MemberShape.Map, optional, key)
+                ? ReadElement(named.TypeArguments[1], map, optional, key)
                 : ShapeOrAdvice.Refused(KeyTypes);
         }
 
@@ -120,11 +121,19 @@ internal static class TypeReader
             KnownTypes.Guid => Bcl(ValueKind.Guid, "bcl.Guid"),
             KnownTypes.TimeSpan => Bcl(ValueKind.TimeSpan, "bcl.TimeSpan"),
             KnownTypes.DateTimeOffset => Bcl(ValueKind.DateTimeOffset, "bcl.DateTimeOffset"),
+            KnownTypes.DateOnly => Converted(ValueKind.Int32, "int32", Conversion.DateOnly),
+            KnownTypes.TimeOnly => Converted(ValueKind.Int64, "int64", Conversion.TimeOnly),
+            KnownTypes.Half => Converted(ValueKind.Single, "float", Conversion.Half),
+            KnownTypes.Uri => Converted(ValueKind.String, "string", Conversion.Uri),
+            KnownTypes.Int128 => Bcl(ValueKind.Int128, "int128"),
+            KnownTypes.UInt128 => Bcl(ValueKind.UInt128, "uint128"),
             KnownTypes.ReadOnlyMemory when named.TypeArguments[0].SpecialType == SpecialType.System_Byte => Bcl(ValueKind.Memory, "bytes"),
             _ => null,
         };
 
-        ValueModel Bcl(ValueKind kind, string word) => new(kind, type.Qualified(), word, IsReference: false, IsEnum: false);
+        ValueModel Bcl(ValueKind kind, string word) => new(kind, type.Qualified(), word, type.IsReferenceType, IsEnum: false);
+
+        ValueModel Converted(ValueKind kind, string word, Conversion conversion) => Bcl(kind, word) with { Conversion = conversion };
     }
 
     private static (ValueKind Kind, string Word)? Primitive(SpecialType type) => type switch
@@ -147,6 +156,13 @@ internal static class TypeReader
         _ => null,
     };
 
+    private static MemberShape? MapOf(INamedTypeSymbol type) => type.OriginalDefinition.ToDisplayString() switch
+    {
+        KnownTypes.Dictionary => MemberShape.Map,
+        KnownTypes.ReadOnlyDictionary => MemberShape.ReadOnlyMap,
+        _ => null,
+    };
+
     private static (MemberShape Shape, ITypeSymbol Element)? CollectionOf(ITypeSymbol type)
     {
         if (type is IArrayTypeSymbol { Rank: 1 } array)
@@ -159,6 +175,9 @@ internal static class TypeReader
             {
                 KnownTypes.List => (MemberShape.List, named.TypeArguments[0]),
                 KnownTypes.ReadOnlyList => (MemberShape.ReadOnlyList, named.TypeArguments[0]),
+                KnownTypes.ReadOnlyCollection => (MemberShape.ReadOnlyCollection, named.TypeArguments[0]),
+                KnownTypes.Set => (MemberShape.Set, named.TypeArguments[0]),
+                KnownTypes.ReadOnlySet => (MemberShape.ReadOnlySet, named.TypeArguments[0]),
                 KnownTypes.ImmutableArray => (MemberShape.ImmutableArray, named.TypeArguments[0]),
                 _ => null,
             }
@@ -166,7 +185,7 @@ internal static class TypeReader
     }
 
     private static bool IsKey(ValueModel value) =>
-        value is { IsEnum: false, Kind: <= ValueKind.Bool or ValueKind.String };
+        value is { IsEnum: false, IsConverted: false, Kind: <= ValueKind.Bool or ValueKind.String };
 
     private static bool IsCollection(ITypeSymbol type) =>
         type is IArrayTypeSymbol || type.AllInterfaces.Any(face => face.SpecialType == SpecialType.System_Collections_IEnumerable);

@@ -10,7 +10,8 @@ namespace QuickSilver.Serialization.Protobuf;
 /// message: decimal {uint64 lo = 1; uint32 hi = 2; uint32 signScale = 3}, Guid {fixed64 lo = 1; fixed64 hi = 2},
 /// TimeSpan and DateTime {sint64 value = 1; scale = 2; kind = 3}, where DateTime counts from 1970-01-01 and its kind is read
 /// but, as protobuf-net does by default, not written. protobuf-net has no DateTimeOffset; here it is the DateTime of
-/// the same instant in UTC with {sint32 offsetMinutes = 4} besides, so that a reader of DateTime still gets the instant.
+/// the same instant in UTC with {sint32 offsetMinutes = 4} besides, so that a reader of DateTime still gets the instant. It has no
+/// Int128 and UInt128 either; here they are 16 bytes, the lowest first.
 /// </summary>
 [EditorBrowsable(EditorBrowsableState.Never)]
 public static class ProtobufDotNetTypes
@@ -25,6 +26,9 @@ public static class ProtobufDotNetTypes
 
     /// <summary>A Guid that is not empty, without its length.</summary>
     internal const int GuidBytes = 1 + 8 + 1 + 8;
+
+    /// <summary>An Int128 without its length.</summary>
+    internal const int Int128Bytes = 16;
 
     /// <summary>How it begins: its length, and the tag of its first half.</summary>
     internal const ushort GuidStart = (ushort)(GuidBytes | (GuidLowTag << 8));
@@ -127,6 +131,26 @@ public static class ProtobufDotNetTypes
     /// <summary>Reads a DateTimeOffset.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     public static DateTimeOffset ReadDateTimeOffset(ReadOnlySpan<byte> source) => ScaledTicks.Read(source).ToDateTimeOffset();
+
+    /// <summary>Bytes with their length.</summary>
+    public static int SizeOf(Int128 value) => 1 + Int128Bytes;
+
+    /// <summary>Reads an Int128.</summary>
+    public static Int128 ReadInt128(ReadOnlySpan<byte> source) => (Int128)ReadUInt128(source);
+
+    /// <summary>Bytes with their length.</summary>
+    public static int SizeOf(UInt128 value) => 1 + Int128Bytes;
+
+    /// <summary>Reads a UInt128.</summary>
+    public static UInt128 ReadUInt128(ReadOnlySpan<byte> source)
+    {
+        if (source.Length != Int128Bytes)
+        {
+            ProtobufReader.ThrowMalformed($"a number of 128 bits has {source.Length} bytes instead of {Int128Bytes}");
+        }
+
+        return BinaryPrimitives.ReadUInt128LittleEndian(source);
+    }
 
     // Apart, for the room that it takes on the stack.
     [MethodImpl(MethodImplOptions.NoInlining)]

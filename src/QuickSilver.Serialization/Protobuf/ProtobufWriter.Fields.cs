@@ -162,6 +162,16 @@ public ref partial struct ProtobufWriter
     public void WriteDateTimeOffset(uint tag, DateTimeOffset value) =>
         Advance(ScaledTicks.Write(ref _at, _left, tag, value));
 
+    /// <summary>Writes a tag and 16 bytes, little-endian, with their length.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void WriteInt128(uint tag, Int128 value) =>
+        Advance(WriteUInt128(ref _at, _left, tag, (UInt128)value));
+
+    /// <summary>Writes a tag and 16 bytes, little-endian, with their length.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void WriteUInt128(uint tag, UInt128 value) =>
+        Advance(WriteUInt128(ref _at, _left, tag, value));
+
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static nint WriteFixed(ref byte destination, nint room, uint tag, ulong value, int width)
     {
@@ -186,6 +196,14 @@ public ref partial struct ProtobufWriter
         }
 
         return width;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static nint WriteUInt128(ref byte destination, nint room, uint tag, UInt128 value)
+    {
+        Span<byte> bytes = stackalloc byte[ProtobufDotNetTypes.Int128Bytes];
+        BinaryPrimitives.WriteUInt128LittleEndian(bytes, value);
+        return WriteBytes(ref destination, room, tag, bytes);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -33,6 +33,70 @@ public sealed record Times(
     public Dictionary<string, TimeSpan> Delays { get; init; } = [];
 }
 
+// Types that are converted to ones that protobuf has words for, and 128-bit numbers.
+[DataContract]
+public sealed record Converted(
+    [property: DataMember(Order = 1)] DateOnly Day,
+    [property: DataMember(Order = 2)] TimeOnly Time,
+    [property: DataMember(Order = 3)] Half Share,
+    [property: DataMember(Order = 4)] Uri Page,
+    [property: DataMember(Order = 5)] Int128 Signed,
+    [property: DataMember(Order = 6)] UInt128 Unsigned)
+{
+    [DataMember(Order = 7)]
+    public DateOnly? MaybeDay { get; init; }
+
+    [DataMember(Order = 8)]
+    public TimeOnly? MaybeTime { get; init; }
+
+    [DataMember(Order = 9)]
+    public Half? MaybeShare { get; init; }
+
+    [DataMember(Order = 10)]
+    public Uri? MaybePage { get; init; }
+
+    [DataMember(Order = 11)]
+    public Int128? MaybeSigned { get; init; }
+
+    [DataMember(Order = 12)]
+    public UInt128? MaybeUnsigned { get; init; }
+}
+
+// Collections of them, and the collections that are read-only or have no order.
+[DataContract]
+public sealed class Sets
+{
+    [DataMember(Order = 1)]
+    public HashSet<string> Names { get; init; } = [];
+
+    [DataMember(Order = 2)]
+    public HashSet<int>? MaybeNumbers { get; init; }
+
+    [DataMember(Order = 3)]
+    public IReadOnlySet<DateOnly> Days { get; init; } = new HashSet<DateOnly>();
+
+    [DataMember(Order = 4)]
+    public IReadOnlyCollection<Half> Shares { get; init; } = [];
+
+    [DataMember(Order = 5)]
+    public IReadOnlyCollection<Uri> Pages { get; init; } = [];
+
+    [DataMember(Order = 6)]
+    public IReadOnlyDictionary<string, Int128> Totals { get; init; } = new Dictionary<string, Int128>();
+
+    [DataMember(Order = 7)]
+    public IReadOnlyDictionary<int, Uri>? MaybePages { get; init; }
+
+    [DataMember(Order = 8)]
+    public List<TimeOnly> Times { get; init; } = [];
+
+    [DataMember(Order = 9)]
+    public Point[] Points { get; init; } = [];
+
+    [DataMember(Order = 10)]
+    public IReadOnlySet<Point>? MaybePoints { get; init; }
+}
+
 [DataContract(Name = "Renamed")]
 public struct Mutable
 {

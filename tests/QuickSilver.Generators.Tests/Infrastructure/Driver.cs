@@ -53,7 +53,9 @@ internal static class Driver
     // What the analyzers report, as "QS0001: message", in the order of the source.
     public static async Task<IReadOnlyList<string>> AnalyzeAsync(Compilation compilation)
     {
-        var diagnostics = await compilation.WithAnalyzers([new ContractAnalyzer(), new HandlerAnalyzer()]).GetAnalyzerDiagnosticsAsync();
+        var diagnostics = await compilation
+            .WithAnalyzers([new ContractAnalyzer(), new HandlerAnalyzer(), new PayloadAnalyzer()])
+            .GetAnalyzerDiagnosticsAsync();
         Assert.All(diagnostics, diagnostic => Assert.Equal(DiagnosticSeverity.Error, diagnostic.Severity));
         return [.. diagnostics.OrderBy(found => found.Location.SourceSpan.Start).Select(found => $"{found.Id}: {found.GetMessage()}")];
     }

@@ -26,6 +26,12 @@ internal static class Values
         Gen.Elements(0.0, -0.0, double.NaN, double.MaxValue, double.Epsilon, double.NegativeInfinity),
         ArbMap.Default.GeneratorFor<double>());
 
+    private static readonly Gen<Half> Halves = Gen.Choose(0, ushort.MaxValue).Select(bits => BitConverter.UInt16BitsToHalf((ushort)bits));
+
+    private static readonly Gen<Uri> Pages = Gen.Elements(
+        new Uri("https://example.org/a?b=c#d"), new Uri("flights/ORD", UriKind.Relative), new Uri("", UriKind.Relative),
+        new Uri("https://example.org/Zürich"), new Uri("urn:isbn:0451450523"));
+
     private static readonly Gen<Color> Colors = Long.Select(value => (Color)(value % 3));
 
     private static readonly Gen<Point> Points = from x in Long from y in Long select new Point((int)x, (int)y);
@@ -129,6 +135,48 @@ internal static class Values
             MaybeTook = present ? -span : null,
             Prices = [price, 0m, -price],
             Delays = new() { ["a"] = span, [""] = TimeSpan.Zero },
+        }).ToArbitrary();
+
+    public static Arbitrary<Converted> Converted { get; } = (
+        from number in Long
+        from bits in Bits
+        from share in Halves
+        from page in Pages
+        from present in ArbMap.Default.GeneratorFor<bool>()
+        let day = DateOnly.FromDayNumber((int)(bits % (ulong)(DateOnly.MaxValue.DayNumber + 1)))
+        let time = new TimeOnly((long)(bits % (ulong)(TimeOnly.MaxValue.Ticks + 1)))
+        let signed = ((Int128)number << 64) + number
+        let wide = new UInt128(bits, (ulong)number)
+        select new Converted(day, time, share, page, signed, wide)
+        {
+            MaybeDay = present ? day : null,
+            MaybeTime = present ? time : null,
+            MaybeShare = present ? share : null,
+            MaybePage = present ? page : null,
+            MaybeSigned = present ? signed : null,
+            MaybeUnsigned = present ? wide : null,
+        }).ToArbitrary();
+
+    public static Arbitrary<Sets> Sets { get; } = (
+        from texts in Texts.ListOf()
+        from numbers in Long.ListOf()
+        from shares in Halves.ListOf()
+        from pages in Pages.ListOf()
+        from points in Points.ListOf()
+        from present in ArbMap.Default.GeneratorFor<bool>()
+        let days = numbers.Select(number => DateOnly.FromDayNumber((int)((ulong)number % (ulong)DateOnly.MaxValue.DayNumber)))
+        select new Sets
+        {
+            Names = [.. texts.Where(text => !text.Any(char.IsSurrogate))],
+            MaybeNumbers = present ? [.. numbers.Select(number => (int)number)] : null,
+            Days = days.ToHashSet(),
+            Shares = [.. shares],
+            Pages = [.. pages],
+            Totals = Pairs(texts.Where(text => !text.Any(char.IsSurrogate)), numbers.Select(number => (Int128)number * number)),
+            MaybePages = present ? Pairs(numbers.Select(number => (int)number), pages) : null,
+            Times = [.. numbers.Select(number => new TimeOnly((long)((ulong)number % (ulong)TimeOnly.MaxValue.Ticks)))],
+            Points = [.. points],
+            MaybePoints = present ? points.ToHashSet() : null,
         }).ToArbitrary();
 
     private static Gen<Tree> TreeOf(int size) =>

@@ -1,0 +1,75 @@
+using System.Collections.Immutable;
+using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.Diagnostics;
+using Microsoft.CodeAnalysis.Operations;
+using QuickSilver.Generators.Reading;
+
+namespace QuickSilver.Generators;
+
+/// <summary>Reports topics that are opened, or added to a host, with a payload type that has no codec, where none is passed.</summary>
+[DiagnosticAnalyzer(LanguageNames.CSharp)]
+public sealed class PayloadAnalyzer : DiagnosticAnalyzer
+{
+    private static readonly ImmutableHashSet<string> Calls = ImmutableHashSet.Create(
+        "OpenTopicAsync", "OpenPublisherAsync", "OpenSubscriberAsync",
+        "AddTopic", "AddPublisher", "AddSubscriber", "AddTopicHandler", "AddConsumer");
+
+    /// <inheritdoc/>
+    public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } = ImmutableArray.Create(Rules.PayloadWithoutCodec);
+
+    /// <inheritdoc/>
+    public override void Initialize(AnalysisContext context)
+    {
+        context.EnableConcurrentExecution();
+        context.ConfigureGeneratedCodeAnalysis(GeneratedCodeAnalysisFlags.None);
+        context.RegisterCompilationStartAction(start =>
+        {
+            INamedTypeSymbol?[] openers =
+            [
+                start.Compilation.GetTypeByMetadataName(KnownTypes.Node), start.Compilation.GetTypeByMetadataName(KnownTypes.HostBuilder),
+            ];
+            if (openers.Any(static opener => opener is not null)
+                && start.Compilation.GetTypeByMetadataName(KnownTypes.Codec) is { } codec)
+            {
+                start.RegisterOperationAction(operation => Analyze(operation, openers, codec), OperationKind.Invocation);
+            }
+        });
+    }
+
+    private static void Analyze(OperationAnalysisContext context, INamedTypeSymbol?[] openers, INamedTypeSymbol codec)
+    {
+        var call = (IInvocationOperation)context.Operation;
+        var method = call.TargetMethod;
+        if (!Calls.Contains(method.Name)
+            || method.TypeArguments.Length == 0
+            || !openers.Contains(method.ContainingType, SymbolEqualityComparer.Default)
+            || HasCodec(method.TypeArguments[0])
+            || call.Arguments.Any(argument => !argument.IsImplicit && IsCodec(argument.Parameter?.Type, codec)))
+        {
+            return;
+        }
+
+        var payload = method.TypeArguments[0];
+        string advice = payload.TypeKind is TypeKind.Class or TypeKind.Struct
+            && payload.Locations.Any(static location => location.IsInSource)
+            && payload is not INamedTypeSymbol { IsGenericType: true }
+                ? $"mark '{payload.Name}' [DataContract] and its members [DataMember(Order = n)]"
+                : "send a [DataContract] type that has it as a member";
+        context.ReportDiagnostic(
+            Diagnostic.Create(Rules.PayloadWithoutCodec, call.Syntax.GetLocation(), payload.ToDisplayString(), advice));
+    }
+
+    // Of a type parameter, only the caller knows.
+    private static bool HasCodec(ITypeSymbol type) => type switch
+    {
+        { TypeKind: TypeKind.TypeParameter or TypeKind.Error } => true,
+        { SpecialType: SpecialType.System_String } => true,
+        IArrayTypeSymbol { Rank: 1, ElementType.SpecialType: SpecialType.System_Byte } => true,
+        INamedTypeSymbol named when named.OriginalDefinition.ToDisplayString() == KnownTypes.ReadOnlyMemory =>
+            named.TypeArguments[0].SpecialType == SpecialType.System_Byte,
+        _ => type.IsContract(),
+    };
+
+    private static bool IsCodec(ITypeSymbol? type, INamedTypeSymbol codec) =>
+        SymbolEqualityComparer.Default.Equals(type?.OriginalDefinition, codec);
+}

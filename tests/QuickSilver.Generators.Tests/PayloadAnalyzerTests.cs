@@ -1,0 +1,66 @@
+using QuickSilver.Generators.Tests.Infrastructure;
+
+namespace QuickSilver.Generators.Tests;
+
+public sealed class PayloadAnalyzerTests
+{
+    private const string Mark = "[DataContract] and its members [DataMember(Order = n)]";
+
+    // What the analyzer knows of the public API: this project does not reference it.
+    private const string Api = """
+        using System.Threading.Tasks;
+        using QuickSilver.Serialization;
+
+        namespace QuickSilver
+        {
+            public sealed class QuickSilverNode
+            {
+                public Task OpenTopicAsync<T>(string name, object? options = null) => Task.CompletedTask;
+                public Task OpenTopicAsync<T>(string name, IPayloadCodec<T> codec) => Task.CompletedTask;
+                public Task OpenSubscriberAsync<T>(string name) => Task.CompletedTask;
+            }
+        }
+
+        namespace QuickSilver.Hosting
+        {
+            public sealed class QuickSilverBuilder
+            {
+                public void AddTopic<T>(string name, IPayloadCodec<T>? codec = null) { }
+                public void AddConsumer<T, TConsumer>(string name) { }
+            }
+        }
+
+        class Plain { }
+        [DataContract] sealed record Marked([property: DataMember(Order = 1)] int X);
+        class Other { public void AddTopic<T>(string name) { } }
+        static class C
+        {
+            static void M<TAny>(
+                QuickSilver.QuickSilverNode node, QuickSilver.Hosting.QuickSilverBuilder host, Other other, IPayloadCodec<Plain> codec) => 
+        """;
+
+    [Theory]
+    [InlineData("node.OpenTopicAsync<Plain>(\"a\");", "Plain", $"mark 'Plain' {Mark}")]
+    [InlineData("node.OpenSubscriberAsync<System.Version>(\"a\");", "System.Version", "send a [DataContract] type that has it as a member")]
+    [InlineData("node.OpenTopicAsync<int>(\"a\");", "int", "send a [DataContract] type that has it as a member")]
+    [InlineData("node.OpenTopicAsync<int[]>(\"a\");", "int[]", "send a [DataContract] type that has it as a member")]
+    [InlineData("host.AddTopic<Plain>(\"a\");", "Plain", $"mark 'Plain' {Mark}")]
+    [InlineData("host.AddConsumer<Plain, Other>(\"a\");", "Plain", $"mark 'Plain' {Mark}")]
+    public async Task QS0012_names_the_type_and_what_to_do(string call, string type, string advice) => Assert.Equal(
+        [$"QS0012: '{type}' has no codec: {advice}, or pass an IPayloadCodec of it"],
+        await ReportsAsync(call));
+
+    [Theory]
+    [InlineData("node.OpenTopicAsync<Marked>(\"a\");")]
+    [InlineData("node.OpenTopicAsync<string>(\"a\");")]
+    [InlineData("node.OpenTopicAsync<byte[]>(\"a\");")]
+    [InlineData("node.OpenTopicAsync<ReadOnlyMemory<byte>>(\"a\");")]
+    [InlineData("node.OpenTopicAsync<TAny>(\"a\");")]
+    [InlineData("node.OpenTopicAsync(\"a\", codec);")]
+    [InlineData("host.AddTopic<Plain>(\"a\", codec);")]
+    [InlineData("host.AddTopic(\"a\", codec: codec);")]
+    [InlineData("other.AddTopic<Plain>(\"a\");")]
+    public async Task Types_with_a_codec_and_other_calls_are_not_reported(string call) => Assert.Empty(await ReportsAsync(call));
+
+    private static Task<IReadOnlyList<string>> ReportsAsync(string call) => Driver.AnalyzeAsync(Driver.Compile($"{Api}{call} }}"));
+}
