@@ -23,7 +23,7 @@ public sealed partial class DocumentationTests(Feed feed)
         var block = CodeBlock.All.Single(one => one.Name == name);
         string folder = feed.NewcomersFolder("page-" + name.Replace('/', '-').Replace('#', '-'));
         File.WriteAllText(Path.Combine(folder, "Program.cs"), block.Text);
-        string package = Package(block.Page);
+        string package = Package(block);
         (string, string)[] added = Companions.TryGetValue(package, out string? companion)
             ? [(package, Feed.Version), (companion, Feed.Known(companion))]
             : [(package, Feed.Version)];
@@ -69,7 +69,10 @@ public sealed partial class DocumentationTests(Feed feed)
         Assert.Equal(pages.Length, blocks.Select(block => block.Page).Distinct().Count());
     }
 
-    private static string Package(string page) => page.StartsWith("src/", StringComparison.Ordinal) ? page.Split('/')[1] : "QuickSilver";
+    // A page under src is its package's own. Elsewhere the namespaces that a program uses say what to add.
+    private static string Package(CodeBlock block) => block.Page.StartsWith("src/", StringComparison.Ordinal) ? block.Page.Split('/')[1]
+        : block.Text.Contains("using QuickSilver.Hosting;", StringComparison.Ordinal) ? "QuickSilver.Hosting"
+        : "QuickSilver";
 
     [GeneratedRegex("// (QS[0-9]{4})")]
     private static partial Regex Flag();
