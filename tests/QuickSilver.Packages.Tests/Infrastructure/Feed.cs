@@ -27,7 +27,9 @@ public sealed class Feed : IDisposable
     public IReadOnlyList<string> Files =>
         [.. Directory.EnumerateFiles(PackageFolder).Select(path => Path.GetFileName(path)).Order(StringComparer.Ordinal)];
 
-    internal PackageFile Package(string id) => new(Path.Combine(PackageFolder, $"{id}.{Version}.nupkg"));
+    internal string PathOf(string id) => Path.Combine(PackageFolder, $"{id}.{Version}.nupkg");
+
+    internal PackageFile Package(string id) => new(PathOf(id));
 
     internal PackageFile Symbols(string id) => new(Path.Combine(PackageFolder, $"{id}.{Version}.snupkg"));
 
