@@ -40,6 +40,9 @@ public ref partial struct ProtobufReader
     /// <summary>Whether all was read.</summary>
     public readonly bool IsAtEnd => _left <= 0;
 
+    /// <summary>The bytes that were not read yet.</summary>
+    internal readonly int Left => (int)_left;
+
     private readonly ReadOnlySpan<byte> Rest => MemoryMarshal.CreateReadOnlySpan(in _at, (int)_left);
 
     /// <summary>Reads the next field's tag.</summary>
