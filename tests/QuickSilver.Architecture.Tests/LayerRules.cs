@@ -52,8 +52,8 @@ internal static class LayerRules
     };
 
     /// <summary>
-    /// In Serialization, what users know stands first, in the root namespace; then the encoding, and then what only generated code calls, and what only
-    /// tools do.
+    /// In Serialization, what users know stands first, in the root namespace; then the encoding, and then what only
+    /// generated code calls, and what only tools do.
     /// </summary>
     public static readonly IReadOnlyDictionary<string, string[]> SerializationRooms = new Dictionary<string, string[]>
     {

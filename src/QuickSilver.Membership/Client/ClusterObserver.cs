@@ -32,13 +32,17 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     private IPEndPoint? _service;
     private DiscoveryAsker? _asker;
     private IControlStream? _stream;
-    private int _rows;
+    // What is asked as soon as there is a connection.
+    private Action<ControlBuffer>? _question;
     private bool _isConnected;
     private bool _hasAnswered;
     private bool _isOver;
     // The answer that is coming; null while there is none.
     private ClusterSignsMessage? _header;
     private readonly List<NodeReport> _nodes = [];
+    // The same of topics.
+    private TopicListMessage? _list;
+    private readonly List<ListedTopicMessage> _topics = [];
 
     /// <param name="environment">The environment of a core thread; all calls are made on it.</param>
     /// <param name="service">Where the service is; null: it is looked for on the network.</param>
@@ -69,11 +73,32 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     private static string NoService =>
         "It is no membership service of QuickSilver, or one of a version without vital signs, or it is overloaded.";
 
-    /// <summary>Asks once; the first call connects. Ask again only after the answer.</summary>
+    /// <summary>Asks for vital signs once; the first call connects. Ask again only after the answer.</summary>
     /// <param name="rows">Rows of regions, and of topics, for each node: from 1 to <see cref="NodeSigns.MostRows"/>.</param>
     public void Ask(int rows)
     {
-        _rows = rows;
+        var watch = new WatchMessage { Cluster = _cluster, ProtocolVersion = ControlFrame.ProtocolVersion, Rows = rows };
+        Ask(buffer => ControlFrame.Append(buffer, watch));
+    }
+
+    /// <summary>Asks for topics once, as <see cref="Ask(int)"/>.</summary>
+    /// <param name="name">The topic of which all contracts are told; empty: all topics, a page of them.</param>
+    /// <param name="after">The last topic of the page before; 0: the first page.</param>
+    public void AskTopics(string name, ulong after)
+    {
+        var list = new ListTopicsMessage
+        {
+            Cluster = _cluster,
+            ProtocolVersion = ControlFrame.ProtocolVersion,
+            Name = name,
+            After = after,
+        };
+        Ask(buffer => ControlFrame.Append(buffer, list));
+    }
+
+    private void Ask(Action<ControlBuffer> question)
+    {
+        _question = question;
         if (_isOver)
         {
             return;
@@ -82,7 +107,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         _environment.Schedule(_deadline, Patience);
         if (_stream is not null)
         {
-            SendWatch();
+            SendQuestion();
         }
         else if (_service is { } service)
         {
@@ -137,7 +162,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     void IControlStreamHandler.OnConnected(IControlStream stream)
     {
         _isConnected = true;
-        SendWatch();
+        SendQuestion();
     }
 
     int IControlStreamHandler.OnBytes(IControlStream stream, ReadOnlySpan<byte> bytes)
@@ -169,11 +194,10 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         : !_hasAnswered ? $"The process at {_service} closed the connection without an answer. {NoService}"
         : $"The membership service at {_service} closed the connection: {reason}.");
 
-    private void SendWatch()
+    private void SendQuestion()
     {
         _buffer.Clear();
-        ControlFrame.Append(
-            _buffer, new WatchMessage { Cluster = _cluster, ProtocolVersion = ControlFrame.ProtocolVersion, Rows = _rows });
+        _question?.Invoke(_buffer);
         _stream?.Send(_buffer.Written);
     }
 
@@ -187,6 +211,10 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
                 return Begin(header);
             case ControlMessageKind.MemberSigns when ControlFrame.TryRead<MemberSignsMessage>(body, out var node, out fault):
                 return Add(node);
+            case ControlMessageKind.TopicList when ControlFrame.TryRead<TopicListMessage>(body, out var list, out fault):
+                return Begin(list);
+            case ControlMessageKind.ListedTopic when ControlFrame.TryRead<ListedTopicMessage>(body, out var topic, out fault):
+                return Add(topic);
             case ControlMessageKind.Refused when ControlFrame.TryRead(body, kind, ReasonMessage.Read, out var refused, out fault):
                 End(refused.Reason, isRefusal: true);
                 return null;
@@ -231,8 +259,44 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         return null;
     }
 
+    private string? Begin(TopicListMessage list)
+    {
+        if (_list is not null || list.Told > TopicListMessage.MostTopics)
+        {
+            return _list is null
+                ? $"it tells of {list.Told} topics; the limit is {TopicListMessage.MostTopics}"
+                : "a list of topics begins within another";
+        }
+
+        _list = list;
+        CompleteIfWhole();
+        return null;
+    }
+
+    private string? Add(ListedTopicMessage topic)
+    {
+        if (_list is null)
+        {
+            return "it tells of a topic outside of a list";
+        }
+
+        _topics.Add(topic);
+        CompleteIfWhole();
+        return null;
+    }
+
     private void CompleteIfWhole()
     {
+        if (_list is { } list && _topics.Count == list.Told)
+        {
+            var topics = new ClusterTopics(list, [.. _topics]);
+            _list = null;
+            _topics.Clear();
+            _hasAnswered = true;
+            _environment.Cancel(_deadline);
+            _reader.OnTopics(topics);
+        }
+
         if (_header is { } header && _nodes.Count == header.Told)
         {
             var answer = new ClusterSigns(header, [.. _nodes]);

@@ -9,10 +9,15 @@ internal sealed record ClusterSigns(ClusterSignsMessage Service, IReadOnlyList<N
 // One node in it. Signs: null when the node has not told them, or when what it told is not valid; then Fault says what is wrong.
 internal sealed record NodeReport(MemberSignsMessage Node, NodeSigns? Signs, string? Fault);
 
+// One answer to an observer that asked for topics: a page of them, or the versions of one.
+internal sealed record ClusterTopics(TopicListMessage List, IReadOnlyList<ListedTopicMessage> Topics);
+
 // Who is told what an observer gets. On the core thread.
 internal interface IClusterSignsReader
 {
     void OnAnswer(ClusterSigns signs);
+
+    void OnTopics(ClusterTopics topics);
 
     /// <summary>The observer is over; told once. A sentence.</summary>
     /// <param name="reason">What happened.</param>

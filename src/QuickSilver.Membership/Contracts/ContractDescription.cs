@@ -34,6 +34,9 @@ internal sealed record ContractMessage(string Name, ImmutableArray<ContractField
 // A pinned topic owns its region: its subscribers are the region's members, and are told of each of its views.
 internal sealed record ContractDescription
 {
+    // Of a subscriber that takes any payload, as it shows what it gets and does not read it into a type. It agrees with every payload.
+    public const string AnyKind = "any";
+
     public required string TypeName { get; init; }
     public required string Kind { get; init; }
     public required string Guarantee { get; init; }

@@ -42,7 +42,8 @@ internal sealed class ContractMatch
             return null;
         }
 
-        if (open.Kind != asked.Kind)
+        bool takesAny = open.Kind == ContractDescription.AnyKind || asked.Kind == ContractDescription.AnyKind;
+        if (open.Kind != asked.Kind && !takesAny)
         {
             return $"Topic '{topic}' carries {Describe(open)}; this endpoint has {Describe(asked)}.";
         }
@@ -62,7 +63,7 @@ internal sealed class ContractMatch
             return $"Topic '{topic}' {Regions(open)}; this endpoint asks for a topic that {Regions(asked)}.";
         }
 
-        return new ContractMatch(open, asked).FieldDifference() is { } difference
+        return !takesAny && new ContractMatch(open, asked).FieldDifference() is { } difference
             ? $"Topic '{topic}' carries {Describe(open)} with {difference}"
             : null;
     }

@@ -17,6 +17,7 @@ internal static class ControlMessageKind
     public const int Watch = 11;
     public const int Signs = 12;
     public const int Paused = 13;
+    public const int ListTopics = 14;
 
     // From the service.
     public const int Welcome = 17;
@@ -32,4 +33,6 @@ internal static class ControlMessageKind
     public const int SignsQuestion = 27;
     public const int ClusterSigns = 28;
     public const int MemberSigns = 29;
+    public const int TopicList = 30;
+    public const int ListedTopic = 31;
 }

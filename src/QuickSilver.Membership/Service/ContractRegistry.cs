@@ -42,12 +42,61 @@ internal sealed class ContractRegistry
         // In the order of their coming.
         public readonly List<Version> All = [];
         public readonly Dictionary<NodeKey, Version> ByNode = [];
+        // The last contract with a type, where only endpoints that take any payload are left: they may not have asked for it yet, and
+        // still have messages of it. Null while there is another.
+        public ContractDescription? Last;
+
+        public bool IsEmpty => All.Count == 0 && Last is null;
     }
 
     public int Count => _entries.Count;
 
     /// <summary>How many different contracts are known.</summary>
     public int ContractCount => _contracts.Count;
+
+    /// <summary>The topics with the smallest ids above this one, in their order.</summary>
+    public List<(ulong Id, string Name)> After(ulong id, int most)
+    {
+        // The greatest of those that are kept comes out first.
+        var kept = new PriorityQueue<Entry, ulong>(Comparer<ulong>.Create(static (a, b) => b.CompareTo(a)));
+        foreach (var (topicId, entry) in _entries)
+        {
+            if (topicId > id && kept.Count < most)
+            {
+                kept.Enqueue(entry, topicId);
+            }
+            else if (topicId > id)
+            {
+                kept.EnqueueDequeue(entry, topicId);
+            }
+        }
+
+        var topics = new List<(ulong Id, string Name)>(kept.Count);
+        while (kept.TryDequeue(out var entry, out ulong topicId))
+        {
+            topics.Add((topicId, entry.Name));
+        }
+
+        topics.Reverse();
+        return topics;
+    }
+
+    /// <summary>The contracts of a topic, and how many nodes have each; none of a topic that is not open.</summary>
+    public List<(ContractDescription Contract, int Nodes)> VersionsOf(ulong topicId)
+    {
+        var versions = new List<(ContractDescription Contract, int Nodes)>();
+        if (_entries.TryGetValue(topicId, out var entry))
+        {
+            versions.Add((entry.First.Contract, entry.FirstEndpoints));
+            versions.AddRange((entry.Others?.All ?? []).Select(static other => (other.Shared.Contract, other.Endpoints)));
+            if (entry.Others?.Last is { } last)
+            {
+                versions.Add((last, 0));
+            }
+        }
+
+        return versions;
+    }
 
     /// <summary>
     /// Null when the node may open the topic under this contract; otherwise a sentence that names what differs or is wrong.
@@ -97,6 +146,7 @@ internal sealed class ContractRegistry
         {
             version = new Version(Share(topic.Contract));
             others.All.Add(version);
+            others.Last = TakesAny(version.Shared) ? others.Last : null;
         }
 
         version.Endpoints++;
@@ -128,7 +178,7 @@ internal sealed class ContractRegistry
             {
                 Release(version.Shared);
                 others.All.Remove(version);
-                entry.Others = others.All.Count == 0 ? null : others;
+                Keep(entry, version.Shared.Contract);
             }
         }
         else if (--entry.FirstEndpoints == 0)
@@ -140,11 +190,13 @@ internal sealed class ContractRegistry
 
     private void RemoveFirst(ulong topicId, Entry entry)
     {
-        if (entry.Others is not { } others)
+        if (entry.Others is not { All.Count: > 0 } others)
         {
             _entries.Remove(topicId);
             return;
         }
+
+        var gone = entry.First.Contract;
 
         var next = others.All[0];
         entry.First = next.Shared;
@@ -158,8 +210,22 @@ internal sealed class ContractRegistry
             }
         }
 
-        entry.Others = others.All.Count == 0 ? null : others;
+        Keep(entry, gone);
     }
+
+    // A version is gone. Its contract is remembered if no other with a type is left.
+    private static void Keep(Entry entry, ContractDescription gone)
+    {
+        var others = entry.Others!;
+        if (TakesAny(entry.First) && others.All.TrueForAll(static other => TakesAny(other.Shared)))
+        {
+            others.Last = gone.Kind == ContractDescription.AnyKind ? others.Last : gone;
+        }
+
+        entry.Others = others.IsEmpty ? null : others;
+    }
+
+    private static bool TakesAny(SharedContract shared) => shared.Contract.Kind == ContractDescription.AnyKind;
 
     private static string? Compare(Entry entry, TopicRequest topic, Version? own, bool firstIsOwn)
     {

@@ -191,6 +191,7 @@ internal sealed class ControlSession : IControlStreamHandler
     {
         Stage.Connected when kind == ControlMessageKind.Join => HandleJoin(body),
         Stage.Connected or Stage.Observer when kind == ControlMessageKind.Watch => HandleWatch(body),
+        Stage.Connected or Stage.Observer when kind == ControlMessageKind.ListTopics => HandleListTopics(body),
         Stage.Registering => HandleRegistration(kind, body),
         Stage.Proving when kind == ControlMessageKind.Findings => HandleFindings(body),
         Stage.Connected or Stage.Proving or Stage.Observer => OutOfOrder(kind),
@@ -227,6 +228,17 @@ internal sealed class ControlSession : IControlStreamHandler
         }
 
         _requests.OnWatch(this, watch);
+        return null;
+    }
+
+    private string? HandleListTopics(ReadOnlySpan<byte> body)
+    {
+        if (!ControlFrame.TryRead<ListTopicsMessage>(body, out var request, out string? fault))
+        {
+            return Invalid(ControlMessageKind.ListTopics, fault);
+        }
+
+        _requests.OnListTopics(this, request);
         return null;
     }
 
@@ -328,7 +340,7 @@ internal sealed class ControlSession : IControlStreamHandler
             case ControlMessageKind.Resync:
                 _requests.OnResync(member);
                 return null;
-            case >= ControlMessageKind.Join and <= ControlMessageKind.Paused:
+            case >= ControlMessageKind.Join and <= ControlMessageKind.ListTopics:
                 return fault is null ? OutOfOrder(kind) : Invalid(kind, fault);
             default:
                 // A newer client's message: this service does not know it and does not need it.

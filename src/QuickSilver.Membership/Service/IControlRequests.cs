@@ -27,6 +27,9 @@ internal interface IControlRequests
     /// <summary>An observer asks, who is no member. Also the first message of its session.</summary>
     void OnWatch(ControlSession session, WatchMessage watch);
 
+    /// <summary>As OnWatch.</summary>
+    void OnListTopics(ControlSession session, ListTopicsMessage request);
+
     /// <summary>The vital signs of a member, as they came.</summary>
     void OnSigns(Member member, ulong question, byte[] signs);
 

@@ -14,6 +14,10 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
 
     public int ContractCount => _contracts.Count;
 
+    /// <summary>Tells an observer which topics are open.</summary>
+    public void List(ControlSession session, ListTopicsMessage request) =>
+        new Watching.TopicLister(map, _contracts, context.Limits).Answer(session, request);
+
     /// <summary>True when it was granted. A topic that the node does not hold a view of is opened afresh.</summary>
     public bool Set(Member member, SetTopicMessage request, bool isRegistration)
     {
@@ -98,6 +102,11 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
         if (TopicId.Of(topic.Name) != topic.TopicId)
         {
             return $"Topic '{topic.Name}' was requested with a number that does not match its name.";
+        }
+
+        if (topic.Contract.Kind == ContractDescription.AnyKind && topic.Role != TopicRole.Subscribe)
+        {
+            return $"Topic '{topic.Name}': an endpoint without a type can only subscribe.";
         }
 
         int open = map.TopicCountOf(member.Key);

@@ -291,23 +291,18 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
 
     void IControlRequests.OnWatch(ControlSession session, WatchMessage watch)
     {
-        if (!session.IsObserver)
-        {
-            if (_observers.Refuse(watch) is { } refusal)
-            {
-                Counters.ObserversRefused++;
-                session.Send(ReasonMessage.Refused(refusal));
-                session.CloseAfterLastWord();
-                return;
-            }
-
-            session.BeginWatching();
-            _observers.Add(session);
-        }
-
-        if (!_observers.TryWatch(session, watch.Rows))
+        if (_observers.TryAdmit(session, watch.Cluster, watch.ProtocolVersion, watches: true)
+            && !_observers.TryWatch(session, watch.Rows))
         {
             session.Close("the observer asked again before it was answered");
+        }
+    }
+
+    void IControlRequests.OnListTopics(ControlSession session, ListTopicsMessage request)
+    {
+        if (_observers.TryAdmit(session, request.Cluster, request.ProtocolVersion, watches: false))
+        {
+            _topics.List(session, request);
         }
     }
 

@@ -34,6 +34,12 @@ internal sealed class FakeObserver : IClusterSignsReader
         return this;
     }
 
+    public FakeObserver AskTopics(string name = "", ulong after = 0)
+    {
+        Observer.AskTopics(name, after);
+        return this;
+    }
+
     void IClusterSignsReader.OnAnswer(ClusterSigns signs)
     {
         Answers.Add(signs);
@@ -42,6 +48,10 @@ internal sealed class FakeObserver : IClusterSignsReader
             Observer.Ask(10);
         }
     }
+
+    public List<ClusterTopics> Topics { get; } = [];
+
+    void IClusterSignsReader.OnTopics(ClusterTopics topics) => Topics.Add(topics);
 
     void IClusterSignsReader.OnEnded(string reason, bool isRefusal)
     {

@@ -236,6 +236,31 @@ public sealed class ControlBytesTests
         "090000005A070A01631003180A");
 
     [Fact]
+    public void ListTopics() => Holds(
+        new ListTopicsMessage { Cluster = "c", ProtocolVersion = 3, Name = "t", After = 7 },
+        "1300000072110A016310031A0174210700000000000000");
+
+    [Fact]
+    public void TopicList() => Holds(
+        new TopicListMessage { Topics = 3, Told = 2, HasMore = true },
+        "09000000F20106080310021801");
+
+    [Fact]
+    public void ListedTopic() => Holds(
+        new ListedTopicMessage
+        {
+            TopicId = 7,
+            Name = "t",
+            Publishers = 1,
+            Subscribers = 2,
+            Versions = 1,
+            Nodes = 2,
+            Contract = new ContractDescription { TypeName = "T", Kind = "bytes", Guarantee = "R" },
+        },
+        "2C000000FA012909070000000000000012017418012002280130023A130A015412056279746573"
+            + "1A015222044E6F6E65");
+
+    [Fact]
     public void SignsQuestion() => Holds(
         new SignsQuestionMessage(5, 10),
         "07000000DA01040805100A");

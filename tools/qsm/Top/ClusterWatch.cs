@@ -16,6 +16,7 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
     private readonly ClusterObserver _observer;
     private readonly int _rows;
     private TaskCompletionSource<ClusterSigns>? _answer;
+    private TaskCompletionSource<ClusterTopics>? _topics;
     // Why no more answers come; null while they do.
     private ToolException? _end;
 
@@ -71,12 +72,33 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
         return answer.Task.WaitAsync(cancellationToken);
     }
 
+    /// <summary>Asks for topics: a page of all, or the versions of one. As <see cref="AskAsync"/>.</summary>
+    public Task<ClusterTopics> AskTopicsAsync(string name, ulong after, CancellationToken cancellationToken)
+    {
+        var answer = new TaskCompletionSource<ClusterTopics>(TaskCreationOptions.RunContinuationsAsynchronously);
+        _environment.Post(new ActionRequest(() =>
+        {
+            if (_end is not null)
+            {
+                answer.SetException(_end);
+                return;
+            }
+
+            _topics = answer;
+            _observer.AskTopics(name, after);
+        }));
+        return answer.Task.WaitAsync(cancellationToken);
+    }
+
+    void IClusterSignsReader.OnTopics(ClusterTopics topics) => _topics?.TrySetResult(topics);
+
     void IClusterSignsReader.OnAnswer(ClusterSigns signs) => _answer?.TrySetResult(signs);
 
     void IClusterSignsReader.OnEnded(string reason, bool isRefusal)
     {
         _end = new ToolException(isRefusal ? ExitCode.Failed : ExitCode.Unreachable, reason);
         _answer?.TrySetException(_end);
+        _topics?.TrySetException(_end);
     }
 
     public async ValueTask DisposeAsync()

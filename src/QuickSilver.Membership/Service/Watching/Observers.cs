@@ -1,7 +1,6 @@
 using QuickSilver.Core.Alarms;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
-using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Signs;
 
 namespace QuickSilver.Membership.Service.Watching;
@@ -47,26 +46,52 @@ internal sealed class Observers : IDisposable
 
     public int Count => _all.Count;
 
-    /// <summary>Whether the session may watch; null, or a sentence that says why not.</summary>
-    public string? Refuse(WatchMessage watch)
+    /// <summary>Whether the session is an observer, or becomes one. One that is refused is told why, and closed.</summary>
+    /// <param name="session">The session.</param>
+    /// <param name="cluster">The cluster that it wants to observe.</param>
+    /// <param name="protocolVersion">What it speaks.</param>
+    /// <param name="watches">Whether nodes are asked for it. What the service itself knows has no limit of its own.</param>
+    public bool TryAdmit(ControlSession session, string cluster, int protocolVersion, bool watches)
     {
-        if (watch.ProtocolVersion != ControlFrame.ProtocolVersion)
+        if (session.IsObserver && (!watches || _all.Contains(session)))
+        {
+            return true;
+        }
+
+        if (Refusal(cluster, protocolVersion, watches) is { } refusal)
+        {
+            _context.Counters.ObserversRefused++;
+            session.Send(ReasonMessage.Refused(refusal));
+            session.CloseAfterLastWord();
+            return false;
+        }
+
+        session.BeginWatching();
+        if (watches)
+        {
+            _all.Add(session);
+        }
+
+        return true;
+    }
+
+    private string? Refusal(string cluster, int protocolVersion, bool watches)
+    {
+        if (protocolVersion != ControlFrame.ProtocolVersion)
         {
             return $"This membership service speaks protocol version {ControlFrame.ProtocolVersion};"
-                + $" the observer speaks {watch.ProtocolVersion}.";
+                + $" the observer speaks {protocolVersion}.";
         }
 
-        if (watch.Cluster != _cluster)
+        if (cluster != _cluster)
         {
-            return $"This is the membership service of cluster '{_cluster}'; the observer asks for '{watch.Cluster}'.";
+            return $"This is the membership service of cluster '{_cluster}'; the observer asks for '{cluster}'.";
         }
 
-        return _all.Count >= _context.Limits.MaxObservers
+        return watches && _all.Count >= _context.Limits.MaxObservers
             ? $"This membership service already has {_all.Count} observers, which is its limit. Stop another one first."
             : null;
     }
-
-    public void Add(ControlSession session) => _all.Add(session);
 
     /// <summary>The observer waits for an answer. False: it waits for one already.</summary>
     public bool TryWatch(ControlSession session, int rows)

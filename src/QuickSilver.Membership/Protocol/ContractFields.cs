@@ -1,0 +1,124 @@
+using System.Collections.Immutable;
+using QuickSilver.Membership.Contracts;
+using QuickSilver.Serialization.Protobuf;
+
+namespace QuickSilver.Membership.Protocol;
+
+// How messages carry a contract.
+internal static class ContractFields
+{
+    public static void Write(ControlBuffer buffer, int field, ContractDescription contract)
+    {
+        int start = buffer.Begin(field);
+        buffer.Text(1, contract.TypeName);
+        buffer.Text(2, contract.Kind);
+        buffer.Text(3, contract.Guarantee);
+        buffer.Text(4, contract.Security);
+        WriteFields(buffer, 5, contract.Fields);
+        foreach (var message in contract.Nested)
+        {
+            int at = buffer.Begin(6);
+            buffer.Text(1, message.Name);
+            WriteFields(buffer, 2, message.Fields);
+            buffer.End(at);
+        }
+
+        buffer.Bool(7, contract.IsPinned);
+        buffer.End(start);
+    }
+
+    private static void WriteFields(ControlBuffer buffer, int field, ImmutableArray<ContractField> fields)
+    {
+        foreach (var member in fields)
+        {
+            int at = buffer.Begin(field);
+            buffer.UInt64(1, (ulong)member.Number);
+            buffer.Text(2, member.Name);
+            buffer.Text(3, member.Type);
+            if (member.Message is { } message)
+            {
+                // Left out where there is none, so that 0, the payload, must be written as something else.
+                buffer.UInt64(4, (ulong)message + 1);
+            }
+
+            buffer.End(at);
+        }
+    }
+
+    // What the frame has room for is read; ContractLimits judges it, so that a refusal can say what is wrong. Of what comes in numbers,
+    // one more than is allowed is kept.
+    public static ContractDescription Read(ref ProtobufReader outer, ControlField at)
+    {
+        var reader = outer.ReadMessage(at);
+        string typeName = "", kind = "", guarantee = "", security = "";
+        var fields = ImmutableArray.CreateBuilder<ContractField>();
+        var nested = ImmutableArray.CreateBuilder<ContractMessage>();
+        bool isPinned = false;
+        int fieldsLeft = ContractLimits.MaxFields + 1;
+        while (reader.TryReadField(out var field))
+        {
+            switch (field.Number)
+            {
+                case 1: typeName = reader.ReadText(field, int.MaxValue); break;
+                case 2: kind = reader.ReadText(field, int.MaxValue); break;
+                case 3: guarantee = reader.ReadText(field, int.MaxValue); break;
+                case 4: security = reader.ReadText(field, int.MaxValue); break;
+                case 5 when fieldsLeft > 0: fields.Add(ReadField(ref reader, field, ref fieldsLeft)); break;
+                case 6 when nested.Count <= ContractLimits.MaxNested: nested.Add(ReadNested(ref reader, field, ref fieldsLeft)); break;
+                case 7: isPinned = reader.ReadBool(field); break;
+                default: reader.Skip(field); break;
+            }
+        }
+
+        return new ContractDescription
+        {
+            TypeName = typeName,
+            Kind = kind,
+            Guarantee = guarantee,
+            Security = security,
+            IsPinned = isPinned,
+            Fields = fields.DrainToImmutable(),
+            Nested = nested.DrainToImmutable(),
+        };
+    }
+
+    private static ContractMessage ReadNested(ref ProtobufReader outer, ControlField at, ref int fieldsLeft)
+    {
+        var reader = outer.ReadMessage(at);
+        string name = "";
+        var fields = ImmutableArray.CreateBuilder<ContractField>();
+        while (reader.TryReadField(out var field))
+        {
+            switch (field.Number)
+            {
+                case 1: name = reader.ReadText(field, int.MaxValue); break;
+                case 2 when fieldsLeft > 0: fields.Add(ReadField(ref reader, field, ref fieldsLeft)); break;
+                default: reader.Skip(field); break;
+            }
+        }
+
+        return new ContractMessage(name, fields.DrainToImmutable());
+    }
+
+    private static ContractField ReadField(ref ProtobufReader outer, ControlField at, ref int fieldsLeft)
+    {
+        fieldsLeft--;
+        var reader = outer.ReadMessage(at);
+        int number = 0;
+        int? message = null;
+        string name = "", type = "";
+        while (reader.TryReadField(out var field))
+        {
+            switch (field.Number)
+            {
+                case 1: number = reader.ReadInt32(field, int.MaxValue); break;
+                case 2: name = reader.ReadText(field, int.MaxValue); break;
+                case 3: type = reader.ReadText(field, int.MaxValue); break;
+                case 4: message = reader.ReadInt32(field, int.MaxValue) - 1; break;
+                default: reader.Skip(field); break;
+            }
+        }
+
+        return new ContractField(number, name, type) { Message = message };
+    }
+}

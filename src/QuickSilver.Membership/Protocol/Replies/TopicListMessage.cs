@@ -1,0 +1,44 @@
+using QuickSilver.Serialization.Protobuf;
+
+namespace QuickSilver.Membership.Protocol.Replies;
+
+// The answer to ListTopics begins with this. So many ListedTopic messages follow as it says.
+internal readonly record struct TopicListMessage : IControlMessage, IReadableMessage<TopicListMessage>
+{
+    /// <summary>Topics of one page. With the longest names, they take 2 MB.</summary>
+    public const int MostTopics = 500;
+
+    public int Kind => ControlMessageKind.TopicList;
+
+    // Open topics of the cluster.
+    public int Topics { get; init; }
+    public int Told { get; init; }
+    // Whether another page follows the last topic that is told.
+    public bool HasMore { get; init; }
+
+    public void Write(ControlBuffer buffer)
+    {
+        buffer.UInt64(1, (ulong)Topics);
+        buffer.UInt64(2, (ulong)Told);
+        buffer.Bool(3, HasMore);
+    }
+
+    public static TopicListMessage Read(ReadOnlySpan<byte> body)
+    {
+        var reader = new ProtobufReader(body);
+        int topics = 0, told = 0;
+        bool hasMore = false;
+        while (reader.TryReadField(out var field))
+        {
+            switch (field.Number)
+            {
+                case 1: topics = reader.ReadInt32(field, int.MaxValue); break;
+                case 2: told = reader.ReadInt32(field, int.MaxValue); break;
+                case 3: hasMore = reader.ReadBool(field); break;
+                default: reader.Skip(field); break;
+            }
+        }
+
+        return new TopicListMessage { Topics = topics, Told = told, HasMore = hasMore };
+    }
+}

@@ -1,0 +1,76 @@
+using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Service.Watching;
+
+// Tells an observer which topics are open: at once, as the service knows it without asking anybody.
+internal sealed class TopicLister(RegionMap map, ContractRegistry contracts, SessionLimits limits)
+{
+    public void Answer(ControlSession session, ListTopicsMessage request)
+    {
+        if (request.Name.Length > 0)
+        {
+            AnswerOne(session, request.Name);
+        }
+        else
+        {
+            AnswerPage(session, request.After);
+        }
+
+        session.AwaitNextWatch();
+    }
+
+    private void AnswerPage(ControlSession session, ulong after)
+    {
+        var page = contracts.After(after, TopicListMessage.MostTopics + 1);
+        int told = Math.Min(page.Count, TopicListMessage.MostTopics);
+        session.Send(new TopicListMessage { Topics = contracts.Count, Told = told, HasMore = page.Count > told });
+        foreach (var (id, name) in page.Take(told))
+        {
+            // The one with a type, if there is any.
+            var versions = contracts.VersionsOf(id);
+            int shown = Math.Max(0, versions.FindIndex(static one => one.Contract.Kind != ContractDescription.AnyKind));
+            var (contract, nodes) = versions[shown];
+            session.Send(Tell(id, name, versions.Count) with { Nodes = nodes, Contract = contract with { Fields = [], Nested = [] } });
+        }
+    }
+
+    private void AnswerOne(ControlSession session, string name)
+    {
+        ulong id = TopicId.Of(name);
+        var versions = contracts.VersionsOf(id);
+        // An observer that reads must not be closed because contracts are large.
+        long room = limits.MaxPendingBytes / 2 / ContractLimits.MaxBytes;
+        int told = (int)Math.Min(versions.Count, Math.Max(1, room));
+        session.Send(new TopicListMessage { Topics = contracts.Count, Told = told });
+        foreach (var (contract, nodes) in versions.Take(told))
+        {
+            session.Send(Tell(id, name, versions.Count) with { Nodes = nodes, Contract = contract });
+        }
+    }
+
+    private ListedTopicMessage Tell(ulong id, string name, int versions)
+    {
+        map.Topics.TryGetValue(id, out var topic);
+        int publishers = 0;
+        foreach (var opener in topic is null ? [] : topic.Openers)
+        {
+            publishers += opener.Publishes ? 1 : 0;
+        }
+
+        return new ListedTopicMessage
+        {
+            TopicId = id,
+            Name = name,
+            Publishers = publishers,
+            Subscribers = topic?.Subscribers ?? 0,
+            Versions = versions,
+            Contract = Unknown,
+        };
+    }
+
+    private static ContractDescription Unknown { get; } = new() { TypeName = "", Kind = "", Guarantee = "" };
+}
