@@ -2,30 +2,47 @@ using System.CommandLine;
 using System.CommandLine.Invocation;
 using QuickSilver.Tool;
 using QuickSilver.Tool.Commands;
+using QuickSilver.Tool.Lines;
 using QuickSilver.Tool.Sessions;
 
-var root = new RootCommand("Publish, subscribe, measure, watch, simulate and run the membership service of QuickSilver.")
+var root = new RootCommand("Publish, subscribe, look at, measure, watch, simulate and run the membership service of QuickSilver.")
 {
-    GmsCommand.Create(),
     PubCommand.Create(),
     SubCommand.Create(),
-    PerfCommand.Create(),
+    TopicsCommand.Create(),
+    TopicCommand.Create(),
+    NodesCommand.Create(),
     TopCommand.Create(),
+    GmsCommand.Create(),
+    PerfCommand.Create(),
     SimCommand.Create(),
     SwarmCommand.Create(),
+    DemoCommand.Create(),
+    DemoCommand.CreateNode(),
+    CompletionCommand.Create(),
 };
 
-ParseResult parse = root.Parse(args);
-if (parse.Action is ParseErrorAction)
+ClosedPipe.Watch();
+try
 {
-    foreach (var error in parse.Errors)
+    ParseResult parse = root.Parse(args);
+    // Help, the version and suggestions are given however wrong the rest is.
+    bool runs = parse.Action is ParseErrorAction || parse.Action == parse.CommandResult.Command.Action;
+    if (runs && CommandLineFaults.Of(parse) is { Count: > 0 } faults)
     {
-        Terminal.Error(error.Message);
+        foreach (string fault in faults)
+        {
+            Terminal.Error(fault);
+        }
+
+        Terminal.Note("Run with --help to list the commands and options.");
+        return ExitCode.Usage;
     }
 
-    Terminal.Note("Run with --help to list the commands and options.");
-    return ExitCode.Usage;
+    // Each command watches the signals itself and maps its faults to exit codes, so the parser's own handlers are off.
+    return await parse.InvokeAsync(new InvocationConfiguration { EnableDefaultExceptionHandler = false, ProcessTerminationTimeout = null });
 }
-
-// Each command watches the signals itself and maps its faults to exit codes, so the parser's own handlers are off.
-return await parse.InvokeAsync(new InvocationConfiguration { EnableDefaultExceptionHandler = false, ProcessTerminationTimeout = null });
+catch (Exception exception) when (ClosedPipe.IsCauseOf(exception))
+{
+    return ExitCode.Ok;
+}

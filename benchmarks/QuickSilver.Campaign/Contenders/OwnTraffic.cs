@@ -55,7 +55,7 @@ internal sealed record OwnTraffic
         yield return Text(load.Receivers);
         if (WarmUpSeconds is { } warmUp)
         {
-            yield return "--warmup";
+            yield return "--warm-up";
             yield return Text(warmUp);
         }
 

@@ -15,8 +15,8 @@ public sealed class ChurnScenarios
     public async Task Staying_subscribers_receive_everything_once_and_in_order_while_others_join_and_leave()
     {
         using var cluster = new QsmCluster(6);
-        var ofBoth = cluster.Subscribe(2, [.. Topics, "--show-topic"]);
-        var ofOne = cluster.Subscribe(3, [Topics[1], "--show-topic"]);
+        var ofBoth = cluster.Subscribe(2, [.. Topics, "--topic"]);
+        var ofOne = cluster.Subscribe(3, [Topics[1], "--topic"]);
         var publishers = Topics.Select(t => cluster.Join(1, "pub", t)).ToList();
         using var enough = new CancellationTokenSource();
         var feeding = Topics.Select((t, i) => Task.Run(() => FeedAsync(publishers[i], t, enough.Token))).ToList();
@@ -57,7 +57,7 @@ public sealed class ChurnScenarios
         var visits = new List<NodeProcess>();
         for (var i = 0; i < ScenarioSize.Churns; i++)
         {
-            var visitor = cluster.Subscribe(Restless[i % Restless.Length], Topics[i % Topics.Length], $"own/{i % 4}", "--show-topic");
+            var visitor = cluster.Subscribe(Restless[i % Restless.Length], Topics[i % Topics.Length], $"own/{i % 4}", "--topic");
             visits.Add(visitor);
             if (i % 3 == 2)
             {

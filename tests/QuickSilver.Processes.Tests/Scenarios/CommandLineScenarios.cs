@@ -27,7 +27,13 @@ public sealed class CommandLineScenarios
         "--multicast-range", "239.192.0.0/31")]
     [InlineData("--of: '5' is less than the sum of --first and --nodes, 6.", "swarm", "--nodes", "4", "--first", "2", "--of", "5")]
     [InlineData("Required argument 'TOPIC' missing", "pub")]
-    [InlineData("Unrecognized command or argument '--frob'.", "pub", "t", "--frob")]
+    [InlineData("Unrecognized option '--frob'.", "pub", "t", "--frob")]
+    [InlineData("Unrecognized option '--cuont'. Did you mean '--count'?", "sub", "t", "--cuont", "3")]
+    [InlineData("Unrecognized option '--jsno'. Did you mean '--json'?", "topics", "--jsno")]
+    [InlineData("Unrecognized command or argument 'tpoics'. Did you mean 'topics'?", "tpoics")]
+    [InlineData("Unrecognized command or argument 'descrbe'. Did you mean 'describe'?", "topic", "descrbe", "t")]
+    [InlineData("Use either --json or --csharp, not both.", "topic", "describe", "t", "--json", "--csharp")]
+    [InlineData("--namespace: '1x' is not a namespace", "topic", "describe", "t", "--csharp", "--namespace", "1x")]
     [InlineData("SCENARIO: Unknown scenario 'x'. Valid scenarios: throughput-vs-nodes, processor-vs-rate, ", "sim", "run", "x")]
     [InlineData("--nodes: '1' is not a number from 2 to 10000.", "sim", "run", "topics", "--nodes", "1")]
     [InlineData("--faults: 'loss=2' is not loss= and a number from 0 to 0.5.", "sim", "run", "topics", "--faults", "loss=2")]
@@ -68,7 +74,7 @@ public sealed class CommandLineScenarios
         [
             [], ["gms"], ["pub"], ["sub"], ["perf"], ["perf", "send"], ["perf", "receive"], ["perf", "echo"], ["perf", "ping"],
             ["sim"], ["sim", "run"],
-            ["swarm"], ["swarm", "check"], ["top"],
+            ["swarm"], ["swarm", "check"], ["top"], ["topics"], ["topic"], ["topic", "describe"], ["nodes"], ["completion"],
         ];
         Assert.All(commands, command =>
         {
@@ -78,7 +84,52 @@ public sealed class CommandLineScenarios
         });
     }
 
+    [Theory]
+    [InlineData("qsm su", "sub")]
+    [InlineData("qsm topic ", "describe")]
+    [InlineData("qsm sub --si", "--since-start")]
+    [InlineData("qsm top --sort to", "Token")]
+    public void A_shell_is_told_what_can_follow(string line, string suggestion)
+    {
+        var (code, output, _) = RunAll($"[suggest:{line.Length}]", line);
+        Assert.Equal(0, code);
+        Assert.Contains(suggestion, output.Split('\n', StringSplitOptions.RemoveEmptyEntries));
+    }
+
+    [Theory]
+    [InlineData("bash")]
+    [InlineData("zsh")]
+    [InlineData("fish")]
+    [InlineData("pwsh")]
+    public void The_script_for_a_shell_asks_the_program(string shell)
+    {
+        var (code, output, _) = RunAll("completion", shell);
+        Assert.Equal(0, code);
+        Assert.Contains("qsm \"[suggest:", output, StringComparison.Ordinal);
+    }
+
+    [SkippableFact]
+    public void Bash_completes_a_command_with_the_script()
+    {
+        const string Bash = "/bin/bash";
+        Skip.IfNot(File.Exists(Bash), "bash is not installed");
+        const string Complete =
+            "eval \"$(qsm completion bash)\"; COMP_LINE='qsm sub --si'; COMP_POINT=${#COMP_LINE}; COMP_WORDS=(qsm sub --si); COMP_CWORD=2; "
+            + "_qsm_complete; printf '%s ' \"${COMPREPLY[@]}\"";
+        var start = new ProcessStartInfo(Bash, ["-c", Complete]) { RedirectStandardOutput = true };
+        start.Environment["PATH"] = $"{Path.GetDirectoryName(Programs.Qsm)}:{System.Environment.GetEnvironmentVariable("PATH")}";
+        using var process = Process.Start(start)!;
+        Assert.Equal("--since-start ", process.StandardOutput.ReadToEnd());
+        process.WaitForExit();
+    }
+
     private static (int Code, string Errors) Run(params string[] arguments)
+    {
+        var (code, _, errors) = RunAll(arguments);
+        return (code, errors);
+    }
+
+    private static (int Code, string Output, string Errors) RunAll(params string[] arguments)
     {
         using var process = Process.Start(new ProcessStartInfo(Programs.Qsm, arguments)
         {
@@ -95,7 +146,6 @@ public sealed class CommandLineScenarios
             Assert.Fail($"qsm {string.Join(' ', arguments)} did not end.");
         }
 
-        _ = output.Result;
-        return (process.ExitCode, errors.Result);
+        return (process.ExitCode, output.Result, errors.Result);
     }
 }

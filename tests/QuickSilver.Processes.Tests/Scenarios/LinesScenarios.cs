@@ -20,16 +20,40 @@ public sealed class LinesScenarios
         RunRounds(new Impairment { DuplicatePercent = 1, ReorderPercent = 1, Jitter = TimeSpan.FromMilliseconds(2) });
 
     [SkippableFact]
-    public void A_topic_of_another_type_refuses_lines_and_the_tool_says_what_to_do()
+    public void A_topic_of_a_type_takes_json_and_shows_fields_by_name_in_order()
     {
         using var cluster = new QsmCluster(2);
-        QsmCluster.WaitUntilReady(cluster.Join(2, "perf", "receive", "typed", "--typed"));
-        foreach (string command in (string[])["pub", "sub"])
-        {
-            var refused = cluster.Join(1, command, "typed");
-            refused.ExpectExit(1);
-            Assert.Contains("this endpoint has bytes(bytes). The tool opens topics as reliable and with bytes only", refused.Errors.Text());
-        }
+        // It would measure, so what is published is not for it; but it has the topic open with the type.
+        QsmCluster.WaitUntilReady(cluster.Join(2, "perf", "receive", "typed", "--typed-text"));
+        var plain = cluster.Subscribe(2, "typed", "--count", "2");
+        var json = cluster.Subscribe(1, "typed", "--count", "2", "--json");
+        var publisher = cluster.Join(1, "pub", "typed", "--receivers", "3");
+        publisher.Feed("{\"Flight\":\"UA 412\",\"DelayMinutes\":-3}\n{\"Gate\":\"C16\"}\n");
+        publisher.CloseInput();
+        publisher.ExpectExit(0);
+        plain.ExpectExit(0);
+        Assert.Equal("Flight=\"UA 412\" DelayMinutes=-3\nGate=\"C16\"\n", plain.Output.Text());
+        json.ExpectExit(0);
+        Assert.Contains("\"value\":{\"Flight\":\"UA 412\",\"DelayMinutes\":-3}}", json.Output.Text(), StringComparison.Ordinal);
+
+        var wrong = cluster.Join(1, "pub", "typed");
+        wrong.Feed("{\"Gate\":16}\n");
+        wrong.CloseInput();
+        wrong.ExpectExit(1);
+        Assert.Contains("line 1: Field Gate: expected a string, but it is 16. 0 messages sent before it.", wrong.Errors.Text());
+    }
+
+    [SkippableFact]
+    public void Whoever_looks_at_a_topic_first_does_not_decide_its_type()
+    {
+        using var cluster = new QsmCluster(2);
+        var early = cluster.Subscribe(2, "later");
+        QsmCluster.WaitUntilReady(cluster.Join(1, "perf", "receive", "later", "--typed-text"));
+        var publisher = cluster.Join(1, "pub", "later", "--receivers", "2");
+        publisher.Feed("{\"Flight\":\"UA 412\"}\n");
+        publisher.CloseInput();
+        publisher.ExpectExit(0);
+        early.WaitForOutput(output => output.Lines().Contains("Flight=\"UA 412\""), "the message with its fields");
     }
 
     private static void RunRounds(Impairment impairment)

@@ -67,7 +67,7 @@ public sealed class PerfScenarios
     {
         using var cluster = new QsmCluster(2);
 
-        string[] count = ["--count", $"{MessageCount}", "--warmup", "1"];
+        string[] count = ["--count", $"{MessageCount}", "--warm-up", "1"];
         var (sender, receivers) = Measure(cluster, count, [(2, ["--typed-text"])], "text", "--typed-text");
 
         Assert.Equal(MessageCount, Number(sender, "sent"));
@@ -81,7 +81,7 @@ public sealed class PerfScenarios
     {
         using var cluster = new QsmCluster(3);
 
-        string[] count = ["--count", $"{MessageCount + 1}", "--warmup", "1"];
+        string[] count = ["--count", $"{MessageCount + 1}", "--warm-up", "1"];
         string[] topics = ["--topics", "3"];
         var (sender, _) = Measure(cluster, count, [(2, topics), (3, topics)], "fed", ["--feed", "--size", "700", .. topics]);
 

@@ -31,7 +31,7 @@ internal static class PerfSendCommand
             HelpName = "R",
             DefaultValueFactory = _ => 1,
         }.Within(0, 100_000);
-        var warmUp = new Option<double>("--warmup")
+        var warmUp = new Option<double>("--warm-up")
         {
             Description = "The time to send before measuring, so that compilation and the growth of windows are not measured. On a "
                 + "busy machine, .NET needs about 10 seconds to compile the hot code in its last tier.",

@@ -1,14 +1,20 @@
 using System.CommandLine;
+using QuickSilver.Serialization;
+using QuickSilver.Tool.Catalog;
 using QuickSilver.Tool.Lines;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Commands;
 
-// Each line of standard input is a message, byte for byte; done when every subscriber holds them all.
+// Each line of standard input is a message: JSON for a typed topic, byte for byte for others. Done when every subscriber holds them all.
 internal static class PubCommand
 {
     // Longer than any repair takes on a network that works at all; a peer that is gone leaves the view long before.
     private static readonly TimeSpan DrainLimit = TimeSpan.FromMinutes(5);
+
+    private const int OpenAttempts = 3;
+
+    private static readonly PayloadSchema Bytes = new("bytes", PayloadSchema.BytesKind, []);
 
     public static Command Create()
     {
@@ -24,8 +30,8 @@ internal static class PubCommand
         var noWait = new Option<bool>("--no-wait") { Description = "Do not wait for subscribers. Lines without one are lost." };
         var command = common.AddTo(new Command(
             "pub",
-            "Publish each line of standard input. Exits with 0 when all are stable. Messages are bytes: a topic that is open with "
-            + "another type (string, a [DataContract] type) refuses them.")
+            "Publish each line of standard input. Exits with 0 when all are stable. Lines for a topic that is open with a [DataContract] "
+            + "type are JSON objects with its fields. Lines for other topics are sent as they are.")
         {
             topic, receivers, noWait,
         });
@@ -37,20 +43,25 @@ internal static class PubCommand
     private static async Task<int> RunAsync(Session session, string name, int receivers)
     {
         await using var node = await session.StartNodeAsync();
-        await using var topic = await session.OpenPublisherAsync(node, name);
+        var (topic, lines) = await OpenAsync(session, node, name);
+        await using var closing = topic;
         if (receivers > 0)
         {
             await session.WaitForSubscribersAsync(topic, receivers);
         }
 
-        long count = 0;
+        long read = 0, count = 0;
         try
         {
             await using var input = Console.OpenStandardInput();
             await foreach (ReadOnlyMemory<byte> line in LineReader.ReadAsync(input, session.Interrupted))
             {
-                await topic.PublishAsync(line, session.Interrupted);
-                count++;
+                read++;
+                if (lines.Convert(line) is { } payload)
+                {
+                    await topic.PublishAsync(payload, session.Interrupted);
+                    count++;
+                }
             }
 
             Task<bool> drained = topic.DrainAsync(DrainLimit);
@@ -66,16 +77,46 @@ internal static class PubCommand
             Terminal.Note($"{Messages(count)}, interrupted");
             return ExitCode.Interrupted;
         }
+        catch (PayloadFormatException exception)
+        {
+            await topic.DrainAsync(DrainLimit);
+            Terminal.Error($"line {read}: {exception.Message} {Messages(count)} sent before it.");
+            return ExitCode.Failed;
+        }
         catch (MessageTooLargeException)
         {
             await topic.DrainAsync();
             Terminal.Error(
-                $"line {count + 1} exceeds the limit of {LineReader.MaxLineBytes} bytes; {Messages(count)} sent before it");
+                $"line {read + 1} exceeds the limit of {LineReader.MaxLineBytes} bytes; {Messages(count)} sent before it");
             return ExitCode.Failed;
         }
 
         Terminal.Note($"{Messages(count)}, all stable");
         return ExitCode.Ok;
+    }
+
+    // With the contract that the topic has. One that nobody has open carries bytes.
+    private static async Task<(ITopicPublisher<ReadOnlyMemory<byte>> Topic, PayloadLines Lines)> OpenAsync(
+        Session session, QuickSilverNode node, string name)
+    {
+        for (int attempt = 1; ; attempt++)
+        {
+            var contracts = await TopicCatalog.ReadAsync(session, name);
+            var schema = contracts.Typed is { } contract ? TopicContracts.SchemaOf(contract) : Bytes;
+            try
+            {
+                var lines = new PayloadLines(schema);
+                return (await node.OpenPublisherAsync(name, new BorrowedCodec(schema), contracts.Options, session.Interrupted), lines);
+            }
+            catch (ContractMismatchException) when (attempt < OpenAttempts)
+            {
+                // Somebody has opened it meanwhile.
+            }
+            catch (Exception exception) when (exception is not (OperationCanceledException or ToolException))
+            {
+                throw ToolException.OnOpen(name, exception, carriesBytes: false);
+            }
+        }
     }
 
     private static string Messages(long count) => count == 1 ? "1 message" : $"{count} messages";

@@ -1,11 +1,12 @@
 using System.CommandLine;
-using System.Text;
+using QuickSilver.Serialization;
+using QuickSilver.Tool.Catalog;
 using QuickSilver.Tool.Lines;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Commands;
 
-// Prints each message of its topics as a line, byte for byte.
+// Prints each message of its topics as a line: bytes and text byte for byte, and typed messages by the names of their fields.
 internal static class SubCommand
 {
     // After a signal: what was received is still written, until nothing more has come for a moment.
@@ -18,20 +19,35 @@ internal static class SubCommand
         var topics = new Argument<string[]>("TOPIC") { Description = "The topics to subscribe to.", Arity = ArgumentArity.OneOrMore };
         topics.Validators.Add(Bounds.CheckTopics);
         var count = new Option<long?>("--count") { Description = "Stop after N messages.", HelpName = "N" }.Within(1, long.MaxValue);
-        var showTopic = new Option<bool>("--show-topic") { Description = "Start each line with its topic and a tab." };
+        var time = new Option<bool>("--time") { Description = "Start each line with the local time of its receipt." };
+        var sinceStart = new Option<bool>("--since-start")
+        {
+            Description = "Start each line with the seconds since this command began to subscribe.",
+        };
+        var showTopic = new Option<bool>("--topic") { Description = "Start each line with its topic." };
+        var sender = new Option<bool>("--sender") { Description = "Start each line with the node that published it." };
+        var json = new Option<bool>("--json")
+        {
+            Description = "Write one JSON object per message: topic, time, sinceStart, sender, sequence, headers if there are any, and "
+                + "value; base64 instead of value for bytes that are not text.",
+        };
         var command = common.AddTo(new Command(
             "sub",
-            "Print messages as lines. Writes 'ready' to standard error when subscribed. Messages are bytes: a topic that is open "
-            + "with another type (string, a [DataContract] type) is refused.")
+            "Print messages as lines, those of a [DataContract] type by the names of their fields. Writes 'ready' to standard error when "
+            + "subscribed. It subscribes to any topic, and binds no topic to a type.")
         {
-            topics, count, showTopic,
+            topics, count, time, sinceStart, showTopic, sender, json,
         });
         command.SetAction(parse => Session.RunAsync(parse, common, session =>
-            RunAsync(session, [.. parse.GetValue(topics)!.Distinct()], parse.GetValue(count), parse.GetValue(showTopic))));
+        {
+            var format = new LineFormat(
+                parse.GetValue(json), parse.GetValue(time), parse.GetValue(sinceStart), parse.GetValue(showTopic), parse.GetValue(sender));
+            return RunAsync(session, [.. parse.GetValue(topics)!.Distinct()], parse.GetValue(count), format);
+        }));
         return command;
     }
 
-    private static async Task<int> RunAsync(Session session, string[] names, long? count, bool showTopic)
+    private static async Task<int> RunAsync(Session session, string[] names, long? count, LineFormat format)
     {
         await using var node = await session.StartNodeAsync();
         using var stop = new CancellationTokenSource();
@@ -43,10 +59,9 @@ internal static class SubCommand
         {
             foreach (string name in names)
             {
-                var topic = await session.OpenSubscriberAsync(node, name);
+                var topic = await session.OpenWatcherAsync(node, name);
                 topics.Add(topic);
-                byte[] prefix = showTopic ? Encoding.UTF8.GetBytes($"{name}\t") : [];
-                readers.Add(ReadAsync(topic, prefix, output, gaps, stop.Token));
+                readers.Add(ReadAsync(session, topic, format, output, gaps, stop.Token));
             }
 
             Terminal.Note("ready");
@@ -66,8 +81,15 @@ internal static class SubCommand
     }
 
     private static async Task ReadAsync(
-        ITopicSubscriber<ReadOnlyMemory<byte>> topic, byte[] prefix, LineWriter output, GapLog gaps, CancellationToken stop)
+        Session session,
+        ITopicSubscriber<ReadOnlyMemory<byte>> topic,
+        LineFormat format,
+        LineWriter output,
+        GapLog gaps,
+        CancellationToken stop)
     {
+        using var view = new PayloadView(session, topic.Name);
+        using var line = new MessageLine(format, topic.Name, view);
         await using var messages = topic.ReadAllAsync(gap => gaps.Add(topic.Name, gap), stop).GetAsyncEnumerator(stop);
         try
         {
@@ -84,7 +106,16 @@ internal static class SubCommand
                     break;
                 }
 
-                output.Write(prefix, messages.Current.Value.Span);
+                var message = messages.Current;
+                await view.PrepareAsync(message.Sender);
+                try
+                {
+                    line.Write(output, message);
+                }
+                catch (PayloadFormatException exception)
+                {
+                    gaps.Add(topic.Name, message.Sender, message.Sequence, exception);
+                }
             }
         }
         catch (OperationCanceledException) when (stop.IsCancellationRequested)
@@ -126,12 +157,18 @@ internal static class SubCommand
         }
     }
 
-    // Gaps are told as they happen, and make the command fail at its end.
+    // Gaps, and messages that cannot be shown, are told as they happen, and make the command fail at its end.
     private sealed class GapLog
     {
         private int _any;
 
         public bool IsEmpty => Volatile.Read(ref _any) == 0;
+
+        public void Add(string topic, NodeId sender, long sequence, PayloadFormatException exception)
+        {
+            Volatile.Write(ref _any, 1);
+            Terminal.Error($"message {sequence} of {sender} in {topic} is not shown: {exception.Message}");
+        }
 
         public void Add(string topic, GapNotice gap)
         {

@@ -3,7 +3,8 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Composition;
 using QuickSilver.Endpoints;
 using QuickSilver.Membership.Protocol.Replies;
-using QuickSilver.Tool.Commands;
+using QuickSilver.Tool.Catalog;
+using QuickSilver.Tool.Lines;
 using Serilog;
 using Serilog.Events;
 using Serilog.Extensions.Logging;
@@ -16,6 +17,8 @@ internal sealed class Session : IDisposable
 {
     private static readonly TimeSpan PatienceBeforeNote = TimeSpan.FromSeconds(1);
 
+    private const int OpenAttempts = 3;
+
     private readonly Interruption _interruption = new();
     private readonly SerilogLoggerFactory _logs;
     private readonly QuickSilverOptions _options;
@@ -23,6 +26,7 @@ internal sealed class Session : IDisposable
     private Session(QuickSilverOptions options, bool verbose)
     {
         _options = options;
+        IsVerbose = verbose;
         _logs = new SerilogLoggerFactory(new LoggerConfiguration()
             .MinimumLevel.Is(verbose ? LogEventLevel.Debug : LogEventLevel.Warning)
             .WriteTo.Console(
@@ -33,6 +37,8 @@ internal sealed class Session : IDisposable
     }
 
     public CancellationToken Interrupted => _interruption.Token;
+
+    public bool IsVerbose { get; }
 
     public ILoggerFactory Logs => _logs;
 
@@ -48,6 +54,10 @@ internal sealed class Session : IDisposable
         catch (OperationCanceledException) when (session.Interrupted.IsCancellationRequested)
         {
             return ExitCode.Interrupted;
+        }
+        catch (Exception exception) when (ClosedPipe.IsCauseOf(exception))
+        {
+            return ExitCode.Ok;
         }
         catch (ToolException exception)
         {
@@ -96,6 +106,28 @@ internal sealed class Session : IDisposable
 
     public Task<ITopicSubscriber<T>> OpenSubscriberAsync<T>(QuickSilverNode node, string topic) =>
         OpenAsync<T, ITopicSubscriber<T>>(topic, node.OpenSubscriberAsync<T>(topic, options: null, Interrupted));
+
+    /// <summary>Subscribes to a topic of whatever type, with the guarantee that it has.</summary>
+    public async Task<ITopicSubscriber<ReadOnlyMemory<byte>>> OpenWatcherAsync(QuickSilverNode node, string topic)
+    {
+        var codec = new AnyCodec();
+        for (int attempt = 1; ; attempt++)
+        {
+            var contracts = await TopicCatalog.ReadAsync(this, topic);
+            try
+            {
+                return await node.OpenSubscriberAsync(topic, codec, contracts.Options, Interrupted);
+            }
+            catch (ContractMismatchException) when (attempt < OpenAttempts)
+            {
+                // Somebody has opened it meanwhile, with another guarantee.
+            }
+            catch (Exception exception) when (exception is not (OperationCanceledException or ToolException))
+            {
+                throw ToolException.OnOpen(topic, exception, carriesBytes: false);
+            }
+        }
+    }
 
     /// <summary>Subscribes where nobody publishes: the subscribers see each other's number.</summary>
     public Task<TopicEndpoint<ReadOnlyMemory<byte>>> OpenBarrierAsync(QuickSilverNode node, string topic) =>

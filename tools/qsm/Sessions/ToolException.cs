@@ -7,9 +7,8 @@ internal sealed class ToolException(int exitCode, string message, Exception? inn
 {
     public int ExitCode { get; } = exitCode;
 
-    // For those who try the tool on the topics of their programs.
-    private const string BytesAlone = " The tool opens topics as reliable and with bytes only. Open the topic in the same way in your "
-        + "program (byte[] or ReadOnlyMemory<byte>), or publish and read it with a program that has its type.";
+    // For those who measure on the topics of their programs.
+    private const string BytesAlone = " This command opens topics as reliable and with bytes. Give it a topic that no program has open.";
 
     // A node that cannot start was given a wrong option, cannot reach its service, or failed otherwise.
     public static ToolException OnStart(Exception exception) => exception switch

@@ -3,7 +3,7 @@ using System.CommandLine.Parsing;
 using System.Net;
 using System.Net.Sockets;
 
-namespace QuickSilver.Tool.Commands;
+namespace QuickSilver.Tool.Commands.Options;
 
 // The options that every command with a node understands, and what they mean for it.
 internal sealed class CommonOptions
@@ -81,6 +81,13 @@ internal sealed class CommonOptions
     public Command AddToService(Command command)
     {
         command.Add(_cluster);
+        command.Add(_verbose);
+        return command;
+    }
+
+    // Of a command that chooses the rest itself.
+    public Command AddVerbose(Command command)
+    {
         command.Add(_verbose);
         return command;
     }

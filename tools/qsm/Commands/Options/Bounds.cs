@@ -3,7 +3,7 @@ using System.CommandLine.Parsing;
 using System.Globalization;
 using QuickSilver.Topics;
 
-namespace QuickSilver.Tool.Commands;
+namespace QuickSilver.Tool.Commands.Options;
 
 // Refuses at the command line what is no number or lies outside a range, naming option, value and range.
 internal static class Bounds

@@ -1,7 +1,7 @@
 using System.CommandLine;
 using QuickSilver.Tool.Perf.Payloads;
 
-namespace QuickSilver.Tool.Commands;
+namespace QuickSilver.Tool.Commands.Options;
 
 // What perf send and perf receive exchange; the same on both sides, or the topic's contract does not match.
 internal sealed class PayloadFormOptions

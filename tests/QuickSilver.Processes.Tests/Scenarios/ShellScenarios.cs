@@ -1,0 +1,160 @@
+using System.Diagnostics;
+using System.Text.Json;
+
+namespace QuickSilver.Processes.Tests.Scenarios;
+
+// Somebody looks at a cluster of processes from a shell, on the loopback interface.
+public sealed class ShellScenarios : IDisposable
+{
+    private const int Failed = 1;
+    private static readonly TimeSpan Limit = TimeSpan.FromSeconds(60);
+
+    private readonly string _cluster = $"shell {Guid.NewGuid():N}";
+    private readonly List<Process> _processes = [];
+    private readonly string _service;
+
+    public ShellScenarios()
+    {
+        var service = Start(["gms", "--listen", "127.0.0.1:0", "--cluster", _cluster]);
+        _service = Await(service.StandardError, "listening ")["listening ".Length..];
+    }
+
+    [Fact]
+    public void Topics_and_nodes_are_listed_for_people_and_for_scripts()
+    {
+        Await(Join("perf", "receive", "typed", "--typed-text").StandardError, "ready");
+        Await(Join("sub", "raw").StandardError, "ready");
+        var (code, output, _) = Run("topics", "--json");
+        Assert.Equal(0, code);
+        var topics = Objects(output).ToDictionary(static topic => topic.GetProperty("topic").GetString()!);
+        Assert.Equal(["raw", "typed", "typed/ready"], topics.Keys);
+        var typed = topics["typed"];
+        Assert.Equal(
+            ("QuickSilver.Tool.Perf.Payloads.TextDeparture", "message", "Reliable", 1),
+            (Text(typed, "type"), Text(typed, "kind"), Text(typed, "guarantee"), Number(typed, "subscribers")));
+
+        var (_, table, _) = Run("topics", "--filter", "departure");
+        string[] lines = table.Split('\n', StringSplitOptions.RemoveEmptyEntries);
+        Assert.Equal(2, lines.Length);
+        Assert.StartsWith("topic  type ", lines[0]);
+        Assert.StartsWith("typed  QuickSilver.Tool.Perf.Payloads.TextDeparture  Reliable ", lines[1]);
+
+        var nodes = Objects(Run("nodes", "--json").Output);
+        Assert.Equal(2, nodes.Count);
+        Assert.All(nodes, static node => Assert.Equal("up", Text(node, "state")));
+        Assert.Contains(Text(nodes[0], "address"), Run("nodes").Output);
+    }
+
+    [Fact]
+    public void A_topic_is_described_for_people_and_for_scripts_and_one_that_is_not_open_is_named()
+    {
+        Await(Join("perf", "receive", "typed", "--typed-text").StandardError, "ready");
+        var (code, output, _) = Run("topic", "describe", "typed", "--json");
+        Assert.Equal(0, code);
+        var version = Assert.Single(Assert.Single(Objects(output)).GetProperty("versions").EnumerateArray());
+        var first = version.GetProperty("fields")[0];
+        Assert.Equal((1, "Number", "int64"), (Number(first, "number"), Text(first, "name"), Text(first, "type")));
+        Assert.Contains("  1  Number                int64", Run("topic", "describe", "typed").Output);
+
+        var (missing, _, errors) = Run("topic", "describe", "typde");
+        Assert.Equal(Failed, missing);
+        Assert.Contains($"No node of cluster '{_cluster}' has the topic 'typde' open. Did you mean 'typed'?", errors);
+    }
+
+    [Fact]
+    public void Columns_before_a_message_are_separated_by_tabs_in_one_order()
+    {
+        var subscriber = Join("sub", "raw", "--sender", "--topic", "--since-start", "--time", "--count", "1");
+        Await(subscriber.StandardError, "ready");
+        var publisher = Join("pub", "raw");
+        publisher.StandardInput.Write("hello\n");
+        publisher.StandardInput.Close();
+        string[] columns = subscriber.StandardOutput.ReadLine()!.Split('\t');
+        Assert.Equal(5, columns.Length);
+        Assert.True(DateTimeOffset.TryParse(columns[0], out _));
+        Assert.Matches("^[0-9]+\\.[0-9]{6}$", columns[1]);
+        Assert.Equal("raw", columns[2]);
+        Assert.Matches("^[0-9a-f]{16}\\.[0-9]+$", columns[3]);
+        Assert.Equal("hello", columns[4]);
+        Assert.True(subscriber.WaitForExit(Limit));
+        Assert.Equal(0, subscriber.ExitCode);
+    }
+
+    [Fact]
+    public void A_command_whose_output_nobody_reads_any_more_ends_quietly_with_success()
+    {
+        var watched = Join("top", "--interval", "0.2");
+        Assert.NotNull(watched.StandardOutput.ReadLine());
+        watched.StandardOutput.Close();
+        EndsQuietly(watched);
+
+        var subscriber = Join("sub", "raw");
+        Await(subscriber.StandardError, "ready");
+        subscriber.StandardOutput.Close();
+        var publisher = Join("pub", "raw");
+        publisher.StandardInput.Write("hello\n");
+        publisher.StandardInput.Close();
+        EndsQuietly(subscriber);
+    }
+
+    private static void EndsQuietly(Process process)
+    {
+        Assert.True(process.WaitForExit(Limit), "The command did not end.");
+        Assert.Equal((0, ""), (process.ExitCode, process.StandardError.ReadToEnd()));
+    }
+
+    public void Dispose()
+    {
+        foreach (var process in _processes)
+        {
+            if (!process.HasExited)
+            {
+                process.Kill();
+            }
+
+            process.WaitForExit();
+            process.Dispose();
+        }
+    }
+
+    private static List<JsonElement> Objects(string lines) =>
+        [.. lines.Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(static line => JsonDocument.Parse(line).RootElement)];
+
+    private static string Text(JsonElement of, string name) => of.GetProperty(name).GetString()!;
+
+    private static int Number(JsonElement of, string name) => of.GetProperty(name).GetInt32();
+
+    private static string Await(StreamReader from, string beginning)
+    {
+        string? line;
+        do
+        {
+            line = from.ReadLine() ?? throw new EndOfStreamException($"The process ended before it wrote '{beginning}'.");
+        }
+        while (!line.StartsWith(beginning, StringComparison.Ordinal));
+        return line;
+    }
+
+    private (int Code, string Output, string Errors) Run(params string[] arguments)
+    {
+        var process = Join(arguments);
+        var output = process.StandardOutput.ReadToEndAsync();
+        var errors = process.StandardError.ReadToEndAsync();
+        Assert.True(process.WaitForExit(Limit), "The command did not end.");
+        return (process.ExitCode, output.Result, errors.Result);
+    }
+
+    private Process Join(params string[] arguments) => Start([.. arguments, "--gms", _service, "--cluster", _cluster]);
+
+    private Process Start(string[] arguments)
+    {
+        var process = Process.Start(new ProcessStartInfo(Programs.Qsm, arguments)
+        {
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+        })!;
+        _processes.Add(process);
+        return process;
+    }
+}

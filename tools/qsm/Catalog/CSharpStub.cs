@@ -1,0 +1,189 @@
+using System.Globalization;
+using System.Text;
+using QuickSilver.Membership.Contracts;
+using QuickSilver.Serialization;
+using QuickSilver.Serialization.Dynamic;
+
+namespace QuickSilver.Tool.Catalog;
+
+// The types of a topic and a typed opener, as source text in C# that compiles in a project with the package QuickSilver. The contract is
+// not trusted: whatever its names are, they become identifiers and literals.
+internal sealed class CSharpStub
+{
+    // What the text itself names, and what every class has.
+    private static readonly string[] UsedTypes =
+    [
+        "List", "Dictionary", "Guid", "DateTime", "DateTimeOffset", "TimeSpan", "Int128", "UInt128", "Task", "CancellationToken",
+        "DataContract", "DataContractAttribute", "DataMember", "DataMemberAttribute", "QuickSilverNode", "TopicOptions",
+        "Guarantee", "ITopic", "ITopicPublisher", "ITopicSubscriber", "ReadOnlyMemory", "Object", "String",
+        "Type", "Attribute", "System", "QuickSilver",
+    ];
+
+    private static readonly string[] UsedMembers =
+        ["Equals", "Finalize", "GetHashCode", "GetType", "MemberwiseClone", "ReferenceEquals", "ToString"];
+
+    private readonly StringBuilder _text = new();
+    private readonly ContractDescription _contract;
+    private readonly string[] _types;
+    private readonly CSharpNames _names = new(UsedTypes);
+
+    private CSharpStub(ContractDescription contract)
+    {
+        _contract = contract;
+        _types = contract.Kind == PayloadSchema.MessageKind
+            ?
+            [
+                .. Enumerable.Range(0, contract.Nested.Length + 1)
+                    .Select(message => _names.Of(LastWord(contract.NameOf(message)), "Message")),
+            ]
+            : [];
+    }
+
+    /// <summary>The source text.</summary>
+    public static string Of(string topic, ContractDescription contract, string? space)
+    {
+        var stub = new CSharpStub(contract);
+        stub.Write(topic, space);
+        return stub._text.ToString();
+    }
+
+    private void Write(string topic, string? space)
+    {
+        Line("using System.Runtime.Serialization;");
+        Line("using QuickSilver;");
+        Line("");
+        if (space is not null)
+        {
+            Line($"namespace {space};");
+            Line("");
+        }
+
+        WriteOpener(topic);
+        for (int message = 0; message < _types.Length; message++)
+        {
+            Line("");
+            WriteType(message);
+        }
+    }
+
+    private void WriteOpener(string topic)
+    {
+        string payload = _contract.Kind switch
+        {
+            PayloadSchema.MessageKind => _types[0],
+            PayloadSchema.StringKind => "string",
+            _ => "ReadOnlyMemory<byte>",
+        };
+        string name = _names.Of(CSharpNames.Pascal(topic) is { Length: > 0 } pascal ? pascal + "Topic" : "Topic", "Topic");
+        string options = _contract.Guarantee == nameof(Guarantee.Reliable)
+            ? "null"
+            : $"new TopicOptions {{ Guarantee = Guarantee.{_contract.Guarantee} }}";
+        Line($"/// <summary>Opens the topic {Comment(topic)}.</summary>");
+        Line($"public static class {name}");
+        Line("{");
+        Line($"    public const string Name = {CSharpNames.Literal(topic)};");
+        foreach (var (half, result, does) in new[]
+        {
+            ("Topic", "ITopic", "to publish and to subscribe"),
+            ("Publisher", "ITopicPublisher", "to publish"),
+            ("Subscriber", "ITopicSubscriber", "to subscribe"),
+        })
+        {
+            Line("");
+            Line($"    /// <summary>Opens the topic {does}.</summary>");
+            Line($"    public static Task<{result}<{payload}>> Open{half}Async(");
+            Line("        QuickSilverNode node, CancellationToken cancellationToken = default) =>");
+            Line($"        node.Open{half}Async<{payload}>(Name, {options}, cancellationToken);");
+        }
+
+        Line("}");
+    }
+
+    private void WriteType(int message)
+    {
+        string type = _types[message];
+        string name = _contract.NameOf(message);
+        Line(message == 0 && name.Length > 0 ? $"[DataContract(Name = {CSharpNames.Literal(name)})]" : "[DataContract]");
+        Line($"public sealed class {type}");
+        Line("{");
+        var members = new CSharpNames([.. UsedMembers, type.TrimStart('@')]);
+        foreach (var field in _contract.FieldsOf(message))
+        {
+            string order = string.Create(CultureInfo.InvariantCulture, $"Order = {field.Number}");
+            if (TypeOf(field) is not { } memberType)
+            {
+                Line($"    // Field {field.Number}, '{Comment(field.Name)}', is left out: there is no type for '{Comment(field.Type)}'.");
+                continue;
+            }
+
+            string member = members.Of(field.Name, string.Create(CultureInfo.InvariantCulture, $"Field{field.Number}"));
+            string given = member.TrimStart('@') == field.Name ? "" : $", Name = {CSharpNames.Literal(field.Name)}";
+            Line($"    [DataMember({order}{given})]");
+            Line($"    public {memberType.Type} {member} {{ get; set; }}{memberType.Initial}");
+            Line("");
+        }
+
+        if (_text[^2] == '\n')
+        {
+            _text.Length -= 1;
+        }
+
+        Line("}");
+    }
+
+    private (string Type, string Initial)? TypeOf(ContractField field)
+    {
+        var form = FieldForm.Of(field.Type);
+        if (ValueOf(form.Value, field.Message) is not { } value)
+        {
+            return null;
+        }
+
+        bool isReference = form.Value is ValueForm.String or ValueForm.Bytes or ValueForm.Message;
+        return form.Shape switch
+        {
+            FieldShape.Repeated => ($"List<{value}>", " = [];"),
+            FieldShape.Map when ValueOf(form.Key, null) is { } key => ($"Dictionary<{key}, {value}>", " = [];"),
+            FieldShape.Map => null,
+            _ => (isReference ? value + "?" : value, ""),
+        };
+    }
+
+    // What the generated codec writes as the same word.
+    private string? ValueOf(ValueForm form, int? message) => form switch
+    {
+        ValueForm.Int32 => "int",
+        ValueForm.Int64 => "long",
+        ValueForm.UInt32 => "uint",
+        ValueForm.UInt64 => "ulong",
+        ValueForm.Bool => "bool",
+        ValueForm.Float => "float",
+        ValueForm.Double => "double",
+        ValueForm.String => "string",
+        ValueForm.Bytes => "byte[]",
+        ValueForm.Decimal => "decimal",
+        ValueForm.Guid => "Guid",
+        ValueForm.DateTime => "DateTime",
+        ValueForm.DateTimeOffset => "DateTimeOffset",
+        ValueForm.TimeSpan => "TimeSpan",
+        ValueForm.Int128 => "Int128",
+        ValueForm.UInt128 => "UInt128",
+        ValueForm.Message when message is { } held => _types[held],
+        _ => null,
+    };
+
+    private static string LastWord(string name) => name[(name.LastIndexOf('.') + 1)..];
+
+    // Within a comment, on its line.
+    private static string Comment(string text) =>
+        string.Concat(PlainText.Safe(text).Select(static c => c switch
+        {
+            '<' => "&lt;",
+            '>' => "&gt;",
+            '&' => "&amp;",
+            '\u2028' or '\u2029' or '\u0085' => " ",
+            _ => c.ToString(),
+        }));
+
+    private void Line(string line) => _text.Append(line).Append('\n');
+}

@@ -1,0 +1,60 @@
+using System.Text.Json;
+using System.Text.Json.Serialization;
+using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Protocol.Replies;
+
+namespace QuickSilver.Tool.Catalog;
+
+// What scripts read: the names are never renamed.
+internal sealed record TopicJson(
+    string Topic, string Type, string Kind, string Guarantee, int Publishers, int Subscribers, int Versions)
+{
+    public static TopicJson Of(ListedTopicMessage topic) => new(
+        topic.Name, topic.Contract.TypeName, topic.Contract.Kind, topic.Contract.Guarantee, topic.Publishers, topic.Subscribers,
+        topic.Versions);
+
+    public string ToJson() => JsonSerializer.Serialize(this, CatalogJson.Default.TopicJson);
+}
+
+internal sealed record NodeJson(
+    string Node, string Address, string State, double? SilentSeconds, long? Topics, long? Regions, string? Trouble)
+{
+    public string ToJson() => JsonSerializer.Serialize(this, CatalogJson.Default.NodeJson);
+}
+
+internal sealed record TopicDescriptionJson(
+    string Topic, string Guarantee, bool IsPinned, int Publishers, int Subscribers, IReadOnlyList<VersionJson> Versions)
+{
+    public static TopicDescriptionJson Of(TopicContracts contracts)
+    {
+        var first = contracts.Versions[0];
+        return new TopicDescriptionJson(
+            contracts.Name, first.Contract.Guarantee, first.Contract.IsPinned, first.Publishers, first.Subscribers,
+            [.. contracts.Versions.Select(static one => new VersionJson(
+                one.Contract.TypeName,
+                one.Contract.Kind,
+                one.Nodes,
+                [.. one.Contract.Fields.Select(FieldJson.Of)],
+                [.. one.Contract.Nested.Select(static nested => new MessageJson(nested.Name, [.. nested.Fields.Select(FieldJson.Of)]))]))]);
+    }
+
+    public string ToJson() => JsonSerializer.Serialize(this, CatalogJson.Default.TopicDescriptionJson);
+}
+
+internal sealed record VersionJson(
+    string Type, string Kind, int Nodes, IReadOnlyList<FieldJson> Fields, IReadOnlyList<MessageJson> Messages);
+
+internal sealed record MessageJson(string Name, IReadOnlyList<FieldJson> Fields);
+
+// Message: 0 is the payload itself, n the n-th of the messages.
+internal sealed record FieldJson(int Number, string Name, string Type, int? Message)
+{
+    public static FieldJson Of(ContractField field) => new(field.Number, field.Name, field.Type, field.Message);
+}
+
+[JsonSourceGenerationOptions(
+    PropertyNamingPolicy = JsonKnownNamingPolicy.CamelCase, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSerializable(typeof(TopicJson))]
+[JsonSerializable(typeof(NodeJson))]
+[JsonSerializable(typeof(TopicDescriptionJson))]
+internal sealed partial class CatalogJson : JsonSerializerContext;

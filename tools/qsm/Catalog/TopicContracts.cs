@@ -1,0 +1,37 @@
+using System.Collections.Immutable;
+using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Serialization;
+using QuickSilver.Tool.Sessions;
+
+namespace QuickSilver.Tool.Catalog;
+
+// What the membership service knows of one topic: the versions of its contract.
+internal sealed class TopicContracts(string name, IReadOnlyList<ListedTopicMessage> versions)
+{
+    public string Name { get; } = name;
+
+    public IReadOnlyList<ListedTopicMessage> Versions { get; } = versions;
+
+    /// <summary>Of the versions with a type, the one with the most fields: it can show the most. Null if there is none.</summary>
+    public ContractDescription? Typed { get; } = versions
+        .Select(static version => version.Contract)
+        .Where(static contract => contract.Kind != ContractDescription.AnyKind)
+        .MaxBy(static contract => contract.Fields.Length + contract.Nested.Sum(static nested => nested.Fields.Length));
+
+    /// <summary>The options with which an endpoint agrees with those that are open.</summary>
+    public TopicOptions Options => Versions.Count == 0
+        ? new TopicOptions()
+        : Enum.TryParse(Versions[0].Contract.Guarantee, out Guarantee guarantee) && !Versions[0].Contract.IsPinned
+            ? new TopicOptions { Guarantee = guarantee }
+            : throw new ToolException(
+                ExitCode.Failed, $"{Name}: the topic has the guarantee {Versions[0].Contract.Guarantee}, which qsm does not know.");
+
+    public static PayloadSchema SchemaOf(ContractDescription contract) => new(contract.TypeName, contract.Kind, Fields(contract.Fields))
+    {
+        Nested = [.. contract.Nested.Select(nested => new PayloadMessage(nested.Name, Fields(nested.Fields)))],
+    };
+
+    private static ImmutableArray<PayloadField> Fields(ImmutableArray<ContractField> fields) =>
+        [.. fields.Select(one => new PayloadField(one.Number, one.Name, one.Type) { Message = one.Message })];
+}

@@ -1,0 +1,125 @@
+using System.CommandLine;
+using System.CommandLine.Parsing;
+using QuickSilver.Membership.Contracts;
+using QuickSilver.Serialization.Dynamic;
+using QuickSilver.Tool.Catalog;
+using QuickSilver.Tool.Sessions;
+
+namespace QuickSilver.Tool.Commands;
+
+// What a topic carries, for people, for scripts, or as the source text of a program that opens it.
+internal static class TopicCommand
+{
+    public static Command Create() => new("topic", "Show one topic.") { Describe() };
+
+    private static Command Describe()
+    {
+        var common = new CommonOptions();
+        var topic = new Argument<string>("TOPIC") { Description = "The topic." };
+        topic.Validators.Add(Bounds.CheckTopics);
+        var json = new Option<bool>("--json") { Description = "Print one JSON object, with all versions of the contract." };
+        var csharp = new Option<bool>("--csharp")
+        {
+            Description = "Print the types and a typed opener in C#, ready to compile in a project with the package QuickSilver.",
+        };
+        var space = new Option<string?>("--namespace") { Description = "The namespace of the types in C#.", HelpName = "NAME" };
+        space.Validators.Add(CheckNamespace);
+        var command = common.AddToObserver(
+            new Command("describe", "Show the contract of a topic: its type with all fields, its guarantee, and who has it open.")
+            {
+                topic, json, csharp, space,
+            });
+        Bounds.Exclude(command, json, csharp);
+        command.SetAction(parse => Session.RunAsync(parse, common, async session =>
+        {
+            var contracts = await ReadAsync(session, parse.GetValue(topic)!);
+            if (parse.GetValue(json))
+            {
+                Console.Out.WriteLine(TopicDescriptionJson.Of(contracts).ToJson());
+            }
+            else if (parse.GetValue(csharp))
+            {
+                _ = contracts.Options;
+                Console.Out.Write(CSharpStub.Of(
+                    contracts.Name, contracts.Typed ?? throw new ToolException(ExitCode.Failed, NoType(contracts)), parse.GetValue(space)));
+            }
+            else
+            {
+                Print(contracts);
+            }
+
+            return ExitCode.Ok;
+        }));
+        return command;
+    }
+
+    private static string NoType(TopicContracts contracts) =>
+        $"{contracts.Name}: only subscribers that take any payload have the topic open, so its type is not known.";
+
+    private static async Task<TopicContracts> ReadAsync(Session session, string name)
+    {
+        var contracts = await TopicCatalog.ReadAsync(session, name);
+        if (contracts.Versions.Count > 0)
+        {
+            return contracts;
+        }
+
+        var others = await TopicCatalog.ReadAllAsync(session, isVerbose: false);
+        string hint = NearestName.Of(name, others.Select(static other => other.Name)) is { } near
+            ? $" Did you mean '{PlainText.Safe(near)}'?"
+            : $" {others.Count} topics are open: run 'qsm topics' to list them.";
+        throw new ToolException(ExitCode.Failed, $"No node of cluster '{session.Options.Cluster}' has the topic '{name}' open.{hint}");
+    }
+
+    private static void Print(TopicContracts contracts)
+    {
+        var first = contracts.Versions[0];
+        Terminal.Table(
+        [
+            ("topic", PlainText.Safe(contracts.Name)),
+            ("guarantee", PlainText.Safe(first.Contract.Guarantee)),
+            ("publishers", $"{first.Publishers}"),
+            ("subscribers", $"{first.Subscribers}"),
+        ]);
+        foreach (var version in contracts.Versions)
+        {
+            var contract = version.Contract;
+            Console.Out.WriteLine();
+            string kind = contract.Kind == ContractDescription.AnyKind ? "takes any payload" : contract.Kind;
+            Console.Out.WriteLine($"{PlainText.Safe(contract.TypeName)} ({PlainText.Safe(kind)}), {Nodes(version.Nodes)}");
+            for (int message = 0; message <= contract.Nested.Length; message++)
+            {
+                if (message > 0)
+                {
+                    Console.Out.WriteLine($"{PlainText.Safe(contract.NameOf(message))}");
+                }
+
+                foreach (var field in contract.FieldsOf(message))
+                {
+                    string type = PlainText.Safe(TypeOf(contract, field));
+                    Console.Out.WriteLine($"  {field.Number,3}  {PlainText.Safe(field.Name),-20}  {type}");
+                }
+            }
+        }
+    }
+
+    private static string TypeOf(ContractDescription contract, ContractField field) =>
+        field.Message is { } message ? field.Type.Replace("message", contract.NameOf(message), StringComparison.Ordinal) : field.Type;
+
+    private static string Nodes(int nodes) => nodes switch
+    {
+        0 => "closed by all",
+        1 => "1 node",
+        _ => $"{nodes} nodes",
+    };
+
+    private static void CheckNamespace(OptionResult result)
+    {
+        string? name = result.Tokens.Count > 0 ? result.Tokens[^1].Value : null;
+        if (name is null || !name.Split('.').All(static part =>
+            part.Length > 0 && !char.IsDigit(part[0]) && part.All(static c => c == '_' || char.IsLetterOrDigit(c))))
+        {
+            result.AddError($"--namespace: '{name}' is not a namespace, such as Demo.Contracts.");
+        }
+    }
+}
