@@ -24,6 +24,9 @@ internal abstract class TopicEndpoint(string name, TopicAccess access) : Publish
 
     public TopicAccess Access { get; } = access;
 
+    /// <summary>Whether this endpoint gets no messages that this node has published.</summary>
+    public bool NoEcho { get; init; }
+
     public bool Publishes => (Access & TopicAccess.Publish) != 0;
 
     public bool Subscribes => (Access & TopicAccess.Subscribe) != 0;

@@ -27,6 +27,12 @@ public sealed record TopicOptions
     /// </summary>
     public TimeSpan? SlowReaderLimit { get; init; }
 
+    /// <summary>
+    /// Whether messages that this node publishes are not delivered to this endpoint, whichever endpoint of the node published them. They
+    /// are not reported as gaps. Default: false, an endpoint that publishes and subscribes receives its own messages.
+    /// </summary>
+    public bool NoEcho { get; init; }
+
     // The guarantee of a protocol that the composition provides, which replaces Guarantee; null: none.
     internal string? Protocol { get; init; }
 
