@@ -88,6 +88,8 @@ internal static class LayerRules
         ["Publishing"] = ["", "Diagnostics"],
         ["Endpoints"] = ["", "Diagnostics", "Publishing"],
         ["Topics"] = ["", "Diagnostics", "Publishing", "Endpoints"],
+        ["Inboxes"] = ["", "Diagnostics", "Publishing", "Endpoints"],
+        ["Requests"] = ["", "Diagnostics", "Publishing", "Endpoints", "Inboxes"],
         ["Nodes"] = ["", "Diagnostics", "Composition", "Publishing", "Endpoints", "Topics"],
     };
 
