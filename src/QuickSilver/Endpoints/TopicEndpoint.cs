@@ -15,7 +15,7 @@ internal enum EndpointState
 }
 
 // An endpoint, independent of its payload type, as the core thread uses it.
-internal abstract class TopicEndpoint(string name, TopicAccess access) : PublishOrigin
+internal abstract class TopicEndpoint(string name, TopicAccess access, bool stampsTime = false) : PublishOrigin
 {
     private int _state;
     private volatile bool _hasPublished;
@@ -26,6 +26,8 @@ internal abstract class TopicEndpoint(string name, TopicAccess access) : Publish
 
     /// <summary>Whether this endpoint gets no messages that this node has published.</summary>
     public bool NoEcho { get; init; }
+
+    public sealed override bool StampsTime { get; } = stampsTime;
 
     public bool Publishes => (Access & TopicAccess.Publish) != 0;
 

@@ -111,7 +111,8 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         ValueTask<TReply> answer;
         try
         {
-            answer = _handler(new Message<TRequest>(request.Value, message.Sender, message.Sequence), _token);
+            var asked = new Message<TRequest>(request.Value, message.Sender, message.Sequence) { Headers = message.Headers };
+            answer = _handler(asked, _token);
             if (answer.IsCompletedSuccessfully)
             {
                 return ReplyAsync(origin, answer.Result);
