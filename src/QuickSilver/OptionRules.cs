@@ -24,6 +24,7 @@ internal static class OptionRules
     private const int MaxTopicAddressesPerNode = 1 << 10;
     private const int MaxReaderCapacity = 1 << 20;
     private const int MaxConcurrency = 1 << 10;
+    private const int MaxStateKeys = 1_000_000;
     private const int MaxOutstandingRequests = 1 << 16;
     private static readonly TimeSpan LeastRequestTimeout = TimeSpan.FromMilliseconds(1);
     private static readonly TimeSpan LongestDrain = TimeSpan.FromDays(1);
@@ -58,6 +59,13 @@ internal static class OptionRules
         var failures = new List<string>();
         Within(failures, nameof(options.Concurrency), options.Concurrency, 1, MaxConcurrency);
         Within(failures, nameof(options.Capacity), options.Capacity, 1, MaxReaderCapacity);
+        ThrowIfAny(failures);
+    }
+
+    public static void Check(StateOptions options)
+    {
+        var failures = new List<string>();
+        Within(failures, nameof(options.MaxKeys), options.MaxKeys, 1, MaxStateKeys);
         ThrowIfAny(failures);
     }
 

@@ -9,6 +9,7 @@ using QuickSilver.Nodes;
 using QuickSilver.Requests;
 using QuickSilver.Serialization;
 using QuickSilver.Serialization.Generated;
+using QuickSilver.States;
 using QuickSilver.Topics;
 
 namespace QuickSilver;
@@ -28,6 +29,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
     private readonly INodeParts _parts;
     private readonly NodeCore _core;
     private readonly Inbox _inbox;
+    private readonly StateOpening _states;
     private Task? _disposal;
 
     private QuickSilverNode(INodeParts parts, NodeCore core)
@@ -36,6 +38,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
         _core = core;
         var letters = new TopicOptions { Protocol = Inbox.Guarantee };
         _inbox = new Inbox(core, (name, access) => OpenEndpointAsync<ReadOnlyMemory<byte>>(name, access, letters));
+        _states = new StateOpening(this, core, _inbox);
     }
 
     /// <summary>The identity of this incarnation of the node, as receivers of its messages see it.</summary>
@@ -184,6 +187,45 @@ public sealed class QuickSilverNode : IAsyncDisposable
         options ??= new ResponderOptions();
         OptionRules.Check(options);
         return RequestsOf(name, requestCodec, replyCodec).OpenResponderAsync(name, _inbox, handler, options, cancellationToken);
+    }
+
+    /// <summary>
+    /// Opens a state: the last value of each key, which all nodes that have it open hold. Both types have a codec, as payloads of topics
+    /// have. Keys are compared with their own <c>Equals</c>, so they must not be arrays or memory.
+    /// </summary>
+    /// <remarks>
+    /// Completes when this node has all that any other node has. If no other has the state open, it is empty. The name is that of a topic
+    /// which carries the changes, so no other topic may have it. A node opens a state once at a time.
+    /// </remarks>
+    /// <exception cref="InvalidOperationException">The state is already open on this node.</exception>
+    /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
+    public Task<IState<TKey, TValue>> OpenStateAsync<TKey, TValue>(
+        string name, StateOptions? options = null, CancellationToken cancellationToken = default)
+        where TKey : notnull =>
+        OpenStateAsync(name, CodecOf<TKey>(), CodecOf<TValue>(), options, cancellationToken);
+
+    /// <summary>Opens a state with the specified codecs.</summary>
+    /// <inheritdoc cref="OpenStateAsync{TKey, TValue}(string, StateOptions?, CancellationToken)"/>
+    public Task<IState<TKey, TValue>> OpenStateAsync<TKey, TValue>(
+        string name,
+        IPayloadCodec<TKey> keyCodec,
+        IPayloadCodec<TValue> valueCodec,
+        StateOptions? options = null,
+        CancellationToken cancellationToken = default)
+        where TKey : notnull
+    {
+        TopicName.Check(name);
+        ArgumentNullException.ThrowIfNull(keyCodec);
+        ArgumentNullException.ThrowIfNull(valueCodec);
+        if (typeof(TKey).IsArray || typeof(TKey) == typeof(ReadOnlyMemory<byte>))
+        {
+            throw new NotSupportedException($"{typeof(TKey)} cannot be a key: equal contents are not equal keys. Use string or a record.");
+        }
+
+        options ??= new StateOptions();
+        OptionRules.Check(options);
+        ObjectDisposedException.ThrowIf(_core.State == NodeState.Stopped, this);
+        return _states.OpenAsync(name, keyCodec, valueCodec, options, cancellationToken);
     }
 
     /// <summary>The counters of the node since it started. Callable from any thread.</summary>

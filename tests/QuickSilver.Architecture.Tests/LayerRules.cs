@@ -90,6 +90,7 @@ internal static class LayerRules
         ["Topics"] = ["", "Diagnostics", "Publishing", "Endpoints"],
         ["Inboxes"] = ["", "Diagnostics", "Publishing", "Endpoints"],
         ["Requests"] = ["", "Diagnostics", "Publishing", "Endpoints", "Inboxes"],
+        ["States"] = ["", "Diagnostics", "Publishing", "Endpoints", "Inboxes"],
         ["Nodes"] = ["", "Diagnostics", "Composition", "Publishing", "Endpoints", "Topics"],
     };
 

@@ -18,17 +18,22 @@ internal sealed class InboxRoute
     private Queue<byte[]>? _waiting = [];
     private long _waitingBytes;
     private TopicEndpoint<ReadOnlyMemory<byte>>? _endpoint;
+    private readonly TaskCompletionSource<bool> _opened;
     private bool _isClosed;
 
     public InboxRoute(IEndpointNode core, Task<TopicEndpoint<ReadOnlyMemory<byte>>> opening, Action<int> undelivered)
     {
         _core = core;
         _undelivered = undelivered;
+        _opened = new TaskCompletionSource<bool>(core.Completions);
         _ = OpenAsync(opening);
     }
 
     /// <summary>Under the lock of the routes.</summary>
     public long LastUse { get; set; }
+
+    /// <summary>Completes when letters do not wait any more: with true, or with false when the route is closed before.</summary>
+    public Task<bool> Opened => _opened.Task;
 
     /// <summary>Whether another route must be opened: this one is closed, or its node does not subscribe any more.</summary>
     public bool IsOver
@@ -73,6 +78,7 @@ internal sealed class InboxRoute
             endpoint = _endpoint;
         }
 
+        _opened.TrySetResult(false);
         if (endpoint is not null)
         {
             _ = endpoint.DisposeAsync();
@@ -88,6 +94,7 @@ internal sealed class InboxRoute
             using var limit = new CancellationTokenSource(OpeningLimit, _core.OutsideTime);
             await endpoint.WaitForSubscribersAsync(1, limit.Token).ConfigureAwait(_core.ResumesInContext);
             await SendWaitingAsync(endpoint).ConfigureAwait(_core.ResumesInContext);
+            _opened.TrySetResult(true);
         }
         catch (Exception exception) when (exception is OperationCanceledException or QuickSilverException or ObjectDisposedException
             or InvalidOperationException or IOException)

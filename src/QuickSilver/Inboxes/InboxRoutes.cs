@@ -34,33 +34,19 @@ internal sealed class InboxRoutes(IEndpointNode core, Func<NodeId, Task<TopicEnd
     /// </summary>
     public ValueTask SendAsync(NodeId to, ReadOnlyMemory<byte> letter)
     {
-        InboxRoute? route;
-        List<InboxRoute>? closed = null;
-        lock (_lock)
+        if (RouteTo(to) is { } route)
         {
-            if (_isDisposed)
-            {
-                CountUndelivered(1);
-                return default;
-            }
-
-            if (!_routes.TryGetValue(to, out route) || route.IsOver)
-            {
-                closed = MakeRoom(to);
-                route = new InboxRoute(core, open(to), CountUndelivered);
-                _routes[to] = route;
-            }
-
-            route.LastUse = ++_uses;
+            return route.SendAsync(letter);
         }
 
-        foreach (var one in closed ?? [])
-        {
-            one.Close();
-        }
-
-        return route.SendAsync(letter);
+        CountUndelivered(1);
+        return default;
     }
+
+    /// <summary>
+    /// Completes when letters to the node do not have to wait for the way to be opened; false if it cannot be opened.
+    /// </summary>
+    public Task<bool> OpenAsync(NodeId to) => RouteTo(to)?.Opened ?? Task.FromResult(false);
 
     public ValueTask DisposeAsync()
     {
@@ -78,6 +64,36 @@ internal sealed class InboxRoutes(IEndpointNode core, Func<NodeId, Task<TopicEnd
         }
 
         return default;
+    }
+
+    // Null at the end.
+    private InboxRoute? RouteTo(NodeId to)
+    {
+        InboxRoute? route;
+        List<InboxRoute>? closed = null;
+        lock (_lock)
+        {
+            if (_isDisposed)
+            {
+                return null;
+            }
+
+            if (!_routes.TryGetValue(to, out route) || route.IsOver)
+            {
+                closed = MakeRoom(to);
+                route = new InboxRoute(core, open(to), CountUndelivered);
+                _routes[to] = route;
+            }
+
+            route.LastUse = ++_uses;
+        }
+
+        foreach (var one in closed ?? [])
+        {
+            one.Close();
+        }
+
+        return route;
     }
 
     // Called with each new route: those whose nodes are gone are closed then, and the least recently used if there are still too many.

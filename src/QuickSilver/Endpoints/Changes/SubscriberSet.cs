@@ -28,7 +28,8 @@ internal interface ISubscriberInterest
     SubscriberSet Current { get; }
 
     /// <summary>From now on the set is kept up to date, until the topic is closed.</summary>
-    void Follow();
+    /// <param name="changed">Called after each change.</param>
+    void Follow(Action? changed = null);
 
     /// <summary>Completes the task when there are so many subscribers, or fails it when the endpoint ends before.</summary>
     void Await(TopicEndpoint endpoint, int count, TaskCompletionSource done);

@@ -12,6 +12,7 @@ internal sealed class SubscriberInterest(ITopicNode node, TopicCore topic) : ISu
     private readonly List<(TopicEndpoint Endpoint, SubscriberWatch Watch)> _watches = [];
     private volatile SubscriberSet _current = SubscriberSet.Empty;
     private bool _isFollowed;
+    private Action? _changed;
 
     public SubscriberSet Current => _current;
 
@@ -20,8 +21,9 @@ internal sealed class SubscriberInterest(ITopicNode node, TopicCore topic) : ISu
     /// <summary>Whether it can be forgotten.</summary>
     public bool IsIdle => !_isFollowed && _waits.Count == 0;
 
-    public void Follow()
+    public void Follow(Action? changed = null)
     {
+        _changed += changed;
         if (!_isFollowed)
         {
             _isFollowed = true;
@@ -75,6 +77,8 @@ internal sealed class SubscriberInterest(ITopicNode node, TopicCore topic) : ISu
         {
             watch.Tell(before, after, SubscriberChangeReason.Subscribed, WhyLeft);
         }
+
+        _changed?.Invoke();
     }
 
     public void OnEndpointEnded(TopicEndpoint endpoint, Exception reason)
