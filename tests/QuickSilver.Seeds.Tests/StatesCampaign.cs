@@ -73,7 +73,7 @@ public sealed class StatesCampaign(ITestOutputHelper? output)
         {
             var link = (seed % 3) switch
             {
-                0 => new LinkModel { Loss = 0.05 },
+                0 => new LinkModel { Loss = 0.2 },
                 1 => new LinkModel { Jitter = TimeSpan.FromMilliseconds(5), Reorder = 0.05 },
                 _ => new LinkModel(),
             };
