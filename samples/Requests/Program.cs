@@ -1,7 +1,8 @@
 using QuickSilver;
 using Requests;
 
-// Three shops answer what a product costs, and a customer asks them. In production they are four processes; here they are four nodes of one.
+// Three shops answer what a product costs, and a customer asks them. In production they are four processes; here they are four nodes of
+// one.
 var options = new QuickSilverOptions { Cluster = $"market-{Guid.NewGuid():N}" };
 await using var customer = await QuickSilverNode.StartAsync(options);
 await using var quotes = await customer.OpenRequesterAsync<Quote, Offer>("quotes");

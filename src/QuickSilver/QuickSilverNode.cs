@@ -28,17 +28,15 @@ public sealed class QuickSilverNode : IAsyncDisposable
 
     private readonly INodeParts _parts;
     private readonly NodeCore _core;
-    private readonly Inbox _inbox;
-    private readonly StateOpening _states;
+    // Null until the node first asks, answers or opens a state.
+    private Inbox? _inbox;
+    private StateOpening? _states;
     private Task? _disposal;
 
     private QuickSilverNode(INodeParts parts, NodeCore core)
     {
         _parts = parts;
         _core = core;
-        var letters = new TopicOptions { Protocol = Inbox.Guarantee };
-        _inbox = new Inbox(core, (name, access) => OpenEndpointAsync<ReadOnlyMemory<byte>>(name, access, letters));
-        _states = new StateOpening(this, core, _inbox);
     }
 
     /// <summary>The identity of this incarnation of the node, as receivers of its messages see it.</summary>
@@ -46,6 +44,14 @@ public sealed class QuickSilverNode : IAsyncDisposable
 
     /// <summary>The current status of the node. Cheap, and callable from any thread.</summary>
     public NodeStatus Status => _core.ReadStatus();
+
+    private Inbox Letters => LazyInitializer.EnsureInitialized(ref _inbox, () =>
+    {
+        var options = new TopicOptions { Protocol = Inbox.Guarantee };
+        return new Inbox(_core, (name, access) => OpenEndpointAsync<ReadOnlyMemory<byte>>(name, access, options));
+    });
+
+    private StateOpening States => LazyInitializer.EnsureInitialized(ref _states, () => new StateOpening(this, _core, Letters));
 
     /// <summary>A task that completes when the membership service has removed this node, and only then.</summary>
     internal Task Expulsion => _core.Expulsion;
@@ -152,7 +158,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
     {
         options ??= new RequesterOptions();
         OptionRules.Check(options);
-        return RequestsOf(name, requestCodec, replyCodec).OpenRequesterAsync(name, _inbox, options, cancellationToken);
+        return RequestsOf(name, requestCodec, replyCodec).OpenRequesterAsync(name, Letters, options, cancellationToken);
     }
 
     /// <summary>
@@ -186,7 +192,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
         ArgumentNullException.ThrowIfNull(handler);
         options ??= new ResponderOptions();
         OptionRules.Check(options);
-        return RequestsOf(name, requestCodec, replyCodec).OpenResponderAsync(name, _inbox, handler, options, cancellationToken);
+        return RequestsOf(name, requestCodec, replyCodec).OpenResponderAsync(name, Letters, handler, options, cancellationToken);
     }
 
     /// <summary>
@@ -225,7 +231,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
         options ??= new StateOptions();
         OptionRules.Check(options);
         ObjectDisposedException.ThrowIf(_core.State == NodeState.Stopped, this);
-        return _states.OpenAsync(name, keyCodec, valueCodec, options, cancellationToken);
+        return States.OpenAsync(name, keyCodec, valueCodec, options, cancellationToken);
     }
 
     /// <summary>The counters of the node since it started. Callable from any thread.</summary>
