@@ -224,6 +224,17 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         await topic.WaitForSubscribersAsync(count, cancellationToken).ConfigureAwait(false);
     }
 
+    // Like a reader, it ends with the node: its application sees whom each node reached.
+    public async IAsyncEnumerable<SubscriberChange> WatchSubscribersAsync(
+        [EnumeratorCancellation] CancellationToken cancellationToken = default)
+    {
+        var topic = await Opened.WaitAsync(cancellationToken).ConfigureAwait(false);
+        await foreach (var change in topic.WatchSubscribersAsync(cancellationToken).ConfigureAwait(false))
+        {
+            yield return change;
+        }
+    }
+
     public Task<bool> DrainAsync(TimeSpan? timeout = null) => _current is { } topic ? topic.DrainAsync(timeout) : Task.FromResult(true);
 
     public void Cancel() => _current?.Cancel();

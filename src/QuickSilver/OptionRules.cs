@@ -24,6 +24,9 @@ internal static class OptionRules
     private const int MaxTopicAddressesPerNode = 1 << 10;
     private const int MaxReaderCapacity = 1 << 20;
     private const int MaxConcurrency = 1 << 10;
+    private const int MaxStateKeys = 1_000_000;
+    private const int MaxOutstandingRequests = 1 << 16;
+    private static readonly TimeSpan LeastRequestTimeout = TimeSpan.FromMilliseconds(1);
     private static readonly TimeSpan LongestDrain = TimeSpan.FromDays(1);
 
     public static void Check(QuickSilverOptions options) => ThrowIfAny(Failures(options));
@@ -39,6 +42,30 @@ internal static class OptionRules
             Add(failures, nameof(options.OnError), null, "Skip, Stop or Retry of ConsumerErrors");
         }
 
+        ThrowIfAny(failures);
+    }
+
+    public static void Check(RequesterOptions options)
+    {
+        var failures = new List<string>();
+        Within(failures, nameof(options.Timeout), options.Timeout, LeastRequestTimeout, LongestDrain);
+        Within(failures, nameof(options.MaxOutstanding), options.MaxOutstanding, 1, MaxOutstandingRequests);
+        Within(failures, nameof(options.WaitForResponder), options.WaitForResponder, TimeSpan.Zero, LongestDrain);
+        ThrowIfAny(failures);
+    }
+
+    public static void Check(ResponderOptions options)
+    {
+        var failures = new List<string>();
+        Within(failures, nameof(options.Concurrency), options.Concurrency, 1, MaxConcurrency);
+        Within(failures, nameof(options.Capacity), options.Capacity, 1, MaxReaderCapacity);
+        ThrowIfAny(failures);
+    }
+
+    public static void Check(StateOptions options)
+    {
+        var failures = new List<string>();
+        Within(failures, nameof(options.MaxKeys), options.MaxKeys, 1, MaxStateKeys);
         ThrowIfAny(failures);
     }
 
@@ -144,6 +171,14 @@ internal static class OptionRules
         if (timeout < TimeSpan.Zero || timeout > LongestDrain)
         {
             throw new ArgumentOutOfRangeException(nameof(timeout), timeout, "The drain timeout must be between 0 and 24 hours.");
+        }
+    }
+
+    public static void CheckRequestTimeout(TimeSpan timeout)
+    {
+        if (timeout < LeastRequestTimeout || timeout > LongestDrain)
+        {
+            throw new ArgumentOutOfRangeException(nameof(timeout), timeout, "The timeout of a request must be between 1 ms and 24 hours.");
         }
     }
 

@@ -4,9 +4,12 @@ using QuickSilver.Composition;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
+using QuickSilver.Inboxes;
 using QuickSilver.Nodes;
+using QuickSilver.Requests;
 using QuickSilver.Serialization;
 using QuickSilver.Serialization.Generated;
+using QuickSilver.States;
 using QuickSilver.Topics;
 
 namespace QuickSilver;
@@ -25,6 +28,9 @@ public sealed class QuickSilverNode : IAsyncDisposable
 
     private readonly INodeParts _parts;
     private readonly NodeCore _core;
+    // Null until the node first asks, answers or opens a state.
+    private Inbox? _inbox;
+    private StateOpening? _states;
     private Task? _disposal;
 
     private QuickSilverNode(INodeParts parts, NodeCore core)
@@ -38,6 +44,14 @@ public sealed class QuickSilverNode : IAsyncDisposable
 
     /// <summary>The current status of the node. Cheap, and callable from any thread.</summary>
     public NodeStatus Status => _core.ReadStatus();
+
+    private Inbox Letters => LazyInitializer.EnsureInitialized(ref _inbox, () =>
+    {
+        var options = new TopicOptions { Protocol = Inbox.Guarantee };
+        return new Inbox(_core, (name, access) => OpenEndpointAsync<ReadOnlyMemory<byte>>(name, access, options));
+    });
+
+    private StateOpening States => LazyInitializer.EnsureInitialized(ref _states, () => new StateOpening(this, _core, Letters));
 
     /// <summary>A task that completes when the membership service has removed this node, and only then.</summary>
     internal Task Expulsion => _core.Expulsion;
@@ -119,6 +133,106 @@ public sealed class QuickSilverNode : IAsyncDisposable
     public Task<ITopicSubscriber<T>> OpenSubscriberAsync<T>(
         string name, IPayloadCodec<T> codec, TopicOptions? options = null, CancellationToken cancellationToken = default) =>
         OpenAsync<T, ITopicSubscriber<T>>(name, codec, TopicAccess.Subscribe, options, cancellationToken);
+
+    /// <summary>
+    /// Opens a requester, which sends requests to all responders of the name and gets their answers. Both types have a codec, as payloads
+    /// of topics have.
+    /// </summary>
+    /// <remarks>
+    /// The name is that of a topic which carries the requests, so no other topic may have it. Answers come to a topic of this node alone,
+    /// which is opened with its first requester and stays open.
+    /// </remarks>
+    /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
+    public Task<IRequester<TRequest, TReply>> OpenRequesterAsync<TRequest, TReply>(
+        string name, RequesterOptions? options = null, CancellationToken cancellationToken = default) =>
+        OpenRequesterAsync(name, CodecOf<TRequest>(), CodecOf<TReply>(), options, cancellationToken);
+
+    /// <summary>Opens a requester with the specified codecs.</summary>
+    /// <inheritdoc cref="OpenRequesterAsync{TRequest, TReply}(string, RequesterOptions?, CancellationToken)"/>
+    public Task<IRequester<TRequest, TReply>> OpenRequesterAsync<TRequest, TReply>(
+        string name,
+        IPayloadCodec<TRequest> requestCodec,
+        IPayloadCodec<TReply> replyCodec,
+        RequesterOptions? options = null,
+        CancellationToken cancellationToken = default)
+    {
+        options ??= new RequesterOptions();
+        OptionRules.Check(options);
+        return RequestsOf(name, requestCodec, replyCodec).OpenRequesterAsync(name, Letters, options, cancellationToken);
+    }
+
+    /// <summary>
+    /// Opens a responder: the handler is called for each request of the name, outside the core thread, so that it may wait. What it
+    /// returns is the answer. If it throws, the requester gets the message of the exception.
+    /// </summary>
+    /// <param name="name">The name, which requesters and responders have in common.</param>
+    /// <param name="handler">
+    /// The handler. It gets the request and who asks. Its token is cancelled when the responder is disposed or the node has ended.
+    /// </param>
+    /// <param name="options">The options. Null: the defaults.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
+    public Task<IResponder> OpenResponderAsync<TRequest, TReply>(
+        string name,
+        Func<Message<TRequest>, CancellationToken, ValueTask<TReply>> handler,
+        ResponderOptions? options = null,
+        CancellationToken cancellationToken = default) =>
+        OpenResponderAsync(name, CodecOf<TRequest>(), CodecOf<TReply>(), handler, options, cancellationToken);
+
+    /// <summary>Opens a responder with the specified codecs.</summary>
+    /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
+    public Task<IResponder> OpenResponderAsync<TRequest, TReply>(
+        string name,
+        IPayloadCodec<TRequest> requestCodec,
+        IPayloadCodec<TReply> replyCodec,
+        Func<Message<TRequest>, CancellationToken, ValueTask<TReply>> handler,
+        ResponderOptions? options = null,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(handler);
+        options ??= new ResponderOptions();
+        OptionRules.Check(options);
+        return RequestsOf(name, requestCodec, replyCodec).OpenResponderAsync(name, Letters, handler, options, cancellationToken);
+    }
+
+    /// <summary>
+    /// Opens a state: the last value of each key, which all nodes that have it open hold. Both types have a codec, as payloads of topics
+    /// have. Keys are compared with their own <c>Equals</c>, so they must not be arrays or memory.
+    /// </summary>
+    /// <remarks>
+    /// Completes when this node has all that any other node has. If no other has the state open, it is empty. The name is that of a topic
+    /// which carries the changes, so no other topic may have it. A node opens a state once at a time.
+    /// </remarks>
+    /// <exception cref="InvalidOperationException">The state is already open on this node.</exception>
+    /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
+    public Task<IState<TKey, TValue>> OpenStateAsync<TKey, TValue>(
+        string name, StateOptions? options = null, CancellationToken cancellationToken = default)
+        where TKey : notnull =>
+        OpenStateAsync(name, CodecOf<TKey>(), CodecOf<TValue>(), options, cancellationToken);
+
+    /// <summary>Opens a state with the specified codecs.</summary>
+    /// <inheritdoc cref="OpenStateAsync{TKey, TValue}(string, StateOptions?, CancellationToken)"/>
+    public Task<IState<TKey, TValue>> OpenStateAsync<TKey, TValue>(
+        string name,
+        IPayloadCodec<TKey> keyCodec,
+        IPayloadCodec<TValue> valueCodec,
+        StateOptions? options = null,
+        CancellationToken cancellationToken = default)
+        where TKey : notnull
+    {
+        TopicName.Check(name);
+        ArgumentNullException.ThrowIfNull(keyCodec);
+        ArgumentNullException.ThrowIfNull(valueCodec);
+        if (typeof(TKey).IsArray || typeof(TKey) == typeof(ReadOnlyMemory<byte>))
+        {
+            throw new NotSupportedException($"{typeof(TKey)} cannot be a key: equal contents are not equal keys. Use string or a record.");
+        }
+
+        options ??= new StateOptions();
+        OptionRules.Check(options);
+        ObjectDisposedException.ThrowIf(_core.State == NodeState.Stopped, this);
+        return States.OpenAsync(name, keyCodec, valueCodec, options, cancellationToken);
+    }
 
     /// <summary>The counters of the node since it started. Callable from any thread.</summary>
     public NodeCounters GetCounters() => _core.Readings.ReadAll();
@@ -221,6 +335,16 @@ public sealed class QuickSilverNode : IAsyncDisposable
 
     private static IPayloadCodec<T> CodecOf<T>() =>
         GeneratedCodecs.TryGet<T>(out var codec) ? codec : throw new NotSupportedException(MissingCodec.InWords(typeof(T)));
+
+    private RequestOpening<TRequest, TReply> RequestsOf<TRequest, TReply>(
+        string name, IPayloadCodec<TRequest> requests, IPayloadCodec<TReply> replies)
+    {
+        TopicName.Check(name);
+        ArgumentNullException.ThrowIfNull(requests);
+        ArgumentNullException.ThrowIfNull(replies);
+        ObjectDisposedException.ThrowIf(_core.State == NodeState.Stopped, this);
+        return new RequestOpening<TRequest, TReply>(this, _core, requests, replies);
+    }
 
     private Task<TTopic> OpenAsync<T, TTopic>(
         string name, IPayloadCodec<T> codec, TopicAccess access, TopicOptions? options, CancellationToken cancellationToken)

@@ -23,6 +23,8 @@ internal static class LayerRules
         ["Telemetry"] = 7,
         ["LivePrices"] = 7,
         ["CacheInvalidation"] = 7,
+        ["Requests"] = 7,
+        ["LastValue"] = 7,
         ["QuickSilver.Microbenchmarks"] = 7,
         ["QuickSilver.Campaign"] = 7,
         ["QuickSilver.SimulatorSpeed"] = 7,
@@ -90,6 +92,9 @@ internal static class LayerRules
         ["Publishing"] = ["", "Diagnostics"],
         ["Endpoints"] = ["", "Diagnostics", "Publishing"],
         ["Topics"] = ["", "Diagnostics", "Publishing", "Endpoints"],
+        ["Inboxes"] = ["", "Diagnostics", "Publishing", "Endpoints"],
+        ["Requests"] = ["", "Diagnostics", "Publishing", "Endpoints", "Inboxes"],
+        ["States"] = ["", "Diagnostics", "Publishing", "Endpoints", "Inboxes"],
         ["Nodes"] = ["", "Diagnostics", "Composition", "Publishing", "Endpoints", "Topics"],
     };
 

@@ -63,6 +63,30 @@ public sealed class SampleTests
             await sample.EndAsync());
     }
 
+    [Fact]
+    public async Task A_customer_asks_shops_of_which_one_fails()
+    {
+        await using var sample = new SampleProcess("Requests");
+        Assert.Equal(
+            [
+                "No shop is open yet.",
+                "The first answer comes from an open shop: True",
+                "market: 8.40",
+                "corner: 9.00",
+                "One failed: The shop closed sells nothing today.",
+            ],
+            await sample.EndAsync());
+    }
+
+    [Fact]
+    public async Task A_screen_that_is_switched_on_late_shows_the_last_prices_and_then_the_changes()
+    {
+        await using var sample = new SampleProcess("LastValue");
+        Assert.Equal(
+            ["DAL costs 69", "UAL costs 49", "PAN is gone: True", "UAL has gone up to 55"],
+            await sample.EndAsync());
+    }
+
     private static void CheckPrice(JsonElement price)
     {
         Assert.Contains(price.GetProperty("symbol").GetString(), (string[])["MSFT", "AAPL", "NVDA"]);

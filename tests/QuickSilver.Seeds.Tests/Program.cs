@@ -5,6 +5,8 @@ namespace QuickSilver.Seeds.Tests;
 
 // Campaign MixedFaults without a test host, for many seeds and for planted bugs:
 //   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT [first] [pinned]
+// Campaign States, 10,000 keys unless said otherwise:
+//   dotnet run --project tests/QuickSilver.Seeds.Tests -c Release -- FIRST COUNT states [KEYS]
 // A line for each seed that failed; with "first" it ends with the first of them, with "pinned" it runs campaign PinnedTopics. Exit code 1
 // when any did.
 internal static class Program
@@ -14,13 +16,18 @@ internal static class Program
     public static int Main(string[] args)
     {
         var words = args.Skip(2).ToList();
-        if (args.Length < 2 || words.Exists(static word => word is not ("first" or "pinned"))
+        if (args.Length < 2 || (words is not ["states", ..] && words.Exists(static word => word is not ("first" or "pinned")))
             || !ulong.TryParse(args[0], CultureInfo.InvariantCulture, out ulong first)
             || !ulong.TryParse(args[1], CultureInfo.InvariantCulture, out ulong count))
         {
             Console.Error.WriteLine(
                 "FIRST COUNT [first] [pinned]: which seeds to run, whether to end with the first that fails, whether topics are pinned.");
             return 2;
+        }
+
+        if (words is ["states", ..])
+        {
+            return StatesCampaign.RunMany(first, count, words.Count > 1 ? int.Parse(words[1], CultureInfo.InvariantCulture) : 10_000);
         }
 
         int failed = 0;

@@ -155,8 +155,30 @@ public sealed class OptionRulesTests
         var options = OptionKey.All.Select(option => option.Name).Except(["SegmentationOffload", "BusyPoll"]);
         Assert.Empty(options.Except(Wrong.Select(row => (string)((object[])row)[0])));
         var topicOptions = typeof(TopicOptions).GetProperties().Select(property => property.Name)
-            .Except(["EqualityContract", "StampPublishTime"]);
+            .Except(["EqualityContract", "StampPublishTime", "NoEcho"]);
         Assert.Empty(topicOptions.Except(WrongTopic.Select(row => (string)((object[])row)[0])));
+    }
+
+    [Fact]
+    public void Options_of_patterns_name_what_is_wrong_its_value_and_its_range()
+    {
+        (Action Check, string Said)[] wrong =
+        [
+            (static () => OptionRules.Check(new RequesterOptions { Timeout = TimeSpan.Zero }),
+                "The option Timeout is 00:00:00. Allowed: 00:00:00.0010000 to 1.00:00:00."),
+            (static () => OptionRules.Check(new RequesterOptions { MaxOutstanding = 0 }),
+                "The option MaxOutstanding is 0. Allowed: 1 to 65,536."),
+            (static () => OptionRules.Check(new RequesterOptions { WaitForResponder = TimeSpan.FromSeconds(-1) }),
+                "The option WaitForResponder is -00:00:01. Allowed: 00:00:00 to 1.00:00:00."),
+            (static () => OptionRules.Check(new ResponderOptions { Concurrency = 0 }), "The option Concurrency is 0. Allowed: 1 to 1,024."),
+            (static () => OptionRules.Check(new ResponderOptions { Capacity = 0 }), "The option Capacity is 0. Allowed: 1 to 1,048,576."),
+            (static () => OptionRules.Check(new StateOptions { MaxKeys = 0 }), "The option MaxKeys is 0. Allowed: 1 to 1,000,000."),
+        ];
+        Assert.All(wrong, static one => Assert.Contains(
+            one.Said, Assert.Throws<QuickSilverOptionsException>(one.Check).Message, StringComparison.Ordinal));
+        OptionRules.Check(new RequesterOptions());
+        OptionRules.Check(new ResponderOptions());
+        OptionRules.Check(new StateOptions());
     }
 
     [Fact]

@@ -12,6 +12,7 @@ internal sealed class Desk(QuickSilverNode node)
 
     private readonly Dictionary<string, (ITopicPublisher<ReadOnlyMemory<byte>> Topic, long[] Sent)> _publishing = [];
     private readonly Dictionary<string, Intake> _taking = [];
+    private readonly Dictionary<string, IRequester<string, string>> _asking = [];
     private readonly List<Task> _running = [];
 
     public async Task DoAsync(string[] words)
@@ -44,6 +45,25 @@ internal sealed class Desk(QuickSilverNode node)
             case ["read", var name]:
                 _taking[name].ReadOn();
                 break;
+            case ["respond", var name, var millis]:
+                var wait = TimeSpan.FromMilliseconds(Number(millis));
+                await node.OpenResponderAsync<string, string>(name, async (request, stop) =>
+                {
+                    await Task.Delay(wait, stop);
+                    return request.Value;
+                });
+                Say.Line($"responds {name}");
+                break;
+            case ["ask", var name, var millis]:
+                if (!_asking.TryGetValue(name, out var requester))
+                {
+                    _asking[name] = requester = await node.OpenRequesterAsync<string, string>(name);
+                    await requester.WaitForRespondersAsync(1);
+                }
+
+                _running.Add(AskAsync(requester, TimeSpan.FromMilliseconds(Number(millis))));
+                Say.Line($"asked {name}");
+                break;
             case ["count"]:
                 var now = node.GetCounters();
                 Say.Line($"counts {now.SharedPacketsSent} {now.SendsSaved} {now.SharedPacketsReceived} {now.Repairs}");
@@ -68,6 +88,19 @@ internal sealed class Desk(QuickSilverNode node)
         }
 
         return isRight;
+    }
+
+    private static async Task AskAsync(IRequester<string, string> requester, TimeSpan timeout)
+    {
+        try
+        {
+            await requester.AskAsync("x", timeout);
+            Say.Line($"answered {requester.Name}");
+        }
+        catch (RequestException exception)
+        {
+            Say.Line($"failed {requester.Name} {exception.GetType().Name}");
+        }
     }
 
     private async Task PublishAsync(string name, long count, TimeSpan time, int bytes)

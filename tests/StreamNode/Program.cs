@@ -16,6 +16,8 @@ using StreamNode;
 //   flood TOPIC SECONDS BYTES                             the same, as many as go in so long
 //   expect TOPIC SENDERS COUNT                            "has TOPIC DELIVERED TOLD", when so many came or were told as gaps
 //   read TOPIC                                            the reader goes on
+//   respond NAME MILLISECONDS                             "responds NAME"; it answers after so long
+//   ask NAME MILLISECONDS                                 "asked NAME", and then "answered NAME" or "failed NAME EXCEPTION", within so long
 //   count                                                 "counts SHAREDSENT SENDSSAVED SHAREDRECEIVED REPAIRS"
 //
 // At the end of its input it drains and leaves. It ends with 1 when anything came twice, out of order or missing without a word.

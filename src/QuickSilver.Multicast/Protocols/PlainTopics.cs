@@ -9,6 +9,12 @@ internal sealed class PlainTopics(IMulticast multicast, ChannelSpec channel) : I
 
     public static TopicProtocolFactory BestEffort { get; } = Of("BestEffort", new ChannelSpec { Reliability = Reliability.BestEffort });
 
+    /// <summary>
+    /// Topics to which one node subscribes: what other nodes send to it alone does not divide the regions of other topics.
+    /// </summary>
+    public static TopicProtocolFactory Inbox { get; } = Of(
+        "Inbox", new ChannelSpec { Reliability = Reliability.Reliable, IsPinned = true });
+
     /// <param name="guarantee">The name of the guarantee in contracts.</param>
     /// <param name="channel">The channel of each topic, without the topic's number.</param>
     public static TopicProtocolFactory Of(string guarantee, ChannelSpec channel) =>

@@ -14,7 +14,7 @@ internal sealed class TopicProtocols
     }
 
     /// <summary>The protocols that every node has.</summary>
-    public static TopicProtocols BuiltIn { get; } = new([PlainTopics.Reliable, PlainTopics.BestEffort]);
+    public static TopicProtocols BuiltIn { get; } = new([PlainTopics.Reliable, PlainTopics.BestEffort, PlainTopics.Inbox]);
 
     /// <summary>Adds protocols to these.</summary>
     /// <exception cref="ArgumentException">Two protocols provide the same guarantee.</exception>

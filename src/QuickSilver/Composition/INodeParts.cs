@@ -61,6 +61,12 @@ internal interface INodeParts
     /// <summary>The last view of a topic that the multicast layer applied. Core thread only.</summary>
     TopicView? ViewOf(ulong topicId);
 
+    /// <summary>The last view of a region that the multicast layer applied; null if there is none. Core thread only.</summary>
+    RegionView? RegionOf(ulong region) => null;
+
+    /// <summary>Whether the node is a member of the cluster, as far as this node knows. Core thread only.</summary>
+    bool IsMember(NodeKey node) => false;
+
     /// <summary>Why the membership service last refused this node; null if it did not. From any thread.</summary>
     string? LastRefusal { get; }
 

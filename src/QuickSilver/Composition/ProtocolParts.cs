@@ -71,6 +71,10 @@ internal abstract class ProtocolParts(
 
     public TopicView? ViewOf(ulong topicId) => _multicast?.ViewOf(topicId);
 
+    public RegionView? RegionOf(ulong region) => _multicast?.RegionOf(region);
+
+    public bool IsMember(NodeKey node) => _multicast?.Context.Directory.Contains(node) == true;
+
     public PartsCounters ReadCounters()
     {
         if (_multicast is not { } multicast)

@@ -66,6 +66,13 @@ internal static partial class ApiLog
     [LoggerMessage(1624, LogLevel.Error, "A handler that blocked the core thread was detached.")]
     public static partial void HandlerTooSlow(ILogger logger, Exception exception);
 
+    [LoggerMessage(1625, LogLevel.Error,
+        "A responder of \"{Name}\" threw on a request of {Requester}, which gets the message. It has thrown {Count} exceptions.")]
+    public static partial void ResponderThrew(ILogger logger, Exception exception, string name, NodeId requester, long count);
+
+    [LoggerMessage(1626, LogLevel.Error, "State \"{Name}\": failed to read what {Node} gave. It is asked for again.")]
+    public static partial void StatePieceFailed(ILogger logger, Exception exception, string name, NodeId node);
+
     [LoggerMessage(1613, LogLevel.Error,
         "A feed of topic \"{Topic}\" threw and is called again when it signals. Feeds of this node have thrown {Count} exceptions.")]
     public static partial void FeedThrew(ILogger logger, Exception exception, string topic, long count);

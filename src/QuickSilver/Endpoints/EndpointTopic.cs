@@ -1,4 +1,5 @@
 using QuickSilver.Core.Environment;
+using QuickSilver.Endpoints.Changes;
 using QuickSilver.Publishing;
 
 namespace QuickSilver.Endpoints;
@@ -34,8 +35,8 @@ internal abstract class EndpointTopic(INodeEnvironment environment, string name)
     /// <summary>From any thread: called when a reader that refused a message has room.</summary>
     public void Resume() => Signal();
 
-    /// <summary>Waits for subscribers. From any thread.</summary>
-    public abstract Task WaitForSubscribersAsync(TopicEndpoint endpoint, int count, CancellationToken cancellationToken);
+    /// <summary>What this node wants to know of the subscribers.</summary>
+    public abstract ISubscriberInterest Interest { get; }
 
     public abstract void Leave(TopicEndpoint endpoint);
 

@@ -36,4 +36,7 @@ internal interface IEndpointNode
 
     /// <summary>Runs the action on the core thread, after the actions that were passed to it before.</summary>
     void Run(Action action);
+
+    /// <summary>Waits for a task that the core thread will complete. Throws if the core thread ends.</summary>
+    Task UntilEndedAsync(Task task, CancellationToken cancellationToken);
 }

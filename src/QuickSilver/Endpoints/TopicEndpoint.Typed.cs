@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using QuickSilver.Endpoints.Changes;
 using QuickSilver.Endpoints.Consumers;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
@@ -46,6 +47,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         {
             _ring = new ReaderRing<T>(options.ReaderCapacity, options.SlowReader) { Owner = this };
             Watch = options.SlowReaderLimit is { } limit ? new SlowReaderWatch(topic, this, limit) : null;
+            NoEcho = options.NoEcho;
         }
     }
 
@@ -124,7 +126,46 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     {
         OptionRules.CheckSubscribers(count);
         CheckUsable();
-        return Topic.WaitForSubscribersAsync(this, count, cancellationToken);
+        return Topic.Subscribers >= count ? Task.CompletedTask : AwaitSubscribersAsync(count, cancellationToken);
+    }
+
+    private async Task AwaitSubscribersAsync(int count, CancellationToken cancellationToken)
+    {
+        var done = new TaskCompletionSource(Topic.Node.Completions);
+        Topic.Node.Run(() => Topic.Interest.Await(this, count, done));
+        try
+        {
+            await Topic.Node.UntilEndedAsync(done.Task, cancellationToken).ConfigureAwait(Topic.Node.ResumesInContext);
+        }
+        catch (OperationCanceledException)
+        {
+            done.TrySetCanceled(cancellationToken);
+            throw;
+        }
+    }
+
+    public IAsyncEnumerable<SubscriberChange> WatchSubscribersAsync(CancellationToken cancellationToken = default)
+    {
+        CheckPublishes();
+        return WatchAsync(cancellationToken);
+    }
+
+    private async IAsyncEnumerable<SubscriberChange> WatchAsync([EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        var watch = new SubscriberWatch(Topic.Node);
+        Topic.Node.Run(() => Topic.Interest.Add(this, watch));
+        using var ended = Topic.Node.Ended.UnsafeRegister(static state => ((SubscriberWatch)state!).End(null), watch);
+        try
+        {
+            await foreach (var change in watch.ReadAsync(cancellationToken).ConfigureAwait(Topic.Node.ResumesInContext))
+            {
+                yield return change;
+            }
+        }
+        finally
+        {
+            Topic.Node.Run(() => Topic.Interest.Remove(watch));
+        }
     }
 
     public override bool CanAccept(int payloadBytes) => _ring is null || _ring.CanAccept(payloadBytes);
@@ -339,7 +380,8 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     // Called under the lock.
     private void ChooseDirect()
     {
-        bool isDirect = _isAlone && !_hadReader && _handlers.Length == 1 && _ring is { IsOff: true, OwesBacklog: false };
+        // Where own messages are left out, each message is asked for its sender, before it comes here.
+        bool isDirect = _isAlone && !NoEcho && !_hadReader && _handlers.Length == 1 && _ring is { IsOff: true, OwesBacklog: false };
         var direct = isDirect ? _handlers[0] : null;
         if (!ReferenceEquals(_direct, direct))
         {

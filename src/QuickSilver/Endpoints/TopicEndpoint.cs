@@ -24,6 +24,9 @@ internal abstract class TopicEndpoint(string name, TopicAccess access, bool stam
 
     public TopicAccess Access { get; } = access;
 
+    /// <summary>Whether this endpoint gets no messages that this node has published.</summary>
+    public bool NoEcho { get; init; }
+
     public sealed override bool StampsTime { get; } = stampsTime;
 
     public bool Publishes => (Access & TopicAccess.Publish) != 0;

@@ -14,6 +14,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Publishing;
 using QuickSilver.Topics;
+using QuickSilver.Topics.Subscribers;
 
 namespace QuickSilver.Nodes;
 
@@ -39,6 +40,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private NodePublishing? _publishing;
     // The protocols of the topics opened so far; null until the first.
     private List<(string Guarantee, ITopicProtocol Protocol)>? _protocols;
+    // Of the topics whose subscribers somebody on this node wants to know. Null until the first.
+    private List<SubscriberInterest>? _followed;
     // Created with the first wait.
     private TopicWaits? _waits;
     // Created with the first topic.
@@ -227,6 +230,16 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     public TopicView? ViewOf(ulong topicId) => _parts.ViewOf(topicId);
 
+    public RegionView? RegionOf(ulong region) => _parts.RegionOf(region);
+
+    public bool IsMember(NodeKey node) => _parts.IsMember(node);
+
+    public bool IsSelf(NodeKey node) => node.Id == Self.Id && node.Incarnation == Self.Incarnation;
+
+    public void Follow(SubscriberInterest interest) => (_followed ??= []).Add(interest);
+
+    public void Unfollow(SubscriberInterest interest) => _followed?.Remove(interest);
+
     public List<TopicEndpoint> OpenEndpoints()
     {
         var endpoints = new List<TopicEndpoint>();
@@ -247,6 +260,11 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             {
                 topic.OnView(view);
             }
+        }
+
+        foreach (var interest in _followed ?? [])
+        {
+            interest.Refresh();
         }
     }
 

@@ -3,6 +3,7 @@ using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Publishing;
+using QuickSilver.Topics.Subscribers;
 
 namespace QuickSilver.Topics;
 
@@ -18,12 +19,23 @@ internal interface ITopicNode : IEndpointNode
 
     TopicView? ViewOf(ulong topicId);
 
+    /// <summary>The current view of a region in which this node is, or to which it may send; null if there is none.</summary>
+    RegionView? RegionOf(ulong region);
+
+    /// <summary>Whether the node is a member of the cluster.</summary>
+    bool IsMember(NodeKey node);
+
+    /// <summary>Whether this is the key of this node.</summary>
+    bool IsSelf(NodeKey node);
+
+    /// <summary>From now on the interest is refreshed after each configuration.</summary>
+    void Follow(SubscriberInterest interest);
+
+    void Unfollow(SubscriberInterest interest);
+
     /// <summary>Called when a topic waits to be opened: a wait that takes too long is reported.</summary>
     void OnWait();
 
     /// <summary>Called when the topic is closed.</summary>
     void Forget(TopicCore topic);
-
-    /// <summary>From any thread: waits for a task that the core thread will complete. Throws if the core thread ends.</summary>
-    Task UntilEndedAsync(Task task, CancellationToken cancellationToken);
 }

@@ -111,6 +111,22 @@ public interface ITopicPublisher<T> : ITopicEndpoint
     Task WaitForSubscribersAsync(int count, CancellationToken cancellationToken = default);
 
     /// <summary>
+    /// The subscribers of the topic and their changes: first those of now, with the reason <see
+    /// cref="SubscriberChangeReason.Present"/>, and then who joins and who leaves, in the order in which this node is told.
+    /// </summary>
+    /// <remarks>
+    /// It may be called any number of times, from any thread; each enumeration is told on its own. It ends with the endpoint, with the
+    /// exception of a reader. A change is told when this node has applied it, so messages that it sends afterwards go to the new
+    /// subscribers. An enumeration that is slow gets the last state of each node and not all changes between: what waits for it is limited
+    /// by the number of nodes.
+    /// </remarks>
+    /// <exception cref="InvalidOperationException">The endpoint is draining or was cancelled.</exception>
+    /// <exception cref="ObjectDisposedException">The endpoint or its node was disposed.</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
+    /// <exception cref="OperationCanceledException">The token cancelled the enumeration.</exception>
+    IAsyncEnumerable<SubscriberChange> WatchSubscribersAsync(CancellationToken cancellationToken = default);
+
+    /// <summary>
     /// Drains the endpoint. It accepts no more messages, and the task completes with true when all accepted messages are stable. It
     /// completes with false if members did not acknowledge within <paramref name="timeout"/> (0 to 24 hours; one second by default).
     /// Attached feeds are detached: what they have given is sent, and they are not asked for more. Readers continue.

@@ -1,6 +1,7 @@
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
+using QuickSilver.Endpoints.Changes;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
@@ -9,6 +10,7 @@ using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Protocols;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Publishing;
+using QuickSilver.Topics.Subscribers;
 
 namespace QuickSilver.Topics;
 
@@ -19,7 +21,8 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
     private readonly ContractDescription _contract;
     // Null while there are none.
     private List<TopicOpening>? _openings;
-    private SubscriberWaits? _waits;
+    // Null while nobody asks for the subscribers.
+    private SubscriberInterest? _interest;
     private TopicEndpoint[] _endpoints = [];
     // The elements of _endpoints and _openings that subscribe. One that is opening takes messages from the first view on.
     private TopicEndpoint[] _subscribers = [];
@@ -119,43 +122,14 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         Subscribers = view.Subscribers;
         MostBytes = _publisher?.MostBytes ?? long.MaxValue;
         CompleteOpenings();
-        _waits?.OnSubscribers(view.Subscribers);
-        _waits = _waits is { Count: 0 } ? null : _waits;
+        _interest?.OnSubscribers();
+        _interest = _interest is { IsIdle: true } ? null : _interest;
     }
 
     /// <summary>The number of waits for subscribers. A cancelled wait is removed at the next call. Core thread.</summary>
-    public int OpenWaits => _waits?.Count ?? 0;
+    public int OpenWaits => _interest?.Waits ?? 0;
 
-    public override async Task WaitForSubscribersAsync(TopicEndpoint endpoint, int count, CancellationToken cancellationToken)
-    {
-        if (Subscribers >= count)
-        {
-            return;
-        }
-
-        var done = new TaskCompletionSource(Node.Completions);
-        Node.Run(() =>
-        {
-            if (endpoint.State >= EndpointState.Cancelled || _isClosed)
-            {
-                done.TrySetException(endpoint.DropReason ?? new ObjectDisposedException($"The topic \"{Name}\""));
-                return;
-            }
-
-            _waits ??= new SubscriberWaits();
-            _waits.Add(endpoint, count, done);
-            _waits.OnSubscribers(Subscribers);
-        });
-        try
-        {
-            await Node.UntilEndedAsync(done.Task, cancellationToken).ConfigureAwait(Node.ResumesInContext);
-        }
-        catch (OperationCanceledException)
-        {
-            done.TrySetCanceled(cancellationToken);
-            throw;
-        }
-    }
+    public override ISubscriberInterest Interest => _interest ??= new SubscriberInterest(Node, this);
 
     protected override void OnSignal()
     {
@@ -175,7 +149,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         // Either all endpoints take the message or none does: an endpoint that took it must not get it again because another had no room.
         foreach (var endpoint in _subscribers)
         {
-            if (!endpoint.CanAccept(message.Length))
+            if (!IsEcho(endpoint, message) && !endpoint.CanAccept(message.Length))
             {
                 endpoint.Watch?.OnRefused();
                 return false;
@@ -185,11 +159,16 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         Node.CounterCells.CountDelivered(message.Length);
         foreach (var endpoint in _subscribers)
         {
-            endpoint.Accept(message);
+            if (!IsEcho(endpoint, message))
+            {
+                endpoint.Accept(message);
+            }
         }
 
         return true;
     }
+
+    private bool IsEcho(TopicEndpoint endpoint, in DeliveredMessage message) => endpoint.NoEcho && Node.IsSelf(message.Sender);
 
     public IDirectSink? Direct => _subscribers is [var only] ? only.Direct : null;
 
@@ -262,7 +241,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
     public override void OnEndpointEnded(TopicEndpoint endpoint, Exception reason)
     {
         endpoint.Watch?.OnRoom();
-        _waits?.Fail(endpoint, reason);
+        _interest?.OnEndpointEnded(endpoint, reason);
         _publisher?.OnEndpointEnded();
     }
 
@@ -390,6 +369,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         }
 
         _isClosed = true;
+        _interest?.Close();
         Node.Forget(this);
         Node.Membership.Close(Id);
     }

@@ -28,6 +28,12 @@ public sealed record TopicOptions
     public TimeSpan? SlowReaderLimit { get; init; }
 
     /// <summary>
+    /// Whether messages that this node publishes are not delivered to this endpoint, whichever endpoint of the node published them. They
+    /// are not reported as gaps. Default: false, an endpoint that publishes and subscribes receives its own messages.
+    /// </summary>
+    public bool NoEcho { get; init; }
+
+    /// <summary>
     /// Whether the endpoint adds the time of publication to its messages, by its machine's clock; see <see
     /// cref="MessageHeaders.PublishTime"/>. It takes 11 bytes of each message, and receivers allocate its headers. Default: false.
     /// </summary>

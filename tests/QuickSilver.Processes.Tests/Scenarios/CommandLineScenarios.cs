@@ -73,6 +73,7 @@ public sealed class CommandLineScenarios
         string[][] commands =
         [
             [], ["gms"], ["pub"], ["sub"], ["perf"], ["perf", "send"], ["perf", "receive"], ["perf", "echo"], ["perf", "ping"],
+            ["perf", "respond"], ["perf", "request"],
             ["sim"], ["sim", "run"],
             ["swarm"], ["swarm", "check"], ["top"], ["topics"], ["topic"], ["topic", "describe"], ["nodes"], ["completion"],
         ];

@@ -75,6 +75,10 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     public TopicView? ViewOf(ulong topicId) => parts.ViewOf(topicId);
 
+    public RegionView? RegionOf(ulong region) => parts.RegionOf(region);
+
+    public bool IsMember(NodeKey node) => parts.IsMember(node);
+
     public string? LastRefusal => parts.LastRefusal;
 
     public string? LastFailure => parts.LastFailure;

@@ -63,7 +63,7 @@ public sealed class TopicProtocolTests
         var refusal = await Assert.ThrowsAsync<NotSupportedException>(
             () => parts.OpenAsync<byte[]>(node, "topic", new TopicOptions { Protocol = "Sorted" }));
         Assert.Equal(
-            "No protocol of this node provides the guarantee Sorted. Available guarantees: Reliable, BestEffort, Mirrored.",
+            "No protocol of this node provides the guarantee Sorted. Available guarantees: Reliable, BestEffort, Inbox, Mirrored.",
             refusal.Message);
     }
 

@@ -12,6 +12,8 @@ internal static class PerfCommand
         PerfReceiveCommand.Create(),
         PerfEchoCommand.Create(),
         PerfPingCommand.Create(),
+        PerfRespondCommand.Create(),
+        PerfRequestCommand.Create(),
     };
 
     public static Argument<string> Topic()

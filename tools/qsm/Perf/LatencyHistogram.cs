@@ -20,6 +20,18 @@ internal sealed class LatencyHistogram
 
     public double MaxMicros => Micros(_maxNanos);
 
+    /// <summary>Adds what another histogram has recorded.</summary>
+    public void Add(LatencyHistogram other)
+    {
+        for (int i = 0; i < _counts.Length; i++)
+        {
+            _counts[i] += other._counts[i];
+        }
+
+        Count += other.Count;
+        _maxNanos = Math.Max(_maxNanos, other._maxNanos);
+    }
+
     public void RecordTicks(long ticks) => RecordNanos((long)(ticks * NanosPerTick));
 
     public void RecordNanos(long nanos)

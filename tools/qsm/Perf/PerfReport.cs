@@ -48,6 +48,9 @@ internal sealed record PerfReport
 
     public Percentiles? RoundTripMicros { get; init; }
 
+    /// <summary>Of requests: how many configurations the membership service made during the measurement.</summary>
+    public long? ViewChanges { get; init; }
+
     public double CpuSeconds { get; init; }
 
     /// <summary>In all, from the end of the warm-up to the end, by everything in the process.</summary>

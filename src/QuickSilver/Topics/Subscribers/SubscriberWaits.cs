@@ -1,6 +1,6 @@
 using QuickSilver.Endpoints;
 
-namespace QuickSilver.Topics;
+namespace QuickSilver.Topics.Subscribers;
 
 // The calls that wait until a topic has a number of subscribers. Core thread only.
 internal sealed class SubscriberWaits

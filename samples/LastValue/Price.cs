@@ -1,0 +1,7 @@
+using System.Runtime.Serialization;
+
+namespace LastValue;
+
+/// <summary>The last price of a share.</summary>
+[DataContract]
+public sealed record Price([property: DataMember(Order = 1)] decimal Amount);

@@ -1,0 +1,24 @@
+namespace QuickSilver;
+
+/// <summary>Responds to the requests of a name. Thread-safe.</summary>
+/// <remarks>
+/// Disposing takes no more requests, gives those that are handled up to a second to complete, and then cancels their token. Requesters are
+/// told that the responder has left.
+/// </remarks>
+public interface IResponder : IAsyncDisposable
+{
+    /// <summary>The name, which requesters and responders have in common.</summary>
+    string Name { get; }
+
+    /// <summary>The requests that were answered.</summary>
+    long Answered { get; }
+
+    /// <summary>The requests whose handler threw. Their requesters got the message of the exception.</summary>
+    long Failed { get; }
+
+    /// <summary>The requests that were not handled, because their deadline had passed while they waited.</summary>
+    long Expired { get; }
+
+    /// <summary>Completes when the responder has ended and no request is handled any more, with the reason.</summary>
+    Task<SubscriptionEnd> Completion { get; }
+}

@@ -1,0 +1,49 @@
+using QuickSilver.Endpoints.Changes;
+
+namespace QuickSilver.Requests;
+
+// A request that the first answer ends.
+internal sealed class PendingAsk<TRequest, TReply>(IRequesterCore<TRequest> requester, TRequest request, long id, TimeSpan timeout)
+    : PendingRequest<TRequest, TReply, TReply>(requester, request, id, timeout)
+{
+    // Null until one fails.
+    private List<ResponderFailedException>? _failures;
+
+    public override void OnReply(NodeId responder, TReply reply) => Succeed(reply);
+
+    public override void OnFailure(NodeId responder, ResponderFailedException failure)
+    {
+        if (_failures is null || !_failures.Exists(known => known.Responder == responder))
+        {
+            (_failures ??= []).Add(failure);
+        }
+
+        foreach (var node in Asked.Nodes)
+        {
+            if (!HasFailed(node))
+            {
+                return;
+            }
+        }
+
+        Fail(_failures[0]);
+    }
+
+    protected override void OnDeadline() =>
+        Fail(_failures is null ? new RequestTimeoutException(Requester.Name, Timeout, Asked.Count) : _failures[0]);
+
+    protected override void OnLeft(SubscriberSet seen, SubscriberSet current)
+    {
+        foreach (var node in Asked.Nodes)
+        {
+            if (!HasFailed(node) && (seen.Contains(node) || current.Contains(node)))
+            {
+                return;
+            }
+        }
+
+        Fail(_failures is null ? new ResponderLeftException(Requester.Name, responder: null) : _failures[0]);
+    }
+
+    private bool HasFailed(NodeId node) => _failures is not null && _failures.Exists(failure => failure.Responder == node);
+}

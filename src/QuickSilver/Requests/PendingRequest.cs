@@ -1,0 +1,193 @@
+using QuickSilver.Endpoints.Changes;
+
+namespace QuickSilver.Requests;
+
+// A request that waits for answers: the task of its caller, and what is known of those who were asked. It ends once, by whichever comes
+// first: the answer, the deadline, the end of those who were asked, the caller's token, or the end of the requester.
+//
+// Answers and ticks come on the core thread. The others come from any thread and only end it.
+internal abstract class PendingRequest<TRequest, TReply, TResult>(
+    IRequesterCore<TRequest> requester, TRequest request, long id, TimeSpan timeout)
+    : TaskCompletionSource<TResult>(requester.Completions), IPendingRequest<TRequest, TReply>
+{
+    private readonly long _startedAt = requester.Time.GetTimestamp();
+    private CancellationTokenRegistration _registration;
+    private TRequest _request = request;
+    private int _isSending;
+    private volatile bool _isSent;
+    private int _isOver;
+    // The subscribers when one of those who were asked was seen to be missing, and when that was.
+    private SubscriberSet? _seen;
+    private long _seenAt;
+
+    public long Id { get; } = id;
+
+    /// <summary>Those who were asked; set before the request is sent.</summary>
+    protected SubscriberSet Asked { get; private set; } = SubscriberSet.Empty;
+
+    protected IRequesterCore<TRequest> Requester => requester;
+
+    protected TimeSpan Timeout => timeout;
+
+    /// <summary>From any thread, once, after the request has its place: the token ends it.</summary>
+    public void EndWith(CancellationToken token)
+    {
+        if (!token.CanBeCanceled)
+        {
+            return;
+        }
+
+        _registration = token.UnsafeRegister(
+            static (state, token) => ((PendingRequest<TRequest, TReply, TResult>)state!).Cancel(token), this);
+        if (Volatile.Read(ref _isOver) != 0)
+        {
+            _registration.Unregister();
+        }
+    }
+
+    /// <summary>From any thread: sends the request, if nobody did.</summary>
+    public void Send(SubscriberSet asked)
+    {
+        if (Interlocked.Exchange(ref _isSending, 1) != 0)
+        {
+            return;
+        }
+
+        Asked = asked;
+        OnAsked();
+        _isSent = true;
+        var left = timeout - requester.Time.GetElapsedTime(_startedAt);
+        var message = new RequestMessage<TRequest>(_request, Id, requester.Box, Math.Max(1, (int)left.TotalMilliseconds));
+        _request = default!;
+        requester.Publish(message, this);
+    }
+
+    public void OnTick(long now, SubscriberSet current)
+    {
+        var age = requester.Time.GetElapsedTime(_startedAt, now);
+        if (!_isSent)
+        {
+            if (current.Count > 0)
+            {
+                Send(current);
+            }
+            else if (age >= requester.WaitForResponder || age >= timeout)
+            {
+                Fail(new NoResponderException(requester.Name, age < timeout ? requester.WaitForResponder : timeout));
+            }
+        }
+        else if (age >= timeout)
+        {
+            OnDeadline();
+        }
+        else if (_seen is not null || !ReferenceEquals(current, Asked))
+        {
+            LookForLeft(now, current);
+        }
+    }
+
+    public abstract void OnReply(NodeId responder, TReply reply);
+
+    public abstract void OnFailure(NodeId responder, ResponderFailedException failure);
+
+    public void Fail(Exception exception)
+    {
+        if (TryEnd())
+        {
+            TrySetException(exception);
+        }
+    }
+
+    protected void Succeed(TResult result)
+    {
+        if (TryEnd())
+        {
+            TrySetResult(result);
+        }
+    }
+
+    /// <summary>Called before the request is sent.</summary>
+    protected virtual void OnAsked()
+    {
+    }
+
+    protected abstract void OnDeadline();
+
+    /// <summary>Whoever was asked and is neither in this set nor in the current one has left.</summary>
+    protected abstract void OnLeft(SubscriberSet seen, SubscriberSet current);
+
+    // A responder that leaves in good order has answered before. Its answers may arrive after the news that it has left.
+    private void LookForLeft(long now, SubscriberSet current)
+    {
+        if (_seen is not null && requester.Time.GetElapsedTime(_seenAt, now) < IRequesterCore<TRequest>.LateAnswers)
+        {
+            return;
+        }
+
+        if (_seen is not null)
+        {
+            OnLeft(_seen, current);
+        }
+
+        (_seen, _seenAt) = (current, now);
+    }
+
+    private void Cancel(CancellationToken token)
+    {
+        if (TryEnd())
+        {
+            TrySetCanceled(token);
+        }
+    }
+
+    private bool TryEnd()
+    {
+        if (Interlocked.Exchange(ref _isOver, 1) != 0)
+        {
+            return false;
+        }
+
+        requester.Return(Id);
+        _registration.Unregister();
+        return true;
+    }
+}
+
+internal interface IPendingRequest<TRequest, TReply> : IFailable
+{
+    long Id { get; }
+
+    void OnReply(NodeId responder, TReply reply);
+
+    void OnFailure(NodeId responder, ResponderFailedException failure);
+
+    void OnTick(long now, SubscriberSet current);
+}
+
+// What a request needs of its requester. From any thread.
+internal interface IRequesterCore<TRequest>
+{
+    /// <summary>How long the answer of a responder may arrive after the news that it has left.</summary>
+    static readonly TimeSpan LateAnswers = TimeSpan.FromMilliseconds(250);
+
+    string Name { get; }
+
+    int Box { get; }
+
+    TimeSpan WaitForResponder { get; }
+
+    TimeProvider Time { get; }
+
+    TaskCreationOptions Completions { get; }
+
+    /// <summary>Sends the message, and fails the request if that is impossible.</summary>
+    void Publish(in RequestMessage<TRequest> message, IFailable request);
+
+    /// <summary>Returns the place of a request that has ended.</summary>
+    void Return(long id);
+}
+
+internal interface IFailable
+{
+    void Fail(Exception exception);
+}

@@ -1,0 +1,75 @@
+namespace QuickSilver;
+
+/// <summary>The base of the exceptions with which a request ends without an answer. The request may be sent again.</summary>
+public abstract class RequestException : QuickSilverException
+{
+    private protected RequestException(string message, Exception? innerException = null)
+        : base(message, innerException)
+    {
+    }
+}
+
+/// <summary>Nobody responds to requests of this name. The request was not sent.</summary>
+public sealed class NoResponderException : RequestException
+{
+    internal NoResponderException(string name, TimeSpan waited)
+        : base($"Nobody responds to requests for \"{name}\"{(waited > TimeSpan.Zero ? $", for {waited}" : "")}. The request was not sent. "
+            + $"Open a responder with the same name and types, or raise {nameof(RequesterOptions.WaitForResponder)}.")
+    {
+    }
+}
+
+/// <summary>No answer came before the deadline. The request may have been handled, or may be handled later.</summary>
+public sealed class RequestTimeoutException : RequestException
+{
+    internal RequestTimeoutException(string name, TimeSpan timeout, int responders)
+        : base($"No answer to a request for \"{name}\" came within {timeout} from {responders} responder(s). They may be too slow, or "
+            + "overloaded, and may still handle it. Give it more time, or add responders.") =>
+        Timeout = timeout;
+
+    /// <summary>The time that the request had.</summary>
+    public TimeSpan Timeout { get; }
+}
+
+/// <summary>All responders to which the request was sent have left, stopped or failed. The request may have been handled.</summary>
+public sealed class ResponderLeftException : RequestException
+{
+    internal ResponderLeftException(string name, NodeId? responder)
+        : base(responder is { } one
+            ? $"The responder {one} for \"{name}\" left before it answered. It may have handled the request."
+            : $"All responders for \"{name}\" that got the request left before they answered. They may have handled it. Send it again if "
+            + "that does no harm.") =>
+        Responder = responder;
+
+    /// <summary>The responder, if it is about one of several.</summary>
+    public NodeId? Responder { get; }
+}
+
+/// <summary>The handler of a responder threw an exception.</summary>
+public sealed class ResponderFailedException : RequestException
+{
+    internal ResponderFailedException(string name, NodeId responder, string error)
+        : base($"The responder {responder} for \"{name}\" failed: {error}")
+    {
+        Responder = responder;
+        Error = error;
+    }
+
+    /// <summary>The responder.</summary>
+    public NodeId Responder { get; }
+
+    /// <summary>The message of its exception.</summary>
+    public string Error { get; }
+}
+
+/// <summary>More requests than <see cref="RequesterOptions.MaxOutstanding"/> wait for an answer. The request was not sent.</summary>
+public sealed class TooManyRequestsException : RequestException
+{
+    internal TooManyRequestsException(string name, int limit)
+        : base($"{limit:N0} requests for \"{name}\" wait for an answer, which is the limit. This one was not sent. Wait for answers, or "
+            + $"raise {nameof(RequesterOptions.MaxOutstanding)}.") =>
+        Limit = limit;
+
+    /// <summary>The limit.</summary>
+    public int Limit { get; }
+}

@@ -1,0 +1,46 @@
+using QuickSilver.Endpoints;
+using QuickSilver.Endpoints.Changes;
+using QuickSilver.Inboxes;
+using QuickSilver.Serialization;
+
+namespace QuickSilver.Requests;
+
+// Opens the two sides of request and reply on a node.
+internal sealed class RequestOpening<TRequest, TReply>(
+    QuickSilverNode node, IEndpointNode core, IPayloadCodec<TRequest> requests, IPayloadCodec<TReply> replies)
+{
+    private const string Kind = "request";
+
+    private RequestCodec<TRequest> Codec => new(
+        requests, JoinedSchema.Of(Kind, ("request", requests.Schema), ("reply", replies.Schema)), core.OutsideTime);
+
+    public async Task<IRequester<TRequest, TReply>> OpenRequesterAsync(
+        string name, Inbox inbox, RequesterOptions options, CancellationToken cancellationToken)
+    {
+        await inbox.OpenAsync(node.Id, cancellationToken).ConfigureAwait(core.ResumesInContext);
+        var endpoint = await node.OpenEndpointAsync(name, TopicAccess.Publish, null, Codec, cancellationToken)
+            .ConfigureAwait(core.ResumesInContext);
+        var followed = new TaskCompletionSource<ISubscriberInterest>(core.Completions);
+        core.Run(() =>
+        {
+            var interest = endpoint.Topic.Interest;
+            interest.Follow();
+            followed.SetResult(interest);
+        });
+        await core.UntilEndedAsync(followed.Task, CancellationToken.None).ConfigureAwait(core.ResumesInContext);
+        return new Requester<TRequest, TReply>(endpoint, followed.Task.Result, inbox, replies, options);
+    }
+
+    public async Task<IResponder> OpenResponderAsync(
+        string name,
+        Inbox inbox,
+        Func<Message<TRequest>, CancellationToken, ValueTask<TReply>> handler,
+        ResponderOptions options,
+        CancellationToken cancellationToken)
+    {
+        var topic = new TopicOptions { ReaderCapacity = options.Capacity };
+        var endpoint = await node.OpenEndpointAsync(name, TopicAccess.Subscribe, topic, Codec, cancellationToken)
+            .ConfigureAwait(core.ResumesInContext);
+        return new Responder<TRequest, TReply>(endpoint, inbox.Routes, replies, handler, options.Concurrency);
+    }
+}

@@ -1,0 +1,261 @@
+using System.Buffers.Binary;
+using System.Text;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Endpoints;
+using QuickSilver.Endpoints.Changes;
+using QuickSilver.Inboxes;
+using QuickSilver.Serialization;
+
+namespace QuickSilver.Requests;
+
+// One side of request and reply. Requests go to all responders through the topic of their name, and answers come to the inbox of this node.
+// Nothing is sent to the membership service for a request, so no view changes.
+//
+// While requests wait, an alarm looks through them for those whose deadline has passed, or whose responders have left. It fires for a
+// second longer than there are any, so that requests one after the other do not start it again and again.
+internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>, IRequesterCore<TRequest>, ILetterBox
+{
+    private const int IdleTicks = 100;
+    private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(10);
+
+    private readonly TopicEndpoint<RequestMessage<TRequest>> _endpoint;
+    private readonly ISubscriberInterest _responders;
+    private readonly Inbox _inbox;
+    private readonly IPayloadCodec<TReply> _codec;
+    private readonly RequesterOptions _options;
+    private readonly RequestTable<IPendingRequest<TRequest, TReply>> _table;
+    private readonly Alarm _alarm;
+    private int _isTicking;
+    private int _idleTicks;
+    // Requests that wait for room in the topic's queue, whether their callers still wait or not.
+    private int _entering;
+    private volatile Exception? _end;
+
+    public Requester(
+        TopicEndpoint<RequestMessage<TRequest>> endpoint,
+        ISubscriberInterest responders,
+        Inbox inbox,
+        IPayloadCodec<TReply> codec,
+        RequesterOptions options)
+    {
+        _endpoint = endpoint;
+        _responders = responders;
+        _inbox = inbox;
+        _codec = codec;
+        _options = options;
+        _table = new RequestTable<IPendingRequest<TRequest, TReply>>(options.MaxOutstanding);
+        _alarm = new Alarm(OnTick);
+        Box = inbox.Add(this);
+    }
+
+    public string Name => _endpoint.Name;
+
+    public int Responders => _responders.Current.Count;
+
+    public int Outstanding => _table.Count;
+
+    public int Box { get; }
+
+    public TimeSpan WaitForResponder => _options.WaitForResponder;
+
+    public TimeProvider Time => Node.OutsideTime;
+
+    public TaskCreationOptions Completions => Node.Completions;
+
+    private IEndpointNode Node => _endpoint.Topic.Node;
+
+    public Task WaitForRespondersAsync(int count, CancellationToken cancellationToken = default) =>
+        _endpoint.WaitForSubscribersAsync(count, cancellationToken);
+
+    public Task<TReply> AskAsync(TRequest request, CancellationToken cancellationToken = default) =>
+        AskAsync(request, _options.Timeout, cancellationToken);
+
+    public Task<TReply> AskAsync(TRequest request, TimeSpan timeout, CancellationToken cancellationToken = default)
+    {
+        if (Refusal<TReply>(request, timeout, cancellationToken, out long id) is { } refused)
+        {
+            return refused;
+        }
+
+        var pending = new PendingAsk<TRequest, TReply>(this, request, id, timeout);
+        Begin(pending, cancellationToken);
+        return pending.Task;
+    }
+
+    public Task<IReadOnlyList<Reply<TReply>>> AskAllAsync(
+        TRequest request, TimeSpan? timeout = null, CancellationToken cancellationToken = default)
+    {
+        var within = timeout ?? _options.Timeout;
+        if (Refusal<IReadOnlyList<Reply<TReply>>>(request, within, cancellationToken, out long id) is { } refused)
+        {
+            return refused;
+        }
+
+        var pending = new PendingAskAll<TRequest, TReply>(this, request, id, within);
+        Begin(pending, cancellationToken);
+        return pending.Task;
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        _inbox.Remove(Box);
+        End(new ObjectDisposedException($"The requester of \"{Name}\""));
+        await _endpoint.DisposeAsync().ConfigureAwait(Node.ResumesInContext);
+    }
+
+    public void Publish(in RequestMessage<TRequest> message, IFailable request)
+    {
+        try
+        {
+            var published = _endpoint.PublishAsync(in message);
+            if (!published.IsCompletedSuccessfully)
+            {
+                _ = EnterAsync(published, request);
+            }
+        }
+        catch (Exception exception)
+        {
+            request.Fail(exception);
+        }
+    }
+
+    public void Return(long id) => _table.Return(id);
+
+    public void OnLetter(NodeId sender, ReadOnlySpan<byte> letter)
+    {
+        if (letter.Length < ReplyLetter.HeaderBytes
+            || BinaryPrimitives.ReadInt64LittleEndian(letter) is var id && _table.Find(id) is not { } pending || pending.Id != id)
+        {
+            // Its request has ended.
+            return;
+        }
+
+        var body = letter[ReplyLetter.HeaderBytes..];
+        if (letter[sizeof(long)] != ReplyLetter.Answer)
+        {
+            pending.OnFailure(sender, new ResponderFailedException(Name, sender, Encoding.UTF8.GetString(body)));
+            return;
+        }
+
+        TReply reply;
+        try
+        {
+            reply = _codec.Read(body);
+        }
+        catch (Exception exception)
+        {
+            pending.Fail(exception);
+            return;
+        }
+
+        pending.OnReply(sender, reply);
+    }
+
+    public void OnEnded(Exception error) => End(error);
+
+    // A task that has failed if the request cannot be made; otherwise null, and the request has a place.
+    private Task<TResult>? Refusal<TResult>(TRequest request, TimeSpan timeout, CancellationToken token, out long id)
+    {
+        if (request is null)
+        {
+            throw new ArgumentNullException(nameof(request));
+        }
+
+        OptionRules.CheckRequestTimeout(timeout);
+        id = 0;
+        if (token.IsCancellationRequested)
+        {
+            return Task.FromCanceled<TResult>(token);
+        }
+
+        if (_end is { } end)
+        {
+            return Task.FromException<TResult>(end);
+        }
+
+        return Volatile.Read(ref _entering) >= _options.MaxOutstanding || !_table.TryTake(out id)
+            ? Task.FromException<TResult>(new TooManyRequestsException(Name, _options.MaxOutstanding))
+            : null;
+    }
+
+    private void Begin<TResult>(PendingRequest<TRequest, TReply, TResult> pending, CancellationToken token)
+    {
+        _table.Set(pending.Id, pending);
+        pending.EndWith(token);
+        if (_end is { } end)
+        {
+            pending.Fail(end);
+            return;
+        }
+
+        StartTicking();
+        var current = _responders.Current;
+        if (current.Count > 0)
+        {
+            pending.Send(current);
+        }
+    }
+
+    private async Task EnterAsync(ValueTask published, IFailable request)
+    {
+        Interlocked.Increment(ref _entering);
+        try
+        {
+            await published.ConfigureAwait(Node.ResumesInContext);
+        }
+        catch (Exception exception)
+        {
+            request.Fail(exception);
+        }
+        finally
+        {
+            Interlocked.Decrement(ref _entering);
+        }
+    }
+
+    // From any thread. Requests that are added later see the end.
+    private void End(Exception error)
+    {
+        _end ??= error;
+        Interlocked.MemoryBarrier();
+        for (int i = 0; i < _table.Used; i++)
+        {
+            _table.At(i)?.Fail(error);
+        }
+    }
+
+    private void StartTicking()
+    {
+        if (Volatile.Read(ref _isTicking) == 0 && Interlocked.Exchange(ref _isTicking, 1) == 0)
+        {
+            Node.Run(ScheduleTick);
+        }
+    }
+
+    private void ScheduleTick() => Node.Environment.Schedule(_alarm, Tick);
+
+    private void OnTick()
+    {
+        long now = Time.GetTimestamp();
+        var current = _responders.Current;
+        for (int i = 0; i < _table.Used; i++)
+        {
+            _table.At(i)?.OnTick(now, current);
+        }
+
+        _idleTicks = _table.Count > 0 ? 0 : _idleTicks + 1;
+        if (_idleTicks < IdleTicks)
+        {
+            ScheduleTick();
+            return;
+        }
+
+        _idleTicks = 0;
+        Interlocked.Exchange(ref _isTicking, 0);
+        if (_table.Count > 0)
+        {
+            // It came in between.
+            StartTicking();
+        }
+    }
+}

@@ -1,0 +1,23 @@
+namespace QuickSilver;
+
+/// <summary>The options of a requester.</summary>
+public sealed record RequesterOptions
+{
+    /// <summary>
+    /// How long a request waits for its answer, unless the call says otherwise: 00:00:00.001 to 1.00:00:00; default 5 s. A deadline is
+    /// noticed up to 20 ms late.
+    /// </summary>
+    public TimeSpan Timeout { get; init; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>
+    /// The maximum number of requests that wait for answers: 1 to 65,536; default 1,024. One more ends at once with <see
+    /// cref="TooManyRequestsException"/>.
+    /// </summary>
+    public int MaxOutstanding { get; init; } = 1024;
+
+    /// <summary>
+    /// How long a request waits for a responder if there is none, within its deadline: 00:00:00 to 1.00:00:00; default 1 s. Then it ends
+    /// with <see cref="NoResponderException"/>. A requester knows its responders some tens of milliseconds after it was opened.
+    /// </summary>
+    public TimeSpan WaitForResponder { get; init; } = TimeSpan.FromSeconds(1);
+}

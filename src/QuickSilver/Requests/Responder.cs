@@ -1,0 +1,218 @@
+using QuickSilver.Core.Diagnostics;
+using QuickSilver.Diagnostics;
+using QuickSilver.Endpoints;
+using QuickSilver.Inboxes;
+using QuickSilver.Serialization;
+
+namespace QuickSilver.Requests;
+
+// The other side of request and reply: a consumer of the topic of requests. A handler that completes at once is called by the consumer's
+// intake, one request after the other, without an allocation. One that waits is left to complete by itself, while the intake goes on with
+// the next request, until as many wait as are allowed.
+internal sealed class Responder<TRequest, TReply> : IResponder
+{
+    private static readonly TimeSpan DisposeLimit = TimeSpan.FromSeconds(1);
+
+    private readonly TopicEndpoint<RequestMessage<TRequest>> _endpoint;
+    private readonly InboxRoutes _routes;
+    private readonly IPayloadCodec<TReply> _codec;
+    private readonly Func<Message<TRequest>, CancellationToken, ValueTask<TReply>> _handler;
+    private readonly int _concurrency;
+    private readonly CancellationTokenSource _cancellation = new();
+    private readonly CancellationToken _token;
+    private readonly IConsumption _consumption;
+    private readonly TaskCompletionSource<SubscriptionEnd> _completion;
+    private readonly Lock _lock = new();
+    private int _waiting;
+    // The intake, while it waits for a handler to complete.
+    private TaskCompletionSource? _room;
+    // Set when the intake has ended. Handlers may still wait.
+    private SubscriptionEnd? _end;
+    private long _answered;
+    private long _failed;
+    private long _expired;
+
+    public Responder(
+        TopicEndpoint<RequestMessage<TRequest>> endpoint,
+        InboxRoutes routes,
+        IPayloadCodec<TReply> codec,
+        Func<Message<TRequest>, CancellationToken, ValueTask<TReply>> handler,
+        int concurrency)
+    {
+        _endpoint = endpoint;
+        _routes = routes;
+        _codec = codec;
+        _handler = handler;
+        _concurrency = concurrency;
+        _token = _cancellation.Token;
+        _completion = new TaskCompletionSource<SubscriptionEnd>(endpoint.Topic.Node.Completions);
+        _consumption = endpoint.Subscribe(OnRequest, new ConsumerOptions<RequestMessage<TRequest>> { OnEnded = OnEnded });
+    }
+
+    public string Name => _endpoint.Name;
+
+    public long Answered => Volatile.Read(ref _answered);
+
+    public long Failed => Volatile.Read(ref _failed);
+
+    public long Expired => Volatile.Read(ref _expired);
+
+    public Task<SubscriptionEnd> Completion => _completion.Task;
+
+    private IEndpointNode Node => _endpoint.Topic.Node;
+
+    public async ValueTask DisposeAsync()
+    {
+        try
+        {
+            _ = _consumption.StopAsync();
+            await Completion.WaitAsync(DisposeLimit, Node.OutsideTime).ConfigureAwait(Node.ResumesInContext);
+        }
+        catch (TimeoutException)
+        {
+            // Its task completes when the handler does, which may be never.
+            _ = _consumption.DisposeAsync();
+        }
+
+        _cancellation.Cancel();
+        await _endpoint.DisposeAsync().ConfigureAwait(Node.ResumesInContext);
+    }
+
+    private void OnEnded(SubscriptionEnd end)
+    {
+        if (end.Reason != SubscriptionEndReason.Disposed)
+        {
+            _cancellation.Cancel();
+        }
+
+        bool isIdle;
+        lock (_lock)
+        {
+            _end = end;
+            isIdle = _waiting == 0;
+        }
+
+        if (isIdle)
+        {
+            _completion.TrySetResult(end);
+        }
+    }
+
+    private ValueTask OnRequest(Message<RequestMessage<TRequest>> message, CancellationToken _)
+    {
+        var request = message.Value;
+        if (Node.OutsideTime.GetElapsedTime(request.ArrivedAt) > TimeSpan.FromMilliseconds(request.TimeoutMillis))
+        {
+            Interlocked.Increment(ref _expired);
+            return default;
+        }
+
+        var origin = new Origin(message.Sender, request.Box, request.Id);
+        ValueTask<TReply> answer;
+        try
+        {
+            var asked = new Message<TRequest>(request.Value, message.Sender, message.Sequence) { Headers = message.Headers };
+            answer = _handler(asked, _token);
+            if (answer.IsCompletedSuccessfully)
+            {
+                return ReplyAsync(origin, answer.Result);
+            }
+        }
+        catch (Exception exception)
+        {
+            return FailAsync(origin, exception);
+        }
+
+        return Enter(FinishAsync(origin, answer));
+    }
+
+    private async Task FinishAsync(Origin origin, ValueTask<TReply> answer)
+    {
+        try
+        {
+            var reply = await answer.ConfigureAwait(Node.ResumesInContext);
+            await ReplyAsync(origin, reply).ConfigureAwait(Node.ResumesInContext);
+        }
+        catch (Exception exception)
+        {
+            await FailAsync(origin, exception).ConfigureAwait(Node.ResumesInContext);
+        }
+    }
+
+    // The intake goes on when there is room for another handler that waits.
+    private ValueTask Enter(Task handling)
+    {
+        TaskCompletionSource? room = null;
+        lock (_lock)
+        {
+            if (++_waiting >= _concurrency)
+            {
+                room = _room = new TaskCompletionSource(Node.Completions);
+            }
+        }
+
+        _ = LeaveAsync(handling);
+        return room is null ? default : new ValueTask(room.Task);
+    }
+
+    private async Task LeaveAsync(Task handling)
+    {
+        try
+        {
+            await handling.ConfigureAwait(Node.ResumesInContext);
+        }
+        finally
+        {
+            TaskCompletionSource? room;
+            SubscriptionEnd? end;
+            lock (_lock)
+            {
+                room = _room;
+                _room = null;
+                end = --_waiting == 0 ? _end : null;
+            }
+
+            room?.TrySetResult();
+            if (end is { } last)
+            {
+                _completion.TrySetResult(last);
+            }
+        }
+    }
+
+    private ValueTask ReplyAsync(Origin origin, TReply reply)
+    {
+        ValueTask sent;
+        try
+        {
+            sent = _routes.SendAsync(origin.Requester, ReplyLetter.Of(origin.Box, origin.Id, _codec, reply));
+        }
+        catch (Exception exception)
+        {
+            // It cannot be encoded, or is too large.
+            return FailAsync(origin, exception);
+        }
+
+        Interlocked.Increment(ref _answered);
+        return sent;
+    }
+
+    private ValueTask FailAsync(Origin origin, Exception exception)
+    {
+        if (exception is OperationCanceledException && _token.IsCancellationRequested)
+        {
+            // The responder has ended, and its requesters are told that.
+            return default;
+        }
+
+        long failed = Interlocked.Increment(ref _failed);
+        if (RepeatedEvent.IsLogged(failed))
+        {
+            ApiLog.ResponderThrew(Node.Log, exception, Name, origin.Requester, failed);
+        }
+
+        return _routes.SendAsync(origin.Requester, ReplyLetter.OfFailure(origin.Box, origin.Id, exception.Message));
+    }
+
+    private readonly record struct Origin(NodeId Requester, int Box, long Id);
+}

@@ -1,0 +1,18 @@
+namespace QuickSilver;
+
+/// <summary>The options of a responder.</summary>
+public sealed record ResponderOptions
+{
+    /// <summary>
+    /// The maximum number of requests that are handled at the same time: 1 to 1,024; default 16. The part of the handler before its first
+    /// wait runs for one request at a time, in the order of delivery.
+    /// </summary>
+    public int Concurrency { get; init; } = 16;
+
+    /// <summary>
+    /// The maximum number of requests that wait to be handled: 1 to 1,048,576; default 1,024. A request whose deadline passes while it
+    /// waits here is not handled. When there are as many, requesters wait to send more. The deadline of such a request may pass before it
+    /// comes here, and it is handled all the same: clocks of two nodes cannot be compared, so its time left counts from its arrival.
+    /// </summary>
+    public int Capacity { get; init; } = 1024;
+}

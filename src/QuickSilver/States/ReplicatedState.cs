@@ -1,0 +1,261 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using QuickSilver.Endpoints;
+using QuickSilver.Endpoints.Changes;
+using QuickSilver.Inboxes;
+using QuickSilver.Multicast;
+
+namespace QuickSilver.States;
+
+// One state on one node: what the application calls, and what comes from the topic and the inbox.
+internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, IStateWire<TKey, TValue>, ILetterBox
+    where TKey : notnull
+{
+    private readonly TopicEndpoint<StateMessage<TKey, TValue>> _endpoint;
+    private readonly StateTable<TKey, TValue> _table;
+    private readonly StateEntryBytes<TKey, TValue> _bytes;
+    private readonly StateSync<TKey, TValue> _sync;
+    private readonly Inbox _inbox;
+    private readonly Action _closed;
+    private readonly TaskCompletionSource _opened;
+    private ISubscriberInterest? _interest;
+    private volatile Exception? _end;
+    private int _isDisposed;
+
+    /// <param name="endpoint">An endpoint without echo.</param>
+    /// <param name="self">This node.</param>
+    /// <param name="inbox">The inbox of this node, open.</param>
+    /// <param name="bytes">The bytes of entries.</param>
+    /// <param name="maxKeys">The limit.</param>
+    /// <param name="closed">Called when the state is disposed.</param>
+    public ReplicatedState(
+        TopicEndpoint<StateMessage<TKey, TValue>> endpoint,
+        NodeId self,
+        Inbox inbox,
+        StateEntryBytes<TKey, TValue> bytes,
+        int maxKeys,
+        Action closed)
+    {
+        _endpoint = endpoint;
+        Self = self;
+        _inbox = inbox;
+        _bytes = bytes;
+        _closed = closed;
+        _opened = new TaskCompletionSource(Node.Completions);
+        _table = new StateTable<TKey, TValue>(maxKeys, Node.OutsideTime);
+        var giver = new StateGiver<TKey, TValue>(_table, bytes, inbox.Routes, Node);
+        _sync = new StateSync<TKey, TValue>(this, _table, bytes, giver, Node);
+        Box = inbox.Add(this);
+    }
+
+    public string Name => _endpoint.Name;
+
+    public NodeId Self { get; }
+
+    public int Box { get; }
+
+    public int Count => _table.Count;
+
+    public bool IsComplete => _sync.IsComplete;
+
+    /// <summary>Completes when the state is complete for the first time, or fails when it has ended before.</summary>
+    public Task Opened => _opened.Task;
+
+    public SubscriberSet Members => _interest!.Current;
+
+    public bool KnowsAllMembers => Members.Contains(Self) && Members.Count == _endpoint.Subscribers;
+
+    private IEndpointNode Node => _endpoint.Topic.Node;
+
+    /// <summary>From any thread, once.</summary>
+    public void Begin() => Node.Run(() =>
+    {
+        _interest = _endpoint.Topic.Interest;
+        _interest.Follow(_sync.OnMembers);
+        _endpoint.SubscribeInline(OnMessage, OnGap, end => OnEnded(end.Error ?? new ObjectDisposedException($"The state \"{Name}\"")));
+        _sync.Begin();
+    });
+
+    public bool TryGet(TKey key, [MaybeNullWhen(false)] out TValue value)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        if (_table.TryGet(key, out var entry))
+        {
+            value = entry.Value!;
+            return true;
+        }
+
+        value = default;
+        return false;
+    }
+
+    public IReadOnlyList<KeyValuePair<TKey, TValue>> ToList() =>
+    [
+        .. _table.ToArray().Where(static entry => !entry.IsRemoved).Select(
+            static entry => new KeyValuePair<TKey, TValue>(entry.Key, entry.Value!)),
+    ];
+
+    public ValueTask SetAsync(TKey key, TValue value, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        if (value is null)
+        {
+            throw new ArgumentNullException(nameof(value));
+        }
+
+        CheckOpen();
+        cancellationToken.ThrowIfCancellationRequested();
+        if (_table.Count >= _table.MaxKeys && !_table.TryGet(key, out _))
+        {
+            throw new StateFullException(Name, _table.Count, isEnded: false);
+        }
+
+        return ChangeAsync(key, value, isRemoved: false, cancellationToken);
+    }
+
+    public async ValueTask<bool> RemoveAsync(TKey key, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        CheckOpen();
+        cancellationToken.ThrowIfCancellationRequested();
+        if (!_table.TryGet(key, out _))
+        {
+            return false;
+        }
+
+        await ChangeAsync(key, default, isRemoved: true, cancellationToken).ConfigureAwait(Node.ResumesInContext);
+        return true;
+    }
+
+    public IAsyncEnumerable<StateChange<TKey, TValue>> ChangesAsync(CancellationToken cancellationToken = default)
+    {
+        CheckOpen();
+        return ReadChangesAsync(cancellationToken);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        if (Interlocked.Exchange(ref _isDisposed, 1) == 0)
+        {
+            _inbox.Remove(Box);
+            await _endpoint.DisposeAsync().ConfigureAwait(Node.ResumesInContext);
+            OnEnded(new ObjectDisposedException($"The state \"{Name}\""));
+            _closed();
+        }
+    }
+
+    public void Send(in StateMessage<TKey, TValue> message)
+    {
+        try
+        {
+            // In the order of the calls. What waits for room is limited: by the nodes that join, and by what a node that left had sent.
+            _ = _endpoint.PublishAsync(in message);
+        }
+        catch (Exception exception) when (exception is InvalidOperationException or ObjectDisposedException or QuickSilverException)
+        {
+            // The endpoint has ended, and so has the state.
+        }
+    }
+
+    public bool Merge(StateEntry<TKey, TValue> entry)
+    {
+        bool isNew = _table.Merge(entry);
+        if (isNew && _table.Count > 2 * (long)_table.MaxKeys)
+        {
+            var full = new StateFullException(Name, _table.Count, isEnded: true);
+            OnEnded(full);
+            _endpoint.Cancel();
+        }
+
+        return isNew;
+    }
+
+    public void OnComplete() => _opened.TrySetResult();
+
+    public void OnLetter(NodeId sender, ReadOnlySpan<byte> letter) => _sync.OnLetter(sender, letter);
+
+    // From any thread; the first reason counts.
+    public void OnEnded(Exception error)
+    {
+        if (Interlocked.CompareExchange(ref _end!, error, null) is not null)
+        {
+            return;
+        }
+
+        _opened.TrySetException(error);
+        _table.End(error is ObjectDisposedException ? null : error);
+        Node.Run(_sync.Close);
+    }
+
+    private void OnMessage(in Message<StateMessage<TKey, TValue>> message) => _sync.OnMessage(message.Sender, message.Value);
+
+    private void OnGap(GapNotice gap)
+    {
+        // What cannot be decoded here cannot be decoded when another node gives it either.
+        if (gap.Reason != GapReason.Undecodable)
+        {
+            _sync.OnLost();
+        }
+    }
+
+    private ValueTask ChangeAsync(TKey key, TValue? value, bool isRemoved, CancellationToken cancellationToken)
+    {
+        var entry = new StateEntry<TKey, TValue>(key, value, isRemoved, _table.NextStamp(Self));
+        // Before anything is changed: this node must not have what cannot be sent.
+        int size = 1 + _bytes.GetSize(entry);
+        if (size > MulticastOptions.MaxMessageBytes)
+        {
+            throw new MessageTooLargeException(size, MulticastOptions.MaxMessageBytes);
+        }
+
+        _table.Merge(entry);
+        var published = _endpoint.PublishAsync(new StateMessage<TKey, TValue> { Entry = entry });
+        return published.IsCompletedSuccessfully || !cancellationToken.CanBeCanceled
+            ? published
+            : new ValueTask(published.AsTask().WaitAsync(cancellationToken));
+    }
+
+    private async IAsyncEnumerable<StateChange<TKey, TValue>> ReadChangesAsync([EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        var reader = _table.AddReader(Node.Completions);
+        try
+        {
+            if (_end is { } end)
+            {
+                reader.End(end is ObjectDisposedException ? null : end);
+            }
+
+            while (true)
+            {
+                cancellationToken.ThrowIfCancellationRequested();
+                if (reader.TryTake(out var key, out var wait))
+                {
+                    if (_table.TryGetLast(key, out var entry))
+                    {
+                        yield return new StateChange<TKey, TValue>(entry.Key, entry.Value, entry.IsRemoved, entry.Stamp.Origin);
+                    }
+                }
+                else if (wait is null)
+                {
+                    yield break;
+                }
+                else
+                {
+                    await wait.WaitAsync(cancellationToken).ConfigureAwait(Node.ResumesInContext);
+                }
+            }
+        }
+        finally
+        {
+            _table.RemoveReader(reader);
+        }
+    }
+
+    private void CheckOpen()
+    {
+        if (_end is { } end)
+        {
+            throw end;
+        }
+    }
+}

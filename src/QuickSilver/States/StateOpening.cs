@@ -1,0 +1,66 @@
+using QuickSilver.Endpoints;
+using QuickSilver.Inboxes;
+using QuickSilver.Serialization;
+
+namespace QuickSilver.States;
+
+// The states that are open on a node, each once: a second one of the same name would get no changes of the first.
+internal sealed class StateOpening(QuickSilverNode node, IEndpointNode core, Inbox inbox)
+{
+    private const string Kind = "state";
+    // What comes between the first view and the handler.
+    private const int EarlyMessages = 1 << 16;
+
+    private readonly Lock _lock = new();
+    private readonly HashSet<string> _open = new(StringComparer.Ordinal);
+
+    public async Task<IState<TKey, TValue>> OpenAsync<TKey, TValue>(
+        string name,
+        IPayloadCodec<TKey> keys,
+        IPayloadCodec<TValue> values,
+        StateOptions options,
+        CancellationToken cancellationToken)
+        where TKey : notnull
+    {
+        lock (_lock)
+        {
+            if (!_open.Add(name))
+            {
+                throw new InvalidOperationException($"The state \"{name}\" is already open on this node. Use that one.");
+            }
+        }
+
+        ReplicatedState<TKey, TValue>? state = null;
+        try
+        {
+            await inbox.OpenAsync(node.Id, cancellationToken).ConfigureAwait(core.ResumesInContext);
+            var bytes = new StateEntryBytes<TKey, TValue>(keys, values);
+            var codec = new StateCodec<TKey, TValue>(bytes, JoinedSchema.Of(Kind, ("key", keys.Schema), ("value", values.Schema)));
+            var topic = new TopicOptions { NoEcho = true, ReaderCapacity = EarlyMessages };
+            var endpoint = await node.OpenEndpointAsync(name, TopicAccess.PublishAndSubscribe, topic, codec, cancellationToken)
+                .ConfigureAwait(core.ResumesInContext);
+            state = new ReplicatedState<TKey, TValue>(endpoint, node.Id, inbox, bytes, options.MaxKeys, () => Forget(name));
+            state.Begin();
+            await core.UntilEndedAsync(state.Opened, cancellationToken).ConfigureAwait(core.ResumesInContext);
+            return state;
+        }
+        catch
+        {
+            if (state is not null)
+            {
+                await state.DisposeAsync().ConfigureAwait(core.ResumesInContext);
+            }
+
+            Forget(name);
+            throw;
+        }
+    }
+
+    private void Forget(string name)
+    {
+        lock (_lock)
+        {
+            _open.Remove(name);
+        }
+    }
+}

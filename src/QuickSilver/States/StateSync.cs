@@ -1,0 +1,486 @@
+using System.Buffers.Binary;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Diagnostics;
+using QuickSilver.Endpoints;
+using QuickSilver.Endpoints.Changes;
+
+namespace QuickSilver.States;
+
+// How a node gets all of a state, when it joins or lost something, and gives it to others. Core thread only.
+//
+// The node is a subscriber first, so it gets whatever is sent from then on. It says hello in the topic. Each of the others answers with a
+// mark, in the topic as well: by the order of a sender, whoever has the mark has all that its sender sent before, and all that follows goes
+// to the new node, since its sender knew of it. The new node asks one of those that are complete. That one waits for the marks of all
+// others, so that it has all that the new node was not sent, and gives its content in pieces (StateGiver). What comes twice does no harm:
+// entries are merged by their stamps.
+//
+// What can go wrong, and what ends it:
+// - The one that gives leaves, is silent, or is busy: the node says hello anew.
+// - A piece is lost: the count at the end does not match, and the node says hello anew.
+// - A node failed, and what it sent is delivered late, after this node has given: it is forwarded under its own stamp while anybody may
+//   have joined meanwhile.
+// - Nobody is complete, because all are new or all have lost something: the one with the lowest id takes what each of the others has, and
+//   then has what any of them has.
+// - Nodes are there that never said hello: a part of the cluster that was cut off is back. As long as a node does not know all others, it
+//   does not count as complete to those that join. Then all of them say hello, and the one with the lowest id takes from each.
+internal sealed class StateSync<TKey, TValue>
+    where TKey : notnull
+{
+    private static readonly TimeSpan Tick = TimeSpan.FromMilliseconds(10);
+    // Marks of all are waited for as long as this, if one of those that are complete has answered.
+    private static readonly TimeSpan MarkLimit = TimeSpan.FromMilliseconds(500);
+    private static readonly TimeSpan RetryPause = TimeSpan.FromMilliseconds(100);
+    // Without a sign of progress, the node begins anew.
+    private static readonly TimeSpan SilenceLimit = TimeSpan.FromSeconds(3);
+    private static readonly TimeSpan StrangerLimit = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan ForwardFor = TimeSpan.FromMinutes(1);
+
+    private enum Phase
+    {
+        // Waits until the view of this node names all subscribers.
+        Viewing,
+        // Said hello, and waits for marks.
+        Greeting,
+        // Waits before the next hello.
+        Pausing,
+        // Asked one node, and takes what it gives.
+        Taking,
+        Complete,
+    }
+
+    private readonly IStateWire<TKey, TValue> _wire;
+    private readonly StateTable<TKey, TValue> _table;
+    private readonly StateEntryBytes<TKey, TValue> _bytes;
+    private readonly StateGiver<TKey, TValue> _giver;
+    private readonly IEndpointNode _core;
+    private readonly StateJoins _joins = new();
+    private readonly Alarm _alarm;
+    private readonly Dictionary<NodeId, bool> _marks = [];
+    // Those that said hello or answered; the others are strangers some time after they have come.
+    private readonly HashSet<NodeId> _known = [];
+    private Dictionary<NodeId, TimeSpan>? _unknown;
+    private SubscriberSet _members = SubscriberSet.Empty;
+    private Phase _phase = Phase.Viewing;
+    private long _number;
+    // Whether it was complete once.
+    private bool _isHolder;
+    // Those that are asked, one after the other.
+    private readonly Queue<NodeId> _sources = [];
+    private NodeId _source;
+    private int _taken;
+    private TimeSpan _since;
+    private TimeSpan? _lastHello;
+    private int _attempts;
+    private volatile bool _isComplete;
+    private bool _isClosed;
+
+    public StateSync(
+        IStateWire<TKey, TValue> wire,
+        StateTable<TKey, TValue> table,
+        StateEntryBytes<TKey, TValue> bytes,
+        StateGiver<TKey, TValue> giver,
+        IEndpointNode core)
+    {
+        _wire = wire;
+        _table = table;
+        _bytes = bytes;
+        _giver = giver;
+        _core = core;
+        _alarm = new Alarm(OnTick);
+    }
+
+    /// <summary>From any thread.</summary>
+    public bool IsComplete => _isComplete;
+
+    private TimeSpan Now => _core.Environment.Now;
+
+    private NodeId Self => _wire.Self;
+
+    public void Begin()
+    {
+        _since = Now;
+        OnMembers();
+        Schedule();
+    }
+
+    public void Close()
+    {
+        _isClosed = true;
+        _core.Environment.Cancel(_alarm);
+    }
+
+    /// <summary>Called when the subscribers have changed.</summary>
+    public void OnMembers()
+    {
+        if (_isClosed)
+        {
+            return;
+        }
+
+        _members = _wire.Members;
+        _known.RemoveWhere(node => !_members.Contains(node));
+        _joins.Keep(_members);
+        if (_isHolder)
+        {
+            NoteUnknown();
+        }
+
+        GiveWhoIsReady();
+        Schedule();
+    }
+
+    /// <summary>Something was lost: what others have is asked for.</summary>
+    public void OnLost()
+    {
+        _isComplete = false;
+        if (_phase is not (Phase.Viewing or Phase.Pausing))
+        {
+            // Also while the node joins: whoever gives may do so before it has what is lost here.
+            Pause();
+        }
+    }
+
+    public void OnMessage(NodeId sender, in StateMessage<TKey, TValue> message)
+    {
+        switch (message.Kind)
+        {
+            case StateMessageKind.Entry:
+                OnEntry(sender, message.Entry!);
+                break;
+            case StateMessageKind.Hello:
+                if (!message.IsHolder)
+                {
+                    // One that joins. Others may have met strangers, and be strangers themselves.
+                    Know(sender);
+                }
+
+                _lastHello = Now;
+                _joins.OnHello(sender, message.Number, message.Box, _members);
+                _wire.Send(new StateMessage<TKey, TValue>
+                {
+                    Kind = StateMessageKind.Mark,
+                    Node = sender,
+                    Number = message.Number,
+                    IsComplete = _isComplete && _unknown is null,
+                });
+                break;
+            case StateMessageKind.Mark when message.Node == Self:
+                if (!_isHolder)
+                {
+                    Know(sender);
+                }
+
+                if (_phase == Phase.Greeting && message.Number == _number)
+                {
+                    _marks[sender] = message.IsComplete;
+                    Choose();
+                }
+
+                break;
+            case StateMessageKind.Mark:
+                _joins.OnMark(sender, message.Node, message.Number);
+                break;
+            case StateMessageKind.Ask when message.Node == Self:
+                _joins.OnAsk(sender, message.Number);
+                break;
+            default:
+                return;
+        }
+
+        GiveWhoIsReady();
+        Schedule();
+    }
+
+    public void OnLetter(NodeId sender, ReadOnlySpan<byte> letter)
+    {
+        if (letter.Length < StateGiver<TKey, TValue>.HeaderBytes || _phase != Phase.Taking || sender != _source
+            || BinaryPrimitives.ReadInt64LittleEndian(letter) != _number)
+        {
+            return;
+        }
+
+        _since = Now;
+        var body = letter[StateGiver<TKey, TValue>.HeaderBytes..];
+        switch ((StateLetterKind)letter[sizeof(long)])
+        {
+            case StateLetterKind.Piece:
+                TakePiece(body);
+                break;
+            case StateLetterKind.End when body.Length >= sizeof(int) && BinaryPrimitives.ReadInt32LittleEndian(body) == _taken:
+                TakeNext();
+                break;
+            default:
+                Pause();
+                break;
+        }
+    }
+
+    private void OnEntry(NodeId sender, StateEntry<TKey, TValue> entry)
+    {
+        _wire.Merge(entry);
+        if (_lastHello is { } last && Now - last < ForwardFor && sender == entry.Stamp.Origin && !_members.Contains(sender))
+        {
+            // It comes late, from a node that has left: whoever joined meanwhile may not get it.
+            _wire.Send(new StateMessage<TKey, TValue> { Entry = entry });
+        }
+    }
+
+    private void GiveWhoIsReady()
+    {
+        foreach (var (node, box, number) in _joins.TakeReady(Self, _members))
+        {
+            _giver.Give(node, box, number);
+        }
+    }
+
+    private void TakePiece(ReadOnlySpan<byte> body)
+    {
+        try
+        {
+            while (!body.IsEmpty)
+            {
+                _wire.Merge(_bytes.Read(ref body));
+                _taken++;
+            }
+        }
+        catch (Exception exception)
+        {
+            // A codec of the application may throw anything.
+            ApiLog.StatePieceFailed(_core.Log, exception, _wire.Name, _source);
+            Pause();
+        }
+    }
+
+    private void Hello()
+    {
+        // Above those of a state of this name that this node had open before, whose marks others may still know.
+        _number = Math.Max(_number + 1, Now.Ticks);
+        _marks.Clear();
+        Enter(Phase.Greeting);
+        _attempts++;
+        if (_members.Count <= 1)
+        {
+            Complete();
+            return;
+        }
+
+        _wire.Send(new StateMessage<TKey, TValue>
+        {
+            Kind = StateMessageKind.Hello,
+            Number = _number,
+            Box = _wire.Box,
+            IsHolder = _isHolder,
+        });
+    }
+
+    // Called while marks come.
+    private void Choose()
+    {
+        var complete = new List<NodeId>();
+        int missing = 0;
+        foreach (var node in _members.Nodes)
+        {
+            if (node == Self)
+            {
+                continue;
+            }
+
+            if (!_marks.TryGetValue(node, out bool isComplete))
+            {
+                missing++;
+            }
+            else if (isComplete)
+            {
+                complete.Add(node);
+            }
+        }
+
+        if (complete.Count > 0 && (missing == 0 || Now - _since >= MarkLimit))
+        {
+            // Not all ask the same one, and not the same one again.
+            Take([complete[(int)((Self.Id + (ulong)_attempts) % (ulong)complete.Count)]]);
+        }
+        else if (missing > 0 || complete.Count > 0)
+        {
+            // More marks come.
+        }
+        else if (_members.Count > 0 && _members.Nodes[0] == Self)
+        {
+            Take(_members.Nodes);
+        }
+        else
+        {
+            Pause();
+        }
+    }
+
+    private void Take(ReadOnlySpan<NodeId> sources)
+    {
+        _sources.Clear();
+        foreach (var node in sources)
+        {
+            if (node != Self)
+            {
+                _sources.Enqueue(node);
+            }
+        }
+
+        TakeNext();
+    }
+
+    private void TakeNext()
+    {
+        while (_sources.TryDequeue(out _source))
+        {
+            if (_members.Contains(_source))
+            {
+                _taken = 0;
+                Enter(Phase.Taking);
+                _wire.Send(new StateMessage<TKey, TValue> { Kind = StateMessageKind.Ask, Node = _source, Number = _number });
+                return;
+            }
+        }
+
+        Complete();
+    }
+
+    private void Pause()
+    {
+        Enter(Phase.Pausing);
+        Schedule();
+    }
+
+    private void Enter(Phase phase)
+    {
+        _phase = phase;
+        _since = Now;
+    }
+
+    private void Complete()
+    {
+        Enter(Phase.Complete);
+        _attempts = 0;
+        _isHolder = true;
+        NoteUnknown();
+        if (!_isComplete)
+        {
+            _isComplete = true;
+            _wire.OnComplete();
+        }
+    }
+
+    private void OnTick()
+    {
+        if (_isClosed)
+        {
+            return;
+        }
+
+        var age = Now - _since;
+        switch (_phase)
+        {
+            case Phase.Viewing when _wire.KnowsAllMembers:
+                OnMembers();
+                Hello();
+                break;
+            case Phase.Greeting when age >= SilenceLimit:
+            case Phase.Taking when age >= SilenceLimit || !_members.Contains(_source):
+                Pause();
+                break;
+            case Phase.Greeting:
+                Choose();
+                break;
+            case Phase.Pausing when age >= RetryPause:
+                Hello();
+                break;
+            case Phase.Complete:
+                LookForStrangers();
+                break;
+        }
+
+        Schedule();
+    }
+
+    private void NoteUnknown()
+    {
+        foreach (var node in _unknown?.Keys.ToArray() ?? [])
+        {
+            if (!_members.Contains(node))
+            {
+                Forget(node);
+            }
+        }
+
+        foreach (var node in _members.Nodes)
+        {
+            if (node != Self && !_known.Contains(node))
+            {
+                (_unknown ??= []).TryAdd(node, Now);
+            }
+        }
+    }
+
+    private void Know(NodeId node)
+    {
+        _known.Add(node);
+        Forget(node);
+    }
+
+    private void Forget(NodeId node)
+    {
+        if (_unknown is not null && _unknown.Remove(node) && _unknown.Count == 0)
+        {
+            _unknown = null;
+        }
+    }
+
+    private void LookForStrangers()
+    {
+        var strangers = new List<NodeId>();
+        foreach (var (node, since) in _unknown ?? [])
+        {
+            if (Now - since >= StrangerLimit)
+            {
+                strangers.Add(node);
+            }
+        }
+
+        if (strangers.Count > 0)
+        {
+            strangers.ForEach(Know);
+            _isComplete = false;
+            Hello();
+        }
+    }
+
+    private void Schedule()
+    {
+        if (!_isClosed && !_alarm.IsPending && (_phase != Phase.Complete || _unknown is not null || _joins.IsAnyWaiting))
+        {
+            _core.Environment.Schedule(_alarm, Tick);
+        }
+    }
+}
+
+// What the joining needs of its state. Core thread only.
+internal interface IStateWire<TKey, TValue>
+    where TKey : notnull
+{
+    string Name { get; }
+
+    NodeId Self { get; }
+
+    int Box { get; }
+
+    SubscriberSet Members { get; }
+
+    /// <summary>Whether the members are those of the topic's last view.</summary>
+    bool KnowsAllMembers { get; }
+
+    /// <summary>Sends in the topic, after all that was sent before.</summary>
+    void Send(in StateMessage<TKey, TValue> message);
+
+    bool Merge(StateEntry<TKey, TValue> entry);
+
+    void OnComplete();
+}

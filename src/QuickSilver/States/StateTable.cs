@@ -1,0 +1,147 @@
+using System.Collections.Concurrent;
+using System.Collections.Immutable;
+using System.Diagnostics.CodeAnalysis;
+using QuickSilver.Endpoints.Changes;
+
+namespace QuickSilver.States;
+
+// The entries of a state on one node. Any thread reads and merges: an entry replaces an older one of its key, whatever the order in which
+// they come, so merging twice or in another order leads to the same content.
+//
+// Readers of changes are told the key only, and read its entry when they get to it: two threads that merge entries of one key may tell it
+// in another order than they merged.
+internal sealed class StateTable<TKey, TValue>(int maxKeys, TimeProvider time)
+    where TKey : notnull
+{
+    public static readonly TimeSpan RemovalsKept = TimeSpan.FromMinutes(10);
+
+    private readonly ConcurrentDictionary<TKey, StateEntry<TKey, TValue>> _entries = new();
+    private readonly ConcurrentQueue<(StateEntry<TKey, TValue> Entry, long At)> _removals = new();
+    // Replaced as a whole.
+    private ImmutableArray<ChangeQueue<TKey, TKey>> _readers = [];
+    private long _clock;
+    private int _count;
+
+    /// <summary>The number of keys with a value.</summary>
+    public int Count => Volatile.Read(ref _count);
+
+    /// <summary>The number of keys with a value, and of those that were removed and are remembered.</summary>
+    public int Entries => _entries.Count;
+
+    public int MaxKeys => maxKeys;
+
+    public bool TryGet(TKey key, [MaybeNullWhen(false)] out StateEntry<TKey, TValue> entry) =>
+        _entries.TryGetValue(key, out entry) && !entry.IsRemoved;
+
+    /// <summary>All entries in the order of their stamps, removed ones included, so that the order is the same in each run.</summary>
+    public StateEntry<TKey, TValue>[] ToArray()
+    {
+        var entries = _entries.Values.ToArray();
+        Array.Sort(entries, static (a, b) => a.Stamp.CompareTo(b.Stamp));
+        return entries;
+    }
+
+    /// <summary>The stamp of a new change: above all that this node has seen.</summary>
+    public StateStamp NextStamp(NodeId self) => new(Interlocked.Increment(ref _clock), self);
+
+    /// <summary>Takes an entry. False if there is a newer one of its key.</summary>
+    public bool Merge(StateEntry<TKey, TValue> entry)
+    {
+        See(entry.Stamp.Counter);
+        while (true)
+        {
+            if (!_entries.TryGetValue(entry.Key, out var known))
+            {
+                if (_entries.TryAdd(entry.Key, entry))
+                {
+                    OnMerged(entry, wasThere: false);
+                    return true;
+                }
+            }
+            else if (entry.Stamp.CompareTo(known.Stamp) <= 0)
+            {
+                return false;
+            }
+            else if (_entries.TryUpdate(entry.Key, entry, known))
+            {
+                OnMerged(entry, wasThere: !known.IsRemoved);
+                return true;
+            }
+        }
+    }
+
+    /// <summary>A reader of changes, which is first told all keys that have a value.</summary>
+    public ChangeQueue<TKey, TKey> AddReader(TaskCreationOptions completions)
+    {
+        var reader = new ChangeQueue<TKey, TKey>(completions);
+        ImmutableInterlocked.Update(ref _readers, static (readers, one) => readers.Add(one), reader);
+        foreach (var entry in ToArray())
+        {
+            if (!entry.IsRemoved)
+            {
+                reader.Put(entry.Key, entry.Key);
+            }
+        }
+
+        return reader;
+    }
+
+    public void RemoveReader(ChangeQueue<TKey, TKey> reader) =>
+        ImmutableInterlocked.Update(ref _readers, static (readers, one) => readers.Remove(one), reader);
+
+    /// <summary>The last change of a key of which a reader was told; false if it is forgotten.</summary>
+    public bool TryGetLast(TKey key, [MaybeNullWhen(false)] out StateEntry<TKey, TValue> entry) => _entries.TryGetValue(key, out entry);
+
+    public void End(Exception? error)
+    {
+        foreach (var reader in _readers)
+        {
+            reader.End(error);
+        }
+    }
+
+    private void See(long counter)
+    {
+        long clock = Volatile.Read(ref _clock);
+        while (clock < counter)
+        {
+            long before = Interlocked.CompareExchange(ref _clock, counter, clock);
+            if (before == clock)
+            {
+                return;
+            }
+
+            clock = before;
+        }
+    }
+
+    private void OnMerged(StateEntry<TKey, TValue> entry, bool wasThere)
+    {
+        if (wasThere == entry.IsRemoved)
+        {
+            Interlocked.Add(ref _count, entry.IsRemoved ? -1 : 1);
+        }
+
+        if (entry.IsRemoved)
+        {
+            _removals.Enqueue((entry, time.GetTimestamp()));
+            ForgetOld();
+        }
+
+        foreach (var reader in _readers)
+        {
+            reader.Put(entry.Key, entry.Key);
+        }
+    }
+
+    // An entry that was replaced meanwhile is not in the table any more: only the very entry is removed.
+    private void ForgetOld()
+    {
+        while (_removals.TryPeek(out var oldest)
+            && (_removals.Count > maxKeys || time.GetElapsedTime(oldest.At) > RemovalsKept)
+            && _removals.TryDequeue(out oldest))
+        {
+            _entries.TryRemove(new KeyValuePair<TKey, StateEntry<TKey, TValue>>(oldest.Entry.Key, oldest.Entry));
+        }
+    }
+}

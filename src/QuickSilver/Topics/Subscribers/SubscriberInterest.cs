@@ -1,0 +1,131 @@
+using QuickSilver.Endpoints;
+using QuickSilver.Endpoints.Changes;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Topics.Subscribers;
+
+// What somebody on this node wants to know of a topic's subscribers: that there are enough of them, who they are, or who comes and leaves.
+// Most topics have none of it, so a topic creates it when it is first asked. Core thread only, unless stated otherwise.
+internal sealed class SubscriberInterest(ITopicNode node, TopicCore topic) : ISubscriberInterest
+{
+    private readonly SubscriberWaits _waits = new();
+    private readonly List<(TopicEndpoint Endpoint, SubscriberWatch Watch)> _watches = [];
+    private volatile SubscriberSet _current = SubscriberSet.Empty;
+    private bool _isFollowed;
+    private Action? _changed;
+
+    public SubscriberSet Current => _current;
+
+    public int Waits => _waits.Count;
+
+    /// <summary>Whether it can be forgotten.</summary>
+    public bool IsIdle => !_isFollowed && _waits.Count == 0;
+
+    public void Follow(Action? changed = null)
+    {
+        _changed += changed;
+        if (!_isFollowed)
+        {
+            _isFollowed = true;
+            node.Follow(this);
+            Refresh();
+        }
+    }
+
+    /// <summary>Called when the topic has a new view.</summary>
+    public void OnSubscribers() => _waits.OnSubscribers(topic.Subscribers);
+
+    public void Await(TopicEndpoint endpoint, int count, TaskCompletionSource done)
+    {
+        if (EndOf(endpoint) is { } end)
+        {
+            done.TrySetException(end);
+            return;
+        }
+
+        _waits.Add(endpoint, count, done);
+        OnSubscribers();
+    }
+
+    public void Add(TopicEndpoint endpoint, SubscriberWatch watch)
+    {
+        if (EndOf(endpoint) is { } end)
+        {
+            watch.End(endpoint.State == EndpointState.Failed ? end : null);
+            return;
+        }
+
+        Follow();
+        _watches.Add((endpoint, watch));
+        watch.Tell(SubscriberSet.Empty, _current, SubscriberChangeReason.Present, WhyLeft);
+    }
+
+    public void Remove(SubscriberWatch watch) => _watches.RemoveAll(one => ReferenceEquals(one.Watch, watch));
+
+    /// <summary>Called after each configuration.</summary>
+    public void Refresh()
+    {
+        var before = _current;
+        var after = ReadSet();
+        if (before.Nodes.SequenceEqual(after.Nodes))
+        {
+            return;
+        }
+
+        _current = after;
+        foreach (var (_, watch) in _watches)
+        {
+            watch.Tell(before, after, SubscriberChangeReason.Subscribed, WhyLeft);
+        }
+
+        _changed?.Invoke();
+    }
+
+    public void OnEndpointEnded(TopicEndpoint endpoint, Exception reason)
+    {
+        _waits.Fail(endpoint, reason);
+        _watches.RemoveAll(one =>
+        {
+            if (!ReferenceEquals(one.Endpoint, endpoint))
+            {
+                return false;
+            }
+
+            one.Watch.End(endpoint.State == EndpointState.Failed ? reason : null);
+            return true;
+        });
+    }
+
+    public void Close()
+    {
+        if (_isFollowed)
+        {
+            node.Unfollow(this);
+        }
+    }
+
+    // Null while the endpoint is open.
+    private static Exception? EndOf(TopicEndpoint endpoint) => endpoint.State < EndpointState.Cancelled
+        ? null
+        : endpoint.DropReason ?? new ObjectDisposedException($"The topic \"{endpoint.Name}\"");
+
+    private SubscriberChangeReason WhyLeft(NodeId subscriber) => node.IsMember(new NodeKey(subscriber.Id, subscriber.Incarnation))
+        ? SubscriberChangeReason.Unsubscribed
+        : SubscriberChangeReason.NodeLeft;
+
+    // The members of a region all subscribe to the topics that have the region.
+    private SubscriberSet ReadSet()
+    {
+        var nodes = new List<NodeId>();
+        foreach (ulong region in node.ViewOf(topic.Id)?.Regions ?? [])
+        {
+            foreach (var member in node.RegionOf(region)?.Members ?? [])
+            {
+                nodes.Add(new NodeId(member.Id, member.Incarnation));
+            }
+        }
+
+        nodes.Sort(SubscriberSet.Order);
+        return nodes.Count == 0 ? SubscriberSet.Empty : new SubscriberSet([.. nodes]);
+    }
+}

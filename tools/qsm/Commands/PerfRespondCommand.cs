@@ -1,0 +1,37 @@
+using System.CommandLine;
+using QuickSilver.Tool.Sessions;
+
+namespace QuickSilver.Tool.Commands;
+
+// Answers what perf request asks, with the bytes of the request.
+internal static class PerfRespondCommand
+{
+    public static Command Create()
+    {
+        var common = new CommonOptions();
+        var topic = PerfCommand.Topic();
+        var command = common.AddTo(
+            new Command("respond", "Answer perf request until interrupted. Writes 'ready' to standard error.") { topic });
+        command.SetAction(parse => Session.RunAsync(parse, common, session => RunAsync(session, parse.GetValue(topic)!)));
+        return command;
+    }
+
+    private static async Task<int> RunAsync(Session session, string name)
+    {
+        await using var node = await session.StartNodeAsync();
+        await using var responder = await node.OpenResponderAsync<byte[], byte[]>(
+            name, static (request, _) => new ValueTask<byte[]>(request.Value), cancellationToken: session.Interrupted);
+        Terminal.Note("ready");
+        try
+        {
+            await Task.Delay(Timeout.Infinite, session.Interrupted);
+        }
+        catch (OperationCanceledException) when (session.Interrupted.IsCancellationRequested)
+        {
+            // Its proper end.
+        }
+
+        Terminal.Note($"{responder.Answered} answered");
+        return ExitCode.Ok;
+    }
+}
