@@ -29,7 +29,9 @@ internal static class OptionsBinding
             throw new QuickSilverOptionsException(failures, cause);
         }
 
-        options.Interface = Read<IPAddress>(section, nameof(options.Interface), "an IPv4 address, such as 192.0.2.1") ?? options.Interface;
+        options.Interface = Read<NodeInterface>(
+            section, nameof(options.Interface), "an IPv4 address, the name of an interface, a subnet such as 10.0.0.0/8, or auto")
+            ?? options.Interface;
         string network = $"{nameof(options.Service)}:{nameof(options.Service.MulticastNetwork)}";
         if (section[network] is not null)
         {
@@ -71,7 +73,7 @@ internal static class OptionsBinding
             .Select(option => $"The option {option.Name} is \"{section[option.Name]}\". Allowed: {OptionRules.Allowed(option)}."),
     ];
 
-    private static bool IsReadHere(Type type) => type == typeof(IPAddress) || type == typeof(IPNetwork);
+    private static bool IsReadHere(Type type) => type == typeof(NodeInterface) || type == typeof(IPNetwork);
 
     private static bool CanRead(PropertyInfo property, string text)
     {

@@ -15,6 +15,7 @@ public sealed class OptionsTests
             ("QuickSilver:Cluster", "prod"),
             ("QuickSilver:Interface", "10.1.2.3"),
             ("QuickSilver:DiscoveryPort", "7500"),
+            ("QuickSilver:MembershipMode", "Find"),
             ("QuickSilver:Dissemination", "Unicast"),
             ("QuickSilver:SenderSharing", "Compete"),
             ("QuickSilver:Service:MulticastNetwork", "239.10.0.0/16"),
@@ -45,6 +46,7 @@ public sealed class OptionsTests
             Cluster = "prod",
             Interface = IPAddress.Parse("10.1.2.3"),
             DiscoveryPort = 7500,
+            MembershipMode = MembershipMode.Find,
             Dissemination = Dissemination.Unicast,
             SenderSharing = SenderSharing.Compete,
             Service = new EmbeddedServiceOptions
@@ -113,7 +115,7 @@ public sealed class OptionsTests
     [Fact]
     public void The_valid_values_of_each_option_except_texts_and_addresses_are_known() => Assert.All(
         OptionKey.All.Where(option => option.Property.PropertyType != typeof(string)
-            && option.Property.PropertyType != typeof(IPAddress)
+            && option.Property.PropertyType != typeof(NodeInterface)
             && option.Property.PropertyType != typeof(IPNetwork)),
         option => Assert.NotEmpty(OptionRules.Allowed(option)));
 
@@ -129,9 +131,10 @@ public sealed class OptionsTests
     [Fact]
     public async Task An_address_that_is_none_fails_the_hosts_start_by_name()
     {
-        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver(HostedNodes.Settings(("Interface", "eth0"))));
+        await using var hosted = new HostedNodes(
+            builder => builder.Services.AddQuickSilver(HostedNodes.Settings(("Interface", "10.0.0.0/33"))));
         var failure = await Assert.ThrowsAnyAsync<Exception>(() => hosted.Host.StartAsync()).OrFail();
-        Assert.Contains("The option Interface is \"eth0\"", failure.Message);
+        Assert.Contains("The option Interface is \"10.0.0.0/33\"", failure.Message);
     }
 
     [Fact]

@@ -32,6 +32,8 @@ internal abstract class ProtocolParts(
 
     public virtual bool ResumesInContext => false;
 
+    public virtual string? Interface => null;
+
     public virtual bool HasMeter => true;
 
     public virtual bool HandlersCanBlock => true;
