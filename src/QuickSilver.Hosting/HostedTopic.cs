@@ -156,6 +156,15 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
             ? topic.PublishAsync(value, completion, cancellationToken)
             : PublishWhenOpenAsync(value, completion, cancellationToken);
 
+    public ValueTask PublishAsync(
+        T value,
+        MessageHeaders? headers,
+        PublishCompletion completion = PublishCompletion.Accepted,
+        CancellationToken cancellationToken = default) =>
+        _current is { } topic
+            ? topic.PublishAsync(value, headers, completion, cancellationToken)
+            : PublishWhenOpenAsync(value, completion, cancellationToken, headers);
+
     public IAttachedFeed AttachFeed(FeedCallback<T> feed)
     {
         ArgumentNullException.ThrowIfNull(feed);
@@ -228,10 +237,11 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
 
     private static TaskCompletionSource<TopicEndpoint<T>> NewSource() => new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    private async ValueTask PublishWhenOpenAsync(T value, PublishCompletion completion, CancellationToken cancellationToken)
+    private async ValueTask PublishWhenOpenAsync(
+        T value, PublishCompletion completion, CancellationToken cancellationToken, MessageHeaders? headers = null)
     {
         var topic = await Opened.WaitAsync(cancellationToken).ConfigureAwait(false);
-        await topic.PublishAsync(value, completion, cancellationToken).ConfigureAwait(false);
+        await topic.PublishAsync(value, headers, completion, cancellationToken).ConfigureAwait(false);
     }
 
     private TAttachment Attach<TAttachment>(TAttachment attachment)

@@ -14,6 +14,10 @@ internal enum ExtensionKind : byte
     TraceContext = 3,
     // Attributes for filters, which do not read the payload: bytes that the filter defines.
     FilterAttributes = 4,
+    // The application's correlation id: UTF-8.
+    Correlation = 5,
+    // A header of the application: u8 length of its name, the name and the value, both UTF-8. A message may have several.
+    Header = 6,
 }
 
 // The fields of one message. Each consists of u8 kind, u8 length and the value. Before them is a byte with their total length. A receiver
@@ -27,6 +31,9 @@ internal readonly ref struct MessageExtensions(ReadOnlySpan<byte> fields)
     public const int FieldBytes = 2;
 
     private readonly ReadOnlySpan<byte> _fields = fields;
+
+    /// <summary>All fields.</summary>
+    public ReadOnlySpan<byte> Fields => _fields;
 
     /// <summary>
     /// The length of the fields and their length byte at the beginning of these bytes; -1 if the bytes do not contain whole fields.
@@ -100,6 +107,20 @@ internal readonly ref struct MessageExtensions(ReadOnlySpan<byte> fields)
         }
 
         value = default;
+        return false;
+    }
+
+    /// <summary>Whether there is a field of one of these kinds.</summary>
+    public bool HasAny(params ReadOnlySpan<ExtensionKind> kinds)
+    {
+        foreach (var kind in kinds)
+        {
+            if (TryFind(kind, out _))
+            {
+                return true;
+            }
+        }
+
         return false;
     }
 

@@ -51,16 +51,31 @@ internal sealed class HandlerEndpoint<T>(
         }
 
         _calls++;
+        if (message.Headers is null)
+        {
+            Call(message);
+        }
+        else
+        {
+            var activity = MessageTracing.StartProcess(endpoint.Name, message);
+            MessageTracing.End(activity, Call(message));
+        }
+
+        _calls++;
+    }
+
+    private Exception? Call(in Message<T> message)
+    {
         try
         {
             handler(message);
+            return null;
         }
         catch (Exception exception)
         {
             endpoint.OnHandlerFault(exception, message.Sender, message.Sequence);
+            return exception;
         }
-
-        _calls++;
     }
 
     /// <summary>

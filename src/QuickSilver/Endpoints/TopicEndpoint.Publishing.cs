@@ -19,7 +19,9 @@ internal sealed partial class TopicEndpoint<T>
     public ValueTask PublishAsync(T value, CancellationToken cancellationToken = default) => PublishAsync(in value, cancellationToken);
 
     public ValueTask PublishAsync(in T value, CancellationToken cancellationToken = default) =>
-        !cancellationToken.IsCancellationRequested && TryPublishInLane(in value) ? default : PublishPastLane(in value, cancellationToken);
+        !IsPlain ? PublishAsync(in value, null, PublishCompletion.Accepted, cancellationToken)
+        : !cancellationToken.IsCancellationRequested && TryPublishInLane(in value, default) ? default
+        : PublishPastLane(in value, default, cancellationToken);
 
     public ValueTask PublishAsync(T value, PublishCompletion completion, CancellationToken cancellationToken = default)
     {
@@ -29,12 +31,19 @@ internal sealed partial class TopicEndpoint<T>
         }
 
         OptionRules.CheckCompletion(completion);
+        return IsPlain
+            ? PublishAsStable(in value, default, cancellationToken)
+            : PublishAsync(in value, null, completion, cancellationToken);
+    }
+
+    private ValueTask PublishAsStable(in T value, ReadOnlySpan<byte> extensions, CancellationToken cancellationToken)
+    {
         if (cancellationToken.IsCancellationRequested)
         {
             return ValueTask.FromCanceled(cancellationToken);
         }
 
-        var request = Encode(value);
+        var request = Encode(value, extensions);
         var stable = new StableCompletion(Topic.Node.Latency, Topic.Node.Completions);
         request.Stable = stable;
         return _gate.TryEnter(request)
@@ -144,14 +153,14 @@ internal sealed partial class TopicEndpoint<T>
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private ValueTask PublishPastLane(in T value, CancellationToken cancellationToken)
+    private ValueTask PublishPastLane(in T value, ReadOnlySpan<byte> extensions, CancellationToken cancellationToken)
     {
         if (cancellationToken.IsCancellationRequested)
         {
             return ValueTask.FromCanceled(cancellationToken);
         }
 
-        var request = Encode(value);
+        var request = Encode(value, extensions);
         request.FitsLane = request.Payload.Length <= _lane.MaxPayloadBytes;
         if (!_gate.TryEnter(request))
         {
@@ -174,7 +183,7 @@ internal sealed partial class TopicEndpoint<T>
     }
 
     // The path of most messages: they are encoded where the core thread reads them.
-    private bool TryPublishInLane(in T value)
+    private bool TryPublishInLane(in T value, ReadOnlySpan<byte> extensions)
     {
         CheckPublishes();
         if (_lane.IsAnyPast && _gate.IsPastLane)
@@ -198,14 +207,16 @@ internal sealed partial class TopicEndpoint<T>
             throw MessageTooLargeException.BeyondCounting(overflow);
         }
 
-        if ((uint)size > (uint)_lane.MaxPayloadBytes || size > Topic.MostBytes || !_lane.TryClaim(size, out var claim))
+        if ((uint)size > (uint)_lane.MaxPayloadBytes || size > Topic.MostBytes
+            || !_lane.TryClaim(extensions.Length + size, out var claim))
         {
             return false;
         }
 
         try
         {
-            size = PayloadEncoding<T>.Write(_codec, value, claim.Payload);
+            extensions.CopyTo(claim.Payload);
+            size = PayloadEncoding<T>.Write(_codec, value, claim.Payload[extensions.Length..]);
         }
         catch
         {
@@ -219,13 +230,13 @@ internal sealed partial class TopicEndpoint<T>
             HasPublished = true;
         }
 
-        _lane.Commit(claim, Source, size);
+        _lane.Commit(claim, Source, size, extensions.Length);
         _intake.Signal();
         CheckStillOpen();
         return true;
     }
 
-    private PublishRequest Encode(in T value)
+    private PublishRequest Encode(in T value, ReadOnlySpan<byte> extensions)
     {
         CheckPublishes();
         int size;
@@ -251,7 +262,7 @@ internal sealed partial class TopicEndpoint<T>
         var request = Topic.Node.Requests.Rent();
         try
         {
-            request.SetLength(PayloadEncoding<T>.Write(_codec, value, request.Prepare(size)));
+            request.SetLength(PayloadEncoding<T>.Write(_codec, value, request.Prepare(size, extensions)));
         }
         catch
         {
@@ -260,7 +271,7 @@ internal sealed partial class TopicEndpoint<T>
         }
 
         request.Origin = this;
-        request.Charge = size + PublishBudget.MessageOverhead;
+        request.Charge = extensions.Length + size + PublishBudget.MessageOverhead;
         HasPublished = true;
         return request;
     }
@@ -273,6 +284,7 @@ internal sealed partial class TopicEndpoint<T>
         var wait = cancellationToken.CanBeCanceled ? new PublishWait(pool: null) : Topic.Node.Requests.RentWait();
         wait.Gate = gate;
         wait.Request = request;
+        wait.ResumesInContext = Topic.Node.ResumesInContext;
         request.Wait = wait;
         var task = wait.Task;
         bool isPlain = request.Stable is null;

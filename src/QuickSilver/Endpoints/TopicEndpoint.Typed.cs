@@ -30,7 +30,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     private bool _isAlone;
 
     public TopicEndpoint(EndpointTopic topic, IPayloadCodec<T> codec, TopicAccess access, TopicOptions options)
-        : base(topic.Name, access)
+        : base(topic.Name, access, options.StampPublishTime)
     {
         Topic = topic;
         _codec = codec;
@@ -210,6 +210,9 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
 
     private static NodeId ToSender(NodeKey key) => new(key.Id, key.Incarnation);
 
+    private static MessageHeaders? HeadersOf(in DeliveredMessage message) =>
+        message.ExtensionBytes == 0 ? null : MessageHeaders.Of(message.Extensions);
+
     /// <summary>
     /// Passes a message to the only handler or, if that is null, to all handlers and the ring. Static and with the codec as a parameter, so
     /// that a message for the only handler does not read the endpoint.
@@ -221,7 +224,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         if (IsBytes(codec))
         {
             // Handlers get the bytes in place; only the ring makes a copy.
-            var borrowed = new Message<ReadOnlyMemory<byte>>(message.Memory, sender, message.Sequence);
+            var borrowed = new Message<ReadOnlyMemory<byte>>(message.Memory, sender, message.Sequence) { Headers = HeadersOf(message) };
             HandTo(endpoint, only, Unsafe.As<Message<ReadOnlyMemory<byte>>, Message<T>>(ref borrowed), message);
         }
         else
@@ -236,7 +239,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         TopicEndpoint<T> endpoint, IPayloadCodec<T> codec, HandlerEndpoint<T>? only, NodeId sender, in DeliveredMessage message)
     {
         Unsafe.SkipInit(out Message<T> decoded);
-        if (TryDecode(endpoint, codec, message, out Message<T>.Begin(ref decoded, sender, message.Sequence)))
+        if (TryDecode(endpoint, codec, message, out Message<T>.Begin(ref decoded, sender, message.Sequence, HeadersOf(message))))
         {
             HandTo(endpoint, only, decoded, message);
         }
@@ -298,7 +301,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     }
 
     private int Buffer(in Message<T> message, in DeliveredMessage origin, bool isClaimed) => IsBytes(_codec)
-        ? _ring!.AddBytes(origin.Span, message.Sender, message.Sequence, isClaimed)
+        ? _ring!.AddBytes(origin.Span, message.Sender, message.Sequence, isClaimed, message.Headers)
         : _ring!.Add(message, origin.Length, isClaimed);
 
     private void OnDecodeFault(in DeliveredMessage message, Exception exception)

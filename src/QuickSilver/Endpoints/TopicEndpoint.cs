@@ -15,7 +15,7 @@ internal enum EndpointState
 }
 
 // An endpoint, independent of its payload type, as the core thread uses it.
-internal abstract class TopicEndpoint(string name, TopicAccess access) : PublishOrigin
+internal abstract class TopicEndpoint(string name, TopicAccess access, bool stampsTime = false) : PublishOrigin
 {
     private int _state;
     private volatile bool _hasPublished;
@@ -23,6 +23,8 @@ internal abstract class TopicEndpoint(string name, TopicAccess access) : Publish
     public string Name { get; } = name;
 
     public TopicAccess Access { get; } = access;
+
+    public sealed override bool StampsTime { get; } = stampsTime;
 
     public bool Publishes => (Access & TopicAccess.Publish) != 0;
 

@@ -208,7 +208,7 @@ internal abstract class AttachedFeed : IAttachedFeed
 
     private bool TrySend(ReadOnlySpan<byte> message)
     {
-        if (!_publisher.TrySendFromFeed(message, out var impossible))
+        if (!_publisher.TrySendFromFeed(message, _origin.StampsTime, out var impossible))
         {
             return false;
         }

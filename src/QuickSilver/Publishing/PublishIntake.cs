@@ -83,19 +83,22 @@ internal sealed class PublishIntake
     public bool TryWrite(PublishRequest request)
     {
         var payload = request.Payload;
-        if (!Lane.HasMuchRoom || !Lane.TryClaim(payload.Length, out var claim))
+        var extensions = request.Extensions;
+        if (!Lane.HasMuchRoom || !Lane.TryClaim(extensions.Length + payload.Length, out var claim))
         {
             return false;
         }
 
-        payload.CopyTo(claim.Payload);
-        Lane.Commit(claim, request.Origin!.Source, payload.Length);
+        extensions.CopyTo(claim.Payload);
+        payload.CopyTo(claim.Payload[extensions.Length..]);
+        Lane.Commit(claim, request.Origin!.Source, payload.Length, extensions.Length);
         Signal();
         return true;
     }
 
     /// <summary>Rents a request that contains a message of this origin.</summary>
-    public PublishRequest Rent(PublishOrigin origin, ReadOnlySpan<byte> payload) => _requests.Rent(origin, payload);
+    public PublishRequest Rent(PublishOrigin origin, ReadOnlySpan<byte> payload, ReadOnlySpan<byte> extensions = default) =>
+        _requests.Rent(origin, payload, extensions);
 
     /// <summary>Called when an endpoint has ended, or was never opened. Its messages that are still in the lane are dropped.</summary>
     public void Leave(int number)
@@ -317,7 +320,7 @@ internal sealed class PublishIntake
 
     private void Spill(in LaneSource source, in LaneMessage message)
     {
-        var request = Rent(source.Origin, message.Payload);
+        var request = Rent(source.Origin, message.Payload, message.Extensions);
         request.Mark = message.Position;
         source.Publisher.TakeOver(request);
     }

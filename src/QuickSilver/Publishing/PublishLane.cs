@@ -24,6 +24,9 @@ internal sealed class PublishLane
     private const int MaxBytes = 1 << 20;
     private const int LargestPayload = 16 << 10;
 
+    // The second length of a header's last word: that of the extensions, which precede the payload.
+    private const int ExtensionShift = 24;
+
     // The source of a place without a message.
     private const int Nothing = 0;
 
@@ -127,9 +130,9 @@ internal sealed class PublishLane
     }
 
     /// <summary>Called by the claimant when its message is written. A full fence: later reads are not moved before it.</summary>
-    public void Commit(in LaneClaim claim, int source, int payloadBytes)
+    public void Commit(in LaneClaim claim, int source, int payloadBytes, int extensionBytes = 0)
     {
-        WriteHeader((int)claim.Position & (_capacity - 1), claim.Bytes, source, payloadBytes);
+        WriteHeader((int)claim.Position & (_capacity - 1), claim.Bytes, source, payloadBytes | (extensionBytes << ExtensionShift));
         Commit(claim.Position);
     }
 
@@ -169,7 +172,11 @@ internal sealed class PublishLane
         int bytes = Unsafe.ReadUnaligned<int>(ref header);
         int source = Unsafe.ReadUnaligned<int>(ref Unsafe.Add(ref header, 4));
         int length = Unsafe.ReadUnaligned<int>(ref Unsafe.Add(ref header, 8));
-        message = new LaneMessage(position, bytes, source, _bytes.AsSpan(offset + HeaderBytes, length));
+        int extensions = length >>> ExtensionShift;
+        length &= (1 << ExtensionShift) - 1;
+        offset += HeaderBytes;
+        message = new LaneMessage(
+            position, bytes, source, _bytes.AsSpan(offset, extensions), _bytes.AsSpan(offset + extensions, length));
         return true;
     }
 
@@ -188,12 +195,12 @@ internal sealed class PublishLane
 
     private int Lap(long position) => (int)(position >> _lapShift) + 1;
 
-    private void WriteHeader(int offset, int bytes, int source, int payloadBytes)
+    private void WriteHeader(int offset, int bytes, int source, int lengths)
     {
         ref byte header = ref _bytes[offset];
         Unsafe.WriteUnaligned(ref header, bytes);
         Unsafe.WriteUnaligned(ref Unsafe.Add(ref header, 4), source);
-        Unsafe.WriteUnaligned(ref Unsafe.Add(ref header, 8), payloadBytes);
+        Unsafe.WriteUnaligned(ref Unsafe.Add(ref header, 8), lengths);
     }
 
     private void Commit(long position) =>
@@ -236,7 +243,8 @@ internal readonly ref struct LaneClaim(long position, int bytes, Span<byte> payl
 }
 
 // One committed message in the lane.
-internal readonly ref struct LaneMessage(long position, int bytes, int source, ReadOnlySpan<byte> payload)
+internal readonly ref struct LaneMessage(
+    long position, int bytes, int source, ReadOnlySpan<byte> extensions, ReadOnlySpan<byte> payload)
 {
     public long Position { get; } = position;
 
@@ -245,6 +253,9 @@ internal readonly ref struct LaneMessage(long position, int bytes, int source, R
 
     /// <summary>The endpoint that published the message, by its number at the intake.</summary>
     public int Source { get; } = source;
+
+    /// <summary>The fields that the message carries besides its payload.</summary>
+    public ReadOnlySpan<byte> Extensions { get; } = extensions;
 
     public ReadOnlySpan<byte> Payload { get; } = payload;
 }

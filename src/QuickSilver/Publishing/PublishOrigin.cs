@@ -9,6 +9,9 @@ internal abstract class PublishOrigin
     /// <summary>The number of the publisher at the intake, which its messages in the lane carry. The intake sets it.</summary>
     public int Source { get; set; }
 
+    /// <summary>Whether messages carry the time of publication.</summary>
+    public abstract bool StampsTime { get; }
+
     /// <summary>From any thread: set when the queued messages must be dropped, not sent.</summary>
     public Exception? DropReason => Volatile.Read(ref _dropReason);
 

@@ -14,6 +14,8 @@ internal sealed class PublishRequest(PublishRequestPool pool)
     private byte[] _own = [];
     private byte[]? _rented;
     private int _length;
+    // The extensions are before the payload.
+    private int _extensionBytes;
 
     // Links of the list that contains the request: the inbox and the core thread's queue use Next, the line uses both.
     internal PublishRequest? Next;
@@ -58,11 +60,25 @@ internal sealed class PublishRequest(PublishRequestPool pool)
 
     internal int OwnBytes => _own.Length;
 
-    public ReadOnlySpan<byte> Payload => (_rented ?? _own).AsSpan(0, _length);
+    public ReadOnlySpan<byte> Payload => (_rented ?? _own).AsSpan(_extensionBytes, _length);
+
+    /// <summary>The fields that the message carries besides its payload.</summary>
+    public ReadOnlySpan<byte> Extensions => (_rented ?? _own).AsSpan(0, _extensionBytes);
+
+    /// <summary>Prepares the buffer for a payload, and writes what precedes it.</summary>
+    public Span<byte> Prepare(int bytes, ReadOnlySpan<byte> extensions)
+    {
+        var buffer = Prepare(bytes + extensions.Length);
+        extensions.CopyTo(buffer);
+        _extensionBytes = extensions.Length;
+        _length = bytes;
+        return buffer[extensions.Length..];
+    }
 
     public Span<byte> Prepare(int bytes)
     {
         _length = bytes;
+        _extensionBytes = 0;
         if (bytes <= _own.Length)
         {
             return _own.AsSpan(0, bytes);
@@ -113,6 +129,7 @@ internal sealed class PublishRequest(PublishRequestPool pool)
         Feed = null;
         FitsLane = false;
         _length = 0;
+        _extensionBytes = 0;
         pool.Return(this);
     }
 }

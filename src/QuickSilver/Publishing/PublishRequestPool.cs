@@ -30,12 +30,12 @@ internal sealed class PublishRequestPool(long publishQueueBytes)
         return new PublishRequest(this);
     }
 
-    public PublishRequest Rent(PublishOrigin origin, ReadOnlySpan<byte> payload)
+    public PublishRequest Rent(PublishOrigin origin, ReadOnlySpan<byte> payload, ReadOnlySpan<byte> extensions = default)
     {
         var request = Rent();
-        payload.CopyTo(request.Prepare(payload.Length));
+        payload.CopyTo(request.Prepare(payload.Length, extensions));
         request.Origin = origin;
-        request.Charge = payload.Length + PublishBudget.MessageOverhead;
+        request.Charge = payload.Length + extensions.Length + PublishBudget.MessageOverhead;
         return request;
     }
 

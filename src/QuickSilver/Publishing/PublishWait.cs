@@ -17,6 +17,12 @@ internal sealed class PublishWait(PublishRequestPool? pool) : IValueTaskSource
 
     public PublishRequest? Request { get; set; }
 
+    /// <summary>
+    /// Whether whoever waits continues in the context in which it began to wait, even if it did not ask for that, as AsTask does not: in a
+    /// simulation, everything else would be outside of its time.
+    /// </summary>
+    public bool ResumesInContext { get; set; }
+
     public void WatchFor(CancellationToken cancellationToken) =>
         _registration = cancellationToken.UnsafeRegister(
             static (state, token) => ((PublishWait)state!).OnCancelled(token), this);
@@ -50,7 +56,8 @@ internal sealed class PublishWait(PublishRequestPool? pool) : IValueTaskSource
     ValueTaskSourceStatus IValueTaskSource.GetStatus(short token) => _core.GetStatus(token);
 
     void IValueTaskSource.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
-        _core.OnCompleted(continuation, state, token, flags);
+        _core.OnCompleted(
+            continuation, state, token, ResumesInContext ? flags | ValueTaskSourceOnCompletedFlags.UseSchedulingContext : flags);
 
     private void OnCancelled(CancellationToken token) => Gate!.Withdraw(this, token);
 }

@@ -192,7 +192,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     {
         if (_straight is { } straight && !_intake.HasInboxes)
         {
-            return TrySend(straight, message.Payload);
+            return TrySend(straight, message.Payload, message.Extensions);
         }
 
         if ((First is not null || Gate.HasInbox) && !TryCatchUp())
@@ -205,7 +205,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
             return true;
         }
 
-        if (_isBlocked || !TrySend(sender, message.Payload))
+        if (_isBlocked || !TrySend(sender, message.Payload, message.Extensions))
         {
             return false;
         }
@@ -358,7 +358,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
             // Added to the list first, because a message without subscribers is stable before TrySend returns.
             stable.Begin(Environment.Now);
             request.Origin!.Unstable.Add(stable);
-            if (sender.TrySend(request.Payload, stable) < 0)
+            if (sender.TrySend(request.Payload, stable, request.Extensions) < 0)
             {
                 request.Origin.Unstable.Remove(stable);
                 if (!IsImpossible(sender, request.Payload.Length))
@@ -372,7 +372,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
         }
         else if (request.Feed is { } feed)
         {
-            if (!TrySendFromFeed(request.Payload, out var lost))
+            if (!TrySendFromFeed(request.Payload, request.Origin!.StampsTime, out var lost))
             {
                 return false;
             }
@@ -387,18 +387,18 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
         }
         else
         {
-            return TrySend(sender, request.Payload);
+            return TrySend(sender, request.Payload, request.Extensions);
         }
 
         _counterCells.CountPublished(request.Payload.Length);
         return true;
     }
 
-    private bool TrySend(ITopicSender sender, ReadOnlySpan<byte> payload)
+    private bool TrySend(ITopicSender sender, ReadOnlySpan<byte> payload, ReadOnlySpan<byte> extensions)
     {
         // The latency is checked first, because all topics share it and it is in the cache.
         var probe = _latency.IsWatched ? (_probe ??= new LatencyProbe(_latency)).TryBegin() : null;
-        if (sender.TrySend(payload, probe) >= 0)
+        if (sender.TrySend(payload, probe, extensions) >= 0)
         {
             _counterCells.CountPublished(payload.Length);
             return true;
@@ -448,7 +448,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     /// Sends a message of the feed whose turn it is. False: there is no room. A message for which there never will be counts as sent, and
     /// is lost with the reason.
     /// </summary>
-    public bool TrySendFromFeed(ReadOnlySpan<byte> message, out Exception? lost)
+    public bool TrySendFromFeed(ReadOnlySpan<byte> message, bool stampsTime, out Exception? lost)
     {
         lost = null;
         if (_sender is not { } sender)
@@ -456,7 +456,9 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
             return false;
         }
 
-        if (sender.TrySend(message, null) >= 0)
+        Span<byte> fields = stackalloc byte[stampsTime ? MessageExtensions.MostBytes : 0];
+        int bytes = stampsTime ? MessageHeaders.Write(fields, headers: null, Environment.UtcNow, trace: default) : 0;
+        if (sender.TrySend(message, null, fields[..bytes]) >= 0)
         {
             _counterCells.CountPublished(message.Length);
             return true;

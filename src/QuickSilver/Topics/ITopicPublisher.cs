@@ -59,6 +59,21 @@ public interface ITopicPublisher<T> : ITopicEndpoint
     /// <inheritdoc cref="PublishAsync(T, CancellationToken)"/>
     ValueTask PublishAsync(T value, PublishCompletion completion, CancellationToken cancellationToken = default);
 
+    /// <summary>Publishes a message with headers, and completes as specified by <paramref name="completion"/>.</summary>
+    /// <param name="value">The payload.</param>
+    /// <param name="headers">
+    /// The headers. Null: none. They are written before the method returns, and the object may be published again.
+    /// </param>
+    /// <param name="completion">When the call completes.</param>
+    /// <param name="cancellationToken">Cancels the call while it waits.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The completion is not a defined value.</exception>
+    /// <inheritdoc cref="PublishAsync(T, CancellationToken)"/>
+    ValueTask PublishAsync(
+        T value,
+        MessageHeaders? headers,
+        PublishCompletion completion = PublishCompletion.Accepted,
+        CancellationToken cancellationToken = default);
+
     /// <summary>
     /// Attaches a feed. It is called on the core thread whenever the network has room for a message, until it returns false.
     /// </summary>

@@ -13,6 +13,7 @@ public readonly record struct Message<T>(T Value, NodeId Sender, long Sequence)
     private readonly T _value = Value;
     private readonly NodeId _sender = Sender;
     private readonly long _sequence = Sequence;
+    private readonly MessageHeaders? _headers;
 
     /// <summary>The payload.</summary>
     public T Value
@@ -36,12 +37,22 @@ public readonly record struct Message<T>(T Value, NodeId Sender, long Sequence)
     }
 
     /// <summary>
+    /// What the publisher added to the message besides the payload. Null if it added nothing, so that such messages cost nothing more.
+    /// </summary>
+    public MessageHeaders? Headers
+    {
+        get => _headers;
+        init => _headers = value;
+    }
+
+    /// <summary>
     /// Initializes a message without a payload. The payload is undefined until it is written to the reference that this returns.
     /// </summary>
-    internal static ref T Begin(ref Message<T> message, NodeId sender, long sequence)
+    internal static ref T Begin(ref Message<T> message, NodeId sender, long sequence, MessageHeaders? headers)
     {
         Unsafe.AsRef(in message._sender) = sender;
         Unsafe.AsRef(in message._sequence) = sequence;
+        Unsafe.AsRef(in message._headers) = headers;
         return ref Unsafe.AsRef(in message._value);
     }
 }

@@ -74,6 +74,20 @@ public sealed class AwaitingTests : IDisposable
     }
 
     [Fact]
+    public void Tasks_of_publish_calls_that_wait_for_room_together_complete_in_virtual_time()
+    {
+        _cluster.Start();
+        _cluster.RunUntilCompleted(async () =>
+        {
+            var topic = await _cluster.Nodes[0].Node.OpenTopicAsync<byte[]>("large");
+            var calls = Enumerable.Range(0, 2000).Select(_ => topic.PublishAsync(new byte[10_000]).AsTask()).ToList();
+            Assert.Contains(calls, static call => !call.IsCompleted);
+            await Task.WhenAll(calls);
+            Assert.Equal(_thread, Environment.CurrentManagedThreadId);
+        });
+    }
+
+    [Fact]
     public void A_scenarios_exception_is_rethrown_where_it_is_awaited()
     {
         _cluster.Start();

@@ -1,4 +1,6 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
+using QuickSilver.Diagnostics;
 
 namespace QuickSilver.Endpoints.Consumers;
 
@@ -25,6 +27,8 @@ internal sealed class ConsumerCall<T> : IDisposable
     private ConfiguredValueTaskAwaitable.ConfiguredValueTaskAwaiter _awaiter;
     private Message<T> _message;
     private Exception? _fault;
+    // Of the call that runs, if the message carries a trace.
+    private Activity? _activity;
     private ITimer? _timer;
     private Step _step;
     private int _attempts;
@@ -108,13 +112,48 @@ internal sealed class ConsumerCall<T> : IDisposable
         _attempts++;
         try
         {
-            return Await(_consumption.Consumer(_message, _consumption.Token), Step.Called);
+            return Await(StartConsumer(), Step.Called);
         }
         catch (Exception exception)
         {
-            _fault = exception;
-            _step = Step.Fault;
+            OnCallFault(exception);
             return true;
+        }
+    }
+
+    private ValueTask StartConsumer()
+    {
+        if (_message.Headers is null)
+        {
+            return _consumption.Consumer(_message, _consumption.Token);
+        }
+
+        var outer = Activity.Current;
+        _activity = MessageTracing.StartProcess(_consumption.Topic, _message);
+        try
+        {
+            return _consumption.Consumer(_message, _consumption.Token);
+        }
+        finally
+        {
+            // The worker goes on with other messages while the consumer waits.
+            Activity.Current = outer;
+        }
+    }
+
+    private void OnCallFault(Exception exception)
+    {
+        EndActivity(exception);
+        _fault = exception;
+        _step = Step.Fault;
+    }
+
+    private void EndActivity(Exception? fault)
+    {
+        if (_activity is { } activity)
+        {
+            _activity = null;
+            MessageTracing.End(activity, fault);
         }
     }
 
@@ -138,12 +177,12 @@ internal sealed class ConsumerCall<T> : IDisposable
         try
         {
             _awaiter.GetResult();
+            EndActivity(fault: null);
             End(ConsumerOutcome.Handled);
         }
         catch (Exception exception)
         {
-            _fault = exception;
-            _step = Step.Fault;
+            OnCallFault(exception);
         }
     }
 

@@ -90,6 +90,9 @@ internal sealed class Consumption<T> : IConsumption, IRingReader, IThreadPoolWor
 
     public CancellationToken Token { get; }
 
+    /// <summary>The name of the topic.</summary>
+    public string Topic => _endpoint.Name;
+
     public TimeProvider Time => _endpoint.Topic.Node.OutsideTime;
 
     public bool ResumesInContext => _endpoint.Topic.Node.ResumesInContext;
