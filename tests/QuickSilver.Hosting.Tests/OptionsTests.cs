@@ -1,6 +1,7 @@
 using System.Net;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
+using QuickSilver.Hosting.Configuration;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Hosting.Tests;
@@ -154,9 +155,11 @@ public sealed class OptionsTests
                 .GetSection("Node")));
         var failure = await Assert.ThrowsAnyAsync<Exception>(() => hosted.Host.StartAsync()).OrFail();
         Assert.Contains(
-            "Unknown option 'PacketByte' in the configuration. Valid options: BusyPoll, Cluster, ", failure.Message);
+            "Unknown option 'PacketByte' in the configuration. Did you mean 'PacketBytes'? Valid options: BusyPoll, Cluster, ",
+            failure.Message);
         Assert.Contains(
-            "Unknown option 'Limits:BufferByte' in the configuration. Valid options: BufferBytes, PublishQueueBytes, ", failure.Message);
+            "Unknown option 'Limits:BufferByte' in the configuration. Did you mean 'Limits:BufferBytes'? Valid options: BufferBytes, ",
+            failure.Message);
         Assert.DoesNotContain("option 'cluster'", failure.Message);
     }
 

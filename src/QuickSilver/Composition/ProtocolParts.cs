@@ -69,6 +69,8 @@ internal abstract class ProtocolParts(
 
     public string? Trouble => _membership?.Trouble ?? _multicast?.Trouble;
 
+    public int Members => _membership?.NodeCount ?? 0;
+
     public string? Isolation => _membership?.Isolation;
 
     public TopicView? ViewOf(ulong topicId) => _multicast?.ViewOf(topicId);

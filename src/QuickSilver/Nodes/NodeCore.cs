@@ -438,6 +438,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         {
             DatagramPath = _parts.ReadCounters().IsSegmented ? "gso" : "single",
             Interface = _parts.Interface,
+            Members = _parts.Members,
         };
     }
 
