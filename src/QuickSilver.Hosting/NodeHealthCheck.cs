@@ -4,8 +4,12 @@ namespace QuickSilver.Hosting;
 
 // Live and ready apart: a node that waits for its service must not be killed for it, and one that is blocked must not be
 // left standing because its service is there.
-internal sealed class NodeHealthCheck(NodeHolder holder, IReadOnlyList<IHostedTopic> topics, bool isReadiness) : IHealthCheck
+internal sealed class NodeHealthCheck(NodeHolder holder, IReadOnlyList<IHostedTopic> topics, int leastMembers, bool isReadiness)
+    : IHealthCheck
 {
+    public static NodeHealthCheck Of(HostedNode node, IServiceProvider provider, bool isReadiness) =>
+        new(node.Get<NodeHolder>(provider), node.Topics(provider), node.HostingOptions(provider).ReadyWhenMembers, isReadiness);
+
     public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)
     {
         string? reason = isReadiness ? WhyNotReady() : WhyNotLive();
@@ -29,6 +33,11 @@ internal sealed class NodeHealthCheck(NodeHolder holder, IReadOnlyList<IHostedTo
         if (!status.IsReady)
         {
             return status.Reason;
+        }
+
+        if (status.Members < leastMembers && leastMembers > 1)
+        {
+            return $"The cluster has {status.Members} members. The node is ready with {leastMembers} or more.";
         }
 
         foreach (var topic in topics)

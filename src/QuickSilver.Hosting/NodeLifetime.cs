@@ -1,19 +1,29 @@
+using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
-using Microsoft.Extensions.Options;
 using QuickSilver.Core.Diagnostics;
 
 namespace QuickSilver.Hosting;
 
 internal delegate Task<QuickSilverNode> NodeStarter(QuickSilverOptions options, ILoggerFactory logs, CancellationToken cancellationToken);
 
+// The options of a node, read when they are asked for: wrong ones must fail the host's start and not its building.
+internal sealed class NodeSettings(HostedNode node, IServiceProvider provider)
+{
+    public QuickSilverOptions Node => node.NodeOptions(provider);
+
+    public QuickSilverHostingOptions Hosting => node.HostingOptions(provider);
+
+    public string LogCategory => node.Key is null ? "QuickSilver.Hosting" : $"QuickSilver.Hosting.{node.Key}";
+}
+
 // Starts the node behind the host's back, so that no host waits for a network or for peers; starts another when one could
 // not join or was expelled; drains and ends it with the host.
 internal sealed class NodeLifetime(
-    IOptions<QuickSilverOptions> options,
+    NodeSettings settings,
     NodeStarter starter,
     NodeHolder holder,
-    IEnumerable<IHostedTopic> topics,
+    IHostedTopic[] topics,
     ILoggerFactory logs,
     TimeProvider time)
     : IHostedService, IAsyncDisposable, IDisposable
@@ -22,18 +32,23 @@ internal sealed class NodeLifetime(
     private static readonly TimeSpan FirstPause = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(30);
 
-    // For consumers to handle what they have taken, of the 30 s that a host gives by default.
-    private static readonly TimeSpan ConsumersLimit = TimeSpan.FromSeconds(5);
-
-    private readonly ILogger _log = GuardedLoggers.Of(logs).CreateLogger("QuickSilver.Hosting");
-    private readonly IHostedTopic[] _topics = [.. topics];
+    private readonly ILogger _log = GuardedLoggers.Of(logs).CreateLogger(settings.LogCategory);
+    private readonly IHostedTopic[] _topics = topics;
     private readonly CancellationTokenSource _stop = new();
     private Task _running = Task.CompletedTask;
+
+    public static NodeLifetime Of(HostedNode node, IServiceProvider provider) => new(
+        new NodeSettings(node, provider),
+        provider.GetRequiredService<NodeStarter>(),
+        node.Get<NodeHolder>(provider),
+        node.Topics(provider),
+        provider.GetRequiredService<ILoggerFactory>(),
+        provider.GetRequiredService<TimeProvider>());
 
     public Task StartAsync(CancellationToken cancellationToken)
     {
         // Here and not in the background: wrong options are the host's failure, with or without its validation at start.
-        var checkedOptions = options.Value;
+        var checkedOptions = settings.Node;
         foreach (var topic in _topics)
         {
             topic.OnHostStarted(_log);
@@ -51,7 +66,7 @@ internal sealed class NodeLifetime(
         {
             try
             {
-                if (!await node.DrainAsync().ConfigureAwait(false))
+                if (!await node.DrainAsync(settings.Hosting.DrainLimit).ConfigureAwait(false))
                 {
                     HostingLog.NotDrained(_log);
                 }
@@ -83,7 +98,7 @@ internal sealed class NodeLifetime(
 
     private async Task StopConsumersAsync(CancellationToken cancellationToken)
     {
-        using var limit = new CancellationTokenSource(ConsumersLimit, time);
+        using var limit = new CancellationTokenSource(settings.Hosting.ConsumerLimit, time);
         using var both = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
         int[] running = await Task.WhenAll(_topics.Select(topic => topic.StopConsumersAsync(both.Token))).ConfigureAwait(false);
         if (running.Sum() is var count and > 0)

@@ -1,25 +1,41 @@
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using QuickSilver.Endpoints;
+using QuickSilver.Hosting.Configuration;
 using QuickSilver.Serialization;
 using QuickSilver.Topics;
 
 namespace QuickSilver.Hosting;
 
-/// <summary>Adds topics and their handlers to a host's node.</summary>
+/// <summary>Adds topics and their handlers to a node of a host.</summary>
 public sealed class QuickSilverBuilder
 {
-    internal QuickSilverBuilder(IServiceCollection services) => Services = services;
+    internal QuickSilverBuilder(IServiceCollection services, HostedNode node) => (Services, Node) = (services, node);
 
     /// <summary>The service collection.</summary>
     public IServiceCollection Services { get; }
+
+    /// <summary>The key of the node; null for the node without a key.</summary>
+    public string? Key => Node.Key;
+
+    internal HostedNode Node { get; }
+
+    /// <summary>Sets how the node ends with the host, and the options of its health checks.</summary>
+    /// <param name="configure">Sets the options. It is called after those in the node's configuration section are read.</param>
+    public QuickSilverBuilder ConfigureHosting(Action<QuickSilverHostingOptions> configure)
+    {
+        ArgumentNullException.ThrowIfNull(configure);
+        Services.Configure(Node.OptionsName, configure);
+        return this;
+    }
 
     /// <summary>
     /// Adds a topic to publish and to subscribe. Inject <see cref="ITopic{T}"/>, <see cref="ITopicPublisher{T}"/> or
     /// <see cref="ITopicSubscriber{T}"/>, which are the same object; with <c>[FromKeyedServices(name)]</c> if several topics have the same
     /// payload type. The topic can be used immediately: calls wait until the node has joined. The host owns the topic, so do not dispose it
-    /// where it is injected.
+    /// where it is injected. Of a node with a key, topics are injected by the key, a colon and the name.
     /// </summary>
+    /// <remarks>Options in the node's configuration section, such as <c>Topics:prices:ReaderCapacity</c>, replace those here.</remarks>
     /// <typeparam name="T">The payload type.</typeparam>
     /// <param name="name">The topic's name.</param>
     /// <param name="options">The options. Null: the defaults.</param>
@@ -62,10 +78,10 @@ public sealed class QuickSilverBuilder
     {
         var checkedOptions = Check(name, options);
         Services.TryAddSingleton<THandler>();
-        Services.AddSingleton<IHostedTopic>(provider =>
+        Services.AddKeyedSingleton<IHostedTopic>(Node, (provider, _) =>
         {
             var handler = provider.GetRequiredService<THandler>();
-            var topic = new HostedTopic<T>(name, TopicAccess.Subscribe, checkedOptions, codec);
+            var topic = NewTopic(provider, name, TopicAccess.Subscribe, checkedOptions, codec);
             topic.SubscribeInline(handler.Handle, handler.OnGap);
             return topic;
         });
@@ -106,57 +122,72 @@ public sealed class QuickSilverBuilder
         }
 
         Services.TryAddScoped<TConsumer>();
-        Services.AddSingleton<IHostedTopic>(provider =>
+        Services.AddKeyedSingleton<IHostedTopic>(Node, (provider, _) =>
         {
             var scoped = new ScopedConsumer<T, TConsumer>(provider.GetRequiredService<IServiceScopeFactory>(), scope, consumer);
-            var topic = new HostedTopic<T>(name, TopicAccess.Subscribe, checkedOptions, codec);
+            var topic = NewTopic(provider, name, TopicAccess.Subscribe, checkedOptions, codec);
             topic.Subscribe(scoped.ConsumeAsync, scoped.Options, typeof(TConsumer), scoped);
             return topic;
         });
         return this;
     }
 
-    private static TopicOptions Check(string name, TopicOptions? options)
+    private TopicOptions Check(string name, TopicOptions? options)
     {
         TopicName.Check(name);
         options ??= new TopicOptions();
         OptionRules.Check(options);
+        Services.AddKeyedSingleton(Node, new AddedTopic(name, options));
         return options;
     }
 
-    // One object that is injected under each of its interfaces, with its name as the key, and without a key if no other has the type.
+    private HostedTopic<T> NewTopic<T>(
+        IServiceProvider provider, string name, TopicAccess access, TopicOptions options, IPayloadCodec<T>? codec) =>
+        new(name, access, HostingOptionsCheck.OfTopic(name, options, Node.HostingOptions(provider)), codec);
+
+    // One object that is injected under each of its interfaces, with its name as the key, and, if no other has the type, without a key, or
+    // with the node's key alone.
     private QuickSilverBuilder Add<T>(
         string name, TopicAccess access, TopicOptions? options, IPayloadCodec<T>? codec, params Type[] interfaces)
     {
         var checkedOptions = Check(name, options);
-        if (Services.Any(service => service.IsKeyedService && interfaces.Contains(service.ServiceType) && Equals(service.ServiceKey, name)))
+        string key = Node.TopicKey(name);
+        if (Services.Any(service => service.IsKeyedService && interfaces.Contains(service.ServiceType) && Equals(service.ServiceKey, key)))
         {
-            throw new ArgumentException($"Topic \"{name}\" of {typeof(T)} is already added. Add each topic once.", nameof(name));
+            string where = Node.Key is null ? "" : $" of the node \"{Node.Key}\"";
+            throw new ArgumentException(
+                $"Topic \"{name}\" of {typeof(T)}{where} is already added, or another service of this type has the key \"{key}\". Add each "
+                + "topic once.",
+                nameof(name));
         }
 
         object added = new();
-        Services.AddKeyedSingleton(added, (_, _) => new HostedTopic<T>(name, access, checkedOptions, codec));
-        Services.AddSingleton<IHostedTopic>(provider => provider.GetRequiredKeyedService<HostedTopic<T>>(added));
+        Services.AddKeyedSingleton(added, (provider, _) => NewTopic(provider, name, access, checkedOptions, codec));
+        Services.AddKeyedSingleton<IHostedTopic>(Node, (provider, _) => provider.GetRequiredKeyedService<HostedTopic<T>>(added));
         foreach (var type in interfaces)
         {
-            Services.AddKeyedSingleton(type, name, (provider, _) => provider.GetRequiredKeyedService<HostedTopic<T>>(added));
-            Services.AddSingleton(new TopicOfType(type, name));
-            Services.TryAdd(ServiceDescriptor.Singleton(type, provider => Sole(provider, type)));
+            Services.AddKeyedSingleton(type, key, (provider, _) => provider.GetRequiredKeyedService<HostedTopic<T>>(added));
+            Services.AddKeyedSingleton(Node, new TopicOfType(type, key));
+            // A key of null registers a service without one.
+            Services.TryAdd(ServiceDescriptor.KeyedSingleton(type, Node.Key, (provider, _) => Sole(provider, type)));
         }
 
         return this;
     }
 
-    private static object Sole(IServiceProvider provider, Type type)
+    private object Sole(IServiceProvider provider, Type type)
     {
-        var names = provider.GetServices<TopicOfType>().Where(topic => topic.Type == type).Select(static topic => topic.Name).ToArray();
-        return names.Length == 1
-            ? provider.GetRequiredKeyedService(type, names[0])
+        string[] keys =
+        [
+            .. provider.GetKeyedServices<TopicOfType>(Node).Where(topic => topic.Type == type).Select(static topic => topic.Key),
+        ];
+        return keys.Length == 1
+            ? provider.GetRequiredKeyedService(type, keys[0])
             : throw new InvalidOperationException(
-                $"{names.Length} topics have the payload type {type.GenericTypeArguments[0]} ({string.Join(", ", names)}). "
+                $"{keys.Length} topics have the payload type {type.GenericTypeArguments[0]} ({string.Join(", ", keys)}). "
                 + "Inject one of them by name, with [FromKeyedServices(name)].");
     }
 
     // One for each interface of each added topic, so that the sole one can be injected without its name.
-    private sealed record TopicOfType(Type Type, string Name);
+    private sealed record TopicOfType(Type Type, string Key);
 }

@@ -4,6 +4,7 @@ using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Options;
+using QuickSilver.Hosting.Configuration;
 
 namespace QuickSilver.Hosting;
 
@@ -14,60 +15,135 @@ public static class QuickSilverServiceCollectionExtensions
     public const string LiveCheck = "quicksilver-live";
 
     /// <summary>
-    /// The health check that fails until the node has joined and opened its topics, and while the membership service is unreachable.
+    /// The health check that fails until the node has joined and opened its topics, while the membership service is unreachable, and while
+    /// the cluster has fewer than <see cref="QuickSilverHostingOptions.ReadyWhenMembers"/> members.
     /// </summary>
     public const string ReadyCheck = "quicksilver-ready";
 
+    private const int MaxKeyCharacters = 64;
+
     /// <summary>
-    /// Adds a node with the default options, or the options that are configured elsewhere for <see cref="QuickSilverOptions"/>. The node
-    /// starts in the background with the host. Invalid options fail the host's start. This also adds health checks named
-    /// <see cref="LiveCheck"/> (tag "live") and <see cref="ReadyCheck"/> (tag "ready").
+    /// Adds the node of the host, with the default options, or the options that are configured elsewhere for
+    /// <see cref="QuickSilverOptions"/>. The node starts in the background with the host. Invalid options fail the host's start. This also
+    /// adds health checks named <see cref="LiveCheck"/> (tag "live") and <see cref="ReadyCheck"/> (tag "ready"). If it is called again,
+    /// options and topics are added to the same node.
     /// </summary>
     public static QuickSilverBuilder AddQuickSilver(this IServiceCollection services)
     {
         ArgumentNullException.ThrowIfNull(services);
-        services.AddOptions<QuickSilverOptions>().ValidateOnStart();
-        services.TryAddEnumerable(ServiceDescriptor.Singleton<IValidateOptions<QuickSilverOptions>, OptionsCheck>());
-        services.TryAddSingleton(TimeProvider.System);
-        services.TryAddSingleton<NodeStarter>(static _ => QuickSilverNode.StartAsync);
-        if (services.All(static service => service.ServiceType != typeof(NodeHolder)))
-        {
-            services.AddSingleton<NodeHolder>();
-            services.AddSingleton<IQuickSilverNodeAccessor>(static provider => provider.GetRequiredService<NodeHolder>());
-            services.AddSingleton<NodeLifetime>();
-            services.AddSingleton<IHostedService>(static provider => provider.GetRequiredService<NodeLifetime>());
-            services.AddHealthChecks()
-                .Add(new HealthCheckRegistration(
-                    LiveCheck, static provider => Check(provider, isReadiness: false), null, ["live", "quicksilver"]))
-                .Add(new HealthCheckRegistration(
-                    ReadyCheck, static provider => Check(provider, isReadiness: true), null, ["ready", "quicksilver"]));
-        }
-
-        return new QuickSilverBuilder(services);
+        var known = Nodes(services).FirstOrDefault(static node => node.Key is null);
+        return new QuickSilverBuilder(services, known ?? Add(services, new HostedNode(Key: null)));
     }
 
     /// <summary>
-    /// Adds a node whose options are bound by name from a configuration section. An unknown name in the section fails the host's start.
+    /// Adds the node of the host, whose options are read by name from a configuration section: those of <see cref="QuickSilverOptions"/>,
+    /// of <see cref="QuickSilverHostingOptions"/> in the group <c>Hosting</c>, and of topics in the group <c>Topics</c>, by the name of the
+    /// topic. A section that is missing, an unknown name and an invalid value fail the host's start.
     /// </summary>
     /// <inheritdoc cref="AddQuickSilver(IServiceCollection)"/>
-    public static QuickSilverBuilder AddQuickSilver(this IServiceCollection services, IConfiguration section)
+    public static QuickSilverBuilder AddQuickSilver(this IServiceCollection services, IConfiguration section) =>
+        services.AddQuickSilver().Bind(section);
+
+    /// <summary>Adds the node of the host and sets its options in code.</summary>
+    /// <inheritdoc cref="AddQuickSilver(IServiceCollection)"/>
+    public static QuickSilverBuilder AddQuickSilver(this IServiceCollection services, Action<QuickSilverOptions> configure) =>
+        services.AddQuickSilver().Set(configure);
+
+    /// <summary>
+    /// Adds another node to the host, with a key: a node of another cluster, or on another network. What belongs to it is injected by the
+    /// key: <c>[FromKeyedServices("lan2")] IQuickSilverNodeAccessor</c>. Its topics are injected by the key, a colon and the name,
+    /// <c>[FromKeyedServices("lan2:prices")]</c>, and by the key alone if no other topic of the node has the payload type. Its options
+    /// are the named options with the key as their name. Its health checks are named <see cref="LiveCheck"/> and <see cref="ReadyCheck"/>
+    /// with a hyphen and the key, and fail apart from those of other nodes.
+    /// </summary>
+    /// <param name="services">The services of the host.</param>
+    /// <param name="key">The key: 1 to 64 characters without a colon, a space or a control character.</param>
+    /// <exception cref="ArgumentException">The key is invalid, or a node with this key is already added.</exception>
+    public static QuickSilverBuilder AddQuickSilver(this IServiceCollection services, string key)
+    {
+        ArgumentNullException.ThrowIfNull(services);
+        ArgumentNullException.ThrowIfNull(key);
+        if (key.Length is < 1 or > MaxKeyCharacters
+            || key.Any(static c => c == HostedNode.Separator || char.IsWhiteSpace(c) || char.IsControl(c)))
+        {
+            throw new ArgumentException(
+                $"\"{key}\" cannot be the key of a node. Use 1 to {MaxKeyCharacters} characters without a colon, a space or a control "
+                + "character.",
+                nameof(key));
+        }
+
+        if (Nodes(services).Any(node => node.Key == key))
+        {
+            throw new ArgumentException(
+                $"A node with the key \"{key}\" is already added. Use another key for another node, or the builder that the first call of "
+                + "AddQuickSilver returned for topics of the same node.",
+                nameof(key));
+        }
+
+        return new QuickSilverBuilder(services, Add(services, new HostedNode(key)));
+    }
+
+    /// <summary>Adds another node to the host, with a key, whose options are read from a configuration section.</summary>
+    /// <param name="services">The services of the host.</param>
+    /// <param name="key">The key: 1 to 64 characters without a colon, a space or a control character.</param>
+    /// <param name="section">The section. If it is missing, the start of the host fails.</param>
+    /// <inheritdoc cref="AddQuickSilver(IServiceCollection, string)"/>
+    public static QuickSilverBuilder AddQuickSilver(this IServiceCollection services, string key, IConfiguration section) =>
+        services.AddQuickSilver(key).Bind(section);
+
+    /// <summary>Adds another node to the host, with a key, and sets its options in code.</summary>
+    /// <param name="services">The services of the host.</param>
+    /// <param name="key">The key: 1 to 64 characters without a colon, a space or a control character.</param>
+    /// <param name="configure">Sets the options.</param>
+    /// <inheritdoc cref="AddQuickSilver(IServiceCollection, string)"/>
+    public static QuickSilverBuilder AddQuickSilver(this IServiceCollection services, string key, Action<QuickSilverOptions> configure) =>
+        services.AddQuickSilver(key).Set(configure);
+
+    private static IEnumerable<HostedNode> Nodes(IServiceCollection services) => services
+        .Where(static service => !service.IsKeyedService && service.ServiceType == typeof(HostedNode))
+        .Select(static service => (HostedNode)service.ImplementationInstance!);
+
+    private static HostedNode Add(IServiceCollection services, HostedNode node)
+    {
+        services.TryAddEnumerable(ServiceDescriptor.Singleton<IValidateOptions<QuickSilverOptions>, OptionsCheck>());
+        services.TryAddSingleton(TimeProvider.System);
+        services.TryAddSingleton<NodeStarter>(static _ => QuickSilverNode.StartAsync);
+        services.AddOptions<QuickSilverOptions>(node.OptionsName).ValidateOnStart();
+        services.AddSingleton<IValidateOptions<QuickSilverHostingOptions>>(provider => new HostingOptionsCheck(node, provider));
+        services.AddOptions<QuickSilverHostingOptions>(node.OptionsName).ValidateOnStart();
+
+        services.AddSingleton(node);
+        services.AddKeyedSingleton(node, static (_, _) => new NodeHolder());
+        services.AddKeyedSingleton(node, (provider, _) => NodeLifetime.Of(node, provider));
+        services.AddSingleton<IHostedService>(provider => node.Get<NodeLifetime>(provider));
+        services.AddKeyedSingleton<IQuickSilverNodeAccessor>(node.Key, (provider, _) => node.Get<NodeHolder>(provider));
+
+        services.AddHealthChecks();
+        services.AddOptions<HealthCheckServiceOptions>().Configure<IServiceProvider>((checks, provider) =>
+        {
+            var options = node.HostingOptions(provider);
+            checks.Registrations.Add(Check(node, LiveCheck, isReadiness: false, options.LiveTags));
+            checks.Registrations.Add(Check(node, ReadyCheck, isReadiness: true, options.ReadyTags));
+        });
+        return node;
+    }
+
+    private static HealthCheckRegistration Check(HostedNode node, string name, bool isReadiness, IEnumerable<string> tags) =>
+        new(node.CheckName(name), provider => NodeHealthCheck.Of(node, provider, isReadiness), null, tags);
+
+    private static QuickSilverBuilder Bind(this QuickSilverBuilder builder, IConfiguration section)
     {
         ArgumentNullException.ThrowIfNull(section);
-        var builder = services.AddQuickSilver();
-        services.Configure<QuickSilverOptions>(options => OptionsBinding.Bind(section, options));
+        string name = builder.Node.OptionsName;
+        builder.Services.Configure<QuickSilverOptions>(name, options => OptionsBinding.Bind(section, options));
+        builder.Services.Configure<QuickSilverHostingOptions>(name, options => OptionsBinding.Bind(section, options));
         return builder;
     }
 
-    /// <summary>Adds a node and sets its options in code.</summary>
-    /// <inheritdoc cref="AddQuickSilver(IServiceCollection)"/>
-    public static QuickSilverBuilder AddQuickSilver(this IServiceCollection services, Action<QuickSilverOptions> configure)
+    private static QuickSilverBuilder Set(this QuickSilverBuilder builder, Action<QuickSilverOptions> configure)
     {
         ArgumentNullException.ThrowIfNull(configure);
-        var builder = services.AddQuickSilver();
-        services.Configure(configure);
+        builder.Services.Configure(builder.Node.OptionsName, configure);
         return builder;
     }
-
-    private static NodeHealthCheck Check(IServiceProvider provider, bool isReadiness) =>
-        new(provider.GetRequiredService<NodeHolder>(), [.. provider.GetServices<IHostedTopic>()], isReadiness);
 }

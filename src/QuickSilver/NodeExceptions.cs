@@ -10,6 +10,30 @@ public sealed class MembershipUnreachableException(string message, Exception? in
     : QuickSilverException(message, innerException);
 
 /// <summary>
+/// The exception that is thrown when a node that may host the membership service starts and another program holds
+/// <see cref="QuickSilverOptions.DiscoveryPort"/> for itself, so that other nodes could not find this one.
+/// </summary>
+public sealed class PortInUseException : QuickSilverException
+{
+    internal PortInUseException(int port, string? holder)
+        : base(
+            $"The UDP port {port}, at which this node would be discovered ({nameof(QuickSilverOptions.DiscoveryPort)}), is in use by "
+            + $"{holder ?? "another program, which the system does not name"}. That program does not share it. End it, use another "
+            + $"{nameof(QuickSilverOptions.DiscoveryPort)} on all nodes of the cluster, or name a "
+            + $"{nameof(QuickSilverOptions.MembershipService)}, which needs no discovery.")
+    {
+        Port = port;
+        Holder = holder;
+    }
+
+    /// <summary>The UDP port.</summary>
+    public int Port { get; }
+
+    /// <summary>The program that holds the port, such as "process 4711 (dnsmasq)"; null if the system does not tell.</summary>
+    public string? Holder { get; }
+}
+
+/// <summary>
 /// The exception that is thrown when this incarnation of the node is no longer a member: the membership service removed it, for example
 /// after a pause longer than its heartbeats allow, or the node left because the system refused required resources for too long. Messages
 /// that were not stable may be lost. Start a new node.

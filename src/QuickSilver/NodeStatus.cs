@@ -32,4 +32,16 @@ public sealed record NodeStatus(NodeState State, bool IsLive, bool IsReady, int 
 {
     /// <summary>"gso" if the kernel segments runs of datagrams, "single" otherwise, and before the node has opened its sockets.</summary>
     public string DatagramPath { get; init; } = "single";
+
+    /// <summary>
+    /// The number of live members of the cluster, this node included, after the last configuration that this node has applied; 0 before it
+    /// has joined.
+    /// </summary>
+    public int Members { get; init; }
+
+    /// <summary>
+    /// The address and the name of the node's network interface, and why it is this one, such as "10.0.0.5 (eth0): the only address of this
+    /// machine in 10.0.0.0/8". Null for a node that is simulated.
+    /// </summary>
+    public string? Interface { get; init; }
 }

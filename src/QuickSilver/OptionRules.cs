@@ -73,6 +73,7 @@ internal static class OptionRules
     {
         var failures = new List<string>();
         CheckService(options.MembershipService, failures);
+        CheckMode(options, failures);
         if (options.Cluster is null || options.Cluster.Length is < 1 or > MaxClusterCharacters || HasControl(options.Cluster))
         {
             Add(
@@ -82,15 +83,13 @@ internal static class OptionRules
                 $"1 to {MaxClusterCharacters} characters without control characters");
         }
 
-        if (options.Interface is not { AddressFamily: AddressFamily.InterNetwork } address
-            || address.Equals(IPAddress.Any)
-            || IsMulticast(address))
+        if (options.Interface is null || (options.Interface.Address is { } address && !IsUnicast(address)))
         {
             Add(
                 failures,
                 nameof(options.Interface),
                 options.Interface,
-                "the IPv4 address of one of this machine's interfaces, such as 127.0.0.1");
+                "an IPv4 address of this machine, such as 127.0.0.1, the name of an interface, a subnet, or auto");
         }
 
         Within(failures, nameof(options.DiscoveryPort), options.DiscoveryPort, 1, IPEndPoint.MaxPort);
@@ -225,6 +224,22 @@ internal static class OptionRules
         }
     }
 
+    private static void CheckMode(QuickSilverOptions options, List<string> failures)
+    {
+        if (!Enum.IsDefined(options.MembershipMode))
+        {
+            Add(failures, nameof(options.MembershipMode), (int)options.MembershipMode, "FindOrHost, Find or Host");
+        }
+        else if (options is { MembershipMode: MembershipMode.Host, MembershipService: { } service })
+        {
+            Add(
+                failures,
+                nameof(options.MembershipMode),
+                options.MembershipMode,
+                $"FindOrHost or Find with {nameof(options.MembershipService)} {Quote(service)}, because the node does not host then");
+        }
+    }
+
     private static void CheckService(EmbeddedServiceOptions? service, List<string> failures)
     {
         const string Group = nameof(QuickSilverOptions.Service);
@@ -284,6 +299,9 @@ internal static class OptionRules
     // 224.0.0.0/24 is reserved for link-local protocols and is not routed, so no region uses it.
     private static bool IsMulticast(IPAddress address) => address.AddressFamily == AddressFamily.InterNetwork
         && ToNumber(address) is >= 0xE000_0100 and <= 0xEFFF_FFFF;
+
+    private static bool IsUnicast(IPAddress address) =>
+        address.AddressFamily == AddressFamily.InterNetwork && !address.Equals(IPAddress.Any) && !IsMulticast(address);
 
     private static uint ToNumber(IPAddress address)
     {

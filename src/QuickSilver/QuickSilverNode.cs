@@ -67,6 +67,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
     /// No membership service admitted the node within <see cref="QuickSilverOptions.StartTimeout"/>, or no IPv4 address was found for the
     /// service's host name.
     /// </exception>
+    /// <exception cref="PortInUseException">Another program holds <see cref="QuickSilverOptions.DiscoveryPort"/>.</exception>
     /// <exception cref="IOException">A port could not be opened on the interface.</exception>
     /// <exception cref="OperationCanceledException">The token cancelled the start.</exception>
     public static Task<QuickSilverNode> StartAsync(
@@ -311,7 +312,10 @@ public sealed class QuickSilverNode : IAsyncDisposable
                 (null, { } service) => parts.LastFailure is { } failure
                     ? $"the service at {service} did not admit this node ({failure})"
                     : $"the service at {service} did not answer",
-                _ => $"no service was found on {options.Interface} (discovery port {options.DiscoveryPort}), and none could be hosted here",
+                _ => $"no service was found on {core.Environment.LocalAddress} (discovery port {options.DiscoveryPort}), and "
+                    + (options.MembershipMode == MembershipMode.Find
+                        ? $"this node does not host one, because {nameof(options.MembershipMode)} is {nameof(MembershipMode.Find)}"
+                        : "none could be hosted here"),
             };
             where = where.TrimEnd('.');
             ApiLog.StartFailed(core.Log, options.StartTimeout, where);

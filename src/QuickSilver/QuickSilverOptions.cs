@@ -1,5 +1,3 @@
-using System.Net;
-
 namespace QuickSilver;
 
 /// <summary>How packets reach the members of a region.</summary>
@@ -19,6 +17,27 @@ public enum Dissemination
     /// network without multicast, those are all members, within 3 s of the first message.
     /// </summary>
     Auto = 2,
+}
+
+/// <summary>
+/// Whether a node without <see cref="QuickSilverOptions.MembershipService"/> finds a membership service, hosts one, or both.
+/// </summary>
+public enum MembershipMode
+{
+    /// <summary>The node looks for a service on the network of its interface, and hosts one if there is none.</summary>
+    FindOrHost = 0,
+
+    /// <summary>
+    /// The node looks for a service and never hosts one. Its start fails if there is none within
+    /// <see cref="QuickSilverOptions.StartTimeout"/>.
+    /// </summary>
+    Find = 1,
+
+    /// <summary>
+    /// The node hosts a service at once, without looking for one first. If several nodes of a cluster do, all but one end theirs when they
+    /// find each other.
+    /// </summary>
+    Host = 2,
 }
 
 /// <summary>How senders that send to a node at the same time share its receive buffer.</summary>
@@ -48,11 +67,22 @@ public sealed record QuickSilverOptions
     /// </summary>
     public string? MembershipService { get; set; }
 
+    /// <summary>
+    /// Whether a node without <see cref="MembershipService"/> finds a service, hosts one, or both. Default:
+    /// <see cref="MembershipMode.FindOrHost"/>. A node with <see cref="MembershipService"/> does neither, and
+    /// <see cref="MembershipMode.Host"/> is then refused. When a hosted service ends, the nodes that may host agree on the next host; nodes
+    /// that only find wait for one.
+    /// </summary>
+    public MembershipMode MembershipMode { get; set; } = MembershipMode.FindOrHost;
+
     /// <summary>The name of the cluster. Nodes of different clusters ignore each other. 1 to 64 characters. Default "default".</summary>
     public string Cluster { get; set; } = "default";
 
-    /// <summary>The IPv4 address of the network interface. Default: loopback, so a first program needs no network.</summary>
-    public IPAddress Interface { get; set; } = IPAddress.Loopback;
+    /// <summary>
+    /// The network interface: its IPv4 address ("10.0.0.5"), its name ("eth0"), a subnet with one address of this machine ("10.0.0.0/8"),
+    /// or "auto" (<see cref="NodeInterface.Auto"/>). Default: 127.0.0.1, the loopback interface, so a first program needs no network.
+    /// </summary>
+    public NodeInterface Interface { get; set; } = NodeInterface.Loopback;
 
     /// <summary>
     /// The UDP port for the discovery of embedded services. 1 to 65,535; default 7,402. Caution: clusters that differ only in this port

@@ -38,7 +38,7 @@ public sealed class MetricsPageTests
             },
         };
         listener.Start();
-        using var meter = NodeMeter.Of(cluster, () => new NodeCounters(), () => new NodeGauges(), () => new NodeCounters());
+        using var meter = NodeMeter.Of(cluster, default, () => new NodeCounters(), () => new NodeGauges(), () => new NodeCounters());
         return found;
     }
 }

@@ -1,6 +1,7 @@
 using System.Net;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
+using QuickSilver.Hosting.Configuration;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Hosting.Tests;
@@ -15,6 +16,7 @@ public sealed class OptionsTests
             ("QuickSilver:Cluster", "prod"),
             ("QuickSilver:Interface", "10.1.2.3"),
             ("QuickSilver:DiscoveryPort", "7500"),
+            ("QuickSilver:MembershipMode", "Find"),
             ("QuickSilver:Dissemination", "Unicast"),
             ("QuickSilver:SenderSharing", "Compete"),
             ("QuickSilver:Service:MulticastNetwork", "239.10.0.0/16"),
@@ -45,6 +47,7 @@ public sealed class OptionsTests
             Cluster = "prod",
             Interface = IPAddress.Parse("10.1.2.3"),
             DiscoveryPort = 7500,
+            MembershipMode = MembershipMode.Find,
             Dissemination = Dissemination.Unicast,
             SenderSharing = SenderSharing.Compete,
             Service = new EmbeddedServiceOptions
@@ -113,7 +116,7 @@ public sealed class OptionsTests
     [Fact]
     public void The_valid_values_of_each_option_except_texts_and_addresses_are_known() => Assert.All(
         OptionKey.All.Where(option => option.Property.PropertyType != typeof(string)
-            && option.Property.PropertyType != typeof(IPAddress)
+            && option.Property.PropertyType != typeof(NodeInterface)
             && option.Property.PropertyType != typeof(IPNetwork)),
         option => Assert.NotEmpty(OptionRules.Allowed(option)));
 
@@ -129,9 +132,10 @@ public sealed class OptionsTests
     [Fact]
     public async Task An_address_that_is_none_fails_the_hosts_start_by_name()
     {
-        await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver(HostedNodes.Settings(("Interface", "eth0"))));
+        await using var hosted = new HostedNodes(
+            builder => builder.Services.AddQuickSilver(HostedNodes.Settings(("Interface", "10.0.0.0/33"))));
         var failure = await Assert.ThrowsAnyAsync<Exception>(() => hosted.Host.StartAsync()).OrFail();
-        Assert.Contains("The option Interface is \"eth0\"", failure.Message);
+        Assert.Contains("The option Interface is \"10.0.0.0/33\"", failure.Message);
     }
 
     [Fact]
@@ -151,9 +155,11 @@ public sealed class OptionsTests
                 .GetSection("Node")));
         var failure = await Assert.ThrowsAnyAsync<Exception>(() => hosted.Host.StartAsync()).OrFail();
         Assert.Contains(
-            "Unknown option 'PacketByte' in the configuration. Valid options: BusyPoll, Cluster, ", failure.Message);
+            "Unknown option 'PacketByte' in the configuration. Did you mean 'PacketBytes'? Valid options: BusyPoll, Cluster, ",
+            failure.Message);
         Assert.Contains(
-            "Unknown option 'Limits:BufferByte' in the configuration. Valid options: BufferBytes, PublishQueueBytes, ", failure.Message);
+            "Unknown option 'Limits:BufferByte' in the configuration. Did you mean 'Limits:BufferBytes'? Valid options: BufferBytes, ",
+            failure.Message);
         Assert.DoesNotContain("option 'cluster'", failure.Message);
     }
 

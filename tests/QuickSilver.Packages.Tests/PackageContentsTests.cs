@@ -73,7 +73,10 @@ public sealed class PackageContentsTests(Feed feed)
     [InlineData("QuickSilver.Simulation")]
     public void A_companion_carries_itself_only_and_passes_the_generator_on(string id)
     {
-        Assert.Equal(["README.md", $"lib/net10.0/{id}.dll", $"lib/net10.0/{id}.xml"], feed.Package(id).Files);
+        string[] schema = id == "QuickSilver.Hosting" ? ["ConfigurationSchema.json", $"buildTransitive/net10.0/{id}.targets"] : [];
+        Assert.Equal(
+            schema.Concat(["README.md", $"lib/net10.0/{id}.dll", $"lib/net10.0/{id}.xml"]).Order(StringComparer.Ordinal),
+            feed.Package(id).Files.Order(StringComparer.Ordinal));
         Assert.Equal([$"lib/net10.0/{id}.pdb"], feed.Symbols(id).Files);
         Assert.False(feed.Package(id).Dependencies.Single(dependency => dependency.Id == "QuickSilver").HidesAnalyzers);
     }

@@ -20,6 +20,11 @@ public sealed class OptionRulesTests
         { "Interface", "0.0.0.0", "IPv4", new() { Interface = IPAddress.Any } },
         { "Interface", "239.1.2.3", "IPv4", new() { Interface = IPAddress.Parse("239.1.2.3") } },
         { "Interface", "null", "IPv4", new() { Interface = null! } },
+        { "MembershipMode", "3", "FindOrHost, Find or Host", new() { MembershipMode = (MembershipMode)3 } },
+        {
+            "MembershipMode", "Host", "FindOrHost or Find with MembershipService \"gms:7400\"",
+            new() { MembershipMode = MembershipMode.Host, MembershipService = "gms:7400" }
+        },
         { "DiscoveryPort", "0", "1 to 65,535", new() { DiscoveryPort = 0 } },
         { "DiscoveryPort", "65,536", "1 to 65,535", new() { DiscoveryPort = 65_536 } },
         { "SenderSharing", "2", "Fair or Compete", new() { SenderSharing = (SenderSharing)2 } },

@@ -31,6 +31,10 @@ internal sealed record DiscoveryOptions
 
     public IPAddress Group { get; init; } = DefaultGroup;
     public int Port { get; init; } = 7402;
+    // Whether the node hosts a service if it finds none.
+    public bool Hosts { get; init; } = true;
+    // Whether it does so at its start without looking for one.
+    public bool HostsAtOnce { get; init; }
     public TimeSpan AskInterval { get; init; } = TimeSpan.FromMilliseconds(100);
     // Without an answer for this long a node hosts, the longest-standing first: each waits RankDelay longer than the one
     // that joined before it.

@@ -53,7 +53,11 @@ internal sealed class ServiceDiscovery : IDisposable
 
         var options = _context.Options;
         var turn = options.RankDelay * Math.Min(rank, options.MaxRank);
-        _hostAt = _context.Environment.Now + options.Patience + turn + _context.Jitter(options.AskInterval);
+        var now = _context.Environment.Now;
+        // Only the first time: nodes that lost a service must not all host the next one.
+        _hostAt = !options.Hosts ? TimeSpan.MaxValue
+            : options.HostsAtOnce && known == 0 ? now
+            : now + options.Patience + turn + _context.Jitter(options.AskInterval);
         _asker ??= new DiscoveryAsker(_context, answer => Found(answer.EndPoint));
         Ask();
     }

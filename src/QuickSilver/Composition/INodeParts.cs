@@ -52,6 +52,12 @@ internal interface INodeParts
     /// </summary>
     bool HandlersCanBlock => true;
 
+    /// <summary>The live members of the cluster that this node knows, this one included; 0 before it has joined. From any thread.</summary>
+    int Members => 0;
+
+    /// <summary>The interface of the node and why it is this one; null if it was not chosen among several. From any thread.</summary>
+    string? Interface => null;
+
     /// <summary>
     /// Begins to look for the membership service. The observer is notified of each configuration after the multicast layer has applied it.
     /// Called once, on the core thread. May throw if the system refuses a port.

@@ -4,23 +4,24 @@ using System.Net.Sockets;
 
 namespace QuickSilver.Composition;
 
-// Checks whether an address belongs to this machine, because the error of a socket does not name the option.
+// An interface of this machine with its IPv4 addresses, in the order of the system.
+internal sealed record LocalInterface(string Name, IReadOnlyList<IPAddress> Addresses)
+{
+    public bool IsUp { get; init; } = true;
+
+    public bool CarriesMulticast { get; init; } = true;
+
+    public bool HasGateway { get; init; }
+
+    public bool IsLoopback => Addresses.Any(IPAddress.IsLoopback);
+
+    public override string ToString() =>
+        $"{Name} ({(Addresses.Count == 0 ? "no IPv4 address" : string.Join(", ", Addresses))}{(IsUp ? "" : ", down")})";
+}
+
+// What the system tells of the interfaces of this machine.
 internal static class LocalInterfaces
 {
-    /// <exception cref="QuickSilverOptionsException">No interface has this address; the message lists those that there are.</exception>
-    public static void Check(IPAddress address)
-    {
-        // All of 127.0.0.0/8 belongs to this machine, although its interface lists one address of it.
-        if (IPAddress.IsLoopback(address) || Addresses() is not { } known || known.Contains(address))
-        {
-            return;
-        }
-
-        throw new QuickSilverOptionsException(
-            [$"The option {nameof(QuickSilverOptions.Interface)} is {address}. Allowed: an address of this machine: "
-             + $"{string.Join(", ", known)}."]);
-    }
-
     /// <exception cref="QuickSilverOptionsException">
     /// The interface is the loopback one, and the service is not at a loopback address.
     /// </exception>
@@ -36,24 +37,41 @@ internal static class LocalInterfaces
         }
     }
 
-    private static string Candidates() => Addresses()?.Where(static one => !IPAddress.IsLoopback(one)).ToArray() is { Length: > 0 } others
-        ? $", such as {string.Join(" or ", (IEnumerable<IPAddress>)others)}"
-        : "";
-
-    // Null when the system does not report its addresses. Then opening the sockets fails.
-    private static List<IPAddress>? Addresses()
+    /// <summary>Null when the system does not report its interfaces. Then opening the sockets fails.</summary>
+    public static IReadOnlyList<LocalInterface>? Read()
     {
         try
         {
-            return NetworkInterface.GetAllNetworkInterfaces()
-                .SelectMany(static one => one.GetIPProperties().UnicastAddresses)
-                .Select(static unicast => unicast.Address)
-                .Where(static address => address.AddressFamily == AddressFamily.InterNetwork)
-                .ToList();
+            return [.. NetworkInterface.GetAllNetworkInterfaces().Select(Read)];
         }
         catch (Exception exception) when (exception is NetworkInformationException or PlatformNotSupportedException)
         {
             return null;
         }
     }
+
+    private static LocalInterface Read(NetworkInterface one)
+    {
+        var properties = one.GetIPProperties();
+        return new LocalInterface(
+            one.Name,
+            [
+                .. properties.UnicastAddresses.Select(static unicast => unicast.Address)
+                    .Where(static address => address.AddressFamily == AddressFamily.InterNetwork),
+            ])
+        {
+            // Others than these, such as unknown for the loopback interface, do not tell that it is down.
+            IsUp = one.OperationalStatus
+                is not (OperationalStatus.Down or OperationalStatus.NotPresent or OperationalStatus.LowerLayerDown),
+            CarriesMulticast = one.SupportsMulticast,
+            HasGateway = properties.GatewayAddresses.Any(
+                static gateway => gateway.Address.AddressFamily == AddressFamily.InterNetwork && !gateway.Address.Equals(IPAddress.Any)),
+        };
+    }
+
+    private static string Candidates() => Read()?.SelectMany(static one => one.Addresses)
+        .Where(static one => !IPAddress.IsLoopback(one))
+        .ToArray() is { Length: > 0 } others
+            ? $", such as {string.Join(" or ", (IEnumerable<IPAddress>)others)}"
+            : "";
 }

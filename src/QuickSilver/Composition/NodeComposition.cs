@@ -5,6 +5,8 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
+using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Protocol.Replies;
 
 namespace QuickSilver.Composition;
@@ -22,12 +24,34 @@ internal static class NodeComposition
         CancellationToken cancellationToken,
         ConfigurationCache? configurations = null)
     {
-        LocalInterfaces.Check(options.Interface);
         var service = options.MembershipService is { } named
             ? await ResolveAsync(named, cancellationToken).ConfigureAwait(false)
             : null;
-        LocalInterfaces.CheckReach(options.Interface, service);
-        return new MachineParts(options, service, configurations ?? new ConfigurationCache(), logs);
+        var choice = Choose(options.Interface, service);
+        CheckDiscovery(options, choice.Address);
+        return new MachineParts(options, choice, service, configurations ?? new ConfigurationCache(), logs);
+    }
+
+    // A node that may host answers at this port. If another program has it, no node would find this one, now or after the present service.
+    private static void CheckDiscovery(QuickSilverOptions options, IPAddress local)
+    {
+        int port = options.DiscoveryPort;
+        if (options.MembershipService is null
+            && options.MembershipMode != MembershipMode.Find
+            && PortHolder.IsBusy(local, new DiscoveryOptions().Group, port))
+        {
+            throw new PortInUseException(port, PortHolder.Of(port));
+        }
+    }
+
+    /// <summary>The interface for an option, on this machine.</summary>
+    /// <exception cref="QuickSilverOptionsException">No interface fits, several do, or it does not reach the service.</exception>
+    public static InterfaceChoice Choose(NodeInterface wanted, IPEndPoint? service)
+    {
+        var towards = wanted.IsAuto && service is not null ? LocalRoute.SourceFor(service) : null;
+        var choice = InterfaceChoice.Of(wanted, LocalInterfaces.Read(), towards);
+        LocalInterfaces.CheckReach(choice.Address, service);
+        return choice;
     }
 
     /// <summary>The address of a service that is named by host and port; the first IPv4 address if the host has several.</summary>
@@ -64,15 +88,21 @@ internal static class NodeComposition
     private sealed class MachineParts : ProtocolParts
     {
         private readonly MachineEnvironment _environment;
+        private readonly InterfaceChoice _interface;
 
         public MachineParts(
-            QuickSilverOptions options, IPEndPoint? service, ConfigurationCache configurations, ILoggerFactory logs)
+            QuickSilverOptions options,
+            InterfaceChoice choice,
+            IPEndPoint? service,
+            ConfigurationCache configurations,
+            ILoggerFactory logs)
             : base(new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()), service, configurations, logs)
         {
+            _interface = choice;
             var machine = new MachineEnvironmentOptions
             {
                 Name = $"QuickSilver {options.Cluster}",
-                LocalAddress = options.Interface,
+                LocalAddress = choice.Address,
                 BufferBytes = options.Limits.BufferBytes,
                 SegmentationOffload = options.SegmentationOffload,
                 Spin = options.BusyPoll,
@@ -100,6 +130,8 @@ internal static class NodeComposition
         }
 
         public override INodeEnvironment Environment => _environment;
+
+        public override string? Interface => _interface.ToString();
 
         protected override CoreCounters CoreCounters => _environment.Counters;
 

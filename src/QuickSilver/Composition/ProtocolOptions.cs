@@ -1,8 +1,8 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Regions;
-using QuickSilver.Membership.Service.Failures;
 using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Failures;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Protocols;
@@ -66,7 +66,12 @@ internal sealed class ProtocolOptions
                 MostOfNode = node.Service.TopicAddressesPerNode,
             },
         };
-        Discovery = new DiscoveryOptions { Port = node.DiscoveryPort };
+        Discovery = new DiscoveryOptions
+        {
+            Port = node.DiscoveryPort,
+            Hosts = node.MembershipMode != MembershipMode.Find,
+            HostsAtOnce = node.MembershipMode == MembershipMode.Host,
+        };
     }
 
     public QuickSilverOptions Node { get; }

@@ -32,6 +32,8 @@ internal abstract class ProtocolParts(
 
     public virtual bool ResumesInContext => false;
 
+    public virtual string? Interface => null;
+
     public virtual bool HasMeter => true;
 
     public virtual bool HandlersCanBlock => true;
@@ -66,6 +68,8 @@ internal abstract class ProtocolParts(
     public string? LastFailure => _membership?.LastFailure;
 
     public string? Trouble => _membership?.Trouble ?? _multicast?.Trouble;
+
+    public int Members => _membership?.NodeCount ?? 0;
 
     public string? Isolation => _membership?.Isolation;
 

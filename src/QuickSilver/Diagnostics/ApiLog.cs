@@ -9,6 +9,9 @@ internal static partial class ApiLog
     [LoggerMessage(1600, LogLevel.Information, "Node {Node} has joined the cluster \"{Cluster}\".")]
     public static partial void Joined(ILogger logger, NodeId node, string cluster);
 
+    [LoggerMessage(1625, LogLevel.Information, "The node uses the interface {Interface}.")]
+    public static partial void InterfaceChosen(ILogger logger, string @interface);
+
     [LoggerMessage(1601, LogLevel.Warning, "The membership service is unreachable. Data still flows in the last views.")]
     public static partial void ServiceLost(ILogger logger);
 

@@ -20,9 +20,10 @@ internal sealed class NodeMeter : IDisposable
 
     private readonly Meter _meter;
 
-    private NodeMeter(string cluster, Func<NodeCounters> read, Func<NodeGauges> levels)
+    private NodeMeter(string cluster, NodeId node, Func<NodeCounters> read, Func<NodeGauges> levels)
     {
-        _meter = new Meter(new MeterOptions(Name) { Tags = [new("quicksilver.cluster", cluster)] });
+        _meter = new Meter(
+            new MeterOptions(Name) { Tags = [new("quicksilver.cluster", cluster), new("quicksilver.node.id", node.ToString())] });
         PublishToStable = _meter.CreateHistogram(
             "quicksilver.publish.stable.duration", "s",
             "Time from acceptance of a message by the core thread until all subscribers hold it (sampled).",
@@ -90,13 +91,15 @@ internal sealed class NodeMeter : IDisposable
     }
 
     /// <summary>The meter of a node.</summary>
-    /// <param name="cluster">The value of the tag that all instruments have.</param>
+    /// <param name="cluster">The value of a tag that all instruments have.</param>
+    /// <param name="node">The value of another, which tells the nodes of one process apart.</param>
     /// <param name="read">Reads the counters, without histograms.</param>
     /// <param name="levels">Reads the levels.</param>
     /// <param name="all">Reads the counters with histograms.</param>
-    public static NodeMeter Of(string cluster, Func<NodeCounters> read, Func<NodeGauges> levels, Func<NodeCounters> all)
+    public static NodeMeter Of(
+        string cluster, NodeId node, Func<NodeCounters> read, Func<NodeGauges> levels, Func<NodeCounters> all)
     {
-        var meter = new NodeMeter(cluster, read, levels);
+        var meter = new NodeMeter(cluster, node, read, levels);
         meter.AddShares(all);
         meter.AddHistograms(all);
         return meter;

@@ -33,7 +33,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private readonly Dictionary<ulong, TopicCore> _byId = [];
     // The same topics in the order of opening, so that an action on all topics has an order that does not depend on a hash.
     private readonly List<TopicCore> _topics = [];
-    private readonly NodeMeter? _meter;
+    // Created when the node knows its id.
+    private NodeMeter? _meter;
     // Each contract once, however many topics have it. Null until the first topic.
     private HashSet<ContractDescription>? _contracts;
     // Created before the first topic, so that every topic and endpoint can use it on any thread.
@@ -77,7 +78,11 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         _logs = GuardedLoggers.Of(logs);
         Log = _logs.CreateLogger("QuickSilver");
         Readings = new NodeReadings(parts, CounterCells, _logs);
-        _meter = parts.HasMeter ? NodeMeter.Of(options.Cluster, Readings.ReadCounts, Readings.ReadGauges, Readings.ReadAll) : null;
+        if (parts.Interface is { } chosen)
+        {
+            ApiLog.InterfaceChosen(Log, chosen);
+        }
+
         _lastPulse = OutsideTime.GetTimestamp();
         _pulse = new Alarm(OnPulse);
     }
@@ -139,6 +144,12 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             OnPulse();
             _parts.Begin(this);
             _hasBegun = true;
+            if (_parts.HasMeter)
+            {
+                var self = new NodeId(Membership.Self.Id, Membership.Self.Incarnation);
+                Volatile.Write(
+                    ref _meter, NodeMeter.Of(_options.Cluster, self, Readings.ReadCounts, Readings.ReadGauges, Readings.ReadAll));
+            }
         }
         catch (Exception exception)
         {
@@ -403,7 +414,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     /// <summary>From any thread: called when the core thread has ended. Notifies all callers that still wait.</summary>
     public void End()
     {
-        _meter?.Dispose();
+        Volatile.Read(ref _meter)?.Dispose();
         Volatile.Read(ref _handlers)?.Dispose();
         _ended.Cancel();
         TaskCompletionSource[] waiting;
@@ -444,6 +455,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         return new NodeStatus(state, isLive, reason is null, Volatile.Read(ref _openTopics), Join(reason, trouble))
         {
             DatagramPath = _parts.ReadCounters().IsSegmented ? "gso" : "single",
+            Interface = _parts.Interface,
+            Members = _parts.Members,
         };
     }
 

@@ -60,6 +60,8 @@ internal sealed class FakeParts(bool threaded = true) : INodeParts, IAsyncDispos
 
     public string? Isolation { get; set; }
 
+    public int Members { get; set; }
+
     public PartsCounters ReadCounters() => Below;
 
     public PartsTimes? Times { get; init; }

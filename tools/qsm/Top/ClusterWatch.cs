@@ -20,10 +20,10 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
     // Why no more answers come; null while they do.
     private ToolException? _end;
 
-    private ClusterWatch(QuickSilverOptions options, ILoggerFactory logs, IPEndPoint? service, int rows)
+    private ClusterWatch(QuickSilverOptions options, IPAddress local, ILoggerFactory logs, IPEndPoint? service, int rows)
     {
         _environment = MachineEnvironment.Start(
-            new MachineEnvironmentOptions { Name = "QuickSilver observer", LocalAddress = options.Interface, BufferBytes = 16 << 20 },
+            new MachineEnvironmentOptions { Name = "QuickSilver observer", LocalAddress = local, BufferBytes = 16 << 20 },
             logs);
         _rows = rows;
         var discovery = new ProtocolOptions(options).Discovery;
@@ -42,11 +42,11 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
         try
         {
             OptionRules.Check(session.Options);
-            LocalInterfaces.Check(session.Options.Interface);
             var service = session.Options.MembershipService is { } named
                 ? await NodeComposition.ResolveAsync(named, session.Interrupted)
                 : null;
-            return new ClusterWatch(session.Options, isVerbose ? session.Logs : NullLoggerFactory.Instance, service, rows);
+            var local = NodeComposition.Choose(session.Options.Interface, service).Address;
+            return new ClusterWatch(session.Options, local, isVerbose ? session.Logs : NullLoggerFactory.Instance, service, rows);
         }
         catch (Exception exception) when (exception is not OperationCanceledException)
         {

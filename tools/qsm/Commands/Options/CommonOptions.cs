@@ -1,7 +1,5 @@
 using System.CommandLine;
 using System.CommandLine.Parsing;
-using System.Net;
-using System.Net.Sockets;
 
 namespace QuickSilver.Tool.Commands.Options;
 
@@ -15,12 +13,13 @@ internal sealed class CommonOptions
         HelpName = "HOST:PORT",
     };
 
-    private readonly Option<IPAddress> _interface = new("--interface")
+    private readonly Option<NodeInterface> _interface = new("--interface")
     {
-        Description = "The IPv4 address of the network interface.",
-        HelpName = "ADDRESS",
-        CustomParser = ParseAddress,
-        DefaultValueFactory = _ => IPAddress.Loopback,
+        Description = "The network interface: its IPv4 address, its name (eth0), a subnet with one address of this machine (10.0.0.0/8), "
+            + "or auto.",
+        HelpName = "INTERFACE",
+        CustomParser = ParseInterface,
+        DefaultValueFactory = _ => NodeInterface.Loopback,
     };
 
     private readonly Option<string> _cluster = new("--cluster")
@@ -108,7 +107,7 @@ internal sealed class CommonOptions
         {
             MembershipService = parse.GetValue(_gms),
             Cluster = parse.GetValue(_cluster)!,
-            Interface = parse.GetValue(_interface) ?? IPAddress.Loopback,
+            Interface = parse.GetValue(_interface) ?? NodeInterface.Loopback,
             Dissemination = parse.GetValue(_unicast) ? Dissemination.Unicast : Dissemination.Auto,
             SegmentationOffload = !parse.GetValue(_noOffload),
             BusyPoll = parse.GetValue(_spin),
@@ -122,15 +121,14 @@ internal sealed class CommonOptions
         return options;
     }
 
-    private static IPAddress ParseAddress(ArgumentResult result)
+    private static NodeInterface ParseInterface(ArgumentResult result)
     {
-        string text = result.Tokens[^1].Value;
-        if (!IPAddress.TryParse(text, out IPAddress? address) || address.AddressFamily != AddressFamily.InterNetwork)
+        if (NodeInterface.Read(result.Tokens[^1].Value, out string? fault) is { } one)
         {
-            result.AddError($"--interface: '{text}' is not an IPv4 address.");
-            return IPAddress.Loopback;
+            return one;
         }
 
-        return address;
+        result.AddError($"--interface: {fault}");
+        return NodeInterface.Loopback;
     }
 }

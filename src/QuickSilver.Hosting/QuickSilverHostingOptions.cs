@@ -1,0 +1,41 @@
+namespace QuickSilver.Hosting;
+
+/// <summary>
+/// The options of a node in a host: how it ends with the host, and its health checks. In configuration, they are in the group
+/// <c>Hosting</c> of the node's section, such as <c>QuickSilver:Hosting:DrainLimit</c>. All values are checked when the host starts.
+/// </summary>
+public sealed class QuickSilverHostingOptions
+{
+    /// <summary>
+    /// The maximum time that a stopping host waits until all members have acknowledged the published messages: 0 to 24 hours; default 1 s.
+    /// It must be less than the time that the host gives its services to stop, which is 30 s by default.
+    /// </summary>
+    public TimeSpan DrainLimit { get; set; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>
+    /// The maximum time that consumers have, when the host stops, to handle the messages that they have taken: 0 to 24 hours; default 5 s.
+    /// Published messages are drained after that.
+    /// </summary>
+    public TimeSpan ConsumerLimit { get; set; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>
+    /// The least number of members of the cluster, this node included, with which the node is ready: 1 to 100,000; default 1. With fewer,
+    /// the check <see cref="QuickSilverServiceCollectionExtensions.ReadyCheck"/> fails and names both numbers.
+    /// </summary>
+    public int ReadyWhenMembers { get; set; } = 1;
+
+    /// <summary>
+    /// The tags of the check <see cref="QuickSilverServiceCollectionExtensions.LiveCheck"/>. Default: "live" and "quicksilver". Tags in
+    /// configuration replace them.
+    /// </summary>
+    public IReadOnlyList<string> LiveTags { get; set; } = ["live", "quicksilver"];
+
+    /// <summary>
+    /// The tags of the check <see cref="QuickSilverServiceCollectionExtensions.ReadyCheck"/>. Default: "ready" and "quicksilver". Tags in
+    /// configuration replace them.
+    /// </summary>
+    public IReadOnlyList<string> ReadyTags { get; set; } = ["ready", "quicksilver"];
+
+    /// <summary>The options of topics that configuration sets, by the name of the topic.</summary>
+    internal Dictionary<string, Dictionary<string, object>> Topics { get; } = new(StringComparer.OrdinalIgnoreCase);
+}

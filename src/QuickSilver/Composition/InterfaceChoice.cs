@@ -1,0 +1,130 @@
+using System.Net;
+
+namespace QuickSilver.Composition;
+
+// The address that a node binds, the name of its interface as far as it is known, and why it is this one.
+internal sealed record InterfaceChoice(IPAddress Address, string? Name, string Why)
+{
+    private const string Option = nameof(QuickSilverOptions.Interface);
+
+    /// <summary>As the status shows it.</summary>
+    public override string ToString() => $"{Address}{(Name is null ? "" : $" ({Name})")}: {Why}";
+
+    /// <param name="wanted">The option.</param>
+    /// <param name="known">The interfaces of this machine; null: not known, so an address is taken as it is.</param>
+    /// <param name="towards">The address from which the system reaches the membership service, if one is named.</param>
+    /// <exception cref="QuickSilverOptionsException">No interface fits, several do, or it is down.</exception>
+    public static InterfaceChoice Of(NodeInterface wanted, IReadOnlyList<LocalInterface>? known, IPAddress? towards)
+    {
+        if (wanted.Address is { } address)
+        {
+            return OfAddress(address, known);
+        }
+
+        if (known is null)
+        {
+            throw Refused(wanted, "an address, because the system does not report its interfaces");
+        }
+
+        return wanted switch
+        {
+            { Name: { } name } => OfName(wanted, name, known),
+            { Network: { } network } => OfNetwork(wanted, network, known),
+            _ => Automatic(known, towards),
+        };
+    }
+
+    private static InterfaceChoice OfAddress(IPAddress address, IReadOnlyList<LocalInterface>? known)
+    {
+        var found = known?.FirstOrDefault(one => one.Addresses.Contains(address));
+        const string Why = "the option Interface names this address";
+
+        // All of 127.0.0.0/8 belongs to this machine, although its interface lists one address of it.
+        if (known is null || IPAddress.IsLoopback(address))
+        {
+            return new InterfaceChoice(address, found?.Name, Why);
+        }
+
+        return found is { } interfaceOfIt
+            ? new InterfaceChoice(address, Up(address, interfaceOfIt).Name, Why)
+            : throw Refused(
+                address, $"an address of this machine: {string.Join(", ", known.SelectMany(static one => one.Addresses))}");
+    }
+
+    private static InterfaceChoice OfName(NodeInterface wanted, string name, IReadOnlyList<LocalInterface> known)
+    {
+        var found = known.FirstOrDefault(one => one.Name.Equals(name, StringComparison.OrdinalIgnoreCase))
+            ?? throw Refused(wanted, $"an interface of this machine: {List(known)}");
+        if (Up(wanted, found).Addresses is not [var first, ..] addresses)
+        {
+            throw Refused(
+                wanted, $"an interface with an IPv4 address, which {found.Name} does not have: {List(known.Where(HasAddress))}");
+        }
+
+        return new InterfaceChoice(
+            first,
+            found.Name,
+            "the option Interface names this interface"
+                + (addresses.Count == 1 ? "" : $", and it is the first of its {addresses.Count} addresses"));
+    }
+
+    private static InterfaceChoice OfNetwork(NodeInterface wanted, IPNetwork network, IReadOnlyList<LocalInterface> known)
+    {
+        var fitting = known
+            .SelectMany(static one => one.Addresses, static (one, address) => (Interface: one, Address: address))
+            .Where(one => network.Contains(one.Address))
+            .ToArray();
+        return fitting switch
+        {
+            [var (found, address)] =>
+                new InterfaceChoice(address, Up(wanted, found).Name, $"the only address of this machine in {network}"),
+            [] => throw Refused(wanted, $"a subnet that contains an address of this machine: {List(known.Where(HasAddress))}"),
+            _ => throw Refused(
+                wanted,
+                $"a subnet that contains one address of this machine, not {fitting.Length}. Use one of them: "
+                + string.Join(", ", fitting.Select(static one => $"{one.Address} ({one.Interface.Name})"))),
+        };
+    }
+
+    private static InterfaceChoice Automatic(IReadOnlyList<LocalInterface> known, IPAddress? towards)
+    {
+        if (towards is not null)
+        {
+            string? name = known.FirstOrDefault(one => one.Addresses.Contains(towards))?.Name;
+            return new InterfaceChoice(towards, name, "the system reaches the membership service from this address");
+        }
+
+        LocalInterface[] fitting =
+        [
+            .. known.Where(static one => one is { IsUp: true, CarriesMulticast: true, IsLoopback: false } && HasAddress(one)),
+        ];
+        LocalInterface[] routed = [.. fitting.Where(static one => one.HasGateway)];
+        return (routed, fitting) switch
+        {
+            ([var only], _) => Chosen(only, fitting, "the only interface with a default gateway"),
+            ([var first, ..], _) => Chosen(first, routed, "the first interface with a default gateway"),
+            (_, [var only]) => Chosen(only, fitting, "the only interface that is up and carries multicast"),
+            (_, [var first, ..]) => Chosen(first, fitting, "the first interface that is up and carries multicast"),
+            _ => new InterfaceChoice(
+                IPAddress.Loopback,
+                known.FirstOrDefault(static one => one.IsLoopback)?.Name,
+                "no other interface is up, carries multicast and has an IPv4 address, so only programs on this machine are found"),
+        };
+    }
+
+    private static InterfaceChoice Chosen(LocalInterface chosen, IReadOnlyList<LocalInterface> among, string why) => new(
+        chosen.Addresses[0],
+        chosen.Name,
+        among.Count == 1 ? why : $"{why}, of {List(among)}");
+
+    private static LocalInterface Up(object wanted, LocalInterface found) => found.IsUp
+        ? found
+        : throw Refused(wanted, $"an interface that is up, which {found.Name} is not. Bring it up, or use another");
+
+    private static bool HasAddress(LocalInterface one) => one.Addresses.Count > 0;
+
+    private static string List(IEnumerable<LocalInterface> some) => string.Join(", ", some);
+
+    private static QuickSilverOptionsException Refused(object wanted, string allowed) =>
+        new([$"The option {Option} is {wanted}. Allowed: {allowed}."]);
+}

@@ -1,0 +1,103 @@
+using System.Net;
+using QuickSilver.Composition;
+
+namespace QuickSilver.Tests.Composition;
+
+public sealed class InterfaceChoiceTests
+{
+    private static readonly LocalInterface Lo = new("lo", [IPAddress.Loopback]) { CarriesMulticast = false };
+    private static readonly LocalInterface Eth0 = new("eth0", [Ip("10.0.0.5")]) { HasGateway = true };
+    private static readonly LocalInterface Eth1 = new("eth1", [Ip("10.1.0.5"), Ip("172.16.0.5")]);
+    private static readonly LocalInterface Eth2 = new("eth2", [Ip("192.168.0.5")]) { IsUp = false };
+    private static readonly LocalInterface Tap = new("tap0", []);
+    private static readonly LocalInterface[] All = [Lo, Eth0, Eth1, Eth2, Tap];
+
+    [Theory]
+    [InlineData("10.0.0.5", "10.0.0.5 (eth0): the option Interface names this address")]
+    [InlineData("127.0.0.1", "127.0.0.1 (lo): the option Interface names this address")]
+    [InlineData("127.0.0.7", "127.0.0.7: the option Interface names this address")]
+    [InlineData("eth0", "10.0.0.5 (eth0): the option Interface names this interface")]
+    [InlineData("ETH1", "10.1.0.5 (eth1): the option Interface names this interface, and it is the first of its 2 addresses")]
+    [InlineData("10.1.0.0/16", "10.1.0.5 (eth1): the only address of this machine in 10.1.0.0/16")]
+    [InlineData("172.16.0.0/12", "172.16.0.5 (eth1): the only address of this machine in 172.16.0.0/12")]
+    [InlineData("auto", "10.0.0.5 (eth0): the only interface with a default gateway, of eth0 (10.0.0.5), eth1 (10.1.0.5, 172.16.0.5)")]
+    public void Each_form_names_one_address_and_says_why(string wanted, string choice) =>
+        Assert.Equal(choice, InterfaceChoice.Of(NodeInterface.Parse(wanted), All, towards: null).ToString());
+
+    [Theory]
+    [InlineData("10.0.0.6", "an address of this machine: 127.0.0.1, 10.0.0.5, 10.1.0.5, 172.16.0.5, 192.168.0.5.")]
+    [InlineData("eth9", "an interface of this machine: lo (127.0.0.1), eth0 (10.0.0.5), eth1 (10.1.0.5, 172.16.0.5), ")]
+    [InlineData("eth2", "an interface that is up, which eth2 is not.")]
+    [InlineData("192.168.0.5", "an interface that is up, which eth2 is not.")]
+    [InlineData("192.168.0.0/16", "an interface that is up, which eth2 is not.")]
+    [InlineData("tap0", "an interface with an IPv4 address, which tap0 does not have: lo (127.0.0.1), eth0 (10.0.0.5), ")]
+    [InlineData("11.0.0.0/8", "a subnet that contains an address of this machine: lo (127.0.0.1), ")]
+    [InlineData("10.0.0.0/8", "one address of this machine, not 2. Use one of them: 10.0.0.5 (eth0), 10.1.0.5 (eth1).")]
+    public void What_fits_no_interface_or_several_is_refused_with_those_there_are(string wanted, string allowed)
+    {
+        var failure = Assert.Throws<QuickSilverOptionsException>(() => InterfaceChoice.Of(NodeInterface.Parse(wanted), All, null));
+        Assert.StartsWith($"The option Interface is {wanted}. Allowed: ", failure.Message);
+        Assert.Contains(allowed, failure.Message);
+    }
+
+    [Fact]
+    public void Auto_takes_the_address_that_leads_to_the_service_then_a_gateway_then_the_first_and_at_last_loopback()
+    {
+        Assert.Equal(
+            "172.16.0.5 (eth1): the system reaches the membership service from this address", Auto(All, towards: Ip("172.16.0.5")));
+        Assert.Equal(
+            "10.1.0.5 (eth1): the only interface that is up and carries multicast", Auto([Lo, Eth1, Eth2, Tap]));
+        Assert.Equal(
+            "10.0.0.5 (eth0): the first interface with a default gateway, of eth0 (10.0.0.5), eth3 (10.3.0.5)",
+            Auto([Lo, Eth0, new("eth3", [Ip("10.3.0.5")]) { HasGateway = true }]));
+        Assert.Equal(
+            "10.1.0.5 (eth1): the first interface that is up and carries multicast, of eth1 (10.1.0.5, 172.16.0.5), eth4 (10.4.0.5)",
+            Auto([Eth1, new("eth4", [Ip("10.4.0.5")])]));
+        Assert.StartsWith("127.0.0.1 (lo): no other interface is up", Auto([Lo, Eth2, Tap]));
+    }
+
+    [Fact]
+    public void Without_a_list_of_the_system_an_address_is_taken_as_it_is_and_a_name_is_refused()
+    {
+        Assert.Equal(Ip("10.9.9.9"), InterfaceChoice.Of(Ip("10.9.9.9"), null, null).Address);
+        var failure = Assert.Throws<QuickSilverOptionsException>(() => InterfaceChoice.Of(NodeInterface.Parse("eth0"), null, null));
+        Assert.Contains("does not report its interfaces", failure.Message);
+    }
+
+    [Theory]
+    [InlineData("Auto", "auto")]
+    [InlineData(" 10.0.0.5 ", "10.0.0.5")]
+    [InlineData("10.0.0.0/8", "10.0.0.0/8")]
+    [InlineData("Ethernet 2", "Ethernet 2")]
+    [InlineData("10", "10")]
+    [InlineData("::1", "::1")]
+    public void A_text_is_read_and_written(string text, string written)
+    {
+        var one = NodeInterface.Parse(text);
+        Assert.Equal(written, one.ToString());
+        Assert.Equal(one, NodeInterface.Parse(written));
+        Assert.True(NodeInterface.TryParse(text, null, out var same));
+        Assert.Equal(one, same);
+    }
+
+    [Theory]
+    [InlineData("", "is not an interface")]
+    [InlineData("a\tb", "is not an interface")]
+    [InlineData("10.0.0.x/8", "IPv4 subnet")]
+    [InlineData("10.0.0.0/33", "length of a prefix")]
+    [InlineData("ff02::/16", "IPv4 subnet")]
+    public void A_text_that_is_none_of_the_forms_is_refused_with_the_reason(string text, string why)
+    {
+        Assert.Contains(why, Assert.Throws<FormatException>(() => NodeInterface.Parse(text)).Message);
+        Assert.False(NodeInterface.TryParse(text, null, out _));
+    }
+
+    [Fact]
+    public void The_loopback_interface_of_this_machine_is_found() =>
+        Assert.Contains(LocalInterfaces.Read()!, static one => one.Addresses.Contains(IPAddress.Loopback));
+
+    private static string Auto(LocalInterface[] known, IPAddress? towards = null) =>
+        InterfaceChoice.Of(NodeInterface.Auto, known, towards).ToString();
+
+    private static IPAddress Ip(string text) => IPAddress.Parse(text);
+}
