@@ -4,7 +4,7 @@ using QuickSilver.Endpoints;
 using QuickSilver.Inboxes;
 using QuickSilver.Serialization;
 
-namespace QuickSilver.Requests;
+namespace QuickSilver.RequestReply;
 
 // The other side of request and reply: a consumer of the topic of requests. A handler that completes at once is called by the consumer's
 // intake, one request after the other, without an allocation. One that waits is left to complete by itself, while the intake goes on with

@@ -3,7 +3,7 @@ using QuickSilver.Endpoints.Changes;
 using QuickSilver.Inboxes;
 using QuickSilver.Serialization;
 
-namespace QuickSilver.Requests;
+namespace QuickSilver.RequestReply;
 
 // Opens the two sides of request and reply on a node.
 internal sealed class RequestOpening<TRequest, TReply>(
