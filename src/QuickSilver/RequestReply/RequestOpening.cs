@@ -41,6 +41,6 @@ internal sealed class RequestOpening<TRequest, TReply>(
         var topic = new TopicOptions { ReaderCapacity = options.Capacity };
         var endpoint = await node.OpenEndpointAsync(name, TopicAccess.Subscribe, topic, Codec, cancellationToken)
             .ConfigureAwait(core.ResumesInContext);
-        return new Responder<TRequest, TReply>(endpoint, inbox.Routes, replies, handler, options.Concurrency);
+        return new Responder<TRequest, TReply>(endpoint, inbox.Routes, replies, handler, options);
     }
 }
