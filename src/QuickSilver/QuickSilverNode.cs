@@ -6,7 +6,7 @@ using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Inboxes;
 using QuickSilver.Nodes;
-using QuickSilver.Requests;
+using QuickSilver.RequestReply;
 using QuickSilver.Serialization;
 using QuickSilver.Serialization.Generated;
 using QuickSilver.States;

@@ -93,7 +93,7 @@ internal static class LayerRules
         ["Endpoints"] = ["", "Diagnostics", "Publishing"],
         ["Topics"] = ["", "Diagnostics", "Publishing", "Endpoints"],
         ["Inboxes"] = ["", "Diagnostics", "Publishing", "Endpoints"],
-        ["Requests"] = ["", "Diagnostics", "Publishing", "Endpoints", "Inboxes"],
+        ["RequestReply"] = ["", "Diagnostics", "Publishing", "Endpoints", "Inboxes"],
         ["States"] = ["", "Diagnostics", "Publishing", "Endpoints", "Inboxes"],
         ["Nodes"] = ["", "Diagnostics", "Composition", "Publishing", "Endpoints", "Topics"],
     };

@@ -243,6 +243,28 @@ public sealed class RequestTests
     }
 
     [Fact]
+    public void An_inline_responder_answers_at_once_and_is_busy_when_too_many_of_its_handlers_wait()
+    {
+        using var cluster = Started(2);
+        var responder = Respond(cluster, 1, options: new ResponderOptions { Inline = true });
+        var waiting = Respond(cluster, 1, delay: Second, options: new ResponderOptions { Inline = true, Concurrency = 2 }, name: "waiting");
+        var requester = Requester(cluster, 0);
+        var other = Requester(cluster, 0, name: "waiting");
+        cluster.RunUntilCompleted(async () =>
+        {
+            var many = await Task.WhenAll(Enumerable.Range(0, 200).Select(i => requester.AskAsync($"{i}")));
+            Assert.Equal(Enumerable.Range(0, 200).Select(i => $"{i}!"), many);
+            Task<string>[] three = [other.AskAsync("1"), other.AskAsync("2"), other.AskAsync("3")];
+            await Assert.ThrowsAsync<ResponderFailedException>(() => Task.WhenAll(three));
+            Assert.Equal(2, three.Count(static one => one.IsCompletedSuccessfully));
+            await responder.DisposeAsync();
+            await waiting.DisposeAsync();
+        });
+        Assert.Equal(SubscriptionEndReason.Disposed, cluster.RunUntilCompleted(responder.Completion).Reason);
+        Assert.Equal((200, 2, 1), (responder.Answered, waiting.Answered, waiting.Failed));
+    }
+
+    [Fact]
     public void Requests_of_a_node_that_was_removed_end_with_the_reason()
     {
         using var cluster = Started(3);

@@ -10,17 +10,19 @@ internal static class PerfRespondCommand
     {
         var common = new CommonOptions();
         var topic = PerfCommand.Topic();
+        var inline = new Option<bool>("--inline") { Description = "Answer on the core thread of the node." };
         var command = common.AddTo(
-            new Command("respond", "Answer perf request until interrupted. Writes 'ready' to standard error.") { topic });
-        command.SetAction(parse => Session.RunAsync(parse, common, session => RunAsync(session, parse.GetValue(topic)!)));
+            new Command("respond", "Answer perf request until interrupted. Writes 'ready' to standard error.") { topic, inline });
+        command.SetAction(parse => Session.RunAsync(
+            parse, common, session => RunAsync(session, parse.GetValue(topic)!, parse.GetValue(inline))));
         return command;
     }
 
-    private static async Task<int> RunAsync(Session session, string name)
+    private static async Task<int> RunAsync(Session session, string name, bool inline)
     {
         await using var node = await session.StartNodeAsync();
         await using var responder = await node.OpenResponderAsync<byte[], byte[]>(
-            name, static (request, _) => new ValueTask<byte[]>(request.Value), cancellationToken: session.Interrupted);
+            name, static (request, _) => new ValueTask<byte[]>(request.Value), new ResponderOptions { Inline = inline }, session.Interrupted);
         Terminal.Note("ready");
         try
         {

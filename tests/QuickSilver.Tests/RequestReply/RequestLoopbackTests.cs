@@ -1,7 +1,7 @@
 using QuickSilver.Tests.Endpoints;
 using QuickSilver.Tests.Infrastructure;
 
-namespace QuickSilver.Tests.Requests;
+namespace QuickSilver.Tests.RequestReply;
 
 // Requests over real sockets.
 [Collection(nameof(AllocationTests))]

@@ -1,6 +1,6 @@
 using QuickSilver.Endpoints.Changes;
 
-namespace QuickSilver.Requests;
+namespace QuickSilver.RequestReply;
 
 // A request that waits for answers: the task of its caller, and what is known of those who were asked. It ends once, by whichever comes
 // first: the answer, the deadline, the end of those who were asked, the caller's token, or the end of the requester.

@@ -4,7 +4,7 @@ using QuickSilver.Endpoints;
 using QuickSilver.Inboxes;
 using QuickSilver.Serialization;
 
-namespace QuickSilver.Requests;
+namespace QuickSilver.RequestReply;
 
 // The other side of request and reply: a consumer of the topic of requests. A handler that completes at once is called by the consumer's
 // intake, one request after the other, without an allocation. One that waits is left to complete by itself, while the intake goes on with
@@ -20,7 +20,9 @@ internal sealed class Responder<TRequest, TReply> : IResponder
     private readonly int _concurrency;
     private readonly CancellationTokenSource _cancellation = new();
     private readonly CancellationToken _token;
-    private readonly IConsumption _consumption;
+    // One of the two, and the other is null.
+    private readonly IConsumption? _consumption;
+    private readonly IDisposable? _inline;
     private readonly TaskCompletionSource<SubscriptionEnd> _completion;
     private readonly Lock _lock = new();
     private int _waiting;
@@ -37,16 +39,23 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         InboxRoutes routes,
         IPayloadCodec<TReply> codec,
         Func<Message<TRequest>, CancellationToken, ValueTask<TReply>> handler,
-        int concurrency)
+        ResponderOptions options)
     {
         _endpoint = endpoint;
         _routes = routes;
         _codec = codec;
         _handler = handler;
-        _concurrency = concurrency;
+        _concurrency = options.Concurrency;
         _token = _cancellation.Token;
         _completion = new TaskCompletionSource<SubscriptionEnd>(endpoint.Topic.Node.Completions);
-        _consumption = endpoint.Subscribe(OnRequest, new ConsumerOptions<RequestMessage<TRequest>> { OnEnded = OnEnded });
+        if (options.Inline)
+        {
+            _inline = endpoint.SubscribeInline(OnRequestInline, onGap: null, OnEnded);
+        }
+        else
+        {
+            _consumption = endpoint.Subscribe(OnRequest, new ConsumerOptions<RequestMessage<TRequest>> { OnEnded = OnEnded });
+        }
     }
 
     public string Name => _endpoint.Name;
@@ -65,13 +74,19 @@ internal sealed class Responder<TRequest, TReply> : IResponder
     {
         try
         {
-            _ = _consumption.StopAsync();
+            _inline?.Dispose();
+            _ = _consumption?.StopAsync();
+            if (_consumption is null)
+            {
+                OnEnded(new SubscriptionEnd(SubscriptionEndReason.Disposed, null));
+            }
+
             await Completion.WaitAsync(DisposeLimit, Node.OutsideTime).ConfigureAwait(Node.ResumesInContext);
         }
         catch (TimeoutException)
         {
             // Its task completes when the handler does, which may be never.
-            _ = _consumption.DisposeAsync();
+            _ = _consumption?.DisposeAsync();
         }
 
         _cancellation.Cancel();
@@ -88,7 +103,7 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         bool isIdle;
         lock (_lock)
         {
-            _end = end;
+            _end ??= end;
             isIdle = _waiting == 0;
         }
 
@@ -124,6 +139,21 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         }
 
         return Enter(FinishAsync(origin, answer));
+    }
+
+    // Nothing can wait here: neither for a handler, nor for room to send an answer, which then is sent when there is room.
+    private void OnRequestInline(in Message<RequestMessage<TRequest>> message)
+    {
+        if (Volatile.Read(ref _waiting) < _concurrency)
+        {
+            _ = OnRequest(message, default);
+        }
+        else
+        {
+            var request = message.Value;
+            var busy = new InvalidOperationException("The responder is busy: too many of its handlers wait.");
+            _ = FailAsync(new Origin(message.Sender, request.Box, request.Id), busy);
+        }
     }
 
     private async Task FinishAsync(Origin origin, ValueTask<TReply> answer)

@@ -3,7 +3,7 @@ using QuickSilver.Endpoints.Changes;
 using QuickSilver.Inboxes;
 using QuickSilver.Serialization;
 
-namespace QuickSilver.Requests;
+namespace QuickSilver.RequestReply;
 
 // Opens the two sides of request and reply on a node.
 internal sealed class RequestOpening<TRequest, TReply>(
@@ -41,6 +41,6 @@ internal sealed class RequestOpening<TRequest, TReply>(
         var topic = new TopicOptions { ReaderCapacity = options.Capacity };
         var endpoint = await node.OpenEndpointAsync(name, TopicAccess.Subscribe, topic, Codec, cancellationToken)
             .ConfigureAwait(core.ResumesInContext);
-        return new Responder<TRequest, TReply>(endpoint, inbox.Routes, replies, handler, options.Concurrency);
+        return new Responder<TRequest, TReply>(endpoint, inbox.Routes, replies, handler, options);
     }
 }

@@ -10,6 +10,14 @@ public sealed record ResponderOptions
     public int Concurrency { get; init; } = 16;
 
     /// <summary>
+    /// Whether the handler is called inline, on the node's core thread, with the lowest latency. It must then not block or wait: while it
+    /// runs, the node does nothing else. Requests do not wait to be handled. If one does wait in spite of that, and so do as many others
+    /// as <see cref="Concurrency"/> allows, its requester is told that the responder is busy. Default: false, it is called outside the core
+    /// thread and may wait.
+    /// </summary>
+    public bool Inline { get; init; }
+
+    /// <summary>
     /// The maximum number of requests that wait to be handled: 1 to 1,048,576; default 1,024. A request whose deadline passes while it
     /// waits here is not handled. When there are as many, requesters wait to send more. The deadline of such a request may pass before it
     /// comes here, and it is handled all the same: clocks of two nodes cannot be compared, so its time left counts from its arrival.

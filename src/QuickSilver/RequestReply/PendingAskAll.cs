@@ -1,6 +1,6 @@
 using QuickSilver.Endpoints.Changes;
 
-namespace QuickSilver.Requests;
+namespace QuickSilver.RequestReply;
 
 // A request that ends when each of those who were asked has answered, failed or left.
 internal sealed class PendingAskAll<TRequest, TReply>(IRequesterCore<TRequest> requester, TRequest request, long id, TimeSpan timeout)

@@ -1,6 +1,6 @@
-using QuickSilver.Requests;
+using QuickSilver.RequestReply;
 
-namespace QuickSilver.Tests.Requests;
+namespace QuickSilver.Tests.RequestReply;
 
 public sealed class RequestTableTests
 {

@@ -1,6 +1,6 @@
 using QuickSilver.Endpoints.Changes;
 
-namespace QuickSilver.Requests;
+namespace QuickSilver.RequestReply;
 
 // A request that the first answer ends.
 internal sealed class PendingAsk<TRequest, TReply>(IRequesterCore<TRequest> requester, TRequest request, long id, TimeSpan timeout)

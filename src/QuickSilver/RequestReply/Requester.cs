@@ -6,7 +6,7 @@ using QuickSilver.Endpoints.Changes;
 using QuickSilver.Inboxes;
 using QuickSilver.Serialization;
 
-namespace QuickSilver.Requests;
+namespace QuickSilver.RequestReply;
 
 // One side of request and reply. Requests go to all responders through the topic of their name, and answers come to the inbox of this node.
 // Nothing is sent to the membership service for a request, so no view changes.

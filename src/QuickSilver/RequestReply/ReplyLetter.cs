@@ -3,7 +3,7 @@ using System.Text;
 using QuickSilver.Inboxes;
 using QuickSilver.Serialization;
 
-namespace QuickSilver.Requests;
+namespace QuickSilver.RequestReply;
 
 // The letter with an answer. After the number of the box: the id of the request (8 bytes, little endian), what it is (1 byte), and the
 // answer by its own codec, or the error as UTF-8.

@@ -1,4 +1,4 @@
-namespace QuickSilver.Requests;
+namespace QuickSilver.RequestReply;
 
 // The requests that wait for answers, in a fixed number of places. Lock-free: any thread adds and removes, the core thread finds and looks
 // through all.

@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using QuickSilver.Serialization;
 
-namespace QuickSilver.Requests;
+namespace QuickSilver.RequestReply;
 
 // A request as it is sent. The responder knows the inbox of whoever asks by the sender of the message.
 internal readonly struct RequestMessage<TRequest>(TRequest value, long id, int box, int timeoutMillis)
