@@ -363,7 +363,7 @@ public sealed class HostileSessionTests
     {
         var cluster = new FakeCluster();
         var raw = Connect(cluster);
-        raw.Send(RawClient.Join(7)).Send(SignalMessage.JoinComplete).SendBytes(Frame(14, [1, 2, 3])).Send(KnownMessage.Heartbeat(0));
+        raw.Send(RawClient.Join(7)).Send(SignalMessage.JoinComplete).SendBytes(Frame(16, [1, 2, 3])).Send(KnownMessage.Heartbeat(0));
         cluster.Run(0.1);
         Assert.False(raw.IsClosed);
         Assert.Equal(1, cluster.Counters.UnknownMessages);

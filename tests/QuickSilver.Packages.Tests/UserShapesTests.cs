@@ -1,4 +1,7 @@
+using System.Diagnostics;
 using System.Text;
+using System.Text.Json;
+using System.Text.RegularExpressions;
 using QuickSilver.Packages.Tests.Infrastructure;
 
 namespace QuickSilver.Packages.Tests;
@@ -12,7 +15,71 @@ public sealed class UserShapesTests(Feed feed)
     [Fact]
     public async Task Each_shape_of_type_and_each_version_of_one_is_exchanged_by_two_processes()
     {
-        string folder = feed.NewcomersFolder("shapes");
+        string folder = Build("shapes");
+
+        // A name of its own: other clusters may be on this interface.
+        string cluster = $"shapes-{Guid.NewGuid():N}";
+        string[] written = await Task.WhenAll(
+            Task.Run(() => DotnetCommand.Dotnet(folder, Path.Combine("bin", "Shapes.dll"), "old", cluster)),
+            Task.Run(() => DotnetCommand.Dotnet(folder, Path.Combine("bin", "Shapes.dll"), "new", cluster)));
+        Assert.All(written, text => Assert.Matches("^[0-9]+ types were exchanged\\.", text));
+    }
+
+    [Fact]
+    public void What_the_shell_prints_of_each_topic_in_csharp_compiles_and_opens_it()
+    {
+        string folder = Build("held");
+        string cluster = $"held-{Guid.NewGuid():N}";
+        DotnetCommand.Dotnet(folder, "tool", "install", "qsm", "--version", Feed.Version, "--tool-path", "tools");
+        string qsm = Path.Combine(folder, "tools", OperatingSystem.IsWindows() ? "qsm.exe" : "qsm");
+        using var holder = Process.Start(new ProcessStartInfo("dotnet", [Path.Combine(folder, "bin", "Shapes.dll"), "hold", cluster])
+        {
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true,
+        })!;
+        try
+        {
+            Assert.Equal("open", holder.StandardOutput.ReadLine());
+            string[] topics =
+            [
+                .. DotnetCommand.Run(folder, qsm, "topics", "--cluster", cluster, "--json")
+                    .Split('\n', StringSplitOptions.RemoveEmptyEntries)
+                    .Select(static line => JsonDocument.Parse(line).RootElement.GetProperty("topic").GetString()!),
+            ];
+            Assert.InRange(topics.Length, 20, 200);
+            string user = feed.NewcomersFolder("opened");
+            var calls = new StringBuilder();
+            for (int i = 0; i < topics.Length; i++)
+            {
+                string space = $"Shape{i}";
+                string source = DotnetCommand.Run(
+                    folder, qsm, "topic", "describe", topics[i], "--cluster", cluster, "--csharp", "--namespace", space);
+                File.WriteAllText(Path.Combine(user, $"{space}.cs"), source);
+                string opener = Regex.Match(source, @"public static class (@?\w+)").Groups[1].Value;
+                calls.Append($"await {space}.{opener}.OpenTopicAsync(node);\n");
+            }
+
+            File.WriteAllText(Path.Combine(user, "Program.cs"), $$"""
+                using QuickSilver;
+
+                await using var node = await QuickSilverNode.StartAsync(new QuickSilverOptions { Cluster = args[0] });
+                {{calls}}
+                Console.WriteLine("All topics were opened.");
+                """);
+            NewcomersProject.Write(user, "Opened", NewcomersProject.Kind.Program, ("QuickSilver", Feed.Version));
+            DotnetCommand.Dotnet(user, "build", "-warnaserror", "-o", "bin");
+            Assert.StartsWith("All topics were opened.", DotnetCommand.Dotnet(user, Path.Combine("bin", "Opened.dll"), cluster));
+        }
+        finally
+        {
+            holder.Kill();
+            holder.WaitForExit();
+        }
+    }
+
+    private string Build(string name)
+    {
+        string folder = feed.NewcomersFolder(name);
         foreach (string source in Directory.EnumerateFiles(Path.Combine(Feed.Root, "tests", "QuickSilver.Packages.Tests", "Shapes")))
         {
             File.Copy(source, Path.Combine(folder, Path.GetFileName(source)));
@@ -21,13 +88,7 @@ public sealed class UserShapesTests(Feed feed)
         File.WriteAllText(Path.Combine(folder, "Wide.cs"), Wide());
         NewcomersProject.Write(folder, "Shapes", NewcomersProject.Kind.Program, ("QuickSilver", Feed.Version));
         DotnetCommand.Dotnet(folder, "build", "-warnaserror", "-o", "bin");
-
-        // A name of its own: other clusters may be on this interface.
-        string cluster = $"shapes-{Guid.NewGuid():N}";
-        string[] written = await Task.WhenAll(
-            Task.Run(() => DotnetCommand.Dotnet(folder, Path.Combine("bin", "Shapes.dll"), "old", cluster)),
-            Task.Run(() => DotnetCommand.Dotnet(folder, Path.Combine("bin", "Shapes.dll"), "new", cluster)));
-        Assert.All(written, text => Assert.Matches("^[0-9]+ types were exchanged\\.", text));
+        return folder;
     }
 
     // As generated code has them, with several types.

@@ -17,7 +17,10 @@ internal interface IClusterSignsReader
 {
     void OnAnswer(ClusterSigns signs);
 
-    void OnTopics(ClusterTopics topics);
+    /// <summary>Of an observer that asks for topics.</summary>
+    void OnTopics(ClusterTopics topics)
+    {
+    }
 
     /// <summary>The observer is over; told once. A sentence.</summary>
     /// <param name="reason">What happened.</param>

@@ -4,6 +4,8 @@ using QuickSilver;
 public abstract class Exchange
 {
     public abstract Task RunAsync(QuickSilverNode node, CancellationToken limit);
+
+    public abstract Task OpenAsync(QuickSilverNode node, CancellationToken limit);
 }
 
 // Publishes a value, and reads it and the other process's, which must look as expected.
@@ -15,6 +17,9 @@ public sealed class Exchange<T>(string name, T sent, T expected) : Exchange
         : this(name, both, both)
     {
     }
+
+    public override async Task OpenAsync(QuickSilverNode node, CancellationToken limit) =>
+        await node.OpenTopicAsync<T>(name, cancellationToken: limit);
 
     public override async Task RunAsync(QuickSilverNode node, CancellationToken limit)
     {

@@ -176,7 +176,7 @@ internal sealed class CSharpStub
 
     // Within a comment, on its line.
     private static string Comment(string text) =>
-        string.Concat(PlainText.Safe(text).Select(static c => c switch
+        string.Concat(SafeText.Of(text).Select(static c => c switch
         {
             '<' => "&lt;",
             '>' => "&gt;",

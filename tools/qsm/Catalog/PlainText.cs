@@ -2,18 +2,15 @@ using Spectre.Console;
 
 namespace QuickSilver.Tool.Catalog;
 
-// Tables of what the cluster tells. Names come from the network, so nothing in them may control the terminal.
+// Tables of what the cluster tells.
 internal static class PlainText
 {
-    public static string Safe(string text) =>
-        text.Any(char.IsControl) ? string.Concat(text.Select(static c => char.IsControl(c) ? '\uFFFD' : c)) : text;
-
     /// <summary>A table for a terminal; columns of plain text with two spaces between them where the output is redirected.</summary>
     /// <param name="columns">Their titles. Those that end with a space are numbers.</param>
     /// <param name="rows">The cells.</param>
     public static void Table(IReadOnlyList<string> columns, IReadOnlyList<string[]> rows)
     {
-        var cells = rows.Select(static row => row.Select(Safe).ToArray()).ToList();
+        var cells = rows.Select(static row => row.Select(SafeText.Of).ToArray()).ToList();
         if (!Console.IsOutputRedirected)
         {
             var table = new Table().Border(TableBorder.Rounded);

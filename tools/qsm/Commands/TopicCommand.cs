@@ -66,7 +66,7 @@ internal static class TopicCommand
 
         var others = await TopicCatalog.ReadAllAsync(session, isVerbose: false);
         string hint = NearestName.Of(name, others.Select(static other => other.Name)) is { } near
-            ? $" Did you mean '{PlainText.Safe(near)}'?"
+            ? $" Did you mean '{SafeText.Of(near)}'?"
             : $" {others.Count} topics are open: run 'qsm topics' to list them.";
         throw new ToolException(ExitCode.Failed, $"No node of cluster '{session.Options.Cluster}' has the topic '{name}' open.{hint}");
     }
@@ -76,8 +76,8 @@ internal static class TopicCommand
         var first = contracts.Versions[0];
         Terminal.Table(
         [
-            ("topic", PlainText.Safe(contracts.Name)),
-            ("guarantee", PlainText.Safe(first.Contract.Guarantee)),
+            ("topic", SafeText.Of(contracts.Name)),
+            ("guarantee", SafeText.Of(first.Contract.Guarantee)),
             ("publishers", $"{first.Publishers}"),
             ("subscribers", $"{first.Subscribers}"),
         ]);
@@ -86,18 +86,18 @@ internal static class TopicCommand
             var contract = version.Contract;
             Console.Out.WriteLine();
             string kind = contract.Kind == ContractDescription.AnyKind ? "takes any payload" : contract.Kind;
-            Console.Out.WriteLine($"{PlainText.Safe(contract.TypeName)} ({PlainText.Safe(kind)}), {Nodes(version.Nodes)}");
+            Console.Out.WriteLine($"{SafeText.Of(contract.TypeName)} ({SafeText.Of(kind)}), {Nodes(version.Nodes)}");
             for (int message = 0; message <= contract.Nested.Length; message++)
             {
                 if (message > 0)
                 {
-                    Console.Out.WriteLine($"{PlainText.Safe(contract.NameOf(message))}");
+                    Console.Out.WriteLine($"{SafeText.Of(contract.NameOf(message))}");
                 }
 
                 foreach (var field in contract.FieldsOf(message))
                 {
-                    string type = PlainText.Safe(TypeOf(contract, field));
-                    Console.Out.WriteLine($"  {field.Number,3}  {PlainText.Safe(field.Name),-20}  {type}");
+                    string type = SafeText.Of(TypeOf(contract, field));
+                    Console.Out.WriteLine($"  {field.Number,3}  {SafeText.Of(field.Name),-20}  {type}");
                 }
             }
         }
