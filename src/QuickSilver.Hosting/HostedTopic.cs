@@ -199,7 +199,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         ArgumentNullException.ThrowIfNull(consumer);
         options ??= new ConsumerOptions<T>();
         OptionRules.Check(options);
-        var consumption = new HostedConsumption<T>(consumer, options, Detach, OnEndFault) 
+        var consumption = new HostedConsumption<T>(consumer, options, Detach, OnEndFault)
         {
             Type = type,
             Resources = resources,

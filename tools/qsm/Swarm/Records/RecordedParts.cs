@@ -1,5 +1,5 @@
-using System.Net;
 using System.Collections.Immutable;
+using System.Net;
 using QuickSilver.Composition;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
