@@ -24,6 +24,12 @@ internal sealed class HostedConsumption<T>(
     /// <summary>Disposed when the consumer has ended.</summary>
     public IAsyncDisposable? Resources { get; init; }
 
+    /// <summary>Reads the clock of the host.</summary>
+    public required Func<DateTimeOffset> Now { get; init; }
+
+    /// <summary>When it ended. Valid after its completion.</summary>
+    public DateTimeOffset EndedAt { get; private set; }
+
     public Task<SubscriptionEnd> Completion => _completion.Task;
 
     public long Handled => Read().Handled;
@@ -181,6 +187,7 @@ internal sealed class HostedConsumption<T>(
             onEndFault(exception);
         }
 
+        EndedAt = Now();
         _completion.TrySetResult(end);
     }
 

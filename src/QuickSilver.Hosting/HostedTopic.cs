@@ -19,6 +19,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     private volatile Exception? _fault;
     // Null until the host has started.
     private volatile ILogger? _log;
+    private volatile TimeProvider _time = TimeProvider.System;
     // Null until the host has stopped.
     private ILogger? _endLog;
 
@@ -28,14 +29,14 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
 
     public Exception? Fault => _fault;
 
-    public string? ConsumerFault
+    public (DateTimeOffset Since, string InWords)? ConsumerFault
     {
         get
         {
             lock (_lock)
             {
                 return _consumptions.Find(static one => one.Fault is not null) is { } failed
-                    ? $"The consumer {failed.Type} of topic \"{name}\" ({typeof(T)}) has stopped: {failed.Fault!.Message}"
+                    ? (failed.EndedAt, $"The consumer {failed.Type} of topic \"{name}\" ({typeof(T)}) has stopped: {failed.Fault!.Message}")
                     : null;
             }
         }
@@ -54,7 +55,11 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         }
     }
 
-    public void OnHostStarted(ILogger log) => _log = log;
+    public void OnHostStarted(ILogger log, TimeProvider time)
+    {
+        _time = time;
+        _log = log;
+    }
 
     public async Task OpenAsync(QuickSilverNode node, CancellationToken cancellationToken)
     {
@@ -194,7 +199,12 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         ArgumentNullException.ThrowIfNull(consumer);
         options ??= new ConsumerOptions<T>();
         OptionRules.Check(options);
-        var consumption = new HostedConsumption<T>(consumer, options, Detach, OnEndFault) { Type = type, Resources = resources };
+        var consumption = new HostedConsumption<T>(consumer, options, Detach, OnEndFault)
+        {
+            Type = type,
+            Resources = resources,
+            Now = () => _time.GetUtcNow(),
+        };
         lock (_lock)
         {
             _consumptions.RemoveAll(static one => one.Completion.IsCompleted);

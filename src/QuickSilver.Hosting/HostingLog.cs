@@ -5,12 +5,19 @@ namespace QuickSilver.Hosting;
 // Hosting's log events, ids 1700 to 1799. An id is for ever: one that is retired stays here as a comment and is not reused.
 internal static partial class HostingLog
 {
-    [LoggerMessage(1700, LogLevel.Warning, "The node failed to start. It will be started again.")]
-    public static partial void StartFailed(ILogger logger, Exception exception);
+    [LoggerMessage(1700, LogLevel.Warning, "The node failed to start and is started again in {Seconds} s. {Reason}")]
+    public static partial void StartFailed(ILogger logger, string reason, double seconds);
+
+    [LoggerMessage(1706, LogLevel.Error, "The start of the node threw an unexpected exception. It is started again in {Seconds} s.")]
+    public static partial void StartThrew(ILogger logger, Exception exception, double seconds);
 
     [LoggerMessage(1701, LogLevel.Error,
-        "Failed to open topic \"{Topic}\"; the node is not ready. Retrying in {Seconds} s.")]
-    public static partial void TopicFailed(ILogger logger, Exception exception, string topic, double seconds);
+        "Failed to open topic \"{Topic}\"; the node is not ready. Retrying in {Seconds} s. {Reason}")]
+    public static partial void TopicFailed(ILogger logger, string topic, string reason, double seconds);
+
+    [LoggerMessage(1707, LogLevel.Error,
+        "Opening topic \"{Topic}\" threw an unexpected exception; the node is not ready. Retrying in {Seconds} s.")]
+    public static partial void TopicThrew(ILogger logger, Exception exception, string topic, double seconds);
 
     [LoggerMessage(1702, LogLevel.Warning, "The node was removed from the cluster. Starting a new node.")]
     public static partial void Restarting(ILogger logger);

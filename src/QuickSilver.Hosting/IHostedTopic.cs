@@ -12,11 +12,13 @@ internal interface IHostedTopic
     /// <summary>Why it could not be opened on the present node; null when it could, or was not tried yet.</summary>
     Exception? Fault { get; }
 
-    /// <summary>The first of its consumers that stopped because of an error, in words; null if there is none.</summary>
-    string? ConsumerFault { get; }
+    /// <summary>The first of its consumers that stopped because of an error, in words, and when; null if there is none.</summary>
+    (DateTimeOffset Since, string InWords)? ConsumerFault { get; }
 
-    /// <summary>Called once, before the first node starts. What subscribers throw at their end goes to the log.</summary>
-    void OnHostStarted(ILogger log);
+    /// <summary>
+    /// Called once, before the first node starts, with the clock of the host. What subscribers throw at their end goes to the log.
+    /// </summary>
+    void OnHostStarted(ILogger log, TimeProvider time);
 
     Task OpenAsync(QuickSilverNode node, CancellationToken cancellationToken);
 

@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Diagnostics.HealthChecks;
+using QuickSilver.Nodes;
 
 namespace QuickSilver.Hosting;
 
@@ -12,44 +13,95 @@ internal sealed class NodeHealthCheck(NodeHolder holder, IReadOnlyList<IHostedTo
 
     public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)
     {
-        string? reason = isReadiness ? WhyNotReady() : WhyNotLive();
-        return Task.FromResult(reason is null
-            ? HealthCheckResult.Healthy()
-            : new HealthCheckResult(context.Registration.FailureStatus, reason));
+        var status = holder.Current?.Status;
+        // A node that has not joined yet has nothing that could hang.
+        bool isHealthy = isReadiness ? status is { IsReady: true } : status is not { IsLive: false };
+        List<StatusReason> reasons = [.. status?.Reasons ?? []];
+        if (isReadiness)
+        {
+            List<StatusReason> ofHost = [.. WhyNotReady(status)];
+            isHealthy &= ofHost.Count == 0;
+            // What keeps the node from being ready comes first.
+            reasons.InsertRange(status is { IsReady: false } ? 1 : 0, ofHost);
+        }
+
+        string? description = reasons is [var first, ..] && (isReadiness || !isHealthy) ? first.ToString() : null;
+        var result = new HealthCheckResult(
+            isHealthy ? HealthStatus.Healthy : context.Registration.FailureStatus, description, data: Data(status, reasons));
+        return Task.FromResult(result);
     }
 
-    // A node that has not joined yet has nothing that could hang.
-    private string? WhyNotLive() => holder.Current?.Status is { IsLive: false } status ? status.Reason : null;
-
-    private string? WhyNotReady()
+    // Reasons of one kind, such as two topics that are not open, are numbered.
+    private static Dictionary<string, object> Data(NodeStatus? status, List<StatusReason> reasons)
     {
-        if (holder.Current?.Status is not { } status)
+        var data = new Dictionary<string, object>();
+        if (status is not null)
         {
-            return holder.Failure is { } failure
-                ? $"The node has not joined yet. The last attempt to start it failed: {failure}"
-                : "The node has not joined yet.";
+            data["State"] = status.State.ToString();
+            data["Members"] = status.Members;
+            data["OpenTopics"] = status.OpenTopics;
         }
 
-        if (!status.IsReady)
+        if (status?.Interface is { } place)
         {
-            return status.Reason;
+            data["Interface"] = place;
         }
 
-        if (status.Members < leastMembers && leastMembers > 1)
+        foreach (var reason in reasons)
         {
-            return $"The cluster has {status.Members} members. The node is ready with {leastMembers} or more.";
+            string key = reason.Kind.ToString();
+            for (int number = 2; !data.TryAdd(key, reason); number++)
+            {
+                key = $"{reason.Kind}{number}";
+            }
+        }
+
+        return data;
+    }
+
+    private static string Sentence(string text) => text.TrimEnd().EndsWith('.') ? text : $"{text}.";
+
+    private IEnumerable<StatusReason> WhyNotReady(NodeStatus? status)
+    {
+        if (status is null)
+        {
+            yield return holder.Failure is { } failure
+                ? StatusReasons.Of(
+                    StatusReasonKind.StartFailed,
+                    $"The node has not joined yet. The last attempt to start it failed: {Sentence(failure)}",
+                    holder.Since,
+                    "the next attempt")
+                : StatusReasons.Of(
+                    StatusReasonKind.NotJoined, "The node has not joined yet.", holder.Since, "a membership service that admits it");
+            yield break;
+        }
+
+        if (leastMembers > 1 && status.Members < leastMembers)
+        {
+            yield return StatusReasons.Of(
+                StatusReasonKind.TooFewMembers,
+                $"The cluster has {status.Members} members, and the host requires {leastMembers}.",
+                holder.Since,
+                $"{leastMembers - status.Members} more members");
         }
 
         foreach (var topic in topics)
         {
             if (!topic.IsOpen)
             {
-                return topic.Fault is { } fault
-                    ? $"Failed to open topic \"{topic.Name}\": {fault.Message}"
-                    : $"Topic \"{topic.Name}\" is not open yet.";
+                yield return StatusReasons.Of(
+                    StatusReasonKind.TopicNotOpen,
+                    topic.Fault is { } fault
+                        ? $"Failed to open topic \"{topic.Name}\": {Sentence(fault.Message)}"
+                        : $"Topic \"{topic.Name}\" is not open yet.",
+                    holder.Since,
+                    "the membership service to grant it");
+            }
+
+            if (topic.ConsumerFault is var (since, consumer))
+            {
+                yield return StatusReasons.Of(StatusReasonKind.ConsumerFailed, Sentence(consumer), since);
             }
         }
-
-        return topics.Select(static topic => topic.ConsumerFault).FirstOrDefault(static fault => fault is not null);
     }
 }

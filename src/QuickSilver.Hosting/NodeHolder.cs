@@ -1,17 +1,30 @@
 namespace QuickSilver.Hosting;
 
 // Where the host's node is found, once there is one. Thread-safe.
-internal sealed class NodeHolder : IQuickSilverNodeAccessor
+internal sealed class NodeHolder(TimeProvider time) : IQuickSilverNodeAccessor
 {
     private readonly Lock _lock = new();
     private TaskCompletionSource<QuickSilverNode> _next = NewSource();
     private volatile string? _failure;
+    private DateTimeOffset _since = time.GetUtcNow();
 
     /// <summary>Why the last attempt to start a node failed; null when it did not. From any thread.</summary>
     public string? Failure
     {
         get => _failure;
         set => _failure = value;
+    }
+
+    /// <summary>When the present node started, or, without one, since when there is none.</summary>
+    public DateTimeOffset Since
+    {
+        get
+        {
+            lock (_lock)
+            {
+                return _since;
+            }
+        }
     }
 
     public QuickSilverNode? Current
@@ -37,6 +50,7 @@ internal sealed class NodeHolder : IQuickSilverNodeAccessor
     {
         lock (_lock)
         {
+            _since = time.GetUtcNow();
             _next.TrySetResult(node);
         }
     }
@@ -48,6 +62,7 @@ internal sealed class NodeHolder : IQuickSilverNodeAccessor
         {
             if (_next.Task.IsCompletedSuccessfully)
             {
+                _since = time.GetUtcNow();
                 _next = NewSource();
             }
         }

@@ -51,7 +51,7 @@ internal sealed class NodeLifetime(
         var checkedOptions = settings.Node;
         foreach (var topic in _topics)
         {
-            topic.OnHostStarted(_log);
+            topic.OnHostStarted(_log, time);
         }
 
         _running = RunAsync(checkedOptions);
@@ -115,7 +115,7 @@ internal sealed class NodeLifetime(
         {
             try
             {
-                if (await LiveAsync(checkedOptions).ConfigureAwait(false))
+                if (await LiveAsync(checkedOptions, pause).ConfigureAwait(false))
                 {
                     pause = FirstPause;
                 }
@@ -131,8 +131,11 @@ internal sealed class NodeLifetime(
         }
     }
 
-    // One node's life; true when it had one.
-    private async Task<bool> LiveAsync(QuickSilverOptions checkedOptions)
+    // What these say is enough to correct the cause, and comes again with each attempt. Others are a defect, and need their stack.
+    private static bool IsExplained(Exception exception) => exception is QuickSilverException or IOException;
+
+    // One node's life; true when it had one. The pause is that before the next one.
+    private async Task<bool> LiveAsync(QuickSilverOptions checkedOptions, TimeSpan pause)
     {
         QuickSilverNode node;
         try
@@ -142,7 +145,15 @@ internal sealed class NodeLifetime(
         catch (Exception exception) when (!_stop.IsCancellationRequested)
         {
             holder.Failure = exception.Message;
-            HostingLog.StartFailed(_log, exception);
+            if (IsExplained(exception))
+            {
+                HostingLog.StartFailed(_log, exception.Message, pause.TotalSeconds);
+            }
+            else
+            {
+                HostingLog.StartThrew(_log, exception, pause.TotalSeconds);
+            }
+
             return false;
         }
 
@@ -185,7 +196,14 @@ internal sealed class NodeLifetime(
             catch (Exception exception) when (exception is not OperationCanceledException)
             {
                 // The others are of use all the same; readiness names this one.
-                HostingLog.TopicFailed(_log, exception, topic.Name, pause.TotalSeconds);
+                if (IsExplained(exception))
+                {
+                    HostingLog.TopicFailed(_log, topic.Name, exception.Message, pause.TotalSeconds);
+                }
+                else
+                {
+                    HostingLog.TopicThrew(_log, exception, topic.Name, pause.TotalSeconds);
+                }
             }
             catch (OperationCanceledException)
             {

@@ -113,7 +113,7 @@ public static class QuickSilverServiceCollectionExtensions
         services.AddOptions<QuickSilverHostingOptions>(node.OptionsName).ValidateOnStart();
 
         services.AddSingleton(node);
-        services.AddKeyedSingleton(node, static (_, _) => new NodeHolder());
+        services.AddKeyedSingleton(node, static (provider, _) => new NodeHolder(provider.GetRequiredService<TimeProvider>()));
         services.AddKeyedSingleton(node, (provider, _) => NodeLifetime.Of(node, provider));
         services.AddSingleton<IHostedService>(provider => node.Get<NodeLifetime>(provider));
         services.AddKeyedSingleton<IQuickSilverNodeAccessor>(node.Key, (provider, _) => node.Get<NodeHolder>(provider));

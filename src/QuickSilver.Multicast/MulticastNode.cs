@@ -2,6 +2,7 @@ using System.Collections.Immutable;
 using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Flow;
 using QuickSilver.Core.Requests;
@@ -113,6 +114,8 @@ internal sealed class MulticastNode
     /// A sentence about a problem of this node that does not stop it; null if there is none. Can be read from any thread.
     /// </summary>
     public string? Trouble => _context.Troubles.First;
+
+    public IReadOnlyList<Trouble> Troubles => _context.Troubles.Oldest;
 
     public ClaimPool Claims => field ??= new();
 

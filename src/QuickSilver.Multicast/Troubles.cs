@@ -1,34 +1,52 @@
+using QuickSilver.Core.Diagnostics;
+
 namespace QuickSilver.Multicast;
 
 // The troubles of a node that still works, each with its owner, in the order in which they began. Only the core thread begins and ends
 // them; any thread may read the oldest.
 internal sealed class Troubles
 {
-    private readonly List<(object Of, string What)> _all = [];
-    private volatile string? _first;
+    // More would not be read.
+    private const int MostShown = 16;
 
-    /// <summary>The oldest trouble, as a sentence; null if there is none. Can be read from any thread.</summary>
-    public string? First => _first;
+    private readonly List<(object Of, Trouble What)> _all = [];
+    private volatile Trouble[] _oldest = [];
 
-    /// <summary>Begins the trouble of an owner. If the owner has one already, the trouble keeps its place and gets the new text.</summary>
-    public void Begin(object of, string what)
+    /// <summary>The oldest troubles, 16 at most. Can be read from any thread.</summary>
+    public IReadOnlyList<Trouble> Oldest => _oldest;
+
+    /// <summary>The oldest trouble in sentences; null if there is none. Can be read from any thread.</summary>
+    public string? First => _oldest is [var first, ..] ? first.What : null;
+
+    /// <summary>
+    /// Begins the trouble of an owner. If the owner has one already, it keeps its place and its time, and gets the new text.
+    /// </summary>
+    public void Begin(object of, Trouble trouble)
     {
         int at = _all.FindIndex(one => ReferenceEquals(one.Of, of));
         if (at < 0)
         {
-            _all.Add((of, what));
+            at = _all.Count;
+            _all.Add((of, trouble));
         }
         else
         {
-            _all[at] = (of, what);
+            _all[at] = (of, trouble with { Since = _all[at].What.Since });
         }
 
-        _first = _all[0].What;
+        if (at < MostShown)
+        {
+            Show();
+        }
     }
 
     public void End(object of)
     {
-        _all.RemoveAll(one => ReferenceEquals(one.Of, of));
-        _first = _all.Count > 0 ? _all[0].What : null;
+        if (_all.RemoveAll(one => ReferenceEquals(one.Of, of)) > 0)
+        {
+            Show();
+        }
     }
+
+    private void Show() => _oldest = [.. _all.Take(MostShown).Select(static one => one.What)];
 }

@@ -27,9 +27,18 @@ public enum NodeState
 /// </param>
 /// <param name="IsReady">Whether the node is live, has joined and is connected to the membership service.</param>
 /// <param name="OpenTopics">The number of open topics.</param>
-/// <param name="Reason">Why the node is not ready, or which problem it has although it is ready. Null without a problem.</param>
+/// <param name="Reason">
+/// Why the node is not ready, or which problem it has although it is ready, since when, whom it waits for, and what to do: the first of
+/// <see cref="Reasons"/> in sentences. Null without a problem.
+/// </param>
 public sealed record NodeStatus(NodeState State, bool IsLive, bool IsReady, int OpenTopics, string? Reason)
 {
+    /// <summary>
+    /// All reasons why the node is not ready, and all problems that it has although it is ready; first what keeps it from being ready, then
+    /// by age. At most 40; empty without a problem.
+    /// </summary>
+    public IReadOnlyList<StatusReason> Reasons { get; init; } = [];
+
     /// <summary>"gso" if the kernel segments runs of datagrams, "single" otherwise, and before the node has opened its sockets.</summary>
     public string DatagramPath { get; init; } = "single";
 

@@ -321,7 +321,9 @@ public sealed class QuickSilverNode : IAsyncDisposable
             ApiLog.StartFailed(core.Log, options.StartTimeout, where);
             await node.DisposeAsync().ConfigureAwait(core.ResumesInContext);
             throw new MembershipUnreachableException(
-                $"Timed out after {options.StartTimeout} joining a membership service: {where}.", exception);
+                $"Timed out after {options.StartTimeout} joining a membership service: {where}. "
+                + Nodes.StatusReasons.WhatToDoFor(parts.LastRefusal is null ? StatusReasonKind.NotJoined : StatusReasonKind.Refused),
+                exception);
         }
         catch
         {

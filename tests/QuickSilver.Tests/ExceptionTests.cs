@@ -1,19 +1,139 @@
 using QuickSilver.Serialization;
+using QuickSilver.Serialization.Generated;
+using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests;
 
+// Every exception of the library says what failed, on what, why, and what to do. Each is thrown by what makes it happen, unless that takes
+// a machine of its own.
 public sealed class ExceptionTests
 {
-    [Fact]
-    public void All_exceptions_of_the_library_have_one_base()
+    // What, why, and what to do, of each.
+    private static readonly Dictionary<Type, (Func<Task<Exception>> Trigger, string What, string Why, string WhatToDo)> Table = new()
     {
-        var types = new[] { typeof(QuickSilverNode), typeof(PayloadFormatException) }
-            .SelectMany(static type => type.Assembly.GetExportedTypes())
-            .Where(static type => type.IsSubclassOf(typeof(Exception)) && !type.IsAbstract)
-            .ToArray();
-        Assert.True(types.Length >= 7, "There are fewer exceptions than the test knows.");
-        Assert.All(
-            types, static type => Assert.Contains(type.BaseType, (Type[])[typeof(QuickSilverException), typeof(RequestException)]));
-        Assert.Equal(typeof(QuickSilverException), typeof(RequestException).BaseType);
+        [typeof(QuickSilverOptionsException)] = (
+            () => Thrown(() => QuickSilverNode.StartAsync(new QuickSilverOptions { PacketBytes = 1 })),
+            "The option PacketBytes", "is 1", "Allowed: 576 to 65,507"),
+        [typeof(MembershipUnreachableException)] = (
+            NobodyAsync,
+            "joining a membership service", "the service at 127.0.0.1:9 did not", "Start the service, or correct MembershipService"),
+        [typeof(PortInUseException)] = (
+            () => Task.FromResult<Exception>(new PortInUseException(7402, "process 4711 (dnsmasq)")),
+            "The UDP port 7402", "is in use by process 4711 (dnsmasq)", "End it, use another DiscoveryPort"),
+        [typeof(NodeExpelledException)] = (
+            ExpelledAsync, "The membership service removed this node", "ten heartbeats missed", "Start a new node"),
+        [typeof(ContractMismatchException)] = (
+            MismatchAsync, "Topic 't' carries", "this endpoint has", "give this one a Cluster of its own"),
+        [typeof(MessageTooLargeException)] = (
+            TooLargeAsync, "The encoded message has 16,777,217 bytes", "The limit is 16,777,216", "Split the message"),
+        [typeof(SlowReaderException)] = (
+            () => Task.FromResult<Exception>(new SlowReaderException("t", TimeSpan.FromSeconds(5))),
+            "The reader of the topic \"t\"", "blocked its senders for 00:00:05 (SlowReaderLimit)", "Read faster"),
+        [typeof(SlowHandlerException)] = (
+            () => Task.FromResult<Exception>(new SlowHandlerException("t", typeof(string), "Board.Show", TimeSpan.FromSeconds(2))),
+            "The handler Board.Show of the topic \"t\"", "blocked the node's core thread for 00:00:02 (HandlerLimit)", "Use Subscribe"),
+        [typeof(ConsumerFailedException)] = (
+            FailedAsync, "The consumer of the topic \"orders\"", "System.FormatException: no number", "Correct the cause"),
+        // A codec knows neither topic nor sender. The log message that reports it names them and says what to do.
+        [typeof(PayloadFormatException)] = (
+            () => Thrown(() => Task.FromResult(Utf8([0xFF]))), "The payload is malformed", "not valid UTF-8", ""),
+        [typeof(NoResponderException)] = (
+            () => Made(new NoResponderException("stock", TimeSpan.FromSeconds(1))),
+            "requests for \"stock\"", "Nobody responds", "Open a responder with the same name and types"),
+        [typeof(RequestTimeoutException)] = (
+            () => Made(new RequestTimeoutException("stock", TimeSpan.FromSeconds(5), 2)),
+            "a request for \"stock\"", "within 00:00:05 from 2 responder(s)", "Give it more time"),
+        [typeof(ResponderLeftException)] = (
+            () => Made(new ResponderLeftException("stock", responder: null)),
+            "responders for \"stock\"", "left before they answered", "Send it again if that does no harm"),
+        // What to do is for the words of the responder.
+        [typeof(ResponderFailedException)] = (
+            () => Made(new ResponderFailedException("stock", new NodeId(1, 2), "Part 7 is unknown.")),
+            "for \"stock\" failed", "Part 7 is unknown", ""),
+        [typeof(TooManyRequestsException)] = (
+            () => Made(new TooManyRequestsException("stock", 100)),
+            "100 requests for \"stock\"", "which is the limit", "Wait for answers, or raise MaxOutstanding"),
+        [typeof(StateFullException)] = (
+            () => Made(new StateFullException("stock", 10, isEnded: false)),
+            "The state \"stock\"", "has 10 keys, the limit", "Remove keys, or raise StateOptions.MaxKeys"),
+    };
+
+    public static TheoryData<string> Names => new(Types.Select(static type => type.Name));
+
+    private static IEnumerable<Type> Types => new[] { typeof(QuickSilverNode), typeof(PayloadFormatException) }
+        .SelectMany(static type => type.Assembly.GetExportedTypes())
+        .Where(static type => type.IsSubclassOf(typeof(Exception)) && !type.IsAbstract);
+
+    [Fact]
+    public void All_exceptions_of_the_library_have_one_base() =>
+        Assert.All(Types, static type => Assert.Contains(type.BaseType, (Type[])[typeof(QuickSilverException), typeof(RequestException)]));
+
+    [Theory]
+    [MemberData(nameof(Names))]
+    public async Task An_exception_says_what_failed_why_and_what_to_do(string name)
+    {
+        var type = Types.Single(one => one.Name == name);
+        Assert.True(Table.TryGetValue(type, out var row), $"{name} is not in the table.");
+        var thrown = await row.Trigger().OrFail();
+        Assert.IsType(type, thrown);
+        Assert.Contains(row.What, thrown.Message);
+        Assert.Contains(row.Why, thrown.Message);
+        Assert.Contains(row.WhatToDo, thrown.Message);
+        Assert.EndsWith(".", thrown.Message);
+    }
+
+    private static Task<Exception> Made(Exception exception) => Task.FromResult(exception);
+
+    private static string Utf8(byte[] bytes) =>
+        GeneratedCodecs.TryGet<string>(out var codec) ? codec.Read(bytes) : throw new NotSupportedException();
+
+    private static async Task<Exception> Thrown<T>(Func<Task<T>> action) => (await Record.ExceptionAsync(async () => await action()))!;
+
+    private static async Task<Exception> NobodyAsync()
+    {
+        await using var parts = new FakeParts { Joins = false };
+        var starting = parts.StartAsync(new QuickSilverOptions { MembershipService = "127.0.0.1:9" });
+        return await Thrown(async () =>
+        {
+            await parts.Time.RunUntilAsync(starting);
+            return 0;
+        });
+    }
+
+    private static async Task<Exception> ExpelledAsync()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        await parts.Core.RunAsync(() => parts.Service.Observer!.OnExpelled("ten heartbeats missed"));
+        return await Thrown(() => node.OpenTopicAsync<string>("t"));
+    }
+
+    private static async Task<Exception> MismatchAsync()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        await node.OpenTopicAsync<string>("t");
+        return await Thrown(() => node.OpenTopicAsync<byte[]>("t"));
+    }
+
+    private static async Task<Exception> TooLargeAsync()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        var topic = await node.OpenPublisherAsync<byte[]>("t");
+        return await Thrown(async () =>
+        {
+            await topic.PublishAsync(new byte[(16 << 20) + 1]);
+            return 0;
+        });
+    }
+
+    private static async Task<Exception> FailedAsync()
+    {
+        await using var bench = await ConsumerBench.StartAsync();
+        var options = new ConsumerOptions<string> { OnError = ConsumerErrors.Stop };
+        var consumption = bench.Topic.Subscribe((_, _) => throw new FormatException("no number."), options);
+        await bench.DeliverAsync(1);
+        return (await consumption.Completion.OrFail()).Error!;
     }
 }

@@ -1,5 +1,6 @@
 using System.Net;
 using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
@@ -62,7 +63,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
     public MembershipService Service => _service;
 
     /// <summary>Why others may not find it; null: as far as is known they do. From any thread.</summary>
-    public string? Trouble => _alone.Trouble;
+    public Trouble? Trouble => _alone.Trouble;
 
     private HostStanding Standing => new(_id, _service.HeardCount, _service.Configuration);
 
@@ -208,10 +209,12 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
         {
             var options = _context.Options;
             _answers = _context.Environment.OpenPort(DiscoveryContext.SmallPort with { Group = options.Group, Port = options.Port }, this);
+            _alone.OnPort(refusal: null);
         }
         catch (TransportException refused)
         {
             _context.ReportFailure(refused.Message);
+            _alone.OnPort(refused.Message);
         }
     }
 

@@ -1,4 +1,5 @@
 using System.Net;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Diagnostics;
 
 namespace QuickSilver.Membership.Client;
@@ -15,14 +16,16 @@ internal sealed class LoneHost(DiscoveryContext context, IPEndPoint service)
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
 
     private readonly TimeSpan _since = context.Environment.Now;
-    private volatile string? _trouble;
+    private readonly DateTimeOffset _sinceUtc = context.Environment.UtcNow;
+    private volatile Trouble? _trouble;
     private int _questions;
     private bool _hearsItself;
     private bool _isFound;
     private bool _isTold;
+    private string? _refusal;
 
-    /// <summary>Why others may not find this host, in a sentence; null: as far as is known they do. From any thread.</summary>
-    public string? Trouble => _trouble;
+    /// <summary>Why others may not find this host; null: as far as is known they do. From any thread.</summary>
+    public Trouble? Trouble => _trouble;
 
     /// <summary>A question, or what belongs to one, came over the group.</summary>
     public void OnHeard(bool isOwn)
@@ -31,6 +34,9 @@ internal sealed class LoneHost(DiscoveryContext context, IPEndPoint service)
         _isFound |= !isOwn;
     }
 
+    /// <summary>Why the port at which others find this host cannot be opened; null: it is open.</summary>
+    public void OnPort(string? refusal) => _refusal = refusal;
+
     /// <summary>Called before each question of its own.</summary>
     public void OnContest(int members)
     {
@@ -38,16 +44,19 @@ internal sealed class LoneHost(DiscoveryContext context, IPEndPoint service)
         bool isDeaf = !_hearsItself && !_isFound && _questions++ >= QuestionsUntilDeaf;
         bool isLoopback = IPAddress.IsLoopback(service.Address);
         bool isAlone = !_isFound && context.Environment.Now - _since >= Patience;
-        _trouble = isDeaf
+        string? trouble = _refusal is not null
+            ? $"Discovery does not work: {_refusal.TrimEnd('.')}. Other nodes cannot find this node. {Advice}"
+            : isDeaf
             ? $"Discovery does not work: this node does not receive its own datagrams to {context.Options.Group}:{context.Options.Port}, "
                 + $"so other nodes cannot find it. {Advice}"
             : isAlone && !isLoopback
                 ? $"No other node has been found since this node started to host the membership service at {service}. {Advice}"
                 : null;
-        if (_trouble is not null && !_isTold)
+        _trouble = trouble is null ? null : new Trouble(TroubleKind.NotDiscoverable, trouble, _sinceUtc, "other nodes to find it");
+        if (trouble is not null && !_isTold)
         {
             _isTold = true;
-            context.Logger.HostsAlone(_trouble);
+            context.Logger.HostsAlone(trouble);
         }
         else if (isAlone && isLoopback && !_isTold)
         {

@@ -2,6 +2,7 @@ using System.Collections.Immutable;
 using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Diagnostics;
@@ -89,15 +90,18 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     public string? LastFailure => _link.LastFailure;
 
     /// <summary>Why this node seems to be cut off from datagrams, while it does; from any thread.</summary>
-    public string? Isolation => _reach.Isolation;
+    public Trouble? Isolation => _reach.Isolation;
+
+    /// <summary>The service that this node has, or tries to reach; null while it looks for one. From any thread.</summary>
+    public IPEndPoint? ServiceEndPoint => _link.RemoteEndPoint ?? _options.Service;
 
     /// <summary>The service that this node hosts, if it does.</summary>
     public MembershipService? HostedService => _link.Discovery?.Hosted;
 
     public IPEndPoint? HostedAt => _link.Discovery?.HostedAt;
 
-    /// <summary>What ails discovery though the node goes on, in a sentence; null when all is well. From any thread.</summary>
-    public string? Trouble => _link.Discovery?.Trouble;
+    /// <summary>What ails discovery though the node goes on; null when all is well. From any thread.</summary>
+    public Trouble? Trouble => _link.Discovery?.Trouble;
 
     int IServiceLinkOwner.Rank
     {

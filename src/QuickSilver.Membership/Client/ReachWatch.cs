@@ -1,5 +1,6 @@
 using System.Net;
 using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Reachability;
@@ -15,12 +16,12 @@ internal sealed class ReachWatch(INodeEnvironment environment, IPEndPoint endPoi
     // Of two nodes that do not meet either may be at fault.
     private const int LeastTargets = 2;
 
-    private volatile string? _isolation;
+    private volatile Trouble? _isolation;
     private DateTimeOffset _since;
     private int _unanswered;
 
-    /// <summary>A sentence without its stop; null while datagrams pass. From any thread.</summary>
-    public string? Isolation => _isolation;
+    /// <summary>Null while datagrams pass. From any thread.</summary>
+    public Trouble? Isolation => _isolation;
 
     public void OnFound(bool isAnyReached, int targets, IPEndPoint? service)
     {
@@ -45,7 +46,8 @@ internal sealed class ReachWatch(INodeEnvironment environment, IPEndPoint endPoi
             string where = service is null ? "" : $" at {service}";
             string isolation = $"TCP reaches the membership service{where}, but no datagram has come back from any of {targets} nodes"
                 + $" probed since {_since:HH:mm:ss} UTC; {advice.For(endPoint)}";
-            _isolation = isolation;
+            _isolation = new Trouble(
+                TroubleKind.DatagramsLost, $"Datagrams to or from this node are lost: {isolation}.", _since, "an answer to its probes");
             logger.Isolated(isolation);
         }
     }

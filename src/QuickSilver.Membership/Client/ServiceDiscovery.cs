@@ -1,5 +1,6 @@
 using System.Net;
 using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Service;
 
@@ -36,7 +37,7 @@ internal sealed class ServiceDiscovery : IDisposable
     public IPEndPoint? HostedAt => _host?.EndPoint;
 
     /// <summary>Why others may not find the service hosted here; null: as far as is known they do. From any thread.</summary>
-    public string? Trouble => Volatile.Read(ref _host)?.Trouble;
+    public Trouble? Trouble => Volatile.Read(ref _host)?.Trouble;
 
     /// <summary>
     /// Begins to look; ends with one call of the callback. <paramref name="rank"/>: how many nodes have stood longer;

@@ -1,4 +1,5 @@
 using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Multicast.Hearing;
@@ -48,10 +49,10 @@ internal sealed class HearingReport
         var (deafCount, member) = Deaf?.Deaf() ?? default;
         _context.Counters.UnheardSenders = silentCount;
         _context.Counters.DeafMembers = deafCount;
-        SetTrouble(_silence, silentCount > 0, () =>
+        SetTrouble(_silence, silentCount > 0, TroubleKind.SendersNotHeard, () =>
             $"This node does not hear {Count(silentCount, "sender")} over multicast, for example {Named(sender)}. Copies come by unicast. "
             + $"The network or a firewall blocks the group {view?.Group}.");
-        SetTrouble(_deafness, deafCount > 0, () =>
+        SetTrouble(_deafness, deafCount > 0, TroubleKind.NotHeard, () =>
             $"{Count(deafCount, "node")} to which this node sends {(deafCount == 1 ? "does" : "do")} not hear it over multicast, "
             + $"for example {Named(member)}: {Consequence}.");
         Log((silentCount, sender), (deafCount, member), view);
@@ -97,11 +98,11 @@ internal sealed class HearingReport
         (_loggedSilent, _loggedDeaf) = (silent, deaf);
     }
 
-    private void SetTrouble(object of, bool isSo, Func<string> what)
+    private void SetTrouble(object of, bool isSo, TroubleKind kind, Func<string> what)
     {
         if (isSo)
         {
-            _context.Troubles.Begin(of, what());
+            _context.Troubles.Begin(of, new Trouble(kind, what(), _context.Environment.UtcNow));
         }
         else
         {

@@ -1,5 +1,6 @@
 using System.Net;
 using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 
@@ -144,10 +145,10 @@ internal sealed class RegionPort
             return;
         }
 
-        _context.Troubles.Begin(
-            this, $"The system refuses the group {Group} ({reason}). The node tries again, and gets " + (_isOptional
-                ? "what is sent there by repair meanwhile."
-                : "copies by unicast meanwhile."));
+        string what = $"The system refuses the group {Group} ({reason}). The node tries again, and gets "
+            + (_isOptional ? "what is sent there by repair meanwhile." : "copies by unicast meanwhile.");
+        var since = _context.Environment.UtcNow - refusedFor;
+        _context.Troubles.Begin(this, new Trouble(TroubleKind.GroupRefused, what, since, "the system to open the port of the group"));
         _context.Environment.Schedule(_retry ??= new Alarm(TryOpen), _pause);
         _pause = _pause * 2 < LastRetry ? _pause * 2 : LastRetry;
     }

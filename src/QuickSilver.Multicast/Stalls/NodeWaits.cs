@@ -41,8 +41,9 @@ internal sealed class NodeWaits
     private void OnBegan(object of, TimeSpan time)
     {
         _context.Counters.Stalls++;
-        string why = $"{Describe(of)}. It has waited for {Seconds(time)}";
-        _context.Troubles.Begin(of, why + ".");
+        var (kind, what, waitsFor) = Describe(of);
+        string why = $"{what}. It has waited for {Seconds(time)}";
+        _context.Troubles.Begin(of, new Trouble(kind, why + ".", _context.Environment.UtcNow - time, waitsFor));
         if (IsNotable)
         {
             MulticastLog.Stalled(_context.Log, why, _context.Counters.Stalls);
@@ -117,63 +118,94 @@ internal sealed class NodeWaits
         }
     }
 
-    private string Describe(object of) => of switch
+    private Why Describe(object of) => of switch
     {
         RegionSender stream => WhyUnstable(stream),
-        TopicSender topic => $"The publisher of {topic.Label} waits for {WhyNoRoom(topic)}",
-        InboundStream { IsSenderGone: true } stream =>
+        TopicSender topic => OfPublisher(topic, WhyNoRoom(topic)),
+        InboundStream { IsSenderGone: true } stream => new Why(
+            TroubleKind.RepairMissing,
             $"{stream.View} waits for the members to agree on packet {stream.Contiguous + 1} of node {stream.Sender}, which is gone",
-        InboundStream stream =>
+            "the other members of the view"),
+        InboundStream stream => new Why(
+            TroubleKind.RepairMissing,
             $"{stream.View} waits for packet {stream.Contiguous + 1} of node {stream.Sender}, which no member has sent again",
-        ViewSequence views => views.Why,
-        SlowReaders.Slow slow =>
+            $"node {stream.Sender}"),
+        ViewSequence views => new Why(TroubleKind.ViewMissing, views.Why, "the end of the view before"),
+        SlowReaders.Slow slow => new Why(
+            TroubleKind.ReaderFull,
             $"A reader of {slow.Label} on this node has no room for messages of node {slow.Order.Sender}, which waits, and it reads none",
-        _ => $"{of} waits",
+            $"the reader of {slow.Label}"),
+        _ => new Why(TroubleKind.ViewMissing, $"{of} waits", null),
     };
 
-    private string WhyUnstable(RegionSender stream)
+    private static Why OfPublisher(TopicSender topic, Why why) =>
+        why with { What = $"The publisher of {topic.Label} waits for {why.What}" };
+
+    private Why WhyUnstable(RegionSender stream)
     {
         var live = stream.Live;
         int rank = live.FirstIn(0, live.Ranks);
+        bool isSelf = rank >= 0 && live[rank] == _context.Self;
         string who = rank < 0 ? "a live member, of which there is none"
-            : live[rank] == _context.Self ? "the acknowledgement that this node, which leads the rings, sends to itself over UDP"
+            : isSelf ? "the acknowledgement that this node, which leads the rings, sends to itself over UDP"
             : $"the acknowledgement of node {live[rank]}, which leads the rings";
         string last = $"the last acknowledgement came {Seconds(stream.Silence)} ago";
         var (sent, consumed) = stream.Through;
         long next = stream.Acknowledged + 1;
-        return next <= sent
+        if (next > sent && consumed < sent)
+        {
+            return new Why(
+                TroubleKind.ReaderElsewhereFull,
+                $"{stream.View} waits for readers to take packet {consumed + 1} of {sent}, which all members hold; {last}",
+                "readers on other nodes");
+        }
+
+        string what = next <= sent
             ? $"{stream.View} waits for {who}: not all {live.Count} members are known to hold packet {next} of {sent}, and {last}"
-            : consumed < sent
-                ? $"{stream.View} waits for readers to take packet {consumed + 1} of {sent}, which all members hold; {last}"
-                : $"{stream.View} waits to send packet {sent + 1} of {stream.Last}";
+            : $"{stream.View} waits to send packet {sent + 1} of {stream.Last}";
+        return new Why(
+            TroubleKind.AcknowledgementMissing, what, rank < 0 ? "a live member" : isSelf ? "this node itself" : $"node {live[rank]}");
     }
 
-    private string WhyNoRoom(TopicSender topic)
+    private Why WhyNoRoom(TopicSender topic)
     {
         if (!topic.HasView)
         {
-            return "the membership service to say who subscribes";
+            const string Who = "the membership service";
+            return new Why(TroubleKind.ViewMissing, $"{Who} to say who subscribes", Who);
         }
 
         if (topic.IsHeld)
         {
-            return "the subscription of this node to release the flush barrier of the topic's new view";
+            return new Why(
+                TroubleKind.ViewMissing,
+                "the subscription of this node to release the flush barrier of the topic's new view",
+                "the subscription of this node");
         }
 
         if (_sources.CreditLimits.SlowestOf(topic.TopicId) is { } slowest)
         {
-            return $"a reader on node {slowest.Member}, which has room up to message {slowest.Through} of {topic.Sent}";
+            string reader = $"a reader on node {slowest.Member}";
+            return new Why(
+                TroubleKind.ReaderElsewhereFull, $"{reader}, which has room up to message {slowest.Through} of {topic.Sent}", reader);
         }
 
         foreach (var route in topic.Routes)
         {
             if (route.IsWaiting)
             {
-                return $"its stream: {WhyUnstable(route)}";
+                var why = WhyUnstable(route);
+                return why with { What = $"its stream: {why.What}" };
             }
         }
 
-        return $"packet memory: {_context.Environment.Buffers.FreeToSend} blocks are free for sending, of"
-            + $" {_context.Environment.Buffers.Shares.MostToSend}";
+        return new Why(
+            TroubleKind.MemoryFull,
+            $"packet memory: {_context.Environment.Buffers.FreeToSend} blocks are free for sending, of"
+            + $" {_context.Environment.Buffers.Shares.MostToSend}",
+            "free packet memory");
     }
+
+    // What waits, as a sentence without its stop, and whom it waits for.
+    private readonly record struct Why(TroubleKind Kind, string What, string? WaitsFor);
 }

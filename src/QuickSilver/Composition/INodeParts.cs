@@ -1,3 +1,4 @@
+using System.Net;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
@@ -79,11 +80,14 @@ internal interface INodeParts
     /// <summary>Why the last attempt to reach the membership service failed, while there is no service. From any thread.</summary>
     string? LastFailure => null;
 
-    /// <summary>A sentence about a problem of the layers below that does not stop them; null if there is none. From any thread.</summary>
-    string? Trouble => null;
+    /// <summary>Problems of the layers below that do not stop them, the oldest first. From any thread.</summary>
+    IReadOnlyList<Trouble> Troubles => [];
 
     /// <summary>Why datagrams do not reach or leave this node, as far as it can determine; null while they do. From any thread.</summary>
-    string? Isolation => null;
+    Trouble? Isolation => null;
+
+    /// <summary>The membership service that the node has or tries to reach; null while it looks for one. From any thread.</summary>
+    IPEndPoint? ServiceEndPoint => null;
 
     /// <summary>The counters of the layers below, from any thread.</summary>
     PartsCounters ReadCounters();

@@ -67,11 +67,17 @@ internal abstract class ProtocolParts(
 
     public string? LastFailure => _membership?.LastFailure;
 
-    public string? Trouble => _membership?.Trouble ?? _multicast?.Trouble;
+    public IReadOnlyList<Trouble> Troubles => (_membership?.Trouble, _multicast?.Troubles) switch
+    {
+        (null, var others) => others ?? [],
+        ({ } one, var others) => [one, .. others ?? []],
+    };
+
+    public IPEndPoint? ServiceEndPoint => _membership?.ServiceEndPoint;
 
     public int Members => _membership?.NodeCount ?? 0;
 
-    public string? Isolation => _membership?.Isolation;
+    public Trouble? Isolation => _membership?.Isolation;
 
     public TopicView? ViewOf(ulong topicId) => _multicast?.ViewOf(topicId);
 

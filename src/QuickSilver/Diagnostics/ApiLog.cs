@@ -24,7 +24,7 @@ internal static partial class ApiLog
     [LoggerMessage(1607, LogLevel.Error, "This node left the cluster: {Reason}. Its topics are closed. Start a new node.")]
     public static partial void GaveUp(ILogger logger, string reason);
 
-    [LoggerMessage(1604, LogLevel.Error, "Timed out after {Timeout} joining a membership service: {Where}.")]
+    [LoggerMessage(1604, LogLevel.Debug, "Timed out after {Timeout} joining a membership service: {Where}.")]
     public static partial void StartFailed(ILogger logger, TimeSpan timeout, string where);
 
     [LoggerMessage(1605, LogLevel.Information, "The node has stopped ({Published} messages published, {Delivered} delivered).")]
@@ -81,7 +81,8 @@ internal static partial class ApiLog
     public static partial void FeedThrew(ILogger logger, Exception exception, string topic, long count);
 
     [LoggerMessage(1614, LogLevel.Error,
-        "Failed to decode message {Sequence} of {Sender} in topic \"{Topic}\". It is reported as a gap. {Count} failures in all.")]
+        "Failed to decode message {Sequence} of {Sender} in topic \"{Topic}\". It is reported as a gap. Check that both sides have the "
+        + "same contract and codec. {Count} failures in all.")]
     public static partial void PayloadUndecodable(
         ILogger logger, Exception exception, string topic, NodeId sender, long sequence, long count);
 

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 
@@ -17,6 +18,7 @@ internal sealed class BlockingHandlers : IDisposable
 {
     public static readonly TimeSpan Interval = TimeSpan.FromMilliseconds(500);
 
+    private readonly TimeProvider _time;
     private readonly EndpointRegistry _endpoints;
     private readonly Func<TimeSpan> _lateness;
     private readonly NodeCounterCells _cells;
@@ -26,12 +28,13 @@ internal sealed class BlockingHandlers : IDisposable
     // The call that the last look found, and the number of looks since the first that did.
     private RunningHandler? _seen;
     private int _looks;
-    private string? _trouble;
+    private Trouble? _trouble;
     private volatile bool _isDisposed;
 
     public BlockingHandlers(
         TimeProvider time, EndpointRegistry endpoints, Func<TimeSpan> lateness, TimeSpan limit, NodeCounterCells cells, ILogger log)
     {
+        _time = time;
         _endpoints = endpoints;
         _lateness = lateness;
         _limit = limit;
@@ -42,8 +45,8 @@ internal sealed class BlockingHandlers : IDisposable
         _timer.Change(Interval, Timeout.InfiniteTimeSpan);
     }
 
-    /// <summary>A sentence about the handler that blocks the core thread; null if there is none. From any thread.</summary>
-    public string? Trouble => Volatile.Read(ref _trouble);
+    /// <summary>The handler that blocks the core thread; null if there is none. From any thread.</summary>
+    public Trouble? Trouble => Volatile.Read(ref _trouble);
 
     public void Dispose()
     {
@@ -79,7 +82,12 @@ internal sealed class BlockingHandlers : IDisposable
         string payload = running.Payload.ToString();
         string shown = time.TotalSeconds.ToString("0.0", CultureInfo.InvariantCulture);
         Volatile.Write(
-            ref _trouble, $"The handler {running.Method} of topic \"{name}\" ({payload}) has blocked the core thread for {shown} s.");
+            ref _trouble,
+            new Trouble(
+                TroubleKind.HandlerBlocks,
+                $"The handler {running.Method} of topic \"{name}\" ({payload}) has blocked the core thread for {shown} s.",
+                _time.GetUtcNow() - time,
+                $"the handler {running.Method}"));
         if (_looks == 1)
         {
             Interlocked.Increment(ref _cells.BlockingHandlers);

@@ -22,8 +22,6 @@ namespace QuickSilver.Nodes;
 internal sealed class NodeCore : ITopicNode, IMembershipObserver
 {
     private static readonly TimeSpan PulseInterval = TimeSpan.FromMilliseconds(500);
-    // A core thread that has not run its alarms for this long is considered blocked.
-    private static readonly TimeSpan PulseLimit = TimeSpan.FromSeconds(3);
     // The maximum number of contracts that are shared, which is more than the kinds of topics of any application.
     private const int MaxSharedContracts = 256;
 
@@ -50,21 +48,18 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private readonly TaskCompletionSource _joined;
     private readonly TaskCompletionSource _expelled;
     private readonly Alarm _pulse;
+    private readonly StatusReading _status;
     // Null until somebody watches.
     private SignsReading? _signs;
-    private long _lastPulse;
     private int _state = (int)NodeState.Starting;
     private readonly CancellationTokenSource _ended = new();
     // The calls that wait for a task; they also end with the core thread.
     private readonly HashSet<TaskCompletionSource> _waiting = [];
     private bool _isOver;
     private bool _hasBegun;
-    private volatile bool _isReachable;
-    private volatile LifeEnd? _end;
+    // Why this incarnation of the node has ended; null while it is a member.
+    private NodeExpelledException? _end;
     private int _openTopics;
-
-    // Why this incarnation of the node has ended: the exception for callers, and the text for the status.
-    private sealed record LifeEnd(NodeExpelledException Failure, string InWords);
 
     public NodeCore(INodeParts parts, QuickSilverOptions options, ILoggerFactory logs)
     {
@@ -83,7 +78,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             ApiLog.InterfaceChosen(Log, chosen);
         }
 
-        _lastPulse = OutsideTime.GetTimestamp();
+        _status = new StatusReading(parts, options);
         _pulse = new Alarm(OnPulse);
     }
 
@@ -162,7 +157,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     {
         if (_end is { } end)
         {
-            throw end.Failure;
+            throw end;
         }
 
         ObjectDisposedException.ThrowIf(State == NodeState.Stopped, typeof(QuickSilverNode));
@@ -190,8 +185,9 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         if (_handlers is null && _parts.HandlersCanBlock)
         {
             var limit = _options.HandlerLimit;
-            var handlers = new BlockingHandlers(OutsideTime, EndpointRegistry, () => SincePulse, limit, CounterCells, Log);
+            var handlers = new BlockingHandlers(OutsideTime, EndpointRegistry, () => _status.SincePulse, limit, CounterCells, Log);
             Volatile.Write(ref _handlers, handlers);
+            _status.Handlers = handlers;
         }
 
         topic = new TopicCore(this, name, id, contract);
@@ -210,6 +206,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         {
             Volatile.Write(ref _waits, new TopicWaits(Environment, _options.StallWarning, _topics, _publishing!.Intake.Lane, Log));
             Readings.Waits = _waits;
+            _status.Waits = _waits;
         }
 
         _waits.Look();
@@ -305,14 +302,14 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     public void OnSignsWanted(int rows, Action<NodeSigns> completed)
     {
-        _signs ??= new SignsReading(Readings, _parts, _options, _topics, () => ReadStatus().Reason);
+        _signs ??= new SignsReading(Readings, _parts, _options, _topics, () => StatusReading.Shortened(ReadStatus()));
         completed(_signs.Read(rows));
     }
 
     private void EndLife(NodeExpelledException failure, string inWords)
     {
-        _end = new LifeEnd(failure, inWords);
-        _isReachable = false;
+        _end = failure;
+        _status.OnExpelled(inWords);
         _joined.TrySetException(failure);
         foreach (var topic in _topics.ToArray())
         {
@@ -325,7 +322,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     public void OnServiceReachable(bool reachable)
     {
         bool wasJoined = State == NodeState.Running;
-        _isReachable = reachable;
+        _status.IsReachable = reachable;
         if (reachable)
         {
             OnJoined();
@@ -342,7 +339,11 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     }
 
     /// <summary>From any thread: stops the node, so that nothing can be opened any more. False if it was stopped before.</summary>
-    public bool TryStop() => TryAdvance(NodeState.Stopped);
+    public bool TryStop()
+    {
+        _status.OnStopped();
+        return TryAdvance(NodeState.Stopped);
+    }
 
     /// <summary>Core thread: leaves the cluster, which is the last action of a node before its parts are stopped.</summary>
     public void Leave(Action completed)
@@ -432,38 +433,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         EndpointRegistry.End();
     }
 
-    public NodeStatus ReadStatus()
-    {
-        var state = State;
-        bool isLive = state != NodeState.Stopped
-            && SincePulse <= PulseLimit;
-        string? reason = state switch
-        {
-            NodeState.Stopped => "The node was disposed.",
-            NodeState.Expelled => _end?.InWords,
-            _ when !isLive => $"The core thread has been blocked for {PulseLimit.TotalSeconds:0} s by a handler or a feed.",
-            NodeState.Starting when _parts.LastRefusal is { } refusal =>
-                $"The node has not joined yet: the membership service refused it. {refusal}",
-            NodeState.Starting when _parts.LastFailure is { } failure =>
-                $"The node has not joined yet: it is looking for a membership service. Last failure: {failure}.",
-            NodeState.Starting => "The node has not joined yet: it is looking for a membership service.",
-            _ when _parts.Isolation is { } isolation => $"Datagrams to or from this node are lost: {isolation}.",
-            _ when !_isReachable => "The membership service is unreachable. Data still flows in the last views.",
-            _ => null,
-        };
-        string? trouble = Volatile.Read(ref _handlers)?.Trouble ?? Volatile.Read(ref _waits)?.Trouble ?? _parts.Trouble;
-        return new NodeStatus(state, isLive, reason is null, Volatile.Read(ref _openTopics), Join(reason, trouble))
-        {
-            DatagramPath = _parts.ReadCounters().IsSegmented ? "gso" : "single",
-            Interface = _parts.Interface,
-            Members = _parts.Members,
-        };
-    }
-
-    private TimeSpan SincePulse => OutsideTime.GetElapsedTime(Volatile.Read(ref _lastPulse));
-
-    private static string? Join(string? reason, string? trouble) =>
-        reason is null ? trouble : trouble is null ? reason : $"{reason} {trouble}";
+    public NodeStatus ReadStatus() => _status.Read(State, Volatile.Read(ref _openTopics));
 
     private void OnJoined()
     {
@@ -472,7 +442,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             return;
         }
 
-        _isReachable = Membership.IsReachable;
+        _status.IsReachable = Membership.IsReachable;
         Self = new NodeId(Membership.Self.Id, Membership.Self.Incarnation);
         ApiLog.Joined(Log, Self, _options.Cluster);
         _joined.TrySetResult();
@@ -482,7 +452,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     private void OnPulse()
     {
-        Volatile.Write(ref _lastPulse, OutsideTime.GetTimestamp());
+        _status.OnPulse();
         if (_hasBegun)
         {
             Readings.OnPulse(Environment.Now);

@@ -18,6 +18,7 @@ internal sealed class TopicWaits
     // The maximum number of waits that are reported one by one; more would add nothing.
     private const int Most = 64;
 
+    private readonly INodeEnvironment _environment;
     private readonly List<TopicCore> _topics;
     private readonly PublishLane _lane;
     private readonly ILogger _log;
@@ -27,14 +28,15 @@ internal sealed class TopicWaits
 
     public TopicWaits(INodeEnvironment environment, TimeSpan limit, List<TopicCore> topics, PublishLane lane, ILogger log)
     {
+        _environment = environment;
         _topics = topics;
         _lane = lane;
         _log = log;
         _watch = new StallWatch(environment, limit, Collect, OnBegan, OnEnded);
     }
 
-    /// <summary>A sentence about the longest wait; null if there is none. From any thread.</summary>
-    public string? Trouble => _troubles.First;
+    /// <summary>The oldest waits. From any thread.</summary>
+    public IReadOnlyList<Trouble> Troubles => _troubles.Oldest;
 
     /// <summary>The number of stalls so far. From any thread.</summary>
     public long Stalls => Volatile.Read(ref _stalls);
@@ -71,7 +73,10 @@ internal sealed class TopicWaits
     {
         string why = string.Create(CultureInfo.InvariantCulture, $"{Describe(of)}. Waiting for {time.TotalSeconds:0.0} s");
         Volatile.Write(ref _stalls, _stalls + 1);
-        _troubles.Begin(of, why + ".");
+        var (kind, waitsFor) = of is TopicOpening
+            ? (TroubleKind.TopicOpening, "the membership service")
+            : (TroubleKind.CodecBlocks, "the codec to return from Write");
+        _troubles.Begin(of, new Trouble(kind, why + ".", _environment.UtcNow - time, waitsFor));
         if (IsNotable)
         {
             ApiLog.TopicStalled(_log, why);

@@ -80,7 +80,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         {
             // The endpoint never belonged to the topic, so it does not leave it later.
             opening.Endpoint.LeaveIntake();
-            opening.Fail(new ContractMismatchException(difference));
+            opening.Fail(ContractMismatchException.Of(difference));
             return;
         }
 
@@ -211,7 +211,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
     public void OnRefused(string refusal)
     {
         ApiLog.TopicRefused(Node.Log, Name, refusal);
-        var failure = new ContractMismatchException(refusal);
+        var failure = ContractMismatchException.Of(refusal);
         var untaken = Untaken(GapReason.ContractMismatch);
         _granted = TopicRole.None;
         foreach (var endpoint in _endpoints)
@@ -424,7 +424,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
 
             // When a caller learns of the refusal, nothing of the topic is left.
             ShrinkToMembers();
-            refused.ForEach(opening => opening.Fail(new ContractMismatchException(refusal)));
+            refused.ForEach(opening => opening.Fail(ContractMismatchException.Of(refusal)));
             return;
         }
 

@@ -85,4 +85,11 @@ public sealed class MessageTooLargeException : QuickSilverException
 /// <summary>
 /// The exception that is thrown when the topic is open elsewhere with a contract that does not match. The message names the difference.
 /// </summary>
-public sealed class ContractMismatchException(string message) : QuickSilverException(message);
+/// <param name="message">What differs.</param>
+public sealed class ContractMismatchException(string message) : QuickSilverException(message)
+{
+    // Strangers whose topic has the same name are as likely as an endpoint that is wrong.
+    internal static ContractMismatchException Of(string difference) => new(
+        $"{difference.TrimEnd('.')}. Make the types and options of all endpoints of the topic agree. If the other endpoints "
+        + $"belong to another system, give this one a {nameof(QuickSilverOptions.Cluster)} of its own.");
+}

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using QuickSilver.Composition;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Signs;
@@ -83,9 +84,9 @@ internal sealed class RecordedParts(SimulatedParts parts, History history, Simul
 
     public string? LastFailure => parts.LastFailure;
 
-    public string? Trouble => parts.Trouble;
+    public IReadOnlyList<Trouble> Troubles => parts.Troubles;
 
-    public string? Isolation => parts.Isolation;
+    public Trouble? Isolation => parts.Isolation;
 
     public PartsCounters ReadCounters() => parts.ReadCounters();
 

@@ -1,6 +1,7 @@
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
@@ -58,7 +59,9 @@ internal sealed class FakeParts(bool threaded = true) : INodeParts, IAsyncDispos
 
     public string? LastFailure { get; init; }
 
-    public string? Isolation { get; set; }
+    public IReadOnlyList<Trouble> Troubles { get; set; } = [];
+
+    public Trouble? Isolation { get; set; }
 
     public int Members { get; set; }
 

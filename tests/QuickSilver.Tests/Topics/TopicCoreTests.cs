@@ -44,7 +44,7 @@ public sealed class TopicCoreTests
         var refusal = await Assert.ThrowsAsync<ContractMismatchException>(
             () => node.OpenSubscriberAsync<string>(Name)).OrFail();
 
-        Assert.Equal("no more readers", refusal.Message);
+        Assert.StartsWith("no more readers.", refusal.Message);
         await publisher.PublishAsync("on").OrFail();
         await Patience.Until(() => parts.SenderOf(Name).Count == 1);
         Assert.True(parts.ReceiverOf(Name).IsClosed);
@@ -66,7 +66,7 @@ public sealed class TopicCoreTests
 
         Assert.Equal([(4L, 6L, GapReason.ContractMismatch)], gaps);
         var failure = await Assert.ThrowsAsync<ContractMismatchException>(() => publisher.PublishAsync("x").AsTask()).OrFail();
-        Assert.Equal("another contract", failure.Message);
+        Assert.StartsWith("another contract.", failure.Message);
         Assert.Equal([TopicId.Of(Name)], parts.Service.Closed);
         Assert.True(parts.SenderOf(Name).IsClosed && parts.ReceiverOf(Name).IsClosed);
         Assert.Equal(0, node.Status.OpenTopics);

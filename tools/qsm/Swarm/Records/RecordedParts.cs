@@ -1,5 +1,7 @@
 using System.Collections.Immutable;
+using System.Net;
 using QuickSilver.Composition;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Client;
@@ -43,7 +45,15 @@ internal sealed class RecordedParts(INodeParts parts, NodeRecorder recorder) : I
 
     public string? LastFailure => parts.LastFailure;
 
-    public string? Isolation => parts.Isolation;
+    public IReadOnlyList<Trouble> Troubles => parts.Troubles;
+
+    public Trouble? Isolation => parts.Isolation;
+
+    public IPEndPoint? ServiceEndPoint => parts.ServiceEndPoint;
+
+    public int Members => parts.Members;
+
+    public string? Interface => parts.Interface;
 
     public void Begin(IMembershipObserver observer) => parts.Begin(new RecordedObserver(this, observer));
 

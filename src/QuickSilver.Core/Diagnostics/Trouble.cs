@@ -1,0 +1,27 @@
+namespace QuickSilver.Core.Diagnostics;
+
+// What ails a node that still works. The public layer says of each kind what to do.
+internal enum TroubleKind
+{
+    DatagramsLost,
+    NotDiscoverable,
+    GroupRefused,
+    SendersNotHeard,
+    NotHeard,
+    AcknowledgementMissing,
+    RepairMissing,
+    ReaderFull,
+    ReaderElsewhereFull,
+    MemoryFull,
+    ViewMissing,
+    TopicOpening,
+    CodecBlocks,
+    HandlerBlocks,
+}
+
+/// <summary>A trouble of a node.</summary>
+/// <param name="Kind">The kind.</param>
+/// <param name="What">One or more sentences, with their stops.</param>
+/// <param name="Since">When it began.</param>
+/// <param name="WaitsFor">Whom or what the node waits for, as the end of a sentence; null if it waits for nobody in particular.</param>
+internal sealed record Trouble(TroubleKind Kind, string What, DateTimeOffset Since, string? WaitsFor = null);

@@ -1,0 +1,110 @@
+using QuickSilver.Core.Diagnostics;
+
+namespace QuickSilver.Nodes;
+
+// What each kind of reason means, and what to do about it: the one table, from which docs/health.md is written as well.
+internal static class StatusReasons
+{
+    private static readonly Dictionary<StatusReasonKind, (string Meaning, string WhatToDo)> Table = new()
+    {
+        [StatusReasonKind.NotJoined] = (
+            "The node looks for a membership service and has found none that admits it.",
+            "Start the service, or correct MembershipService, Cluster, Interface or DiscoveryPort."),
+        [StatusReasonKind.Refused] = (
+            "A membership service answered and refused the node.",
+            "Correct what the service names."),
+        [StatusReasonKind.CoreThreadBlocked] = (
+            "The core thread has not run its alarms for 3 s, so the node neither sends nor receives.",
+            "Find the handler or feed that blocks: it must return at once. Use Subscribe for code that waits."),
+        [StatusReasonKind.HandlerBlocks] = (
+            "One call of a handler has kept the core thread for more than half a second.",
+            "Let the handler return at once, or use Subscribe, which may wait."),
+        [StatusReasonKind.Expelled] = (
+            "The membership service removed this incarnation of the node, or the node left by itself. Its topics are closed.",
+            "Start a new node. In a host, that happens by itself."),
+        [StatusReasonKind.Stopped] = ("The application disposed the node.", "Start a new node if it is still needed."),
+        [StatusReasonKind.ServiceUnreachable] = (
+            "The connection to the membership service is lost. Data flows in the last views, but topics cannot be opened.",
+            "Start the service again, or restore the network to it. The node reconnects by itself."),
+        [StatusReasonKind.DatagramsLost] = (
+            "The connection to the service works, but probes by UDP are not answered.",
+            "Allow UDP between the members in both directions, and check Interface."),
+        [StatusReasonKind.NotDiscoverable] = (
+            "The node hosts the membership service and cannot hear its own discovery datagrams, or nobody has found it.",
+            "If there are other nodes, allow multicast to the discovery port, or name a MembershipService on all nodes."),
+        [StatusReasonKind.GroupRefused] = (
+            "The system does not open the port of a region's or a topic's group. Members get its packets otherwise, which is slow.",
+            "End the program that uses the port, raise the limit of open files, or restore the interface. The node tries again by itself, "
+            + "and leaves the cluster after 30 s if a region needs the group."),
+        [StatusReasonKind.SendersNotHeard] = (
+            "Multicast of some senders does not arrive here.",
+            "Allow multicast from these nodes: check the firewall and the IGMP snooping of switches. Without multicast, use unicast."),
+        [StatusReasonKind.NotHeard] = (
+            "Multicast of this node does not arrive at some members.",
+            "Allow multicast to these nodes. If it is all of them, check the interface of this node first."),
+        [StatusReasonKind.AcknowledgementMissing] = (
+            "Packets that this node sent are not known to be held by all members, so publishers will wait.",
+            "Look at the node that is waited for: its processor, its network, its status. The service removes it if it does not answer."),
+        [StatusReasonKind.RepairMissing] = (
+            "Packets are missing here, and no member has sent them again.",
+            "Look at the network between the members, and for overload of those that keep the packets."),
+        [StatusReasonKind.ReaderFull] = (
+            "A reader or a consumer of this node does not take messages, and senders of its topic wait for it.",
+            "Read faster or with more concurrency, or let the reader lose messages: SlowReader, SlowReaderLimit."),
+        [StatusReasonKind.ReaderElsewhereFull] = (
+            "A reader on another node does not take messages, and publishers of its topic wait for it.",
+            "Look at the reader on that node, or let it lose messages: SlowReader, SlowReaderLimit."),
+        [StatusReasonKind.MemoryFull] = (
+            "All packet memory for sending is in use.",
+            "Publish less, raise Limits:BufferBytes, or look for the member that does not acknowledge."),
+        [StatusReasonKind.ViewMissing] = (
+            "A topic cannot go on before the membership service or the members agree on a view.",
+            "Look at the membership service and at members that do not answer. The topic continues by itself."),
+        [StatusReasonKind.TopicOpening] = (
+            "The membership service has not answered the opening of a topic, or has not put the node into a view yet.",
+            "Look at the load and the log of the membership service. The opening continues by itself."),
+        [StatusReasonKind.CodecBlocks] = (
+            "All messages wait behind one that is being encoded.",
+            "Let the codec return from Write: it must not wait for anything."),
+        [StatusReasonKind.StartFailed] = (
+            "The host could not start its node. It tries again after a pause of 1 to 30 s.",
+            "Correct the cause. The host starts the node again by itself."),
+        [StatusReasonKind.TooFewMembers] = (
+            "The cluster has fewer members than Hosting:ReadyWhenMembers.",
+            "Start the other members, look at their status if they run, or lower Hosting:ReadyWhenMembers."),
+        [StatusReasonKind.TopicNotOpen] = (
+            "The node has joined, but a topic of the host is not open. The host tries again after a pause of 1 to 30 s.",
+            "If it was refused, make the types and options of the topic's endpoints agree. Otherwise it opens by itself."),
+        [StatusReasonKind.ConsumerFailed] = (
+            "A consumer failed on a message, and its error policy stops it. Its messages wait or are dropped.",
+            "Correct the consumer and start the host again, or use an error policy that skips."),
+    };
+
+    public static string MeaningOf(StatusReasonKind kind) => Table[kind].Meaning;
+
+    public static string WhatToDoFor(StatusReasonKind kind) => Table[kind].WhatToDo;
+
+    public static StatusReason Of(StatusReasonKind kind, string what, DateTimeOffset since, string? waitsFor = null) =>
+        new(kind, what, since, waitsFor, WhatToDoFor(kind));
+
+    public static StatusReason Of(Trouble trouble) => Of(KindOf(trouble.Kind), trouble.What, trouble.Since, trouble.WaitsFor);
+
+    // The names are the same, which a test checks.
+    public static StatusReasonKind KindOf(TroubleKind kind) => kind switch
+    {
+        TroubleKind.DatagramsLost => StatusReasonKind.DatagramsLost,
+        TroubleKind.NotDiscoverable => StatusReasonKind.NotDiscoverable,
+        TroubleKind.GroupRefused => StatusReasonKind.GroupRefused,
+        TroubleKind.SendersNotHeard => StatusReasonKind.SendersNotHeard,
+        TroubleKind.NotHeard => StatusReasonKind.NotHeard,
+        TroubleKind.AcknowledgementMissing => StatusReasonKind.AcknowledgementMissing,
+        TroubleKind.RepairMissing => StatusReasonKind.RepairMissing,
+        TroubleKind.ReaderFull => StatusReasonKind.ReaderFull,
+        TroubleKind.ReaderElsewhereFull => StatusReasonKind.ReaderElsewhereFull,
+        TroubleKind.MemoryFull => StatusReasonKind.MemoryFull,
+        TroubleKind.ViewMissing => StatusReasonKind.ViewMissing,
+        TroubleKind.TopicOpening => StatusReasonKind.TopicOpening,
+        TroubleKind.CodecBlocks => StatusReasonKind.CodecBlocks,
+        _ => StatusReasonKind.HandlerBlocks,
+    };
+}

@@ -1,0 +1,97 @@
+using System.Globalization;
+
+namespace QuickSilver;
+
+/// <summary>The kinds of reasons for which a node is not ready, or is ready but has a problem. <c>docs/health.md</c> lists them.</summary>
+public enum StatusReasonKind
+{
+    /// <summary>The node looks for a membership service.</summary>
+    NotJoined = 0,
+
+    /// <summary>The membership service refuses the node.</summary>
+    Refused = 1,
+
+    /// <summary>The core thread does not make progress.</summary>
+    CoreThreadBlocked = 2,
+
+    /// <summary>A handler blocks the core thread.</summary>
+    HandlerBlocks = 3,
+
+    /// <summary>The node is no longer a member.</summary>
+    Expelled = 4,
+
+    /// <summary>The node was disposed.</summary>
+    Stopped = 5,
+
+    /// <summary>The membership service does not answer.</summary>
+    ServiceUnreachable = 6,
+
+    /// <summary>Datagrams to or from the node are lost, although TCP works.</summary>
+    DatagramsLost = 7,
+
+    /// <summary>Other nodes cannot find the membership service that the node hosts, or none has.</summary>
+    NotDiscoverable = 8,
+
+    /// <summary>The system refuses the port of a group.</summary>
+    GroupRefused = 9,
+
+    /// <summary>The multicast of other nodes does not reach this one.</summary>
+    SendersNotHeard = 10,
+
+    /// <summary>The multicast of this node does not reach others.</summary>
+    NotHeard = 11,
+
+    /// <summary>Members do not acknowledge what this node sends.</summary>
+    AcknowledgementMissing = 12,
+
+    /// <summary>Lost packets are not sent again.</summary>
+    RepairMissing = 13,
+
+    /// <summary>A reader of this node has no room, and makes senders wait.</summary>
+    ReaderFull = 14,
+
+    /// <summary>A reader of another node has no room, and makes publishers of this node wait.</summary>
+    ReaderElsewhereFull = 15,
+
+    /// <summary>Publishers wait for packet memory.</summary>
+    MemoryFull = 16,
+
+    /// <summary>A topic waits for a view.</summary>
+    ViewMissing = 17,
+
+    /// <summary>A topic is being opened for longer than usual.</summary>
+    TopicOpening = 18,
+
+    /// <summary>A codec does not return, and makes all publishers wait.</summary>
+    CodecBlocks = 19,
+
+    /// <summary>In a host: the last attempt to start the node failed.</summary>
+    StartFailed = 20,
+
+    /// <summary>In a host: the cluster has fewer members than the host requires.</summary>
+    TooFewMembers = 21,
+
+    /// <summary>In a host: a topic is not open.</summary>
+    TopicNotOpen = 22,
+
+    /// <summary>In a host: a consumer has stopped because of an error.</summary>
+    ConsumerFailed = 23,
+}
+
+/// <summary>Why a node is not ready, or which problem it has although it is ready.</summary>
+/// <param name="Kind">The kind, to branch on.</param>
+/// <param name="What">What is wrong, in one or more sentences, with names and figures.</param>
+/// <param name="Since">When it began, by the clock of the node's machine.</param>
+/// <param name="WaitsFor">
+/// Whom or what the node waits for, such as "node 00c3a2b1f4e5d6c7.1718900000". Null if it does not wait.
+/// </param>
+/// <param name="WhatToDo">What to do, in one or more sentences.</param>
+public sealed record StatusReason(StatusReasonKind Kind, string What, DateTimeOffset Since, string? WaitsFor, string WhatToDo)
+{
+    /// <summary>All of it in sentences.</summary>
+    public override string ToString()
+    {
+        string since = Since.UtcDateTime.ToString("yyyy-MM-dd HH:mm:ss 'UTC'", CultureInfo.InvariantCulture);
+        return $"{What} {(WaitsFor is null ? "Since" : $"Waiting for {WaitsFor} since")} {since}. {WhatToDo}";
+    }
+}
