@@ -69,7 +69,7 @@ internal static partial class ApiLog
     [LoggerMessage(1624, LogLevel.Error, "A handler that blocked the core thread was detached.")]
     public static partial void HandlerTooSlow(ILogger logger, Exception exception);
 
-    [LoggerMessage(1625, LogLevel.Error,
+    [LoggerMessage(1627, LogLevel.Error,
         "A responder of \"{Name}\" threw on a request of {Requester}, which gets the message. It has thrown {Count} exceptions.")]
     public static partial void ResponderThrew(ILogger logger, Exception exception, string name, NodeId requester, long count);
 
