@@ -21,8 +21,9 @@ internal static class PerfRespondCommand
     private static async Task<int> RunAsync(Session session, string name, bool inline)
     {
         await using var node = await session.StartNodeAsync();
+        var options = new ResponderOptions { Inline = inline };
         await using var responder = await node.OpenResponderAsync<byte[], byte[]>(
-            name, static (request, _) => new ValueTask<byte[]>(request.Value), new ResponderOptions { Inline = inline }, session.Interrupted);
+            name, static (request, _) => new ValueTask<byte[]>(request.Value), options, session.Interrupted);
         Terminal.Note("ready");
         try
         {
