@@ -19,6 +19,7 @@ public sealed class HostingOptionsTests
             ("Topics:prices:SlowReader", "dropoldest"),
             ("Topics:prices:SlowReaderLimit", "00:00:05"),
             ("Topics:prices:StampPublishTime", "true"),
+            ("Topics:prices:NoEcho", "true"),
             ("Topics:flights/ORD:ReaderCapacity", "8"));
         var expected = new TopicOptions
         {
@@ -27,6 +28,7 @@ public sealed class HostingOptionsTests
             SlowReader = SlowReaderPolicy.DropOldest,
             SlowReaderLimit = TimeSpan.FromSeconds(5),
             StampPublishTime = true,
+            NoEcho = true,
         };
         Assert.Equal(expected, HostingOptionsCheck.OfTopic("prices", new TopicOptions(), settings));
         Assert.Equal(expected, HostingOptionsCheck.OfTopic("Prices", new TopicOptions(), settings));
