@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
@@ -44,11 +45,13 @@ public abstract class TcpControlStreamContract : IDisposable
     public void Bytes_that_streams_share_arrive_in_their_place_among_a_streams_own()
     {
         const int Pieces = 200;
-        var served = new List<StreamRecorder>();
+        // The server's core thread adds to it.
+        var served = new ConcurrentQueue<StreamRecorder>();
         var at = Listen(() =>
         {
-            served.Add(new StreamRecorder());
-            return served[^1];
+            var recorder = new StreamRecorder();
+            served.Enqueue(recorder);
+            return recorder;
         });
         var (one, _) = Connect(at);
         var (other, _) = Connect(at);
@@ -66,6 +69,7 @@ public abstract class TcpControlStreamContract : IDisposable
         });
 
         string expected = string.Concat(Enumerable.Range(0, Pieces).Select(i => $"{i}{Encoding.ASCII.GetString(shared)}"));
+        Patience.Until(() => served.Count == 2, "both connections");
         foreach (var recorder in served)
         {
             Patience.Until(() => recorder.Text == expected, "all of it, in order");
