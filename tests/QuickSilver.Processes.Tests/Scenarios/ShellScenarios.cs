@@ -7,23 +7,18 @@ namespace QuickSilver.Processes.Tests.Scenarios;
 public sealed class ShellScenarios : IDisposable
 {
     private const int Failed = 1;
-    private static readonly TimeSpan Limit = TimeSpan.FromSeconds(60);
 
     private readonly string _cluster = $"shell {Guid.NewGuid():N}";
-    private readonly List<Process> _processes = [];
+    private readonly ToolProcesses _processes = new();
     private readonly string _service;
 
-    public ShellScenarios()
-    {
-        var service = Start(["gms", "--listen", "127.0.0.1:0", "--cluster", _cluster]);
-        _service = Await(service.StandardError, "listening ")["listening ".Length..];
-    }
+    public ShellScenarios() => _service = _processes.StartService(_cluster);
 
     [Fact]
     public void Topics_and_nodes_are_listed_for_people_and_for_scripts()
     {
-        Await(Join("perf", "receive", "typed", "--typed-text").StandardError, "ready");
-        Await(Join("sub", "raw").StandardError, "ready");
+        ToolProcesses.Await(Join("perf", "receive", "typed", "--typed-text").StandardError, "ready");
+        ToolProcesses.Await(Join("sub", "raw").StandardError, "ready");
         var (code, output, _) = Run("topics", "--json");
         Assert.Equal(0, code);
         var topics = Objects(output).ToDictionary(static topic => topic.GetProperty("topic").GetString()!);
@@ -48,7 +43,7 @@ public sealed class ShellScenarios : IDisposable
     [Fact]
     public void A_topic_is_described_for_people_and_for_scripts_and_one_that_is_not_open_is_named()
     {
-        Await(Join("perf", "receive", "typed", "--typed-text").StandardError, "ready");
+        ToolProcesses.Await(Join("perf", "receive", "typed", "--typed-text").StandardError, "ready");
         var (code, output, _) = Run("topic", "describe", "typed", "--json");
         Assert.Equal(0, code);
         var version = Assert.Single(Assert.Single(Objects(output)).GetProperty("versions").EnumerateArray());
@@ -65,7 +60,7 @@ public sealed class ShellScenarios : IDisposable
     public void Columns_before_a_message_are_separated_by_tabs_in_one_order()
     {
         var subscriber = Join("sub", "raw", "--sender", "--topic", "--since-start", "--time", "--count", "1");
-        Await(subscriber.StandardError, "ready");
+        ToolProcesses.Await(subscriber.StandardError, "ready");
         var publisher = Join("pub", "raw");
         publisher.StandardInput.Write("hello\n");
         publisher.StandardInput.Close();
@@ -76,7 +71,7 @@ public sealed class ShellScenarios : IDisposable
         Assert.Equal("raw", columns[2]);
         Assert.Matches("^[0-9a-f]{16}\\.[0-9]+$", columns[3]);
         Assert.Equal("hello", columns[4]);
-        Assert.True(subscriber.WaitForExit(Limit));
+        Assert.True(subscriber.WaitForExit(ToolProcesses.Limit));
         Assert.Equal(0, subscriber.ExitCode);
     }
 
@@ -89,7 +84,7 @@ public sealed class ShellScenarios : IDisposable
         EndsQuietly(watched);
 
         var subscriber = Join("sub", "raw");
-        Await(subscriber.StandardError, "ready");
+        ToolProcesses.Await(subscriber.StandardError, "ready");
         subscriber.StandardOutput.Close();
         var publisher = Join("pub", "raw");
         publisher.StandardInput.Write("hello\n");
@@ -99,25 +94,13 @@ public sealed class ShellScenarios : IDisposable
 
     private static void EndsQuietly(Process process)
     {
-        Assert.True(process.WaitForExit(Limit), "The command did not end.");
+        Assert.True(process.WaitForExit(ToolProcesses.Limit), "The command did not end.");
         Assert.Equal(0, process.ExitCode);
         // On a busy machine a node may log that its thread had to wait.
         Assert.DoesNotContain("qsm:", process.StandardError.ReadToEnd());
     }
 
-    public void Dispose()
-    {
-        foreach (var process in _processes)
-        {
-            if (!process.HasExited)
-            {
-                process.Kill();
-            }
-
-            process.WaitForExit();
-            process.Dispose();
-        }
-    }
+    public void Dispose() => _processes.Dispose();
 
     private static List<JsonElement> Objects(string lines) =>
         [.. lines.Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(static line => JsonDocument.Parse(line).RootElement)];
@@ -126,37 +109,9 @@ public sealed class ShellScenarios : IDisposable
 
     private static int Number(JsonElement of, string name) => of.GetProperty(name).GetInt32();
 
-    private static string Await(StreamReader from, string beginning)
-    {
-        string? line;
-        do
-        {
-            line = from.ReadLine() ?? throw new EndOfStreamException($"The process ended before it wrote '{beginning}'.");
-        }
-        while (!line.StartsWith(beginning, StringComparison.Ordinal));
-        return line;
-    }
+    private (int Code, string Output, string Errors) Run(params string[] arguments) => _processes.Run(InCluster(arguments));
 
-    private (int Code, string Output, string Errors) Run(params string[] arguments)
-    {
-        var process = Join(arguments);
-        var output = process.StandardOutput.ReadToEndAsync();
-        var errors = process.StandardError.ReadToEndAsync();
-        Assert.True(process.WaitForExit(Limit), "The command did not end.");
-        return (process.ExitCode, output.Result, errors.Result);
-    }
+    private Process Join(params string[] arguments) => _processes.Start(InCluster(arguments));
 
-    private Process Join(params string[] arguments) => Start([.. arguments, "--gms", _service, "--cluster", _cluster]);
-
-    private Process Start(string[] arguments)
-    {
-        var process = Process.Start(new ProcessStartInfo(Programs.Qsm, arguments)
-        {
-            RedirectStandardInput = true,
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-        })!;
-        _processes.Add(process);
-        return process;
-    }
+    private string[] InCluster(string[] arguments) => [.. arguments, "--gms", _service, "--cluster", _cluster];
 }

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
 using System.Text.Json;
@@ -10,23 +9,23 @@ public sealed class TopScenarios : IDisposable
 {
     private const int Failed = 1;
     private const int Unreachable = 3;
-    private static readonly TimeSpan Limit = TimeSpan.FromSeconds(60);
 
     private readonly string _cluster = $"top {Guid.NewGuid():N}";
-    private readonly List<Process> _processes = [];
+    private readonly ToolProcesses _processes = new();
 
     [Fact]
     public void The_command_tells_every_node_and_ends_after_so_many_refreshes()
     {
-        string service = StartService();
-        var subscriber = Start("sub", "news", "--gms", service, "--cluster", _cluster);
-        Await(subscriber.StandardError, "ready");
-        var publisher = Start("pub", "news", "--gms", service, "--cluster", _cluster);
+        string service = _processes.StartService(_cluster);
+        var subscriber = _processes.Start("sub", "news", "--gms", service, "--cluster", _cluster);
+        ToolProcesses.Await(subscriber.StandardError, "ready");
+        var publisher = _processes.Start("pub", "news", "--gms", service, "--cluster", _cluster);
         publisher.StandardInput.WriteLine("first");
         publisher.StandardInput.Flush();
         Assert.Equal("first", subscriber.StandardOutput.ReadLine());
 
-        var (code, output, errors) = Run("top", "--gms", service, "--cluster", _cluster, "--count", "2", "--interval", "0.3", "--json");
+        var (code, output, errors) = _processes.Run(
+            "top", "--gms", service, "--cluster", _cluster, "--count", "2", "--interval", "0.3", "--json");
         Assert.True(code == 0, errors);
         string[] lines = output.Split('\n', StringSplitOptions.RemoveEmptyEntries);
         Assert.Equal(2, lines.Length);
@@ -42,7 +41,7 @@ public sealed class TopScenarios : IDisposable
             Assert.Equal((1, 2), (topic.GetProperty("subscribers").GetInt32(), topic.GetProperty("nodes").GetInt32()));
         }
 
-        var (plain, text, _) = Run("top", "--gms", service, "--cluster", _cluster, "--count", "1");
+        var (plain, text, _) = _processes.Run("top", "--gms", service, "--cluster", _cluster, "--count", "1");
         Assert.Equal(0, plain);
         Assert.StartsWith($"cluster {_cluster}  service {service} ", text);
         Assert.DoesNotContain('\u001b', text);
@@ -51,7 +50,7 @@ public sealed class TopScenarios : IDisposable
     [Fact]
     public void A_service_of_another_cluster_refuses()
     {
-        var (code, _, errors) = Run("top", "--gms", StartService(), "--cluster", "other", "--count", "1");
+        var (code, _, errors) = _processes.Run("top", "--gms", _processes.StartService(_cluster), "--cluster", "other", "--count", "1");
         Assert.Equal(Failed, code);
         Assert.Contains($"This is the membership service of cluster '{_cluster}'; the observer asks for 'other'.", errors);
     }
@@ -63,7 +62,7 @@ public sealed class TopScenarios : IDisposable
         taken.Start();
         string free = taken.LocalEndpoint.ToString()!;
         taken.Stop();
-        var (code, _, errors) = Run("top", "--gms", free, "--count", "1");
+        var (code, _, errors) = _processes.Run("top", "--gms", free, "--count", "1");
         Assert.Equal(Unreachable, code);
         Assert.Contains($"Cannot connect to a membership service at {free}", errors);
     }
@@ -74,60 +73,13 @@ public sealed class TopScenarios : IDisposable
         using var other = new TcpListener(IPAddress.Loopback, 0);
         other.Start();
         var accepting = CloseNextAsync(other);
-        var (code, _, errors) = Run("top", "--gms", other.LocalEndpoint.ToString()!, "--count", "1");
+        var (code, _, errors) = _processes.Run("top", "--gms", other.LocalEndpoint.ToString()!, "--count", "1");
         Assert.Equal(Unreachable, code);
         Assert.Contains("It is no membership service of QuickSilver", errors);
-        await accepting.WaitAsync(Limit);
+        await accepting.WaitAsync(ToolProcesses.Limit);
     }
 
-    public void Dispose()
-    {
-        foreach (var process in _processes)
-        {
-            if (!process.HasExited)
-            {
-                process.Kill();
-            }
-
-            process.WaitForExit();
-            process.Dispose();
-        }
-    }
+    public void Dispose() => _processes.Dispose();
 
     private static async Task CloseNextAsync(TcpListener listener) => (await listener.AcceptTcpClientAsync()).Close();
-
-    private string StartService() =>
-        Await(Start("gms", "--listen", "127.0.0.1:0", "--cluster", _cluster).StandardError, "listening ")["listening ".Length..];
-
-    private static string Await(StreamReader from, string beginning)
-    {
-        string? line;
-        do
-        {
-            line = from.ReadLine() ?? throw new EndOfStreamException($"The process ended before it wrote '{beginning}'.");
-        }
-        while (!line.StartsWith(beginning, StringComparison.Ordinal));
-        return line;
-    }
-
-    private (int Code, string Output, string Errors) Run(params string[] arguments)
-    {
-        var process = Start(arguments);
-        var output = process.StandardOutput.ReadToEndAsync();
-        var errors = process.StandardError.ReadToEndAsync();
-        Assert.True(process.WaitForExit(Limit), "The command did not end.");
-        return (process.ExitCode, output.Result, errors.Result);
-    }
-
-    private Process Start(params string[] arguments)
-    {
-        var process = Process.Start(new ProcessStartInfo(Programs.Qsm, arguments)
-        {
-            RedirectStandardInput = true,
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-        })!;
-        _processes.Add(process);
-        return process;
-    }
 }
