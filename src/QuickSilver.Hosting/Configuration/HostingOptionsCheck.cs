@@ -71,7 +71,7 @@ internal sealed class HostingOptionsCheck(HostedNode node, IServiceProvider prov
             if (configured.Length == 0)
             {
                 string[] names = [.. added.Select(static one => one.Name).Distinct().Order(StringComparer.Ordinal)];
-                string meant = NearestName.Of(topic, names) is { } nearest ? $"Did you mean '{nearest}'? " : "";
+                string meant = NearestKey.Of(topic, names) is { } nearest ? $"Did you mean '{nearest}'? " : "";
                 failures.Add(
                     $"The configuration has options for '{key}', but the host adds no topic with this name. {meant}"
                     + $"Topics of the host: {(names.Length == 0 ? "none" : string.Join(", ", names))}. Remove the key, or add the topic.");

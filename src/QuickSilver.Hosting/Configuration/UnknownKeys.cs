@@ -43,7 +43,7 @@ internal static class UnknownKeys
         string[] candidates = prefix.Length > 0
             ? keys
             : [.. known, .. keys.Where(static one => !one.Contains(ConfigurationKeys.AnyTopic, StringComparison.Ordinal))];
-        string meant = NearestName.Of(key, candidates) is { } nearest ? $"Did you mean '{nearest}'? " : "";
+        string meant = NearestKey.Of(key, candidates) is { } nearest ? $"Did you mean '{nearest}'? " : "";
         return $"Unknown option '{key}' in the configuration. {meant}Valid options: {string.Join(", ", known)}.";
     }
 }

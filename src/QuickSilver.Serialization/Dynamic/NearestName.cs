@@ -12,7 +12,7 @@ internal static class NearestName
         int least = Math.Max(1, wrong.Length / 3) + 1;
         foreach (string name in names)
         {
-            int distance = Distance(wrong, name);
+            int distance = wrong.Length > MostChars || name.Length > MostChars ? int.MaxValue : Distance(wrong, name);
             if (distance < least)
             {
                 (nearest, least) = (name, distance);
@@ -22,14 +22,12 @@ internal static class NearestName
         return nearest;
     }
 
-    // The number of characters to insert, remove or replace, or of neighbours to exchange.
-    private static int Distance(string a, string b)
+    /// <summary>
+    /// The number of characters to insert, remove or replace, or of neighbours to exchange, ignoring case. Its cost grows with the product
+    /// of both lengths.
+    /// </summary>
+    public static int Distance(string a, string b)
     {
-        if (a.Length > MostChars || b.Length > MostChars)
-        {
-            return int.MaxValue;
-        }
-
         var rows = new int[a.Length + 1, b.Length + 1];
         for (int i = 0; i <= a.Length; i++)
         {
