@@ -1,6 +1,5 @@
 using System.CommandLine;
 using System.Globalization;
-using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Tool.Catalog;
 using QuickSilver.Tool.Sessions;
@@ -30,7 +29,7 @@ internal static class NodesCommand
     {
         await using var watch = await ClusterWatch.StartAsync(session, isVerbose, rows: 1);
         var answer = await watch.AskAsync(session.Interrupted);
-        var nodes = answer.Nodes.Select(Of)
+        var nodes = answer.Nodes.Select(static report => Of(new NodeRow(report)))
             .Where(node => filter is null
                 || node.Node.Contains(filter, StringComparison.OrdinalIgnoreCase)
                 || node.Address.Contains(filter, StringComparison.OrdinalIgnoreCase))
@@ -64,14 +63,14 @@ internal static class NodesCommand
         return ExitCode.Ok;
     }
 
-    private static NodeJson Of(NodeReport report) => new(
-        report.Node.Node.ToString(),
-        report.Node.EndPoint.ToString(),
-        report.Fault is not null ? "invalid"
-            : report.Node.Outcome == SignsOutcome.Told ? "up"
-            : report.Node.Outcome.ToString().ToLowerInvariant(),
-        report.Node.Outcome == SignsOutcome.Silent ? report.Node.SilentMillis / 1e3 : null,
-        report.Signs?.Topics,
-        report.Signs?.Regions,
-        report.Fault ?? (report.Signs is { Trouble.Length: > 0 } signs ? signs.Trouble : null));
+    private static NodeJson Of(NodeRow row) => new(
+        row.Report.Node.Node.ToString(),
+        row.Address,
+        row.Report.Fault is not null ? "invalid"
+            : row.Report.Node.Outcome == SignsOutcome.Told ? "up"
+            : row.Report.Node.Outcome.ToString().ToLowerInvariant(),
+        row.SilentSeconds,
+        row.Signs?.Topics,
+        row.Signs?.Regions,
+        row.Trouble);
 }

@@ -55,27 +55,26 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
     }
 
     /// <summary>Asks, and waits for the answer. The observer ends the wait if none comes in time.</summary>
-    public Task<ClusterSigns> AskAsync(CancellationToken cancellationToken)
-    {
-        var answer = new TaskCompletionSource<ClusterSigns>(TaskCreationOptions.RunContinuationsAsynchronously);
-        _environment.Post(new ActionRequest(() =>
+    public Task<ClusterSigns> AskAsync(CancellationToken cancellationToken) => AskAsync<ClusterSigns>(
+        answer =>
         {
-            if (_end is not null)
-            {
-                answer.SetException(_end);
-                return;
-            }
-
             _answer = answer;
             _observer.Ask(_rows);
-        }));
-        return answer.Task.WaitAsync(cancellationToken);
-    }
+        },
+        cancellationToken);
 
-    /// <summary>Asks for topics: a page of all, or the versions of one. As <see cref="AskAsync"/>.</summary>
-    public Task<ClusterTopics> AskTopicsAsync(string name, ulong after, CancellationToken cancellationToken)
+    /// <summary>Asks for topics: a page of all, or the versions of one. As <see cref="AskAsync(CancellationToken)"/>.</summary>
+    public Task<ClusterTopics> AskTopicsAsync(string name, ulong after, CancellationToken cancellationToken) => AskAsync<ClusterTopics>(
+        answer =>
+        {
+            _topics = answer;
+            _observer.AskTopics(name, after);
+        },
+        cancellationToken);
+
+    private Task<T> AskAsync<T>(Action<TaskCompletionSource<T>> ask, CancellationToken cancellationToken)
     {
-        var answer = new TaskCompletionSource<ClusterTopics>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var answer = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
         _environment.Post(new ActionRequest(() =>
         {
             if (_end is not null)
@@ -84,8 +83,7 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
                 return;
             }
 
-            _topics = answer;
-            _observer.AskTopics(name, after);
+            ask(answer);
         }));
         return answer.Task.WaitAsync(cancellationToken);
     }

@@ -16,6 +16,12 @@ internal sealed record NodeRow(NodeReport Report)
 
     public SendLimit Limit => LimitOf(Signs?.Limit ?? 0);
 
+    /// <summary>How long the node has not answered; null if it did.</summary>
+    public double? SilentSeconds => Report.Node.Outcome == SignsOutcome.Silent ? Report.Node.SilentMillis / 1e3 : null;
+
+    /// <summary>What is wrong: with what the node told, or with the node.</summary>
+    public string? Trouble => Report.Fault ?? (Signs is { Trouble.Length: > 0 } signs ? signs.Trouble : null);
+
     /// <summary>What there is to say of a node in the place of its figures; null if it has told them.</summary>
     public string? Remark => Report switch
     {

@@ -88,15 +88,14 @@ internal sealed record NodeReportJson
     public static NodeReportJson Of(NodeRow row)
     {
         var (report, signs) = (row.Report, row.Signs);
-        bool isSilent = report.Node.Outcome == Membership.Protocol.Replies.SignsOutcome.Silent;
         return new NodeReportJson
         {
             Node = report.Node.Node.ToString(),
             Address = row.Address,
             State = report.Fault is not null ? "invalid" : report.Node.Outcome.ToString().ToLowerInvariant(),
-            SilentSeconds = isSilent ? report.Node.SilentMillis / 1e3 : null,
-            HeardSecondsAgo = isSilent ? report.Node.HeardMillis / 1e3 : null,
-            Trouble = report.Fault ?? (signs is { Trouble.Length: > 0 } ? signs.Trouble : null),
+            SilentSeconds = row.SilentSeconds,
+            HeardSecondsAgo = row.SilentSeconds is null ? null : report.Node.HeardMillis / 1e3,
+            Trouble = row.Trouble,
             SpanSeconds = signs?.SpanMillis / 1e3,
             PublishedPerSecond = signs?.Published,
             DeliveredPerSecond = signs?.Delivered,
