@@ -215,8 +215,14 @@ internal sealed partial class TopicEndpoint<T>
 
         try
         {
-            extensions.CopyTo(claim.Payload);
-            size = PayloadEncoding<T>.Write(_codec, value, claim.Payload[extensions.Length..]);
+            var room = claim.Payload;
+            if (!extensions.IsEmpty)
+            {
+                extensions.CopyTo(room);
+                room = room[extensions.Length..];
+            }
+
+            size = PayloadEncoding<T>.Write(_codec, value, room);
         }
         catch
         {

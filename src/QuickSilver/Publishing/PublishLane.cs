@@ -172,9 +172,15 @@ internal sealed class PublishLane
         int bytes = Unsafe.ReadUnaligned<int>(ref header);
         int source = Unsafe.ReadUnaligned<int>(ref Unsafe.Add(ref header, 4));
         int length = Unsafe.ReadUnaligned<int>(ref Unsafe.Add(ref header, 8));
-        int extensions = length >>> ExtensionShift;
-        length &= (1 << ExtensionShift) - 1;
         offset += HeaderBytes;
+        int extensions = length >>> ExtensionShift;
+        if (extensions == 0)
+        {
+            message = new LaneMessage(position, bytes, source, default, _bytes.AsSpan(offset, length));
+            return true;
+        }
+
+        length &= (1 << ExtensionShift) - 1;
         message = new LaneMessage(
             position, bytes, source, _bytes.AsSpan(offset, extensions), _bytes.AsSpan(offset + extensions, length));
         return true;
