@@ -58,7 +58,10 @@ public sealed class ProtobufNetCodec<T> : IPayloadCodec<T>
         }
         catch (Exception error) when (IsAboutTheBytes(error))
         {
-            throw new PayloadFormatException($"protobuf-net cannot read these bytes as {typeof(T)}: {error.Message}", error);
+            throw new PayloadFormatException(
+                $"protobuf-net cannot read these bytes as {typeof(T)}: {error.Message.TrimEnd('.')}. Check that both sides have the same "
+                + "contract and codec.",
+                error);
         }
     }
 

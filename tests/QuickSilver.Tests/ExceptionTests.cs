@@ -34,9 +34,10 @@ public sealed class ExceptionTests
             "The handler Board.Show of the topic \"t\"", "blocked the node's core thread for 00:00:02 (HandlerLimit)", "Use Subscribe"),
         [typeof(ConsumerFailedException)] = (
             FailedAsync, "The consumer of the topic \"orders\"", "System.FormatException: no number", "Correct the cause"),
-        // A codec knows neither topic nor sender. The log message that reports it names them and says what to do.
+        // A codec knows neither topic nor sender. The log message that reports it names them.
         [typeof(PayloadFormatException)] = (
-            () => Thrown(() => Task.FromResult(Utf8([0xFF]))), "The payload is malformed", "not valid UTF-8", ""),
+            () => Thrown(() => Task.FromResult(Utf8([0xFF]))), "The payload is malformed", "not valid UTF-8",
+            "Check that both sides have the same contract and codec"),
         [typeof(NoResponderException)] = (
             () => Made(new NoResponderException("stock", TimeSpan.FromSeconds(1))),
             "requests for \"stock\"", "Nobody responds", "Open a responder with the same name and types"),
@@ -46,10 +47,9 @@ public sealed class ExceptionTests
         [typeof(ResponderLeftException)] = (
             () => Made(new ResponderLeftException("stock", responder: null)),
             "responders for \"stock\"", "left before they answered", "Send it again if that does no harm"),
-        // What to do is for the words of the responder.
         [typeof(ResponderFailedException)] = (
             () => Made(new ResponderFailedException("stock", new NodeId(1, 2), "Part 7 is unknown.")),
-            "for \"stock\" failed", "Part 7 is unknown", ""),
+            "The responder 0000000000000001.2 for \"stock\" failed", "Part 7 is unknown. ", "Look at the log of that node"),
         [typeof(TooManyRequestsException)] = (
             () => Made(new TooManyRequestsException("stock", 100)),
             "100 requests for \"stock\"", "which is the limit", "Wait for answers, or raise MaxOutstanding"),
@@ -78,6 +78,7 @@ public sealed class ExceptionTests
         Assert.IsType(type, thrown);
         Assert.Contains(row.What, thrown.Message);
         Assert.Contains(row.Why, thrown.Message);
+        Assert.NotEqual("", row.WhatToDo);
         Assert.Contains(row.WhatToDo, thrown.Message);
         Assert.EndsWith(".", thrown.Message);
     }

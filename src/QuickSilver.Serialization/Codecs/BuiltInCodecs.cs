@@ -54,7 +54,7 @@ internal sealed class StringCodec : IPayloadCodec<string>
     {
         if (!Utf8.IsValid(source))
         {
-            throw new PayloadFormatException("The payload is malformed: it is not valid UTF-8.");
+            throw PayloadFormatException.Of("The payload is malformed: it is not valid UTF-8");
         }
 
         return Encoding.UTF8.GetString(source);

@@ -4,4 +4,8 @@ namespace QuickSilver.Serialization;
 /// <param name="message">The description of the error.</param>
 /// <param name="innerException">The exception of the library that read the payload, if any.</param>
 public sealed class PayloadFormatException(string message, Exception? innerException = null)
-    : QuickSilverException(message, innerException);
+    : QuickSilverException(message, innerException)
+{
+    /// <summary>What cannot be read, without a full stop, and what to do.</summary>
+    internal static PayloadFormatException Of(string what) => new($"{what}. Check that both sides have the same contract and codec.");
+}

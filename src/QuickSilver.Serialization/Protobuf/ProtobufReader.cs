@@ -105,8 +105,10 @@ public ref partial struct ProtobufReader
     }
 
     [DoesNotReturn]
-    private static void ThrowTruncated() => throw new PayloadFormatException("The message ends in the middle of a field.");
+    private static void ThrowTruncated() => 
+        throw PayloadFormatException.Of("The message ends in the middle of a field");
 
     [DoesNotReturn]
-    internal static void ThrowMalformed(string what) => throw new PayloadFormatException($"The message is malformed: {what}.");
+    internal static void ThrowMalformed(string what) => 
+        throw PayloadFormatException.Of($"The message is malformed: {what}");
 }

@@ -13,10 +13,20 @@ public abstract class RequestException : QuickSilverException
 public sealed class NoResponderException : RequestException
 {
     internal NoResponderException(string name, TimeSpan waited)
-        : base($"Nobody responds to requests for \"{name}\"{(waited > TimeSpan.Zero ? $", for {waited}" : "")}. The request was not sent. "
+        : this($"Nobody responds to requests for \"{name}\"{(waited > TimeSpan.Zero ? $", for {waited}" : "")}. The request was not sent. "
             + $"Open a responder with the same name and types, or raise {nameof(RequesterOptions.WaitForResponder)}.")
     {
     }
+
+    private NoResponderException(string message)
+        : base(message)
+    {
+    }
+
+    // In a host, whose node has not joined yet.
+    internal static NoResponderException WithoutNode(string name, TimeSpan waited) => new(
+        $"The request for \"{name}\" was not sent: the node of the host had not joined within {waited}. Look at the check "
+        + "quicksilver-ready, which says why, or give the request more time.");
 }
 
 /// <summary>No answer came before the deadline. The request may have been handled, or may be handled later.</summary>
@@ -49,11 +59,14 @@ public sealed class ResponderLeftException : RequestException
 public sealed class ResponderFailedException : RequestException
 {
     internal ResponderFailedException(string name, NodeId responder, string error)
-        : base($"The responder {responder} for \"{name}\" failed: {error}")
+        : base($"The responder {responder} for \"{name}\" failed: {ErrorSentence(error)} "
+            + "Look at the log of that node, which has the exception (event 1627). The request may be sent again if that does no harm.")
     {
         Responder = responder;
         Error = error;
     }
+
+    private static string ErrorSentence(string error) => error.TrimEnd() is var text && text.EndsWith('.') ? text : $"{text}.";
 
     /// <summary>The responder.</summary>
     public NodeId Responder { get; }

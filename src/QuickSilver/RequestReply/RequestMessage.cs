@@ -45,7 +45,7 @@ internal sealed class RequestCodec<TRequest>(IPayloadCodec<TRequest> request, Pa
     {
         if (source.Length < HeaderBytes)
         {
-            throw new PayloadFormatException($"The request is malformed: it has {source.Length} bytes, less than its header.");
+            throw PayloadFormatException.Of($"The request is malformed: it has {source.Length} bytes, less than its header");
         }
 
         long id = BinaryPrimitives.ReadInt64LittleEndian(source);

@@ -75,7 +75,7 @@ internal sealed class StateCodec<TKey, TValue>(StateEntryBytes<TKey, TValue> ent
     {
         if (source.IsEmpty || source[0] > (byte)StateMessageKind.Ask)
         {
-            throw new PayloadFormatException("The message of a state is malformed: it has no known kind.");
+            throw PayloadFormatException.Of("The message of a state is malformed: it has no known kind");
         }
 
         if (source[0] == (byte)StateMessageKind.Entry)
@@ -86,7 +86,7 @@ internal sealed class StateCodec<TKey, TValue>(StateEntryBytes<TKey, TValue> ent
 
         if (source.Length < StepBytes)
         {
-            throw new PayloadFormatException($"The message of a state is malformed: it has {source.Length} bytes.");
+            throw PayloadFormatException.Of($"The message of a state is malformed: it has {source.Length} bytes");
         }
 
         return new StateMessage<TKey, TValue>
