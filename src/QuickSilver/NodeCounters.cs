@@ -52,6 +52,33 @@ public sealed record NodeCounters
     /// <summary>Messages on which consumers failed and stopped.</summary>
     public long ConsumerFailures { get; init; }
 
+    /// <summary>Requests that this node's requesters made. Those refused because too many waited are not among them.</summary>
+    public long Requests { get; init; }
+
+    /// <summary>Requests of this node that ended with an answer.</summary>
+    public long RequestsAnswered { get; init; }
+
+    /// <summary>
+    /// Requests of this node that ended without an answer: with an exception, cancelled, or refused because too many waited. The meter
+    /// tells them apart.
+    /// </summary>
+    public long RequestsFailed { get; init; }
+
+    /// <summary>Requests that this node's responders answered.</summary>
+    public long Replies { get; init; }
+
+    /// <summary>Requests on which this node's responders failed. Their requesters got the message of the exception.</summary>
+    public long RepliesFailed { get; init; }
+
+    /// <summary>Requests that this node's responders did not handle, because their deadline had passed while they waited.</summary>
+    public long RepliesExpired { get; init; }
+
+    /// <summary>How often this node gave all that it has of a state to another node.</summary>
+    public long SnapshotsGiven { get; init; }
+
+    /// <summary>How often this node got all that another node has of a state.</summary>
+    public long SnapshotsTaken { get; init; }
+
     /// <summary>Exceptions thrown by the node's loggers. The log messages concerned are lost.</summary>
     public long LogFaults { get; init; }
 
@@ -180,6 +207,9 @@ public sealed record NodeCounters
 
     /// <summary>For how long this node's streams were kept from sending, and by what.</summary>
     public SendLimitTimes SendLimits { get; init; } = new();
+
+    /// <summary>The parts of <see cref="RequestsFailed"/>, in the order of their kinds; empty if nothing was read.</summary>
+    internal ImmutableArray<long> RequestFailures { get; init; } = [];
 
     internal static ImmutableArray<TimeHistogram> NoLevels { get; } =
         [TimeHistogram.Empty, TimeHistogram.Empty, TimeHistogram.Empty, TimeHistogram.Empty];

@@ -9,6 +9,15 @@ public sealed record NodeGauges
     /// <summary>Bytes that are queued between publishers and the core thread.</summary>
     public long PublishQueueBytes { get; init; }
 
+    /// <summary>Messages that were delivered to this node and wait for readers and consumers.</summary>
+    public long WaitingForReaders { get; init; }
+
+    /// <summary>Requests of this node that wait for an answer.</summary>
+    public long RequestsWaiting { get; init; }
+
+    /// <summary>Keys of the states that are open on this node.</summary>
+    public long StateKeys { get; init; }
+
     /// <summary>Bytes that were sent and not yet acknowledged by all members.</summary>
     public long UnacknowledgedBytes { get; init; }
 

@@ -24,9 +24,10 @@ internal static class OptionRules
     private const int MaxTopicAddressesPerNode = 1 << 10;
     private const int MaxReaderCapacity = 1 << 20;
     private const int MaxConcurrency = 1 << 10;
+    private const int MaxMeteredTopics = 10_000;
     private const int MaxStateKeys = 1_000_000;
     private const int MaxOutstandingRequests = 1 << 16;
-    private static readonly TimeSpan LeastRequestTimeout = TimeSpan.FromMilliseconds(1);
+    internal static readonly TimeSpan LeastRequestTimeout = TimeSpan.FromMilliseconds(1);
     private static readonly TimeSpan LongestDrain = TimeSpan.FromDays(1);
 
     public static void Check(QuickSilverOptions options) => ThrowIfAny(Failures(options));
@@ -109,6 +110,7 @@ internal static class OptionRules
         CheckLimits(options.Limits, options.PacketBytes, failures);
         Within(failures, nameof(options.StallWarning), options.StallWarning, TimeSpan.FromMilliseconds(100), TimeSpan.FromHours(1));
         Within(failures, nameof(options.HandlerLimit), options.HandlerLimit, TimeSpan.FromSeconds(1), LongestDrain);
+        Within(failures, nameof(options.MeteredTopics), options.MeteredTopics, 0, MaxMeteredTopics);
         Within(failures, nameof(options.StartTimeout), options.StartTimeout, TimeSpan.FromMilliseconds(100), TimeSpan.FromMinutes(10));
         return failures;
     }

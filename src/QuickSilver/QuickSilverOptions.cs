@@ -151,6 +151,14 @@ public sealed record QuickSilverOptions
     /// </summary>
     public TimeSpan StartTimeout { get; set; } = TimeSpan.FromSeconds(10);
 
+    /// <summary>
+    /// The maximum number of topics that the meter names: 0 to 10,000; default 0. Each has three series with its name as the tag
+    /// <c>messaging.destination.name</c>: messages sent, consumed, and waiting for readers. The first topics that the node opens are named,
+    /// and the others are summed as <c>_OTHER</c>. With 0, the meter tells of all topics together only, and no memory is used for it.
+    /// Caution: each named topic is a series for each node in the system that stores them.
+    /// </summary>
+    public int MeteredTopics { get; set; }
+
     /// <summary>A copy that shares no group with this.</summary>
     internal QuickSilverOptions Copy() => this with { Service = Service with { }, Limits = Limits with { } };
 

@@ -19,8 +19,22 @@ internal sealed class NodeCounterCells
     public long ConsumerRetries;
     public long ConsumerSkips;
     public long ConsumerFailures;
+    // Any thread writes these, with interlocked operations: a request is a task, and costs more than its count.
+    public long Requests;
+    public long RequestsAnswered;
+    public long Replies;
+    public long RepliesFailed;
+    public long RepliesExpired;
+    public long SnapshotsGiven;
+    public long SnapshotsTaken;
     // Written by the timer that looks for them, with interlocked operations.
     public long BlockingHandlers;
+
+    /// <summary>The requests that ended without an answer, by the reason. Interlocked.</summary>
+    public long[] RequestFailures { get; } = new long[RequestFailure.Kinds.Length];
+
+    /// <summary>The open states of the node: the number of keys of each.</summary>
+    public CountSources StateKeys { get; } = new();
 
     public void CountPublished(int bytes)
     {

@@ -45,6 +45,13 @@ internal sealed class NodeMeter : IDisposable
         Count("quicksilver.consumer.retries", "{call}", "Repeated calls of consumers.", () => read().ConsumerRetries);
         Count("quicksilver.consumer.skips", "{message}", "Messages that consumers skipped.", () => read().ConsumerSkips);
         Count("quicksilver.consumer.failures", "{message}", "Messages that stopped a consumer.", () => read().ConsumerFailures);
+        Level("quicksilver.reader.waiting", "{message}", "Messages waiting for readers and consumers.", () => levels().WaitingForReaders);
+        Count("quicksilver.requests", "{request}", "Requests made.", () => read().Requests);
+        Count("quicksilver.requests.answered", "{request}", "Requests that ended with an answer.", () => read().RequestsAnswered);
+        Level("quicksilver.requests.waiting", "{request}", "Requests waiting for an answer.", () => levels().RequestsWaiting);
+        Level("quicksilver.state.keys", "{key}", "Keys of the open states.", () => levels().StateKeys);
+        Count("quicksilver.state.snapshots.given", "{snapshot}", "States given to nodes that joined.", () => read().SnapshotsGiven);
+        Count("quicksilver.state.snapshots.taken", "{snapshot}", "States taken from other nodes.", () => read().SnapshotsTaken);
         Count("quicksilver.log.faults", "{exception}", "Exceptions thrown by the node's loggers.", () => read().LogFaults);
         Count("quicksilver.packets.sent", "{packet}", "Packets sent, repairs included.", () => read().PacketsSent);
         Count("quicksilver.packets.received", "{packet}", "Packets received.", () => read().PacketsReceived);
@@ -96,14 +103,64 @@ internal sealed class NodeMeter : IDisposable
     /// <param name="read">Reads the counters, without histograms.</param>
     /// <param name="levels">Reads the levels.</param>
     /// <param name="all">Reads the counters with histograms.</param>
+    /// <param name="topics">Reads the counts of topics. Null: the meter names no topics.</param>
     public static NodeMeter Of(
-        string cluster, NodeId node, Func<NodeCounters> read, Func<NodeGauges> levels, Func<NodeCounters> all)
+        string cluster,
+        NodeId node,
+        Func<NodeCounters> read,
+        Func<NodeGauges> levels,
+        Func<NodeCounters> all,
+        Func<IReadOnlyList<TopicCounts>>? topics)
     {
         var meter = new NodeMeter(cluster, node, read, levels);
+        meter.AddRequests(read);
         meter.AddShares(all);
         meter.AddHistograms(all);
+        if (topics is not null)
+        {
+            meter.AddTopics(topics);
+        }
+
         return meter;
     }
+
+    // One series for each way in which a request ends.
+    private void AddRequests(Func<NodeCounters> read)
+    {
+        _meter.CreateObservableCounter(
+            "quicksilver.requests.failed",
+            () => read().RequestFailures.Select(static (count, kind) => Tagged(count, "error.type", RequestFailure.Kinds[kind])),
+            "{request}",
+            "Requests that ended without an answer, by the reason.");
+        _meter.CreateObservableCounter(
+            "quicksilver.replies",
+            () => RepliesOf(read()),
+            "{request}",
+            "Requests that came to responders of this node, by what became of them.");
+    }
+
+    private static Measurement<long>[] RepliesOf(NodeCounters counters) =>
+    [
+        Tagged(counters.Replies, "quicksilver.reply", "answered"),
+        Tagged(counters.RepliesFailed, "quicksilver.reply", "failed"),
+        Tagged(counters.RepliesExpired, "quicksilver.reply", "expired"),
+    ];
+
+    private void AddTopics(Func<IReadOnlyList<TopicCounts>> topics)
+    {
+        _meter.CreateObservableCounter(
+            "quicksilver.topic.sent", () => Each(static one => one.Published), "{message}", "Messages sent by this node, by topic.");
+        _meter.CreateObservableCounter(
+            "quicksilver.topic.consumed", () => Each(static one => one.Delivered), "{message}", "Messages delivered here, by topic.");
+        _meter.CreateObservableGauge(
+            "quicksilver.topic.waiting", () => Each(static one => one.Waiting), "{message}", "Messages waiting for readers, by topic.");
+
+        IEnumerable<Measurement<long>> Each(Func<TopicCounts, long> value) =>
+            topics().Select(one => Tagged(value(one), "messaging.destination.name", one.Name));
+    }
+
+    private static Measurement<long> Tagged(long value, string tag, string name) =>
+        new(value, new KeyValuePair<string, object?>(tag, name));
 
     // One series for each queue and for each limit.
     private void AddShares(Func<NodeCounters> all)

@@ -76,6 +76,21 @@ internal sealed class EndpointRegistry
         }
     }
 
+    /// <summary>Tells of each endpoint with messages that wait for its reader, the name of its topic and their number.</summary>
+    public void ReadWaiting(Action<string, long> read)
+    {
+        lock (_lock)
+        {
+            for (var endpoint = _first; endpoint is not null; endpoint = endpoint.NextRegistered)
+            {
+                if (endpoint.Waiting is > 0 and var waiting)
+                {
+                    read(endpoint.Name, waiting);
+                }
+            }
+        }
+    }
+
     /// <summary>Ends all endpoints, because the core thread has ended.</summary>
     public void End()
     {

@@ -170,6 +170,8 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
 
     public override bool CanAccept(int payloadBytes) => _ring is null || _ring.CanAccept(payloadBytes);
 
+    public override long Waiting => _ring?.Count ?? 0;
+
     public override void SetAlone(bool isAlone)
     {
         lock (Topic)

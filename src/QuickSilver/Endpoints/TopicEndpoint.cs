@@ -72,6 +72,9 @@ internal abstract class TopicEndpoint(string name, TopicAccess access, bool stam
     /// <summary>From any thread: a handler of this endpoint that runs now; null if there is none.</summary>
     public virtual RunningHandler? FindRunning() => null;
 
+    /// <summary>From any thread: the messages that wait for a reader or a consumer.</summary>
+    public virtual long Waiting => 0;
+
     /// <summary>
     /// From any thread: called when a handler of this endpoint has blocked the core thread for so long. Ends the endpoint as soon as the
     /// core thread goes on.

@@ -33,6 +33,8 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private readonly List<TopicCore> _topics = [];
     // Created when the node knows its id.
     private NodeMeter? _meter;
+    // Null unless an option asks for it.
+    private MeteredTopics? _metered;
     // Each contract once, however many topics have it. Null until the first topic.
     private HashSet<ContractDescription>? _contracts;
     // Created before the first topic, so that every topic and endpoint can use it on any thread.
@@ -72,7 +74,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         _expelled = new TaskCompletionSource(Completions);
         _logs = GuardedLoggers.Of(logs);
         Log = _logs.CreateLogger("QuickSilver");
-        Readings = new NodeReadings(parts, CounterCells, _logs);
+        Readings = new NodeReadings(parts, CounterCells, EndpointRegistry, _logs);
         if (parts.Interface is { } chosen)
         {
             ApiLog.InterfaceChosen(Log, chosen);
@@ -142,8 +144,11 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             if (_parts.HasMeter)
             {
                 var self = new NodeId(Membership.Self.Id, Membership.Self.Incarnation);
+                _metered = _options.MeteredTopics > 0 ? new MeteredTopics(_options.MeteredTopics, _topics, EndpointRegistry) : null;
+                Func<IReadOnlyList<TopicCounts>>? topics = _metered is null ? null : _metered.Read;
                 Volatile.Write(
-                    ref _meter, NodeMeter.Of(_options.Cluster, self, Readings.ReadCounts, Readings.ReadGauges, Readings.ReadAll));
+                    ref _meter,
+                    NodeMeter.Of(_options.Cluster, self, Readings.ReadCounts, Readings.ReadGauges, Readings.ReadAll, topics));
             }
         }
         catch (Exception exception)
@@ -229,8 +234,13 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         return created;
     }
 
+    public void OnCountBegins(TopicCore topic, long published) => _metered?.OnCountBegins(topic, published);
+
+    public void OnCountEnds(TopicCore topic, bool isSender) => _metered?.OnCountEnds(topic, isSender);
+
     public void Forget(TopicCore topic)
     {
+        _metered?.Forget(topic);
         _byId.Remove(topic.Id);
         _topics.Remove(topic);
         Volatile.Write(ref _openTopics, _topics.Count);
@@ -456,6 +466,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         if (_hasBegun)
         {
             Readings.OnPulse(Environment.Now);
+            _metered?.Note();
             _signs?.RestIfUnwatched();
         }
 

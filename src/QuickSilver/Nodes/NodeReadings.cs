@@ -1,11 +1,13 @@
+using System.Collections.Immutable;
 using QuickSilver.Composition;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Diagnostics;
+using QuickSilver.Endpoints;
 
 namespace QuickSilver.Nodes;
 
 // Puts together what a node and the layers below it count. From any thread, unless stated otherwise.
-internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, GuardedLoggers logs)
+internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, EndpointRegistry endpoints, GuardedLoggers logs)
 {
     public NodeRates Rates { get; } = new(cells);
 
@@ -43,6 +45,7 @@ internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, Gua
     public NodeCounters ReadCounts()
     {
         var below = parts.ReadCounters();
+        ImmutableArray<long> failures = [.. cells.RequestFailures];
         return new NodeCounters
         {
             Published = Volatile.Read(ref cells.Published),
@@ -59,6 +62,15 @@ internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, Gua
             ConsumerRetries = Volatile.Read(ref cells.ConsumerRetries),
             ConsumerSkips = Volatile.Read(ref cells.ConsumerSkips),
             ConsumerFailures = Volatile.Read(ref cells.ConsumerFailures),
+            Requests = Volatile.Read(ref cells.Requests),
+            RequestsAnswered = Volatile.Read(ref cells.RequestsAnswered),
+            RequestsFailed = failures.Sum(),
+            RequestFailures = failures,
+            Replies = Volatile.Read(ref cells.Replies),
+            RepliesFailed = Volatile.Read(ref cells.RepliesFailed),
+            RepliesExpired = Volatile.Read(ref cells.RepliesExpired),
+            SnapshotsGiven = Volatile.Read(ref cells.SnapshotsGiven),
+            SnapshotsTaken = Volatile.Read(ref cells.SnapshotsTaken),
             LogFaults = logs.Faults,
             PacketsSent = below.PacketsSent,
             PacketsReceived = below.PacketsReceived,
@@ -93,9 +105,14 @@ internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, Gua
     public NodeGauges ReadGauges()
     {
         var below = parts.ReadCounters();
+        long waiting = 0;
+        endpoints.ReadWaiting((_, messages) => waiting += messages);
         return new NodeGauges
         {
             PublishQueueBytes = Publishing?.QueuedBytes ?? 0,
+            WaitingForReaders = waiting,
+            RequestsWaiting = RequestsWaiting(),
+            StateKeys = cells.StateKeys.Sum,
             UnacknowledgedBytes = below.UnackedBytes,
             Regions = below.Regions,
             UnheardSenders = below.UnheardSenders,
@@ -112,5 +129,17 @@ internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, Gua
             SupersededViews = below.SupersededViews,
             OldestSupersededView = below.OldestSupersededView,
         };
+    }
+
+    // What has ended is read first, so that the difference is never negative. Requests that were refused were never begun.
+    private long RequestsWaiting()
+    {
+        long ended = Volatile.Read(ref cells.RequestsAnswered);
+        for (int kind = 0; kind < cells.RequestFailures.Length; kind++)
+        {
+            ended += kind == RequestFailure.TooMany ? 0 : Volatile.Read(ref cells.RequestFailures[kind]);
+        }
+
+        return Volatile.Read(ref cells.Requests) - ended;
     }
 }

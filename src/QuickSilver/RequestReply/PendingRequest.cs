@@ -1,3 +1,4 @@
+using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints.Changes;
 
 namespace QuickSilver.RequestReply;
@@ -94,6 +95,7 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
     {
         if (TryEnd())
         {
+            requester.CountFailure(RequestFailure.Of(exception));
             TrySetException(exception);
         }
     }
@@ -102,6 +104,7 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
     {
         if (TryEnd())
         {
+            requester.CountAnswer();
             TrySetResult(result);
         }
     }
@@ -136,6 +139,7 @@ internal abstract class PendingRequest<TRequest, TReply, TResult>(
     {
         if (TryEnd())
         {
+            requester.CountFailure(RequestFailure.Cancelled);
             TrySetCanceled(token);
         }
     }
@@ -185,6 +189,11 @@ internal interface IRequesterCore<TRequest>
 
     /// <summary>Returns the place of a request that has ended.</summary>
     void Return(long id);
+
+    void CountAnswer();
+
+    /// <param name="kind">A place among the kinds of <see cref="RequestFailure"/>.</param>
+    void CountFailure(int kind);
 }
 
 internal interface IFailable

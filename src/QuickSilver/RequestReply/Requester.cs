@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Text;
 using QuickSilver.Core.Alarms;
+using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Endpoints.Changes;
 using QuickSilver.Inboxes;
@@ -121,6 +122,10 @@ internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>
 
     public void Return(long id) => _table.Return(id);
 
+    public void CountAnswer() => Interlocked.Increment(ref Node.CounterCells.RequestsAnswered);
+
+    public void CountFailure(int kind) => Interlocked.Increment(ref Node.CounterCells.RequestFailures[kind]);
+
     public void OnLetter(NodeId sender, ReadOnlySpan<byte> letter)
     {
         if (letter.Length < ReplyLetter.HeaderBytes
@@ -173,9 +178,14 @@ internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>
             return Task.FromException<TResult>(end);
         }
 
-        return Volatile.Read(ref _entering) >= _options.MaxOutstanding || !_table.TryTake(out id)
-            ? Task.FromException<TResult>(new TooManyRequestsException(Name, _options.MaxOutstanding))
-            : null;
+        if (Volatile.Read(ref _entering) >= _options.MaxOutstanding || !_table.TryTake(out id))
+        {
+            CountFailure(RequestFailure.TooMany);
+            return Task.FromException<TResult>(new TooManyRequestsException(Name, _options.MaxOutstanding));
+        }
+
+        Interlocked.Increment(ref Node.CounterCells.Requests);
+        return null;
     }
 
     private void Begin<TResult>(PendingRequest<TRequest, TReply, TResult> pending, CancellationToken token)

@@ -119,6 +119,7 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         if (Node.OutsideTime.GetElapsedTime(request.ArrivedAt) > TimeSpan.FromMilliseconds(request.TimeoutMillis))
         {
             Interlocked.Increment(ref _expired);
+            Interlocked.Increment(ref Node.CounterCells.RepliesExpired);
             return default;
         }
 
@@ -224,6 +225,7 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         }
 
         Interlocked.Increment(ref _answered);
+        Interlocked.Increment(ref Node.CounterCells.Replies);
         return sent;
     }
 
@@ -236,6 +238,7 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         }
 
         long failed = Interlocked.Increment(ref _failed);
+        Interlocked.Increment(ref Node.CounterCells.RepliesFailed);
         if (RepeatedEvent.IsLogged(failed))
         {
             ApiLog.ResponderThrew(Node.Log, exception, Name, origin.Requester, failed);

@@ -20,6 +20,7 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
     private readonly TaskCompletionSource _opened;
     private ISubscriberInterest? _interest;
     private volatile Exception? _end;
+    private readonly Func<long> _keys;
     private int _isDisposed;
 
     /// <param name="endpoint">An endpoint without echo.</param>
@@ -46,6 +47,8 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
         var giver = new StateGiver<TKey, TValue>(_table, bytes, inbox.Routes, Node);
         _sync = new StateSync<TKey, TValue>(this, _table, bytes, giver, Node);
         Box = inbox.Add(this);
+        _keys = () => _table.Count;
+        Node.CounterCells.StateKeys.Add(_keys);
     }
 
     public string Name => _endpoint.Name;
@@ -182,6 +185,7 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
             return;
         }
 
+        Node.CounterCells.StateKeys.Remove(_keys);
         _opened.TrySetException(error);
         _table.End(error is ObjectDisposedException ? null : error);
         Node.Run(_sync.Close);

@@ -74,6 +74,7 @@ internal sealed class StateGiver<TKey, TValue>(
             byte[] end = new byte[PrefixBytes + sizeof(int)];
             BinaryPrimitives.WriteInt32LittleEndian(end.AsSpan(PrefixBytes), entries.Length);
             await routes.SendAsync(to, Begin(end, box, number, StateLetterKind.End)).ConfigureAwait(core.ResumesInContext);
+            Interlocked.Increment(ref core.CounterCells.SnapshotsGiven);
 
             ValueTask SendAsync(int length) =>
                 routes.SendAsync(to, Begin(letter, box, number, StateLetterKind.Piece)[..length]);

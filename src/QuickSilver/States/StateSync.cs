@@ -207,6 +207,7 @@ internal sealed class StateSync<TKey, TValue>
                 TakePiece(body);
                 break;
             case StateLetterKind.End when body.Length >= sizeof(int) && BinaryPrimitives.ReadInt32LittleEndian(body) == _taken:
+                Interlocked.Increment(ref _core.CounterCells.SnapshotsTaken);
                 TakeNext();
                 break;
             default:

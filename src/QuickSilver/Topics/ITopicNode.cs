@@ -36,6 +36,12 @@ internal interface ITopicNode : IEndpointNode
     /// <summary>Called when a topic waits to be opened: a wait that takes too long is reported.</summary>
     void OnWait();
 
+    /// <summary>Called with a new sender of a topic, whose count goes on where the last one ended.</summary>
+    void OnCountBegins(TopicCore topic, long published);
+
+    /// <summary>Called before the sender or the receiver of a topic is closed: its count ends with it.</summary>
+    void OnCountEnds(TopicCore topic, bool isSender);
+
     /// <summary>Called when the topic is closed.</summary>
     void Forget(TopicCore topic);
 }

@@ -329,19 +329,24 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         var wanted = WantedRole();
         if ((wanted & TopicRole.Publish) == 0)
         {
+            if (_publisher is { HasSender: true })
+            {
+                Node.OnCountEnds(this, isSender: true);
+            }
+
             _publisher?.Close(new ObjectDisposedException($"The topic \"{Name}\""));
         }
         else if (!Publisher.HasSender)
         {
             var sender = Protocol.OpenPublisher(Id);
             sender.Name = Name;
+            Node.OnCountBegins(this, sender.Count);
             Publisher.Open(sender);
         }
 
         if ((wanted & TopicRole.Subscribe) == 0)
         {
-            _receiver?.Close();
-            _receiver = null;
+            CloseReceiver();
         }
         else if (_receiver is null)
         {
@@ -350,6 +355,16 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
 
         // An endpoint that left may have been the one without room.
         Signal();
+    }
+
+    private void CloseReceiver()
+    {
+        if (_receiver is not null)
+        {
+            Node.OnCountEnds(this, isSender: false);
+            _receiver.Close();
+            _receiver = null;
+        }
     }
 
     private void OpenReceiver()
@@ -390,7 +405,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         {
             // The service knows the subscription of a receiver that is closed. That subscription must end before a new one begins, because
             // no receiver may begin in the middle of a view.
-            _receiver?.Close();
+            CloseReceiver();
             OpenReceiver();
             wanted = TopicRole.Publish;
             subscribes = false;

@@ -1,0 +1,156 @@
+using QuickSilver.Nodes;
+using QuickSilver.Tests.Infrastructure;
+
+namespace QuickSilver.Tests.Diagnostics;
+
+// The meter of real nodes on the loopback interface.
+public sealed class NodeMeterTests
+{
+    private readonly QuickSilverOptions _options = new() { Cluster = $"meter {Guid.NewGuid():N}" };
+
+    [Fact]
+    public async Task Without_the_option_no_topic_is_named()
+    {
+        using var meter = new MeterReading(_options.Cluster);
+        await using var node = await QuickSilverNode.StartAsync(_options).OrFail();
+        await using var topic = await node.OpenTopicAsync<string>("prices").OrFail();
+        await topic.PublishAsync("1", PublishCompletion.Stable).OrFail();
+        await meter.UntilAsync("messaging.client.sent.messages", 1);
+        Assert.DoesNotContain(meter.Read().Keys, key => key.Contains("prices", StringComparison.Ordinal));
+        Assert.DoesNotContain(meter.Instruments, name => name.StartsWith("quicksilver.topic", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task The_first_topics_are_named_and_the_others_are_summed()
+    {
+        _options.MeteredTopics = 2;
+        using var meter = new MeterReading(_options.Cluster);
+        await using var node = await QuickSilverNode.StartAsync(_options).OrFail();
+        var topics = new List<ITopic<string>>();
+        for (int i = 1; i <= 4; i++)
+        {
+            topics.Add(await node.OpenTopicAsync<string>($"t{i}").OrFail());
+            await meter.UntilAsync(i <= 2 ? $"quicksilver.topic.sent t{i}" : $"quicksilver.topic.sent {MeteredTopics.Others}", 0);
+        }
+
+        for (int i = 0; i < topics.Count; i++)
+        {
+            for (int message = 0; message <= i; message++)
+            {
+                await topics[i].PublishAsync("x", PublishCompletion.Stable).OrFail();
+            }
+        }
+
+        await meter.UntilAsync("quicksilver.topic.sent t1", 1);
+        await meter.UntilAsync("quicksilver.topic.sent t2", 2);
+        await meter.UntilAsync($"quicksilver.topic.sent {MeteredTopics.Others}", 7);
+        await meter.UntilAsync("quicksilver.topic.consumed t2", 2);
+        await meter.UntilAsync($"quicksilver.topic.consumed {MeteredTopics.Others}", 7);
+        var values = meter.Read();
+        Assert.Equal((1, 2, 7), (values["quicksilver.topic.waiting t1"], values["quicksilver.topic.waiting t2"],
+            values[$"quicksilver.topic.waiting {MeteredTopics.Others}"]));
+        Assert.Equal(10, values["quicksilver.reader.waiting"]);
+        Assert.Equal(3, values.Keys.Count(static key => key.StartsWith("quicksilver.topic.sent ", StringComparison.Ordinal)));
+        await using (var reader = topics[1].ReadAllAsync().GetAsyncEnumerator())
+        {
+            Assert.True(await reader.MoveNextAsync().OrFail());
+            Assert.True(await reader.MoveNextAsync().OrFail());
+        }
+
+        await meter.UntilAsync("quicksilver.topic.waiting t2", 0);
+    }
+
+    [Fact]
+    public async Task A_topic_that_is_opened_again_goes_on_counting()
+    {
+        _options.MeteredTopics = 10;
+        using var meter = new MeterReading(_options.Cluster);
+        await using var node = await QuickSilverNode.StartAsync(_options).OrFail();
+        for (int round = 1; round <= 3; round++)
+        {
+            await using (var topic = await node.OpenTopicAsync<string>("t").OrFail())
+            {
+                for (int message = 0; message < 5; message++)
+                {
+                    await topic.PublishAsync("x", PublishCompletion.Stable).OrFail();
+                }
+            }
+
+            await meter.UntilAsync("quicksilver.topic.sent t", 5 * round);
+            await meter.UntilAsync("quicksilver.topic.consumed t", 5 * round);
+        }
+    }
+
+    [Fact]
+    public async Task Requests_are_counted_by_what_becomes_of_them()
+    {
+        using var meter = new MeterReading(_options.Cluster);
+        await using var node = await QuickSilverNode.StartAsync(_options).OrFail();
+        var hold = new TaskCompletionSource();
+        await using var responder = await node.OpenResponderAsync<string, string>("r", async (request, _) =>
+        {
+            if (request.Value == "wait")
+            {
+                await hold.Task;
+            }
+
+            return request.Value == "fail" ? throw new InvalidOperationException("No.") : request.Value;
+        }).OrFail();
+        await using var requester = await node.OpenRequesterAsync<string, string>(
+            "r", new RequesterOptions { MaxOutstanding = 1, WaitForResponder = TimeSpan.Zero }).OrFail();
+        await requester.WaitForRespondersAsync(1).OrFail();
+        Assert.Equal("a", await requester.AskAsync("a").OrFail());
+        await Assert.ThrowsAsync<ResponderFailedException>(() => requester.AskAsync("fail")).OrFail();
+        var waits = requester.AskAsync("wait");
+        Assert.Equal(1, meter.Read()["quicksilver.requests.waiting"]);
+        await Assert.ThrowsAsync<TooManyRequestsException>(() => requester.AskAsync("one more")).OrFail();
+        hold.SetResult();
+        await waits.OrFail();
+        using (var stop = new CancellationTokenSource())
+        {
+            hold = new TaskCompletionSource();
+            var cancelled = requester.AskAsync("wait", stop.Token);
+            await stop.CancelAsync();
+            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => cancelled).OrFail();
+            hold.SetResult();
+        }
+
+        await using var lonely = await node.OpenRequesterAsync<string, string>(
+            "nobody", new RequesterOptions { WaitForResponder = TimeSpan.Zero }).OrFail();
+        await Assert.ThrowsAsync<NoResponderException>(() => lonely.AskAsync("x")).OrFail();
+        await meter.UntilAsync("quicksilver.replies answered", 3);
+        var values = meter.Read();
+        Assert.Equal((5, 2, 0), (values["quicksilver.requests"], values["quicksilver.requests.answered"],
+            values["quicksilver.requests.waiting"]));
+        Assert.Equal(
+            (1, 1, 1, 1, 0),
+            (Failed("no_responder"), Failed("responder_failed"), Failed("too_many"), Failed("cancelled"), Failed("timeout")));
+        Assert.Equal((1, 0), (values["quicksilver.replies failed"], values["quicksilver.replies expired"]));
+        var counters = node.GetCounters();
+        Assert.Equal((5, 2, 4, 3, 1), (counters.Requests, counters.RequestsAnswered, counters.RequestsFailed, counters.Replies,
+            counters.RepliesFailed));
+
+        long Failed(string kind) => values[$"quicksilver.requests.failed {kind}"];
+    }
+
+    [Fact]
+    public async Task The_keys_of_states_and_what_nodes_give_each_other_are_counted()
+    {
+        using var meter = new MeterReading(_options.Cluster);
+        await using var first = await QuickSilverNode.StartAsync(_options).OrFail();
+        await using var second = await QuickSilverNode.StartAsync(_options).OrFail();
+        await using var here = await first.OpenStateAsync<string, string>("s").OrFail();
+        await here.SetAsync("a", "1").OrFail();
+        await here.SetAsync("b", "2").OrFail();
+        Assert.Equal(2, meter.Read()["quicksilver.state.keys"]);
+        await using (var there = await second.OpenStateAsync<string, string>("s").OrFail())
+        {
+            Assert.Equal(2, there.Count);
+            Assert.Equal((2, 2), (first.GetGauges().StateKeys, second.GetGauges().StateKeys));
+            await meter.UntilAsync("quicksilver.state.snapshots.given", 1);
+            await meter.UntilAsync("quicksilver.state.snapshots.taken", 1);
+        }
+
+        Assert.Equal((2, 0), (first.GetGauges().StateKeys, second.GetGauges().StateKeys));
+    }
+}

@@ -1,0 +1,57 @@
+using System.Diagnostics.Metrics;
+
+namespace QuickSilver.Tests.Infrastructure;
+
+// What the meter of the nodes of one cluster says, read as a collector does.
+internal sealed class MeterReading : IDisposable
+{
+    private readonly MeterListener _listener = new();
+    private readonly Dictionary<string, long> _values = [];
+
+    public MeterReading(string cluster)
+    {
+        _listener.InstrumentPublished = (instrument, listener) =>
+        {
+            if (instrument.Meter.Name == "QuickSilver" && instrument.Meter.Tags!.Any(tag => (string?)tag.Value == cluster))
+            {
+                lock (_values)
+                {
+                    Instruments.Add(instrument.Name);
+                }
+
+                listener.EnableMeasurementEvents(instrument);
+            }
+        };
+        _listener.SetMeasurementEventCallback<long>((instrument, value, tags, _) =>
+        {
+            string tag = tags.Length == 0 ? "" : $" {tags[0].Value}";
+            lock (_values)
+            {
+                string key = instrument.Name + tag;
+                _values[key] = _values.GetValueOrDefault(key) + value;
+            }
+        });
+        _listener.Start();
+    }
+
+    public HashSet<string> Instruments { get; } = [];
+
+    /// <summary>The values of all series now, the sum over the nodes, by the name of the instrument and the first tag.</summary>
+    public IReadOnlyDictionary<string, long> Read()
+    {
+        lock (_values)
+        {
+            _values.Clear();
+        }
+
+        _listener.RecordObservableInstruments();
+        lock (_values)
+        {
+            return new Dictionary<string, long>(_values);
+        }
+    }
+
+    public Task UntilAsync(string series, long value) => Patience.Until(() => Read().GetValueOrDefault(series, -1) == value);
+
+    public void Dispose() => _listener.Dispose();
+}
