@@ -95,6 +95,7 @@ internal static class LayerRules
         ["Inboxes"] = ["", "Diagnostics", "Publishing", "Endpoints"],
         ["RequestReply"] = ["", "Diagnostics", "Publishing", "Endpoints", "Inboxes"],
         ["States"] = ["", "Diagnostics", "Publishing", "Endpoints", "Inboxes"],
+        ["InMemory"] = ["", "Composition"],
         ["Nodes"] = ["", "Diagnostics", "Composition", "Publishing", "Endpoints", "Topics"],
     };
 

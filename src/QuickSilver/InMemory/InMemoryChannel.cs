@@ -1,0 +1,141 @@
+using QuickSilver.Core.Flow;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast;
+using QuickSilver.Multicast.Channels;
+
+namespace QuickSilver.InMemory;
+
+// The extensions and then the payload of a message, shared by its receivers.
+internal sealed record InMemoryMessage(NodeKey Sender, long Sequence, byte[] Bytes, int ExtensionBytes);
+
+// A node's sender of a topic. What is handed to the receivers cannot be lost, so it is stable at once. Core thread only, unless stated
+// otherwise.
+internal sealed class InMemorySender(InMemoryParts node, InMemoryWire wire) : ITopicSender
+{
+    private bool _isClosed;
+
+    public ISenderFeed? Feed { get; set; }
+
+    public long Count { get; private set; }
+
+    public bool IsStable => true;
+
+    public long TrySend(ReadOnlySpan<byte> payload, IStabilityObserver? observer, ReadOnlySpan<byte> extensions = default)
+    {
+        if (!AwaitRoom())
+        {
+            return -1;
+        }
+
+        byte[] bytes = new byte[extensions.Length + payload.Length];
+        extensions.CopyTo(bytes);
+        payload.CopyTo(bytes.AsSpan(extensions.Length));
+        wire.Send(new InMemoryMessage(node.Self, ++Count, bytes, extensions.Length));
+        observer?.OnStable(Count);
+        return Count;
+    }
+
+    public bool AwaitRoom() => !_isClosed && wire.AwaitRoom(this);
+
+    public void ObserveTaken(IStabilityObserver observer, long number, bool isLast) => observer.OnStable(number);
+
+    public void WhenStable(Action callback) => callback();
+
+    public void Close()
+    {
+        _isClosed = true;
+        wire.Forget(this);
+    }
+
+    /// <summary>From any thread.</summary>
+    public void PostRoom() => node.Post(() =>
+    {
+        bool hasMore = !_isClosed;
+        while (hasMore)
+        {
+            var budget = PullBudget.OneTurn;
+            hasMore = Feed?.Pull(ref budget) ?? false;
+        }
+    });
+}
+
+// A node's receiver of a topic. Core thread only, unless stated otherwise.
+internal sealed class InMemoryReceiver : ITopicReceiver
+{
+    private readonly InMemoryParts _node;
+    private readonly InMemoryWire _wire;
+    private readonly IDeliverySink _sink;
+    private readonly Queue<InMemoryMessage> _queue = new();
+    private int _waiting;
+    private bool _isClosed;
+    private bool _isDraining;
+
+    public InMemoryReceiver(InMemoryParts node, InMemoryWire wire, IDeliverySink sink)
+    {
+        _node = node;
+        _wire = wire;
+        _sink = sink;
+        wire.Add(this);
+    }
+
+    /// <summary>From any thread: the messages that were sent and not taken yet.</summary>
+    public int Waiting => Volatile.Read(ref _waiting);
+
+    public long Taken { get; private set; }
+
+    public void PostMessage(InMemoryMessage message)
+    {
+        Interlocked.Increment(ref _waiting);
+        _node.Post(() =>
+        {
+            if (!_isClosed)
+            {
+                _queue.Enqueue(message);
+                Drain();
+            }
+        });
+    }
+
+    public void Resume() => Drain();
+
+    public void Close()
+    {
+        _isClosed = true;
+        _queue.Clear();
+        _wire.Remove(this);
+    }
+
+    // A sink may ask for more while it takes one.
+    private void Drain()
+    {
+        if (_isDraining)
+        {
+            return;
+        }
+
+        _isDraining = true;
+        bool tookAny = false;
+        while (!_isClosed && _queue.TryPeek(out var next))
+        {
+            var message = new DeliveredMessage(next.Sender);
+            int length = next.Bytes.Length - next.ExtensionBytes;
+            message.Set(_wire.TopicId, next.Sequence, next.Bytes, next.ExtensionBytes, length, next.ExtensionBytes);
+            if (!_sink.TryAccept(message))
+            {
+                break;
+            }
+
+            // The sink may have closed this receiver.
+            _queue.TryDequeue(out _);
+            Taken++;
+            Interlocked.Decrement(ref _waiting);
+            tookAny = true;
+        }
+
+        _isDraining = false;
+        if (tookAny)
+        {
+            _wire.OnRoom();
+        }
+    }
+}

@@ -1,0 +1,166 @@
+using System.Collections.Immutable;
+using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.InMemory;
+
+// What the membership service of a cluster knows, shared by its nodes: who is there, who has which topic open, and with which contract.
+// Called from the core threads of all nodes. Views are posted under the lock, so that every node gets them in one order.
+internal sealed class InMemoryCluster
+{
+    private readonly Lock _lock = new();
+    private readonly Dictionary<ulong, Registration> _topics = [];
+    private readonly Dictionary<ulong, InMemoryWire> _wires = [];
+    private ImmutableArray<InMemoryParts> _nodes = [];
+    private ulong _lastNode;
+    private long _configuration;
+
+    public int Members => _nodes.Length;
+
+    public bool Contains(NodeKey node)
+    {
+        foreach (var one in _nodes)
+        {
+            if (one.Self == node)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    public NodeKey NewNode() => new(Interlocked.Increment(ref _lastNode), 1);
+
+    public void Enter(InMemoryParts node)
+    {
+        lock (_lock)
+        {
+            _nodes = _nodes.Add(node);
+            PostAll();
+        }
+    }
+
+    public void Leave(InMemoryParts node)
+    {
+        lock (_lock)
+        {
+            if (!_nodes.Contains(node))
+            {
+                return;
+            }
+
+            _nodes = _nodes.Remove(node);
+            foreach (var (id, topic) in _topics.ToArray())
+            {
+                if (topic.Roles.Remove(node))
+                {
+                    OnRoles(id, topic);
+                }
+            }
+
+            PostAll();
+        }
+    }
+
+    /// <summary>Sets the access of a node to a topic. Returns what differs if the others have another contract.</summary>
+    public string? Open(InMemoryParts node, TopicRequest request)
+    {
+        lock (_lock)
+        {
+            if (!_topics.TryGetValue(request.TopicId, out var topic))
+            {
+                _topics.Add(request.TopicId, topic = new Registration(request.Contract));
+            }
+            else if (ContractMatch.Difference(request.Name, topic.Contract, request.Contract) is { } difference)
+            {
+                return difference;
+            }
+
+            topic.Roles[node] = request.Role;
+            PostView(request.TopicId, topic);
+            return null;
+        }
+    }
+
+    public void Close(InMemoryParts node, ulong topicId)
+    {
+        lock (_lock)
+        {
+            if (_topics.TryGetValue(topicId, out var topic) && topic.Roles.Remove(node))
+            {
+                OnRoles(topicId, topic);
+            }
+        }
+    }
+
+    /// <summary>What carries the messages of a topic.</summary>
+    public InMemoryWire WireOf(ulong topicId)
+    {
+        lock (_lock)
+        {
+            return _wires.TryGetValue(topicId, out var known) ? known : _wires[topicId] = new InMemoryWire(topicId);
+        }
+    }
+
+    // The contract is forgotten with the last endpoint.
+    private void OnRoles(ulong topicId, Registration topic)
+    {
+        if (topic.Roles.Count == 0)
+        {
+            _topics.Remove(topicId);
+        }
+        else
+        {
+            PostView(topicId, topic);
+        }
+    }
+
+    // Each topic has a region of its own, whose members are its subscribers.
+    private void PostView(ulong topicId, Registration topic)
+    {
+        long number = ++_configuration;
+        var region = new RegionView
+        {
+            RegionId = topicId,
+            Number = (uint)number,
+            Configuration = number,
+            Group = null,
+            Members =
+            [
+                .. topic.Roles.Where(static one => (one.Value & TopicRole.Subscribe) != 0).Select(static one => one.Key.Self).Order(),
+            ],
+        };
+        foreach (var (node, role) in topic.Roles)
+        {
+            node.PostView(
+                number,
+                new TopicView
+                {
+                    TopicId = topicId,
+                    Configuration = number,
+                    Regions = region.Members.IsEmpty ? [] : [topicId],
+                    Subscribed = (role & TopicRole.Subscribe) != 0,
+                    Routed = true,
+                    Subscribers = region.Members.Length,
+                },
+                region);
+        }
+    }
+
+    private void PostAll()
+    {
+        long number = ++_configuration;
+        foreach (var node in _nodes)
+        {
+            node.PostView(number, view: null, region: null);
+        }
+    }
+
+    private sealed class Registration(ContractDescription contract)
+    {
+        public ContractDescription Contract { get; } = contract;
+
+        public Dictionary<InMemoryParts, TopicRole> Roles { get; } = [];
+    }
+}

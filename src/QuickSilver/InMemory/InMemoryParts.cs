@@ -1,0 +1,147 @@
+using System.Collections.Immutable;
+using System.Net;
+using Microsoft.Extensions.Logging;
+using QuickSilver.Composition;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Requests;
+using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast;
+using QuickSilver.Multicast.Channels;
+
+namespace QuickSilver.InMemory;
+
+// A node of a network in memory: a core thread as every node has one, which opens no socket, and the others of its cluster by reference.
+internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
+{
+    // Messages are on the heap, so packet memory is not used.
+    private const int BufferBytes = 1 << 20;
+
+    private readonly InMemoryCluster _cluster;
+    private readonly MachineEnvironment _environment;
+    private readonly Dictionary<ulong, TopicView> _views = [];
+    private readonly Dictionary<ulong, RegionView> _regions = [];
+    private IMembershipObserver? _observer;
+    private bool _isClosed;
+
+    public InMemoryParts(InMemoryCluster cluster, QuickSilverOptions options, ILoggerFactory logs)
+    {
+        _cluster = cluster;
+        Self = cluster.NewNode();
+        var machine = new MachineEnvironmentOptions
+        {
+            Name = $"QuickSilver {options.Cluster}",
+            LocalAddress = IPAddress.Loopback,
+            BufferBytes = BufferBytes,
+            SegmentationOffload = false,
+        };
+        _environment = MachineEnvironment.Start(machine, logs);
+    }
+
+    public INodeEnvironment Environment => _environment;
+
+    public IMembership Membership => this;
+
+    public IMulticast Multicast => this;
+
+    public TimeProvider OutsideTime => TimeProvider.System;
+
+    public NodeKey Self { get; }
+
+    public bool IsReachable => true;
+
+    public NodeRoster Roster { get; } = new SharedViews().NoNodes;
+
+    public string? LastRefusal => null;
+
+    public int Members => _cluster.Members;
+
+    public void Begin(IMembershipObserver observer)
+    {
+        _observer = observer;
+        _cluster.Enter(this);
+        observer.OnServiceReachable(true);
+    }
+
+    public TopicView? ViewOf(ulong topicId) => _views.GetValueOrDefault(topicId);
+
+    public RegionView? RegionOf(ulong region) => _regions.GetValueOrDefault(region);
+
+    public bool IsMember(NodeKey node) => _cluster.Contains(node);
+
+    public PartsCounters ReadCounters() => default;
+
+    public void Open(TopicRequest request, Action<TopicOutcome> completed) => completed(new TopicOutcome(_cluster.Open(this, request)));
+
+    public void Close(ulong topicId)
+    {
+        _cluster.Close(this, topicId);
+        _views.Remove(topicId);
+        _regions.Remove(topicId);
+    }
+
+    public void Confirm(long configuration, ImmutableArray<OpenView> open)
+    {
+    }
+
+    public void ReportSuspect(NodeKey node, string reason)
+    {
+    }
+
+    public void GiveUp(string reason)
+    {
+        _cluster.Leave(this);
+        _observer!.OnGaveUp(reason);
+    }
+
+    public void Leave(Action completed)
+    {
+        _cluster.Leave(this);
+        completed();
+    }
+
+    public ITopicSender OpenPublisher(in ChannelSpec channel) => new InMemorySender(this, _cluster.WireOf(channel.Topic));
+
+    public ITopicReceiver OpenSubscription(in ChannelSpec channel, IDeliverySink sink) =>
+        new InMemoryReceiver(this, _cluster.WireOf(channel.Topic), sink);
+
+    /// <summary>From any thread: the action runs on the core thread, unless it has ended.</summary>
+    public void Post(Action action) => _environment.Post(new ActionRequest(() =>
+    {
+        if (!_isClosed)
+        {
+            action();
+        }
+    }));
+
+    /// <summary>From any thread: a configuration, with the view of a topic unless it is about nodes only.</summary>
+    public void PostView(long number, TopicView? view, RegionView? region) => Post(() =>
+    {
+        if (view is not null)
+        {
+            _views[view.TopicId] = view;
+            _regions[region!.RegionId] = region;
+        }
+
+        _observer!.OnConfiguration(new ConfigurationChange
+        {
+            Number = number,
+            IsSnapshot = false,
+            Topics = view is null ? [] : [view],
+        });
+    });
+
+    public async Task StopAsync()
+    {
+        var closed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _environment.Post(new ActionRequest(() =>
+        {
+            _isClosed = true;
+            closed.SetResult();
+        }));
+        await closed.Task.ConfigureAwait(false);
+        _cluster.Leave(this);
+        _environment.Dispose();
+    }
+}
