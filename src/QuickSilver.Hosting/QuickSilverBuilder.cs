@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using QuickSilver.Endpoints;
@@ -8,7 +9,7 @@ using QuickSilver.Topics;
 namespace QuickSilver.Hosting;
 
 /// <summary>Adds topics and their handlers to a node of a host.</summary>
-public sealed class QuickSilverBuilder
+public sealed partial class QuickSilverBuilder
 {
     internal QuickSilverBuilder(IServiceCollection services, HostedNode node) => (Services, Node) = (services, node);
 
@@ -73,7 +74,9 @@ public sealed class QuickSilverBuilder
     /// <param name="name">The topic's name.</param>
     /// <param name="options">The options. Null: the defaults.</param>
     /// <param name="codec">The codec. Null: the codec of the type (bytes, string, or generated).</param>
-    public QuickSilverBuilder AddTopicHandler<T, THandler>(string name, TopicOptions? options = null, IPayloadCodec<T>? codec = null)
+    public QuickSilverBuilder AddTopicHandler<
+        T, [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] THandler>(
+        string name, TopicOptions? options = null, IPayloadCodec<T>? codec = null)
         where THandler : class, ITopicHandler<T>
     {
         var checkedOptions = Check(name, options);
@@ -105,7 +108,8 @@ public sealed class QuickSilverBuilder
     /// <param name="codec">The codec. Null: the codec of the type (bytes, string, or generated).</param>
     /// <exception cref="ArgumentException">The name is invalid.</exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
-    public QuickSilverBuilder AddConsumer<T, TConsumer>(
+    public QuickSilverBuilder AddConsumer<
+        T, [DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicConstructors)] TConsumer>(
         string name,
         ConsumerOptions<T>? consumer = null,
         ConsumerScope scope = ConsumerScope.Message,
@@ -116,11 +120,7 @@ public sealed class QuickSilverBuilder
         var checkedOptions = Check(name, options);
         consumer ??= new ConsumerOptions<T>();
         OptionRules.Check(consumer);
-        if (!Enum.IsDefined(scope))
-        {
-            throw new ArgumentOutOfRangeException(nameof(scope), (int)scope, "Must be ConsumerScope.Message (0) or Consumer (1).");
-        }
-
+        Check(scope);
         Services.TryAddScoped<TConsumer>();
         Services.AddKeyedSingleton<IHostedTopic>(Node, (provider, _) =>
         {
@@ -145,37 +145,56 @@ public sealed class QuickSilverBuilder
         IServiceProvider provider, string name, TopicAccess access, TopicOptions options, IPayloadCodec<T>? codec) =>
         new(name, access, HostingOptionsCheck.OfTopic(name, options, Node.HostingOptions(provider)), codec);
 
-    // One object that is injected under each of its interfaces, with its name as the key, and, if no other has the type, without a key, or
-    // with the node's key alone.
+    private static void Check(ConsumerScope scope)
+    {
+        if (!Enum.IsDefined(scope))
+        {
+            throw new ArgumentOutOfRangeException(nameof(scope), (int)scope, "Must be ConsumerScope.Message (0) or Consumer (1).");
+        }
+    }
+
     private QuickSilverBuilder Add<T>(
         string name, TopicAccess access, TopicOptions? options, IPayloadCodec<T>? codec, params Type[] interfaces)
     {
         var checkedOptions = Check(name, options);
+        return AddShared(
+            name,
+            "Topic",
+            $"the payload type {typeof(T)}",
+            provider => NewTopic(provider, name, access, checkedOptions, codec),
+            interfaces);
+    }
+
+    // One object that is injected under each of its interfaces, with its name as the key, and, if no other has the type, without a key, or
+    // with the node's key alone.
+    private QuickSilverBuilder AddShared(
+        string name, string what, string types, Func<IServiceProvider, IHostedTopic> create, params Type[] interfaces)
+    {
         string key = Node.TopicKey(name);
         if (Services.Any(service => service.IsKeyedService && interfaces.Contains(service.ServiceType) && Equals(service.ServiceKey, key)))
         {
             string where = Node.Key is null ? "" : $" of the node \"{Node.Key}\"";
             throw new ArgumentException(
-                $"Topic \"{name}\" of {typeof(T)}{where} is already added, or another service of this type has the key \"{key}\". Add each "
-                + "topic once.",
+                $"{what} \"{name}\" with {types}{where} is already added, or another service of this type has the key \"{key}\". Add each "
+                + "once.",
                 nameof(name));
         }
 
         object added = new();
-        Services.AddKeyedSingleton(added, (provider, _) => NewTopic(provider, name, access, checkedOptions, codec));
-        Services.AddKeyedSingleton<IHostedTopic>(Node, (provider, _) => provider.GetRequiredKeyedService<HostedTopic<T>>(added));
+        Services.AddKeyedSingleton(added, (provider, _) => create(provider));
+        Services.AddKeyedSingleton(Node, (provider, _) => provider.GetRequiredKeyedService<IHostedTopic>(added));
         foreach (var type in interfaces)
         {
-            Services.AddKeyedSingleton(type, key, (provider, _) => provider.GetRequiredKeyedService<HostedTopic<T>>(added));
+            Services.AddKeyedSingleton(type, key, (provider, _) => provider.GetRequiredKeyedService<IHostedTopic>(added));
             Services.AddKeyedSingleton(Node, new TopicOfType(type, key));
             // A key of null registers a service without one.
-            Services.TryAdd(ServiceDescriptor.KeyedSingleton(type, Node.Key, (provider, _) => Sole(provider, type)));
+            Services.TryAdd(ServiceDescriptor.KeyedSingleton(type, Node.Key, (provider, _) => Sole(provider, type, types)));
         }
 
         return this;
     }
 
-    private object Sole(IServiceProvider provider, Type type)
+    private object Sole(IServiceProvider provider, Type type, string types)
     {
         string[] keys =
         [
@@ -184,7 +203,7 @@ public sealed class QuickSilverBuilder
         return keys.Length == 1
             ? provider.GetRequiredKeyedService(type, keys[0])
             : throw new InvalidOperationException(
-                $"{keys.Length} topics have the payload type {type.GenericTypeArguments[0]} ({string.Join(", ", keys)}). "
+                $"{keys.Length} topics have {types} ({string.Join(", ", keys)}). "
                 + "Inject one of them by name, with [FromKeyedServices(name)].");
     }
 

@@ -99,6 +99,23 @@ public static class QuickSilverServiceCollectionExtensions
     public static QuickSilverBuilder AddQuickSilver(this IServiceCollection services, string key, Action<QuickSilverOptions> configure) =>
         services.AddQuickSilver(key).Set(configure);
 
+    /// <summary>
+    /// For tests: the nodes of the host are started in memory, without a socket, a port or a membership service. Call it in a test on the
+    /// services of an application that calls AddQuickSilver, before or after that, such as in <c>ConfigureTestServices</c> of a
+    /// <c>WebApplicationFactory</c>.
+    /// </summary>
+    /// <param name="services">The services of the host.</param>
+    /// <param name="network">
+    /// The network whose nodes the host's nodes meet: those that the test starts, and those of other hosts. Null: one of the host's own.
+    /// </param>
+    public static IServiceCollection UseInMemoryQuickSilver(this IServiceCollection services, InMemoryNetwork? network = null)
+    {
+        ArgumentNullException.ThrowIfNull(services);
+        services.RemoveAll<NodeStarter>();
+        services.AddSingleton<NodeStarter>((network ?? new InMemoryNetwork()).StartNodeAsync);
+        return services;
+    }
+
     private static IEnumerable<HostedNode> Nodes(IServiceCollection services) => services
         .Where(static service => !service.IsKeyedService && service.ServiceType == typeof(HostedNode))
         .Select(static service => (HostedNode)service.ImplementationInstance!);
