@@ -1,12 +1,13 @@
 using System.Reflection.Metadata;
 using System.Reflection.PortableExecutable;
 using System.Text;
+using System.Text.RegularExpressions;
 using QuickSilver.Packages.Tests.Infrastructure;
 
 namespace QuickSilver.Packages.Tests;
 
 [Collection(nameof(Feed))]
-public sealed class PackageContentsTests(Feed feed)
+public sealed partial class PackageContentsTests(Feed feed)
 {
     // Has no assembly, and so no symbols.
     private const string Templates = "QuickSilver.Templates";
@@ -42,12 +43,48 @@ public sealed class PackageContentsTests(Feed feed)
         Assert.Contains("QuickSilver", package.Says("description") + package.Says("id"));
         Assert.Contains("multicast", package.Says("tags")!.Split(' '));
         Assert.Equal("git", package.Repository("type"));
-        Assert.Null(package.Repository("url"));
+        Assert.Equal(Feed.RepositoryUrl, package.Repository("url"));
+        Assert.Equal(Feed.RepositoryUrl, package.Says("projectUrl"));
         if (Directory.Exists(Path.Combine(Feed.Root, ".git")) || File.Exists(Path.Combine(Feed.Root, ".git")))
         {
             Assert.Matches("^[0-9a-f]{40}$", package.Repository("commit"));
         }
     }
+
+    [Theory]
+    [MemberData(nameof(Packages))]
+    public void A_package_has_the_icon_and_a_page_that_is_its_source_s_with_links_that_lead_somewhere(string id)
+    {
+        var package = feed.Package(id);
+        Assert.Equal("icon.png", package.Says("icon"));
+        byte[] icon = package.Content("icon.png");
+        Assert.Equal([0x89, (byte)'P', (byte)'N', (byte)'G'], icon[..4]);
+        // Width and height, in the first chunk.
+        Assert.Equal([0, 0, 0, 128, 0, 0, 0, 128], icon[16..24]);
+        string page = Encoding.UTF8.GetString(package.Content("README.md")).ReplaceLineEndings("\n");
+        var links = Link().Matches(page).Select(static link => link.Groups[1].Value).ToList();
+        Assert.All(links, static link => Assert.StartsWith("http", link, StringComparison.Ordinal));
+        foreach (string link in links.Where(static link => link.StartsWith(Feed.RepositoryUrl, StringComparison.Ordinal)))
+        {
+            string path = link[$"{Feed.RepositoryUrl}/blob/main/".Length..].Split('#')[0];
+            Assert.True(Path.Exists(Path.Combine(Feed.Root, path)), $"{id}: {link} is no file of the repository.");
+        }
+
+        string source = File.ReadAllText(Path.Combine(Feed.Root, PageOf(id))).ReplaceLineEndings("\n");
+        Assert.Equal(Link().Replace(source, "").TrimEnd(), Link().Replace(page, "").TrimEnd());
+        Assert.True(links.Count > 0 || !source.Contains("](", StringComparison.Ordinal));
+    }
+
+    private static string PageOf(string id) => id switch
+    {
+        "QuickSilver" => "README.md",
+        Templates => "templates/README.md",
+        "qsm" => "tools/qsm/README.md",
+        _ => $"src/{id}/README.md",
+    };
+
+    [GeneratedRegex(@"\]\(([^)]*)\)")]
+    private static partial Regex Link();
 
     [Fact]
     public void Each_package_describes_itself_in_its_own_words()
@@ -61,7 +98,7 @@ public sealed class PackageContentsTests(Feed feed)
     public void The_library_carries_the_assemblies_below_it_their_documentation_and_the_generator()
     {
         var expected = Carried.SelectMany(name => new[] { $"lib/net10.0/{name}.dll", $"lib/net10.0/{name}.xml" })
-            .Append("analyzers/dotnet/cs/QuickSilver.Generators.dll").Append("README.md");
+            .Append("analyzers/dotnet/cs/QuickSilver.Generators.dll").Append("README.md").Append("icon.png");
         Assert.Equal(expected.Order(StringComparer.Ordinal), feed.Package("QuickSilver").Files);
         Assert.Equal(
             Carried.Select(name => $"lib/net10.0/{name}.pdb").Order(StringComparer.Ordinal), feed.Symbols("QuickSilver").Files);
@@ -75,7 +112,7 @@ public sealed class PackageContentsTests(Feed feed)
     {
         string[] schema = id == "QuickSilver.Hosting" ? ["ConfigurationSchema.json", $"buildTransitive/net10.0/{id}.targets"] : [];
         Assert.Equal(
-            schema.Concat(["README.md", $"lib/net10.0/{id}.dll", $"lib/net10.0/{id}.xml"]).Order(StringComparer.Ordinal),
+            schema.Concat(["README.md", "icon.png", $"lib/net10.0/{id}.dll", $"lib/net10.0/{id}.xml"]).Order(StringComparer.Ordinal),
             feed.Package(id).Files.Order(StringComparer.Ordinal));
         Assert.Equal([$"lib/net10.0/{id}.pdb"], feed.Symbols(id).Files);
         Assert.False(feed.Package(id).Dependencies.Single(dependency => dependency.Id == "QuickSilver").HidesAnalyzers);

@@ -11,8 +11,12 @@ public sealed class Feed : IDisposable
     public Feed()
     {
         string configuration = OwnAttribute<AssemblyConfigurationAttribute>().Configuration;
-        DotnetCommand.Dotnet(Root, "pack", "QuickSilver.sln", "--no-build", "-c", configuration, "-o", PackageFolder);
+        DotnetCommand.Dotnet(Root, "pack", "QuickSilver.sln", "--no-build", "-c", configuration, "-o", PackageFolder,
+            $"-p:RepositoryUrl={RepositoryUrl}");
     }
+
+    /// <summary>The address that whoever publishes the packages would name.</summary>
+    public const string RepositoryUrl = "https://example.org/quicksilver";
 
     /// <summary>The repository's own folder.</summary>
     public static string Root { get; } = FindRoot();
@@ -34,14 +38,16 @@ public sealed class Feed : IDisposable
     internal PackageFile Symbols(string id) => new(Path.Combine(PackageFolder, $"{id}.{Version}.snupkg"));
 
     /// <summary>A folder of a user who has this feed, and the packages that these packages depend on.</summary>
-    public string NewcomersFolder(string name)
+    /// <param name="name">The folder's name.</param>
+    /// <param name="withPublicFeed">Whether packages come from the machine's own feeds as well: those that a runtime needs.</param>
+    public string NewcomersFolder(string name, bool withPublicFeed = false)
     {
         string folder = _folder.CreateSubdirectory(name).FullName;
         string machine = Known("PackageFolder");
         File.WriteAllText(Path.Combine(folder, "nuget.config"), $"""
             <configuration>
               <packageSources>
-                <clear />
+                {(withPublicFeed ? "" : "<clear />")}
                 <add key="built" value="{PackageFolder}" />
                 <add key="machine" value="{machine}" />
               </packageSources>
