@@ -7,11 +7,16 @@ namespace QuickSilver.Packages.Tests;
 [Collection(nameof(Feed))]
 public sealed partial class DocumentationTests(Feed feed)
 {
-    // Beside the package whose page it is: what the page says to add.
-    private static readonly Dictionary<string, string> Companions = new() { ["QuickSilver.Hosting"] = "Microsoft.Extensions.Hosting" };
+    // Beside the package whose page it is: what the page says to add, by what its programs contain.
+    private static readonly Dictionary<string, string> Companions = new()
+    {
+        ["using QuickSilver.Hosting;"] = "Microsoft.Extensions.Hosting",
+        ["using OpenTelemetry;"] = "OpenTelemetry.Extensions.Hosting",
+        ["UseOtlpExporter"] = "OpenTelemetry.Exporter.OpenTelemetryProtocol",
+    };
 
-    // NewcomerTests builds and runs these two.
-    private static readonly string[] Elsewhere = [FirstProgram.Source, FirstProgram.Test];
+    // Other tests build and run these.
+    private static readonly string[] Elsewhere = [FirstProgram.Source, FirstProgram.Test, WebPage.Application, WebPage.Test];
 
     public static TheoryData<string> Programs =>
         new(CodeBlock.All.Where(block => !block.IsOfARule && !Elsewhere.Contains(block.Text)).Select(block => block.Name));
@@ -24,9 +29,12 @@ public sealed partial class DocumentationTests(Feed feed)
         string folder = feed.NewcomersFolder("page-" + name.Replace('/', '-').Replace('#', '-'));
         File.WriteAllText(Path.Combine(folder, "Program.cs"), block.Text);
         string package = Package(block);
-        (string, string)[] added = Companions.TryGetValue(package, out string? companion)
-            ? [(package, Feed.Version), (companion, Feed.Known(companion))]
-            : [(package, Feed.Version)];
+        (string, string)[] added =
+        [
+            (package, Feed.Version),
+            .. Companions.Where(one => block.Text.Contains(one.Key, StringComparison.Ordinal))
+                .Select(static one => (one.Value, Feed.Known(one.Value))),
+        ];
         NewcomersProject.Write(folder, "Page", NewcomersProject.Kind.Program, added);
         DotnetCommand.Dotnet(folder, "build", "-warnaserror", "-o", "bin");
         if (!block.Text.Contains("RunAsync()", StringComparison.Ordinal))

@@ -23,6 +23,10 @@ internal static class DotnetCommand
         return written;
     }
 
+    /// <summary>The same of a program that may end with anything.</summary>
+    public static (int Code, string Written) Try(string folder, string program, params string[] arguments) =>
+        RunToEnd(folder, program, arguments);
+
     public static string Dotnet(string folder, params string[] arguments) => Run(folder, "dotnet", arguments);
 
     private static (int Code, string Written) RunToEnd(string folder, string program, string[] arguments)
