@@ -15,7 +15,10 @@ public sealed class DashboardTests
 
     // Labels have names of the same form.
     private static readonly string[] Labels =
-        ["messaging_destination_name", "quicksilver_send_limit", "quicksilver_core_queue", "quicksilver_reply", "quicksilver_ring_level"];
+    [
+        "messaging_destination_name", "quicksilver_cluster", "quicksilver_node_id", "quicksilver_send_limit", "quicksilver_core_queue",
+        "quicksilver_reply", "quicksilver_ring_level",
+    ];
 
     [Fact]
     public void Each_metric_of_a_query_is_an_instrument_as_prometheus_names_it()

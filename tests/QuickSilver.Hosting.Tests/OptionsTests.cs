@@ -38,6 +38,7 @@ public sealed class OptionsTests
             ("QuickSilver:HandlerLimit", "00:00:08"),
             ("QuickSilver:SegmentationOffload", "false"),
             ("QuickSilver:BusyPoll", "true"),
+            ("QuickSilver:MeteredTopics", "12"),
             ("QuickSilver:StartTimeout", "00:00:20"));
         var options = new QuickSilverOptions();
         OptionsBinding.Bind(settings.GetSection("QuickSilver"), options);
@@ -62,6 +63,7 @@ public sealed class OptionsTests
                 TopicAddressesPerNode = 20,
             },
             MulticastTimeToLive = 4,
+            MeteredTopics = 12,
             PacketBytes = 9000,
             Limits = new NodeLimits
             {

@@ -73,20 +73,22 @@ public sealed class MembershipModeTests
         {
             InstrumentPublished = (instrument, self) =>
             {
-                if (instrument.Name == "messaging.client.sent.messages" && Tag(instrument, "quicksilver.cluster") == options.Cluster)
+                if (instrument.Name == "messaging.client.sent.messages" && (string?)instrument.Meter.Scope == options.Cluster)
                 {
                     self.EnableMeasurementEvents(instrument);
                 }
             },
         };
         listener.SetMeasurementEventCallback<long>(
-            (instrument, value, _, _) => published.Add(Tag(instrument, "quicksilver.node.id"), value));
+            (instrument, value, tags, _) =>
+            {
+                Assert.Contains(new KeyValuePair<string, object?>("quicksilver.cluster", options.Cluster), tags.ToArray());
+                published.Add((string)tags.ToArray().Single(static tag => tag.Key == "quicksilver.node.id").Value!, value);
+            });
         listener.Start();
         listener.RecordObservableInstruments();
         Assert.Equal(
             new Dictionary<string, long> { [one.Id.ToString()] = 1, [other.Id.ToString()] = 0 }, published);
-
-        static string Tag(Instrument instrument, string name) => (string)instrument.Meter.Tags!.Single(tag => tag.Key == name).Value!;
     }
 
     private static QuickSilverOptions NewOptions(MembershipMode mode) =>

@@ -195,7 +195,7 @@ public sealed class NodeTests
         {
             InstrumentPublished = (instrument, self) =>
             {
-                if (instrument.Meter.Name == "QuickSilver" && instrument.Meter.Tags!.Any(tag => (string?)tag.Value == cluster))
+                if (instrument.Meter.Name == "QuickSilver" && (string?)instrument.Meter.Scope == cluster)
                 {
                     self.EnableMeasurementEvents(instrument);
                 }
@@ -273,7 +273,7 @@ public sealed class NodeTests
         {
             InstrumentPublished = (instrument, self) =>
             {
-                if (instrument.Meter.Name == "QuickSilver" && instrument.Meter.Tags!.Any(tag => (string?)tag.Value == cluster))
+                if (instrument.Meter.Name == "QuickSilver" && (string?)instrument.Meter.Scope == cluster)
                 {
                     self.EnableMeasurementEvents(instrument);
                 }
@@ -296,7 +296,8 @@ public sealed class NodeTests
         static string Name(Instrument instrument, ReadOnlySpan<KeyValuePair<string, object?>> tags)
         {
             string name = instrument.Name;
-            foreach (var tag in tags)
+            // The last two are those of the node.
+            foreach (var tag in tags[..^2])
             {
                 name += $" {tag.Value}";
             }
@@ -316,7 +317,7 @@ public sealed class NodeTests
         {
             InstrumentPublished = (instrument, self) =>
             {
-                if (instrument is Histogram<double> && instrument.Meter.Tags!.Any(tag => (string?)tag.Value == cluster))
+                if (instrument is Histogram<double> && (string?)instrument.Meter.Scope == cluster)
                 {
                     self.EnableMeasurementEvents(instrument);
                 }

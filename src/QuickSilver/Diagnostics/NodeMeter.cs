@@ -5,6 +5,9 @@ namespace QuickSilver.Diagnostics;
 
 // The node's instruments, all of one meter named QuickSilver. They observe counters that the node keeps anyway, so measuring costs the hot
 // path nothing. Only the latency is recorded, for one message of a topic at a time.
+//
+// The tags of the node are those of each measurement and not of the meter: OpenTelemetry takes meters of one name for one, whatever their
+// tags, and would give the values of all nodes of a process to the first.
 internal sealed class NodeMeter : IDisposable
 {
     public const string Name = "QuickSilver";
@@ -19,12 +22,15 @@ internal sealed class NodeMeter : IDisposable
     private const int ClassStep = 2;
 
     private readonly Meter _meter;
+    private readonly Histogram<double> _publishToStable;
+    // The tags of each measurement, after its own.
+    private readonly KeyValuePair<string, object?>[] _node;
 
     private NodeMeter(string cluster, NodeId node, Func<NodeCounters> read, Func<NodeGauges> levels)
     {
-        _meter = new Meter(
-            new MeterOptions(Name) { Tags = [new("quicksilver.cluster", cluster), new("quicksilver.node.id", node.ToString())] });
-        PublishToStable = _meter.CreateHistogram(
+        _node = [new("quicksilver.cluster", cluster), new("quicksilver.node.id", node.ToString())];
+        _meter = new Meter(new MeterOptions(Name) { Scope = cluster });
+        _publishToStable = _meter.CreateHistogram(
             "quicksilver.publish.stable.duration", "s",
             "Time from acceptance of a message by the core thread until all subscribers hold it (sampled).",
             tags: null, new InstrumentAdvice<double> { HistogramBucketBoundaries = LatencySeconds });
@@ -76,8 +82,7 @@ internal sealed class NodeMeter : IDisposable
         Level("quicksilver.regions", "{region}", "Regions reached by the topics that are open on this node.", () => levels().Regions);
         Count("quicksilver.core.long_steps", "{step}", "Pauses of the core thread of more than 50 ms.", () => read().LongSteps);
         Time("quicksilver.core.pause.time", "Time in which the core thread stood still.", () => read().PauseTime);
-        _meter.CreateObservableGauge(
-            "quicksilver.core.pause.longest", () => read().LongestPause.TotalSeconds, "s", "The longest pause of the core thread.");
+        Age("quicksilver.core.pause.longest", "The longest pause of the core thread.", () => read().LongestPause);
         Count("quicksilver.core.pauses.not_running", "{pause}", "Pauses in which the process did not run.", () => read().PausesNotRunning);
         Count("quicksilver.core.pauses.collector", "{pause}", "Pauses of the garbage collector.", () => read().PausesOfCollector);
         Count("quicksilver.core.pauses.compiler", "{pause}", "Pauses of the JIT compiler.", () => read().PausesOfCompiler);
@@ -129,7 +134,7 @@ internal sealed class NodeMeter : IDisposable
     {
         _meter.CreateObservableCounter(
             "quicksilver.requests.failed",
-            () => read().RequestFailures.Select(static (count, kind) => Tagged(count, "error.type", RequestFailure.Kinds[kind])),
+            () => read().RequestFailures.Select((count, kind) => Tagged(count, "error.type", RequestFailure.Kinds[kind])),
             "{request}",
             "Requests that ended without an answer, by the reason.");
         _meter.CreateObservableCounter(
@@ -139,7 +144,7 @@ internal sealed class NodeMeter : IDisposable
             "Requests that came to responders of this node, by what became of them.");
     }
 
-    private static Measurement<long>[] RepliesOf(NodeCounters counters) =>
+    private Measurement<long>[] RepliesOf(NodeCounters counters) =>
     [
         Tagged(counters.Replies, "quicksilver.reply", "answered"),
         Tagged(counters.RepliesFailed, "quicksilver.reply", "failed"),
@@ -159,8 +164,7 @@ internal sealed class NodeMeter : IDisposable
             topics().Select(one => Tagged(value(one), "messaging.destination.name", one.Name));
     }
 
-    private static Measurement<long> Tagged(long value, string tag, string name) =>
-        new(value, new KeyValuePair<string, object?>(tag, name));
+    private Measurement<long> Tagged(long value, string tag, string name) => new(value, [new(tag, name), .. _node]);
 
     // One series for each queue and for each limit.
     private void AddShares(Func<NodeCounters> all)
@@ -205,24 +209,27 @@ internal sealed class NodeMeter : IDisposable
         Samples("quicksilver.aggregation.duration", "{packet}", "Packets by the time to aggregate.", () => all().TimeToAggregate);
     }
 
-    public Histogram<double> PublishToStable { get; }
+    /// <summary>Whether a listener wants to know how long a message takes to become stable.</summary>
+    public bool IsLatencyWatched => _publishToStable.Enabled;
+
+    public void RecordStable(TimeSpan time) => _publishToStable.Record(time.TotalSeconds, _node[0], _node[1]);
 
     public void Dispose() => _meter.Dispose();
 
     private void Count(string name, string unit, string description, Func<long> read) =>
-        _meter.CreateObservableCounter(name, read, unit, description);
+        _meter.CreateObservableCounter(name, () => new Measurement<long>(read(), _node), unit, description);
 
     private void Time(string name, string description, Func<TimeSpan> read) =>
-        _meter.CreateObservableCounter(name, () => read().TotalSeconds, "s", description);
+        _meter.CreateObservableCounter(name, () => new Measurement<double>(read().TotalSeconds, _node), "s", description);
 
     private void Age(string name, string description, Func<TimeSpan> read) =>
-        _meter.CreateObservableGauge(name, () => read().TotalSeconds, "s", description);
+        _meter.CreateObservableGauge(name, () => new Measurement<double>(read().TotalSeconds, _node), "s", description);
 
     private void Series(string name, string description, string tag, string[] values, Func<TimeSpan[]> read) =>
         _meter.CreateObservableCounter(
             name,
             () => read().Select((time, i) =>
-                new Measurement<double>(time.TotalSeconds, new KeyValuePair<string, object?>(tag, values[i]))),
+                new Measurement<double>(time.TotalSeconds, [new(tag, values[i]), .. _node])),
             "s",
             description);
 
@@ -230,7 +237,7 @@ internal sealed class NodeMeter : IDisposable
         _meter.CreateObservableCounter(name, () => Samples(read()), unit, description);
 
     // Samples up to each limit, by level where there are several.
-    private static IEnumerable<Measurement<long>> Samples(IReadOnlyList<TimeHistogram> levels)
+    private IEnumerable<Measurement<long>> Samples(IReadOnlyList<TimeHistogram> levels)
     {
         for (int level = 0; level < levels.Count; level++)
         {
@@ -247,8 +254,8 @@ internal sealed class NodeMeter : IDisposable
                 {
                     KeyValuePair<string, object?> limit = new("le", LimitOf(i));
                     yield return levels.Count > 1
-                        ? new Measurement<long>(count, limit, new("quicksilver.ring.level", level))
-                        : new Measurement<long>(count, limit);
+                        ? new Measurement<long>(count, [limit, new("quicksilver.ring.level", level), .. _node])
+                        : new Measurement<long>(count, [limit, .. _node]);
                 }
             }
         }
@@ -259,5 +266,5 @@ internal sealed class NodeMeter : IDisposable
         : TimeHistogram.LimitOf(number).TotalSeconds.ToString(CultureInfo.InvariantCulture);
 
     private void Level(string name, string unit, string description, Func<long> read) =>
-        _meter.CreateObservableGauge(name, read, unit, description);
+        _meter.CreateObservableGauge(name, () => new Measurement<long>(read(), _node), unit, description);
 }

@@ -10,7 +10,7 @@ internal sealed class NodePublishing
     public NodePublishing(INodeEnvironment environment, long publishQueueBytes, NodeMeter? meter)
     {
         Requests = new PublishRequestPool(publishQueueBytes);
-        Latency = new PublishLatency(environment, meter?.PublishToStable);
+        Latency = new PublishLatency(environment, meter);
         Intake = new PublishIntake(environment, new PublishLane(publishQueueBytes), Requests);
         Budget = new PublishBudget(publishQueueBytes - Intake.Lane.CapacityBytes);
     }

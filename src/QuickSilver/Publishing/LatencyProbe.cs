@@ -1,22 +1,22 @@
-using System.Diagnostics.Metrics;
 using QuickSilver.Core.Environment;
+using QuickSilver.Diagnostics;
 using QuickSilver.Multicast;
 
 namespace QuickSilver.Publishing;
 
 // Records the time until a node's messages are stable in the node's meter.
-internal sealed class PublishLatency(INodeEnvironment environment, Histogram<double>? histogram)
+internal sealed class PublishLatency(INodeEnvironment environment, NodeMeter? meter)
 {
     /// <summary>Whether a listener is attached.</summary>
-    public bool IsWatched => histogram is { Enabled: true };
+    public bool IsWatched => meter is { IsLatencyWatched: true };
 
     public TimeSpan Now => environment.Now;
 
     public void Record(TimeSpan takenAt)
     {
-        if (histogram is { Enabled: true })
+        if (meter is { IsLatencyWatched: true })
         {
-            histogram.Record((environment.Now - takenAt).TotalSeconds);
+            meter.RecordStable(environment.Now - takenAt);
         }
     }
 }

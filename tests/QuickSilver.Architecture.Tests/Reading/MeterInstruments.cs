@@ -15,7 +15,7 @@ internal static class MeterInstruments
             InstrumentPublished = (instrument, _) =>
             {
                 if (instrument.Meter.Name == name
-                    && (name != NodeMeter.Name || instrument.Meter.Tags!.Any(tag => (string?)tag.Value == cluster)))
+                    && (name != NodeMeter.Name || (string?)instrument.Meter.Scope == cluster))
                 {
                     found.Add(instrument);
                 }

@@ -95,9 +95,11 @@ public sealed class RequestAndStateTests
     {
         var builder = new ServiceCollection().AddQuickSilver().AddState<string, string>("s").AddRequester<string, string>("r");
         var twice = Assert.Throws<ArgumentException>(() => builder.AddState<string, string>("s"));
-        Assert.StartsWith("State \"s\" with the types System.String and System.String is already added", twice.Message, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "State \"s\" with the types System.String and System.String is already added", twice.Message, StringComparison.Ordinal);
         Assert.Throws<ArgumentException>(() => builder.AddRequester<string, string>("r"));
-        Assert.Throws<QuickSilverOptionsException>(() => builder.AddRequester<string, string>("q", new RequesterOptions { MaxOutstanding = 0 }));
+        Assert.Throws<QuickSilverOptionsException>(
+            () => builder.AddRequester<string, string>("q", new RequesterOptions { MaxOutstanding = 0 }));
         Assert.Throws<ArgumentOutOfRangeException>(
             () => builder.AddResponder<string, string, Greeter>("q", scope: (ConsumerScope)7));
         Assert.Throws<ArgumentException>(() => builder.AddResponder<string, string, Greeter>("\n"));

@@ -35,12 +35,11 @@ public sealed class CountersToolTests
         using var source = new EventPipeEventSource(pipe.EventStream);
         source.Dynamic.All += one =>
         {
-            // Session, meter, its version, the instrument, its unit, its tags, and its values; the meter's own tags follow later.
             if (one.EventName is "CounterRateValuePublished" or "GaugeValuePublished" && (string)one.PayloadByName("sessionId") == session
-                && ((string)one.PayloadByName("meterTags")).Contains(cluster, StringComparison.Ordinal))
+                && ((string)one.PayloadByName("tags")).Contains($"quicksilver.cluster={cluster}", StringComparison.Ordinal))
             {
-                string value = (string)one.PayloadByName(one.EventName[0] == 'C' ? "value" : "lastValue");
-                read[(string)one.PayloadByName("instrumentName")] = $"{value} {(string)one.PayloadByName("unit")}";
+                object value = one.PayloadByName(one.EventName[0] == 'C' ? "value" : "lastValue");
+                read[(string)one.PayloadByName("instrumentName")] = $"{value} {one.PayloadByName("unit")}";
             }
         };
         var reading = Task.Run(source.Process);

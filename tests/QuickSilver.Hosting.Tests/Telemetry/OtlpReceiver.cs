@@ -24,7 +24,8 @@ internal sealed class OtlpReceiver : IAsyncDisposable
 
     private OtlpReceiver(WebApplication server) => _server = server;
 
-    public ConcurrentQueue<ExportedPoint> Points { get; } = new();
+    /// <summary>The last point of each series of each service.</summary>
+    public ConcurrentDictionary<string, ExportedPoint> Points { get; } = new();
 
     public ConcurrentQueue<ExportedSpan> Spans { get; } = new();
 
@@ -61,18 +62,19 @@ internal sealed class OtlpReceiver : IAsyncDisposable
                 int kind = new[] { 5, 7, 9 }.Single(metric.Has);
                 foreach (var point in metric.One(kind)!.Each(1))
                 {
-                    var tags = Tags(scope.One(1)!.Each(3)).Concat(Tags(point.Each(kind == 9 ? 9 : 7)));
+                    KeyValuePair<string, string>[] tags =
+                        [.. Tags(scope.One(1)!.Each(3)), .. Tags(point.Each(kind == 9 ? 9 : 7)).OrderBy(static tag => tag.Key)];
                     double value = kind == 9 ? point.Number(4)
                         : point.Has(4) ? BitConverter.UInt64BitsToDouble(point.Number(4))
                         : (long)point.Number(6);
-                    Points.Enqueue(new ExportedPoint(
+                    Points[$"{service} {metric.Text(1)} {string.Join(' ', tags)}"] = new ExportedPoint(
                         service,
                         scope.One(1)!.Text(1),
                         metric.Text(1),
                         metric.Text(3),
                         kind switch { 5 => "gauge", 7 => "sum", _ => "histogram" },
                         tags.ToDictionary(),
-                        value));
+                        value);
                 }
             }
         }

@@ -12,7 +12,7 @@ internal sealed class MeterReading : IDisposable
     {
         _listener.InstrumentPublished = (instrument, listener) =>
         {
-            if (instrument.Meter.Name == "QuickSilver" && instrument.Meter.Tags!.Any(tag => (string?)tag.Value == cluster))
+            if (instrument.Meter.Name == "QuickSilver" && (string?)instrument.Meter.Scope == cluster)
             {
                 lock (_values)
                 {
@@ -24,7 +24,8 @@ internal sealed class MeterReading : IDisposable
         };
         _listener.SetMeasurementEventCallback<long>((instrument, value, tags, _) =>
         {
-            string tag = tags.Length == 0 ? "" : $" {tags[0].Value}";
+            // Its own tag comes before those of the node.
+            string tag = tags.Length == 2 ? "" : $" {tags[0].Value}";
             lock (_values)
             {
                 string key = instrument.Name + tag;
