@@ -105,10 +105,10 @@ public ref partial struct ProtobufReader
     }
 
     [DoesNotReturn]
-    private static void ThrowTruncated() => 
+    private static void ThrowTruncated() =>
         throw PayloadFormatException.Of("The message ends in the middle of a field");
 
     [DoesNotReturn]
-    internal static void ThrowMalformed(string what) => 
+    internal static void ThrowMalformed(string what) =>
         throw PayloadFormatException.Of($"The message is malformed: {what}");
 }
