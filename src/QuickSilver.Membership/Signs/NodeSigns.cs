@@ -7,11 +7,13 @@ namespace QuickSilver.Membership.Signs;
 // The vital signs of one node, as it tells them when somebody watches. The service passes them on as bytes that it does not read. What is
 // counted is what happened in the span, which is the time since the node last told.
 //
-// Invariant: Write writes at most MaxBytes if the rows are at most MostRows and their texts are no longer than their limits.
+// Invariant: Write writes at most MaxBytes if the rows are at most MostRows, the reasons at most MostReasons, and their texts are no longer than their limits.
 internal sealed record NodeSigns
 {
     /// <summary>The rows of regions, and those of topics.</summary>
     public const int MostRows = 32;
+
+    public const int MostReasons = 4;
 
     public const int MaxBytes = 16 * 1024;
 
@@ -76,6 +78,11 @@ internal sealed record NodeSigns
     public ImmutableArray<RegionSigns> RegionRows { get; init; } = [];
     public ImmutableArray<TopicSigns> TopicRows { get; init; } = [];
 
+    /// <summary>
+    /// The first reasons for which the node is not ready, or has a problem. A node of an older version has only <see cref="Trouble"/>.
+    /// </summary>
+    public ImmutableArray<ReasonSigns> ReasonRows { get; init; } = [];
+
     public void Write(ControlBuffer buffer)
     {
         foreach (var (field, value) in Numbers())
@@ -97,6 +104,13 @@ internal sealed record NodeSigns
             topic.Write(buffer);
             buffer.End(start);
         }
+
+        foreach (var reason in ReasonRows)
+        {
+            int start = buffer.Begin(43);
+            reason.Write(buffer);
+            buffer.End(start);
+        }
     }
 
     /// <exception cref="QuickSilverException">The bytes are no vital signs.</exception>
@@ -108,6 +122,7 @@ internal sealed record NodeSigns
         string trouble = "";
         var regions = ImmutableArray.CreateBuilder<RegionSigns>();
         var topics = ImmutableArray.CreateBuilder<TopicSigns>();
+        var reasons = ImmutableArray.CreateBuilder<ReasonSigns>();
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -116,6 +131,8 @@ internal sealed record NodeSigns
                 case 40: trouble = reader.ReadText(field, MaxTroubleBytes); break;
                 case 41 when regions.Count < MostRows: regions.Add(RegionSigns.Read(ref reader, field)); break;
                 case 42 when topics.Count < MostRows: topics.Add(TopicSigns.Read(ref reader, field)); break;
+                case 43 when reasons.Count < MostReasons: reasons.Add(ReasonSigns.Read(ref reader, field)); break;
+                case 43: throw new ControlFormatException($"The vital signs have more than {MostReasons} reasons.");
                 case 41 or 42: throw new ControlFormatException($"The vital signs have more than {MostRows} rows of one kind.");
                 default: reader.Skip(field); break;
             }
@@ -126,6 +143,7 @@ internal sealed record NodeSigns
             Trouble = trouble,
             RegionRows = regions.DrainToImmutable(),
             TopicRows = topics.DrainToImmutable(),
+            ReasonRows = reasons.DrainToImmutable(),
         };
     }
 

@@ -312,7 +312,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
 
     public void OnSignsWanted(int rows, Action<NodeSigns> completed)
     {
-        _signs ??= new SignsReading(Readings, _parts, _options, _topics, () => StatusReading.Shortened(ReadStatus()));
+        _signs ??= new SignsReading(Readings, _parts, _options, _topics, ReadStatus);
         completed(_signs.Read(rows));
     }
 

@@ -11,7 +11,7 @@ namespace QuickSilver.Nodes;
 // What a node tells of itself when somebody watches the cluster: its counters since it last told, its levels, and the busiest of its
 // regions and topics. Nothing is kept while nobody watches. Core thread only.
 internal sealed class SignsReading(
-    NodeReadings readings, INodeParts parts, QuickSilverOptions options, IReadOnlyList<TopicCore> topics, Func<string?> trouble)
+    NodeReadings readings, INodeParts parts, QuickSilverOptions options, IReadOnlyList<TopicCore> topics, Func<NodeStatus> status)
 {
     // An observer asks at least once a minute. After this, rates since the last reading would tell nothing of the present.
     private static readonly TimeSpan Rest = TimeSpan.FromSeconds(90);
@@ -37,7 +37,7 @@ internal sealed class SignsReading(
         _readAt = now;
         _regions.Clear();
         parts.Multicast.Readings?.ReadRegions(span, rows, _regions);
-        return signs with { RegionRows = [.. _regions], TopicRows = ReadTopics(span, rows) };
+        return WithReasons(signs) with { RegionRows = [.. _regions], TopicRows = ReadTopics(span, rows) };
     }
 
     /// <summary>Called now and then: forgets the last reading when nobody has watched for long.</summary>
@@ -89,7 +89,26 @@ internal sealed class SignsReading(
             CollectiveNaks = now.CollectiveNaksReceived - before.CollectiveNaksReceived,
             KernelDrops = now.KernelDrops - before.KernelDrops,
             Gaps = now.Gaps,
-            Trouble = Cut(trouble() ?? "", NodeSigns.MaxTroubleBytes),
+        };
+    }
+
+    // How long each has been so is told, and not since when: the clocks of machines differ.
+    private NodeSigns WithReasons(NodeSigns signs)
+    {
+        var now = status();
+        var time = Environment.UtcNow;
+        return signs with
+        {
+            Trouble = Cut(StatusReading.Shortened(now) ?? "", NodeSigns.MaxTroubleBytes),
+            ReasonRows =
+            [
+                .. now.Reasons.Take(NodeSigns.MostReasons).Select(reason => new ReasonSigns(Cut(reason.What, ReasonSigns.MaxWhatBytes))
+                {
+                    Kind = (long)reason.Kind,
+                    WaitsFor = Cut(reason.WaitsFor ?? "", ReasonSigns.MaxWaitsForBytes),
+                    SinceMillis = Math.Max(0, (long)(time - reason.Since).TotalMilliseconds),
+                }),
+            ],
         };
     }
 

@@ -37,6 +37,7 @@ public sealed class SignsTests
     {
         Assert.Equal(Region(7), NodeSigns.Read(Bytes(new NodeSigns { RegionRows = [Region(7)] })).RegionRows[0]);
         Assert.Equal(Topic(9), NodeSigns.Read(Bytes(new NodeSigns { TopicRows = [Topic(9)] })).TopicRows[0]);
+        Assert.Equal(Reason(5), NodeSigns.Read(Bytes(new NodeSigns { ReasonRows = [Reason(5)] })).ReasonRows[0]);
     }
 
     [Fact]
@@ -47,6 +48,7 @@ public sealed class SignsTests
             Trouble = new string('x', NodeSigns.MaxTroubleBytes),
             RegionRows = [.. Enumerable.Repeat(Region(long.MaxValue), NodeSigns.MostRows)],
             TopicRows = [.. Enumerable.Repeat(Topic(long.MaxValue), NodeSigns.MostRows)],
+            ReasonRows = [.. Enumerable.Repeat(Reason(long.MaxValue), NodeSigns.MostReasons)],
         };
         Array.ForEach(Numbers, number => number.SetValue(most, long.MaxValue));
         Assert.InRange(Bytes(most).Length, NodeSigns.MaxBytes / 2, NodeSigns.MaxBytes);
@@ -58,6 +60,7 @@ public sealed class SignsTests
     {
         Assert.Equal("The vital signs have more than 32 rows of one kind", Fault(buffer => Rows(buffer, 41, NodeSigns.MostRows + 1)));
         Assert.Equal("The vital signs have more than 32 rows of one kind", Fault(buffer => Rows(buffer, 42, NodeSigns.MostRows + 1)));
+        Assert.Equal("The vital signs have more than 4 reasons", Fault(buffer => Rows(buffer, 43, NodeSigns.MostReasons + 1)));
         Assert.Equal("Field 40 has a text of 513 bytes; the limit is 512", Fault(buffer => buffer.Text(40, new string('x', 513))));
         Assert.Equal("Field 7 is -1; negative numbers are not valid", Fault(buffer => buffer.Int64(7, -1)));
         Assert.Equal("Field 1 has a text of 129 bytes; the limit is 128", Fault(buffer => Bytes(new NodeSigns
@@ -89,7 +92,7 @@ public sealed class SignsTests
     [Fact]
     public void Bytes_cut_short_with_a_bit_turned_or_at_random_are_read_without_harm()
     {
-        byte[] valid = Bytes(new NodeSigns { SpanMillis = 5, Trouble = "x", RegionRows = [Region(300)], TopicRows = [Topic(300)] });
+        byte[] valid = Bytes(new NodeSigns { SpanMillis = 5, Trouble = "x", RegionRows = [Region(300)], TopicRows = [Topic(300)], ReasonRows = [Reason(3)] });
         for (int length = 0; length < valid.Length; length++)
         {
             TryRead(valid[..length]);
@@ -133,6 +136,13 @@ public sealed class SignsTests
         Limit = number - 2,
         AckMicros = number - 3,
         TokenMicros = number - 4,
+    };
+
+    private static ReasonSigns Reason(long number) => new(new string('w', ReasonSigns.MaxWhatBytes))
+    {
+        Kind = number,
+        WaitsFor = new string('f', ReasonSigns.MaxWaitsForBytes),
+        SinceMillis = number - 1,
     };
 
     private static TopicSigns Topic(long number) => new(new string('t', TopicSigns.MaxNameBytes))

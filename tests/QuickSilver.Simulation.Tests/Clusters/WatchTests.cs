@@ -109,6 +109,10 @@ public sealed class WatchTests : IDisposable
         var signs = observer.Last.Nodes.Select(node => node.Signs).Single(one => one is { Topics: 1 })!;
         Assert.Equal((SendLimit.Window, 1_000), ((SendLimit)signs.Limit, signs.LimitPerMille));
         Assert.Contains("not all 2 members are known to hold packet", signs.Trouble);
+        var reason = signs.ReasonRows[0];
+        Assert.Equal(StatusReasonKind.AcknowledgementMissing, (StatusReasonKind)reason.Kind);
+        Assert.StartsWith("node ", reason.WaitsFor);
+        Assert.InRange(reason.SinceMillis, 1, 1_800);
         Assert.True(signs.PendingPackets > 50);
     }
 
