@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.CommandLine.Invocation;
 using QuickSilver.Tool;
 using QuickSilver.Tool.Commands;
+using QuickSilver.Tool.Commands.Perf;
 using QuickSilver.Tool.Lines;
 using QuickSilver.Tool.Sessions;
 
@@ -13,6 +14,7 @@ var root = new RootCommand("Publish, subscribe, look at, measure, watch, simulat
     TopicCommand.Create(),
     NodesCommand.Create(),
     TopCommand.Create(),
+    DashboardCommand.Create(),
     GmsCommand.Create(),
     PerfCommand.Create(),
     SimCommand.Create(),

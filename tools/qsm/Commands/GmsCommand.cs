@@ -1,8 +1,6 @@
 using System.CommandLine;
-using System.CommandLine.Parsing;
 using System.Globalization;
 using System.Net;
-using System.Net.Sockets;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Commands;
@@ -15,13 +13,8 @@ internal static class GmsCommand
     public static Command Create()
     {
         var common = new CommonOptions();
-        var listen = new Option<IPEndPoint>("--listen")
-        {
-            Description = "The address to listen on. Port 0 selects a free port. Warning: anyone who can reach it can join.",
-            HelpName = "HOST:PORT",
-            CustomParser = ParseEndPoint,
-            DefaultValueFactory = _ => new IPEndPoint(IPAddress.Loopback, DefaultPort),
-        };
+        var listen = ListenAddress.Create(
+            DefaultPort, "The address to listen on. Port 0 selects a free port. Warning: anyone who can reach it can join.");
         var range = new Option<string?>("--multicast-range")
         {
             Description = "The range of multicast addresses for regions.",
@@ -70,37 +63,6 @@ internal static class GmsCommand
         }
 
         return ExitCode.Ok;
-    }
-
-    private static IPEndPoint ParseEndPoint(ArgumentResult result)
-    {
-        string text = result.Tokens[^1].Value;
-        string host = text;
-        int port = DefaultPort;
-        int colon = text.LastIndexOf(':');
-        if (colon >= 0)
-        {
-            host = text[..colon];
-            if (!int.TryParse(text.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out port)
-                || port > IPEndPoint.MaxPort)
-            {
-                port = -1;
-            }
-        }
-
-        IPAddress? address = host switch
-        {
-            "localhost" => IPAddress.Loopback,
-            "" or "*" => IPAddress.Any,
-            _ => IPAddress.TryParse(host, out IPAddress? parsed) && parsed.AddressFamily == AddressFamily.InterNetwork ? parsed : null,
-        };
-        if (address is null || port < 0)
-        {
-            result.AddError($"--listen: '{text}' is not an IPv4 address and port, such as 10.0.0.1:{DefaultPort}.");
-            return new IPEndPoint(IPAddress.Loopback, 0);
-        }
-
-        return new IPEndPoint(address, port);
     }
 
     private static void ReadPorts(string? text, QuickSilverOptions options)

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Experiments;
+using QuickSilver.Tool.Commands.Perf;
 using QuickSilver.Tool.Scenarios;
 using QuickSilver.Tool.Scenarios.Catalog;
 using QuickSilver.Tool.Sessions;

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using QuickSilver.Tool.Commands.Perf;
 using QuickSilver.Tool.Sessions;
 using QuickSilver.Tool.Swarm;
 

@@ -1,7 +1,7 @@
 using System.CommandLine;
 using QuickSilver.Tool.Perf;
 
-namespace QuickSilver.Tool.Commands;
+namespace QuickSilver.Tool.Commands.Perf;
 
 // The measuring commands, and the options that they share.
 internal static class PerfCommand

@@ -3,7 +3,7 @@ using System.Diagnostics;
 using QuickSilver.Tool.Perf;
 using QuickSilver.Tool.Sessions;
 
-namespace QuickSilver.Tool.Commands;
+namespace QuickSilver.Tool.Commands.Perf;
 
 // Measures request and reply as an application sees it: from the call to the continuation after its await.
 internal static class PerfRequestCommand

@@ -3,7 +3,7 @@ using System.Diagnostics;
 using QuickSilver.Tool.Perf;
 using QuickSilver.Tool.Sessions;
 
-namespace QuickSilver.Tool.Commands;
+namespace QuickSilver.Tool.Commands.Perf;
 
 // Measures round trips through a topic and back, with one clock: one at a time, or at a rate.
 internal static class PerfPingCommand

@@ -4,7 +4,7 @@ using QuickSilver.Tool.Perf;
 using QuickSilver.Tool.Perf.Payloads;
 using QuickSilver.Tool.Sessions;
 
-namespace QuickSilver.Tool.Commands;
+namespace QuickSilver.Tool.Commands.Perf;
 
 // Sends as fast as flow control allows, or at a given rate: for so long, or so many.
 internal static class PerfSendCommand

@@ -3,7 +3,7 @@ using QuickSilver.Tool.Perf;
 using QuickSilver.Tool.Perf.Payloads;
 using QuickSilver.Tool.Sessions;
 
-namespace QuickSilver.Tool.Commands;
+namespace QuickSilver.Tool.Commands.Perf;
 
 // Receives by handler on the core thread, or by a reader in a task of the thread pool, checks every number, and ends when the
 // sender has ended.

@@ -1,7 +1,7 @@
 using System.CommandLine;
 using QuickSilver.Tool.Sessions;
 
-namespace QuickSilver.Tool.Commands;
+namespace QuickSilver.Tool.Commands.Perf;
 
 // Answers what perf request asks, with the bytes of the request.
 internal static class PerfRespondCommand

@@ -2,7 +2,7 @@ using System.CommandLine;
 using QuickSilver.Tool.Perf;
 using QuickSilver.Tool.Sessions;
 
-namespace QuickSilver.Tool.Commands;
+namespace QuickSilver.Tool.Commands.Perf;
 
 // Sends back what perf ping sends, from the core thread: handler in, attached feed out, nothing in between.
 internal static class PerfEchoCommand

@@ -1,0 +1,52 @@
+using System.CommandLine;
+using System.CommandLine.Parsing;
+using System.Globalization;
+using System.Net;
+using System.Net.Sockets;
+
+namespace QuickSilver.Tool.Commands.Options;
+
+// The address that a command listens on.
+internal static class ListenAddress
+{
+    /// <param name="port">The port if the address names none.</param>
+    /// <param name="description">What the help says.</param>
+    public static Option<IPEndPoint> Create(int port, string description) => new("--listen")
+    {
+        Description = description,
+        HelpName = "HOST:PORT",
+        CustomParser = result => Parse(result, port),
+        DefaultValueFactory = _ => new IPEndPoint(IPAddress.Loopback, port),
+    };
+
+    private static IPEndPoint Parse(ArgumentResult result, int defaultPort)
+    {
+        string text = result.Tokens[^1].Value;
+        string host = text;
+        int port = defaultPort;
+        int colon = text.LastIndexOf(':');
+        if (colon >= 0)
+        {
+            host = text[..colon];
+            if (!int.TryParse(text.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out port)
+                || port > IPEndPoint.MaxPort)
+            {
+                port = -1;
+            }
+        }
+
+        IPAddress? address = host switch
+        {
+            "localhost" => IPAddress.Loopback,
+            "" or "*" => IPAddress.Any,
+            _ => IPAddress.TryParse(host, out IPAddress? parsed) && parsed.AddressFamily == AddressFamily.InterNetwork ? parsed : null,
+        };
+        if (address is null || port < 0)
+        {
+            result.AddError($"--listen: '{text}' is not an IPv4 address and port, such as 10.0.0.1:{defaultPort}.");
+            return new IPEndPoint(IPAddress.Loopback, 0);
+        }
+
+        return new IPEndPoint(address, port);
+    }
+}

@@ -1,0 +1,36 @@
+using QuickSilver.Membership.Signs;
+using QuickSilver.Tool.Sessions;
+using QuickSilver.Tool.Top;
+
+namespace QuickSilver.Tool.Dashboard;
+
+// A watch of the cluster as a source of tables.
+internal sealed class ClusterSource(ClusterWatch watch, TopView view) : ISignsSource
+{
+    // Of all nodes together. Each tells its busiest.
+    private const int MostRows = 1_000;
+
+    // Rates need two answers.
+    private static readonly TimeSpan FirstWait = TimeSpan.FromMilliseconds(500);
+
+    public static async Task<ISignsSource> OpenAsync(Session session, bool isVerbose, CancellationToken cancellationToken)
+    {
+        var watch = await ClusterWatch.StartAsync(session, isVerbose, NodeSigns.MostRows);
+        try
+        {
+            await watch.AskAsync(cancellationToken);
+            await Task.Delay(FirstWait, cancellationToken);
+            return new ClusterSource(watch, new TopView(session.Options.Cluster, SortKey.Rate, Filter: null, MostRows));
+        }
+        catch
+        {
+            await watch.DisposeAsync();
+            throw;
+        }
+    }
+
+    public async Task<ClusterTables> AskAsync(CancellationToken cancellationToken) =>
+        ClusterTables.Of(await watch.AskAsync(cancellationToken), watch.Service, view, DateTimeOffset.UtcNow);
+
+    public ValueTask DisposeAsync() => watch.DisposeAsync();
+}

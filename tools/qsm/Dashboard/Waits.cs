@@ -1,0 +1,51 @@
+using QuickSilver.Membership.Signs;
+using QuickSilver.Nodes;
+using QuickSilver.Tool.Top;
+
+namespace QuickSilver.Tool.Dashboard;
+
+// Who waits for whom, and what to do about it: what nodes report as wrong, and nodes for which others will wait.
+internal static class Waits
+{
+    private const string WhenSilent =
+        "Look at the process and the network of this node. Publishers wait for its acknowledgements until it answers or the service removes it.";
+
+    public static IReadOnlyList<WaitJson> Of(ClusterTables tables)
+    {
+        var waits = new List<WaitJson>();
+        foreach (var row in tables.Nodes)
+        {
+            string node = row.Report.Node.Node.ToString();
+            if (row.SilentSeconds is { } silent)
+            {
+                string heard = Figures.Span(row.Report.Node.HeardMillis);
+                string what = $"The node does not answer the membership service, which heard it {heard} ago.";
+                waits.Add(new WaitJson(node, row.Address, "bad", what, null, WhenSilent, silent));
+            }
+            else if (row.Report.Fault is { } fault)
+            {
+                waits.Add(new WaitJson(node, row.Address, "warn", $"The node told vital signs that cannot be read: {fault}.", null, null, null));
+            }
+            else if (row.Signs is { ReasonRows: { Length: > 0 } reasons })
+            {
+                waits.AddRange(reasons.Select(reason => Of(node, row.Address, reason)));
+            }
+            else if (row.Trouble is { } trouble)
+            {
+                waits.Add(new WaitJson(node, row.Address, "warn", trouble, null, null, null));
+            }
+        }
+
+        return waits;
+    }
+
+    // A kind of a newer version is not known here.
+    private static WaitJson Of(string node, string address, ReasonSigns reason) => new(
+        node,
+        address,
+        "warn",
+        reason.What,
+        reason.WaitsFor.Length > 0 ? reason.WaitsFor : null,
+        Enum.IsDefined((StatusReasonKind)reason.Kind) ? StatusReasons.WhatToDoFor((StatusReasonKind)reason.Kind) : null,
+        reason.SinceMillis / 1e3);
+}
