@@ -1,6 +1,7 @@
 using System.Globalization;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
+using QuickSilver.Topics;
 
 namespace QuickSilver.Hosting.Configuration;
 
@@ -63,6 +64,12 @@ internal sealed class HostingOptionsCheck(HostedNode node, IServiceProvider prov
         foreach (string topic in options.Topics.Keys)
         {
             string key = $"{ConfigurationKeys.Topics}:{topic}";
+            if (TopicName.Fault(topic) is { } fault)
+            {
+                failures.Add($"The configuration has options for '{key}', which is no topic: {fault}");
+                continue;
+            }
+
             AddedTopic[] configured = [.. added.Where(one => one.Name.Equals(topic, StringComparison.OrdinalIgnoreCase))];
             failures.AddRange(configured
                 .SelectMany(one => OptionRules.Failures(OfTopic(one.Name, one.Options, options)))

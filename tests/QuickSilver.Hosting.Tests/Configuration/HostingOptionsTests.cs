@@ -86,6 +86,9 @@ public sealed class HostingOptionsTests
         "Topics:prises:ReaderCapacity", "1",
         "The configuration has options for 'Topics:prises', but the host adds no topic with this name. Did you mean 'prices'? "
         + "Topics of the host: news, prices. ")]
+    [InlineData(
+        "Topics:prices/*:ReaderCapacity", "1",
+        "The configuration has options for 'Topics:prices/*', which is no topic: The topic name contains '*' at position 7. ")]
     public async Task A_wrong_key_or_value_fails_the_start_with_what_is_allowed_or_was_meant(string key, string value, string message)
     {
         var settings = HostedNodes.Settings(($"Q:{key}", value), ("Q:Cluster", "c")).GetSection("Q");

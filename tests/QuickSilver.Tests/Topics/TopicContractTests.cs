@@ -99,6 +99,13 @@ public sealed class TopicContractTests
     [Theory]
     [InlineData("", "1 to 255")]
     [InlineData("a\nb", "U+000A at position 1")]
+    [InlineData("prices/*", "'*' at position 7")]
+    [InlineData("prices/#", "OpenPrefixAsync")]
+    [InlineData("prices.>", "one topic")]
+    [InlineData("price?", "'?' at position 5")]
+    [InlineData("+/prices", "'+' at position 0")]
+    [InlineData("prices/+/bid", "'+' at position 7")]
+    [InlineData("prices/+", "'+' at position 7")]
     public async Task A_name_that_cannot_be_a_topics_is_refused(string name, string reason)
     {
         await using var parts = new FakeParts();
@@ -112,6 +119,7 @@ public sealed class TopicContractTests
     {
         TopicName.Check("a");
         TopicName.Check("flights/ORD – départs 航班 🛫");
+        TopicName.Check("c++/a+b/+1");
         TopicName.Check(new string('x', 255));
         Assert.Throws<ArgumentException>(() => TopicName.Check(new string('x', 256)));
         Assert.Contains("position 1", Assert.Throws<ArgumentException>(() => TopicName.Check("a\ud83d")).Message);
