@@ -86,7 +86,7 @@ public sealed class ServiceTests
     }
 
     [Fact]
-    public void The_first_change_after_a_quiet_time_goes_out_at_once_and_a_stream_of_them_in_batches()
+    public void The_first_changes_after_a_quiet_time_go_out_at_once_and_a_stream_of_them_in_batches()
     {
         var cluster = new FakeCluster();
         var node = cluster.AddNodes(1)[0];
@@ -103,9 +103,49 @@ public sealed class ServiceTests
             cluster.Run(0.01);
         }
 
+        Assert.InRange(node.Changes.Count - before, 20, 42);
+        before = node.Changes.Count;
+        for (int i = 100; i < 200; i++)
+        {
+            node.Subscribe($"topic {i}");
+            cluster.Run(0.01);
+        }
+
+        Assert.InRange(node.Changes.Count - before, 8, 12);
         cluster.Run(0.5);
-        Assert.InRange(node.Changes.Count - before, 9, 12);
-        Assert.Equal(101, node.Topics.Count);
+        Assert.Equal(201, node.Topics.Count);
+    }
+
+    [Fact]
+    public void Topics_that_a_node_opens_one_after_another_take_some_10_ms_each()
+    {
+        var cluster = new FakeCluster();
+        var node = cluster.AddNodes(1)[0];
+        cluster.Run(5);
+        var start = cluster.World.Now;
+        for (int i = 0; i < 20; i++)
+        {
+            node.Subscribe($"topic {i}");
+            cluster.World.RunUntil(() => node.Has($"topic {i}"));
+        }
+
+        Assert.InRange((cluster.World.Now - start).TotalMilliseconds, 200, 400);
+    }
+
+    [Fact]
+    public void Thousands_of_topics_that_are_opened_at_once_take_few_configurations()
+    {
+        var cluster = new FakeCluster();
+        var nodes = cluster.AddNodes(3);
+        cluster.Run(5);
+        int before = nodes[0].Changes.Count;
+        for (int i = 0; i < 3000; i++)
+        {
+            nodes[i % 3].Subscribe($"topic {i}");
+        }
+
+        cluster.World.RunUntil(() => nodes.All(static node => node.Topics.Count == 1000));
+        Assert.InRange(nodes[0].Changes.Count - before, 1, 5);
     }
 
     [Fact]

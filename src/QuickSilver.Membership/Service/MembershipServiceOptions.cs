@@ -18,7 +18,7 @@ internal sealed record MembershipServiceOptions
     public string Cluster { get; init; } = "default";
     public FailureDetectorOptions Failures { get; init; } = DefaultFailures;
 
-    // One configuration per interval at most; the first change after a quiet time waits only QuietDelay.
+    // One configuration per interval at most under load; the first changes after a quiet time wait only QuietDelay.
     public TimeSpan BatchInterval { get; init; } = TimeSpan.FromMilliseconds(100);
     public TimeSpan QuietDelay { get; init; } = TimeSpan.FromMilliseconds(10);
     // How long Settled waits so that one message tells of several confirmations.

@@ -52,6 +52,8 @@ public sealed class RequestTests
 
         // One packet for all members of one region; acknowledgements, tokens and announcements are the rest.
         Assert.InRange(after.PacketsSent - before.PacketsSent, 100, 400);
+        // Gauges are read twice a second.
+        cluster.Run(TimeSpan.FromSeconds(1));
         Assert.All(cluster.Nodes.Take(5), node => Assert.InRange(node.Node.GetGauges().Views, 2, 3));
     }
 
