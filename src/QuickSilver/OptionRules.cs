@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
+using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Multicast;
 
 namespace QuickSilver;
@@ -61,6 +62,18 @@ internal static class OptionRules
         Within(failures, nameof(options.Concurrency), options.Concurrency, 1, MaxConcurrency);
         Within(failures, nameof(options.Capacity), options.Capacity, 1, MaxReaderCapacity);
         ThrowIfAny(failures);
+    }
+
+    public static void Check<T>(PrefixOptions<T> options)
+    {
+        var failures = new List<string>();
+        Within(failures, nameof(options.MaxTopics), options.MaxTopics, 1, FollowTopicsMessage.MostTopics);
+        Within(failures, nameof(options.KeepOpen), options.KeepOpen, TimeSpan.Zero, LongestDrain);
+        ThrowIfAny(failures);
+        ArgumentNullException.ThrowIfNull(options.Topic);
+        ArgumentNullException.ThrowIfNull(options.Consumer);
+        Check(options.Topic);
+        Check(options.Consumer);
     }
 
     public static void Check(StateOptions options)

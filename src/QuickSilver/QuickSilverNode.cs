@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
@@ -6,6 +7,7 @@ using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Inboxes;
 using QuickSilver.Nodes;
+using QuickSilver.Prefixes;
 using QuickSilver.RequestReply;
 using QuickSilver.Serialization;
 using QuickSilver.Serialization.Generated;
@@ -56,6 +58,9 @@ public sealed class QuickSilverNode : IAsyncDisposable
     /// <summary>A task that completes when the membership service has removed this node, and only then.</summary>
     internal Task Expulsion => _core.Expulsion;
 
+    /// <summary>Why <see cref="Expulsion"/> has completed.</summary>
+    internal NodeExpelledException? EndOfLife => _core.EndOfLife;
+
     /// <summary>Starts a node and joins its cluster.</summary>
     /// <param name="options">The options. Null: embedded membership on the loopback interface.</param>
     /// <param name="loggerFactory">The logger factory. Null: no logging. Exceptions of its loggers are swallowed and counted.</param>
@@ -87,7 +92,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
     /// Opens a topic to publish and to subscribe. Its payload type has a codec: bytes, string, or a <c>[DataContract]</c> type of this
     /// project.
     /// </summary>
-    /// <exception cref="ArgumentException">The name does not have 1 to 255 characters, or contains control characters.</exception>
+    /// <exception cref="ArgumentException">The name does not have 1 to 255 characters, or has control characters or wildcards.</exception>
     /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
     /// <exception cref="NotSupportedException">
     /// The type has no codec, or its schema is invalid or too large. See <see cref="PayloadSchema.MaxFields"/>.
@@ -102,6 +107,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
     /// <see cref="OpenPublisherAsync{T}(string, TopicOptions?, CancellationToken)"/> or
     /// <see cref="OpenSubscriberAsync{T}(string, TopicOptions?, CancellationToken)"/>: a node that does not subscribe receives nothing.
     /// </remarks>
+    [OverloadResolutionPriority(1)]
     public Task<ITopic<T>> OpenTopicAsync<T>(string name, TopicOptions? options = null, CancellationToken cancellationToken = default) =>
         OpenAsync<T, ITopic<T>>(name, CodecOf<T>(), TopicAccess.PublishAndSubscribe, options, cancellationToken);
 
@@ -113,6 +119,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
 
     /// <summary>Opens a topic to publish only. This node receives none of its messages for this endpoint.</summary>
     /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
+    [OverloadResolutionPriority(1)]
     public Task<ITopicPublisher<T>> OpenPublisherAsync<T>(
         string name, TopicOptions? options = null, CancellationToken cancellationToken = default) =>
         OpenAsync<T, ITopicPublisher<T>>(name, CodecOf<T>(), TopicAccess.Publish, options, cancellationToken);
@@ -125,6 +132,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
 
     /// <summary>Opens a topic to subscribe only.</summary>
     /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
+    [OverloadResolutionPriority(1)]
     public Task<ITopicSubscriber<T>> OpenSubscriberAsync<T>(
         string name, TopicOptions? options = null, CancellationToken cancellationToken = default) =>
         OpenAsync<T, ITopicSubscriber<T>>(name, CodecOf<T>(), TopicAccess.Subscribe, options, cancellationToken);
@@ -224,15 +232,50 @@ public sealed class QuickSilverNode : IAsyncDisposable
         TopicName.Check(name);
         ArgumentNullException.ThrowIfNull(keyCodec);
         ArgumentNullException.ThrowIfNull(valueCodec);
-        if (typeof(TKey).IsArray || typeof(TKey) == typeof(ReadOnlyMemory<byte>))
-        {
-            throw new NotSupportedException($"{typeof(TKey)} cannot be a key: equal contents are not equal keys. Use string or a record.");
-        }
-
+        StateOpening.CheckKey<TKey>();
         options ??= new StateOptions();
         OptionRules.Check(options);
         ObjectDisposedException.ThrowIf(_core.State == NodeState.Stopped, this);
         return States.OpenAsync(name, keyCodec, valueCodec, options, cancellationToken);
+    }
+
+    /// <summary>
+    /// Subscribes to all topics whose names begin so: those that somebody publishes, and those to come. Completes when all that there are
+    /// have been opened or, if their type is another one, refused.
+    /// </summary>
+    /// <param name="prefix">What the names begin with: 1 to 255 characters, such as <c>prices/</c>.</param>
+    /// <param name="handler">
+    /// Called with the name of the topic for each message, as a consumer is: outside the core thread, in order for each topic, and for
+    /// several topics at the same time.
+    /// </param>
+    /// <param name="options">The options. Null: the defaults.</param>
+    /// <param name="cancellationToken">Cancels the call.</param>
+    /// <exception cref="InvalidOperationException">The node has 32 prefixes open.</exception>
+    /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
+    public Task<ITopicPrefix> OpenPrefixAsync<T>(
+        string prefix,
+        Func<string, Message<T>, CancellationToken, ValueTask> handler,
+        PrefixOptions<T>? options = null,
+        CancellationToken cancellationToken = default) =>
+        OpenPrefixAsync(prefix, CodecOf<T>(), handler, options, cancellationToken);
+
+    /// <summary>Subscribes to all topics whose names begin so, with the specified payload codec.</summary>
+    /// <inheritdoc
+    /// cref="OpenPrefixAsync{T}(string, Func{string, Message{T}, CancellationToken, ValueTask}, PrefixOptions{T}?, CancellationToken)"/>
+    public Task<ITopicPrefix> OpenPrefixAsync<T>(
+        string prefix,
+        IPayloadCodec<T> codec,
+        Func<string, Message<T>, CancellationToken, ValueTask> handler,
+        PrefixOptions<T>? options = null,
+        CancellationToken cancellationToken = default)
+    {
+        TopicName.CheckPrefix(prefix);
+        ArgumentNullException.ThrowIfNull(codec);
+        ArgumentNullException.ThrowIfNull(handler);
+        var use = new PrefixUse<T>(prefix, handler, options ?? new PrefixOptions<T>());
+        OptionRules.Check(use.Options);
+        ObjectDisposedException.ThrowIf(_core.State == NodeState.Stopped, this);
+        return new TopicPrefix<T>(this, _core, () => _core.Membership.Follows, codec, use).OpenAsync(cancellationToken);
     }
 
     /// <summary>The counters of the node since it started. Callable from any thread.</summary>
@@ -306,24 +349,11 @@ public sealed class QuickSilverNode : IAsyncDisposable
         }
         catch (TimeoutException exception)
         {
-            string where = (parts.LastRefusal, options.MembershipService) switch
-            {
-                ({ } refusal, var service) => $"the service {(service is null ? "found" : $"at {service}")} refused this node: {refusal}",
-                (null, { } service) => parts.LastFailure is { } failure
-                    ? $"the service at {service} did not admit this node ({failure})"
-                    : $"the service at {service} did not answer",
-                _ => $"no service was found on {core.Environment.LocalAddress} (discovery port {options.DiscoveryPort}), and "
-                    + (options.MembershipMode == MembershipMode.Find
-                        ? $"this node does not host one, because {nameof(options.MembershipMode)} is {nameof(MembershipMode.Find)}"
-                        : "none could be hosted here"),
-            };
-            where = where.TrimEnd('.');
-            ApiLog.StartFailed(core.Log, options.StartTimeout, where);
+            string why = StartFailure.InWords(parts, options);
+            ApiLog.StartFailed(core.Log, options.StartTimeout, why);
             await node.DisposeAsync().ConfigureAwait(core.ResumesInContext);
             throw new MembershipUnreachableException(
-                $"Timed out after {options.StartTimeout} joining a membership service: {where}. "
-                + Nodes.StatusReasons.WhatToDoFor(parts.LastRefusal is null ? StatusReasonKind.NotJoined : StatusReasonKind.Refused),
-                exception);
+                $"Timed out after {options.StartTimeout} joining a membership service: {why}. {StartFailure.WhatToDo(parts)}", exception);
         }
         catch
         {

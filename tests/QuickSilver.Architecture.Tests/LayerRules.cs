@@ -94,6 +94,7 @@ internal static class LayerRules
         ["Topics"] = ["", "Diagnostics", "Publishing", "Endpoints"],
         ["Inboxes"] = ["", "Diagnostics", "Publishing", "Endpoints"],
         ["RequestReply"] = ["", "Diagnostics", "Publishing", "Endpoints", "Inboxes"],
+        ["Prefixes"] = ["", "Diagnostics", "Publishing", "Endpoints"],
         ["States"] = ["", "Diagnostics", "Publishing", "Endpoints", "Inboxes"],
         ["InMemory"] = ["", "Composition"],
         ["Nodes"] = ["", "Diagnostics", "Composition", "Publishing", "Endpoints", "Topics"],

@@ -178,12 +178,19 @@ public sealed class OptionRulesTests
             (static () => OptionRules.Check(new ResponderOptions { Concurrency = 0 }), "The option Concurrency is 0. Allowed: 1 to 1,024."),
             (static () => OptionRules.Check(new ResponderOptions { Capacity = 0 }), "The option Capacity is 0. Allowed: 1 to 1,048,576."),
             (static () => OptionRules.Check(new StateOptions { MaxKeys = 0 }), "The option MaxKeys is 0. Allowed: 1 to 1,000,000."),
+            (static () => OptionRules.Check(new PrefixOptions<string> { MaxTopics = 8_193 }),
+                "The option MaxTopics is 8,193. Allowed: 1 to 8,192."),
+            (static () => OptionRules.Check(new PrefixOptions<string> { KeepOpen = TimeSpan.FromSeconds(-1) }),
+                "The option KeepOpen is -00:00:01. Allowed: 00:00:00 to 1.00:00:00."),
+            (static () => OptionRules.Check(new PrefixOptions<string> { Topic = new TopicOptions { ReaderCapacity = 0 } }),
+                "The option ReaderCapacity is 0. Allowed: 1 to 1,048,576."),
         ];
         Assert.All(wrong, static one => Assert.Contains(
             one.Said, Assert.Throws<QuickSilverOptionsException>(one.Check).Message, StringComparison.Ordinal));
         OptionRules.Check(new RequesterOptions());
         OptionRules.Check(new ResponderOptions());
         OptionRules.Check(new StateOptions());
+        OptionRules.Check(new PrefixOptions<string>());
     }
 
     [Fact]

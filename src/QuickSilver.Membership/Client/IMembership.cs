@@ -27,6 +27,9 @@ internal interface IMembership
     /// <summary>Gives up all access to a topic. The views that were left live on until settled.</summary>
     void Close(ulong topicId);
 
+    /// <summary>The prefixes of topics that this node follows.</summary>
+    TopicFollows Follows => throw new NotSupportedException("This membership tells of no topics.");
+
     /// <summary>
     /// Tells the service that nothing this node sent in a view superseded at or before this number is unsettled, but in the views that
     /// are named: <see cref="OpenView.MostPerNode"/> at most. They hold until the next call.

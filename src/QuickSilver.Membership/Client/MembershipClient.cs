@@ -28,6 +28,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     private readonly ReachWatch _reach;
     // Null until the first topic is opened.
     private TopicTable? _topics;
+    // Null until the first prefix is followed.
+    private TopicFollows? _follows;
     private readonly ConfigurationAssembler _assembler = new();
     // Asked between a registration and the service's welcome; null while there is nothing.
     private List<Action>? _afterWelcome;
@@ -79,6 +81,14 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
 
     /// <summary>The last configuration applied; 0 before the first.</summary>
     public long Configuration => _known;
+
+    public TopicFollows Follows => _follows ??= new TopicFollows(message =>
+    {
+        if (IsReachable)
+        {
+            _link.Send(message);
+        }
+    });
 
     /// <summary>Live nodes, this one included.</summary>
     public int NodeCount => Roster.Count;
@@ -286,6 +296,8 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
             case ControlMessageKind.SignsQuestion when ControlFrame.TryRead<SignsQuestionMessage>(body, out var question, out fault):
                 OnSignsQuestion(question);
                 return null;
+            case ControlMessageKind.FollowedTopics when ControlFrame.TryRead<FollowedTopicsMessage>(body, out var news, out fault):
+                return _follows?.OnTold(news);
             case ControlMessageKind.Left:
                 FinishLeaving();
                 return null;
@@ -306,6 +318,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         }
 
         _afterWelcome = null;
+        _follows?.AskAgain();
         TellReachable(true);
     }
 

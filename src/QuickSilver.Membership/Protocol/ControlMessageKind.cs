@@ -18,6 +18,7 @@ internal static class ControlMessageKind
     public const int Signs = 12;
     public const int Paused = 13;
     public const int ListTopics = 14;
+    public const int FollowTopics = 15;
 
     // From the service.
     public const int Welcome = 17;
@@ -35,4 +36,5 @@ internal static class ControlMessageKind
     public const int MemberSigns = 29;
     public const int TopicList = 30;
     public const int ListedTopic = 31;
+    public const int FollowedTopics = 32;
 }

@@ -81,6 +81,15 @@ internal sealed class ContractRegistry
         return topics;
     }
 
+    /// <summary>The name of an open topic; null if none has this id.</summary>
+    public string? NameOf(ulong topicId) => _entries.GetValueOrDefault(topicId)?.Name;
+
+    /// <summary>The topics whose names begin so, in the order of their ids.</summary>
+    public IEnumerable<(ulong Id, string Name)> BeginningWith(string prefix) => _entries
+        .Where(entry => entry.Value.Name.StartsWith(prefix, StringComparison.Ordinal))
+        .Select(static entry => (entry.Key, entry.Value.Name))
+        .OrderBy(static topic => topic.Key);
+
     /// <summary>The contracts of a topic, and how many nodes have each; none of a topic that is not open.</summary>
     public List<(ContractDescription Contract, int Nodes)> VersionsOf(ulong topicId)
     {

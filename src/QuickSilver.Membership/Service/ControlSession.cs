@@ -334,13 +334,16 @@ internal sealed class ControlSession : IControlStreamHandler
             case ControlMessageKind.Paused when ControlFrame.TryRead<PausedMessage>(body, out var paused, out fault):
                 _requests.OnPaused(member, paused);
                 return null;
+            case ControlMessageKind.FollowTopics when ControlFrame.TryRead<FollowTopicsMessage>(body, out var follow, out fault):
+                _requests.OnFollowTopics(member, follow);
+                return null;
             case ControlMessageKind.Leave:
                 _requests.OnLeave(member);
                 return null;
             case ControlMessageKind.Resync:
                 _requests.OnResync(member);
                 return null;
-            case >= ControlMessageKind.Join and <= ControlMessageKind.ListTopics:
+            case >= ControlMessageKind.Join and <= ControlMessageKind.FollowTopics:
                 return fault is null ? OutOfOrder(kind) : Invalid(kind, fault);
             default:
                 // A newer client's message: this service does not know it and does not need it.

@@ -35,6 +35,8 @@ internal interface IControlRequests
 
     void OnPaused(Member member, PausedMessage pause);
 
+    void OnFollowTopics(Member member, FollowTopicsMessage request);
+
     void OnLeave(Member member);
 
     void OnResync(Member member);

@@ -3,34 +3,47 @@ using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Service.Watching;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Service;
 
 // Opens and closes topics for members: the contract first, then the region map.
-internal sealed class MemberTopics(RegionMap map, SessionContext context)
+internal sealed class MemberTopics
 {
+    private readonly RegionMap _map;
+    private readonly SessionContext _context;
     private readonly ContractRegistry _contracts = new();
+
+    public MemberTopics(RegionMap map, SessionContext context)
+    {
+        _map = map;
+        _context = context;
+        Followers = new TopicFollowers(map, _contracts, context);
+    }
+
+    /// <summary>The members that want to know which topics are published.</summary>
+    public TopicFollowers Followers { get; }
 
     public int ContractCount => _contracts.Count;
 
     /// <summary>Tells an observer which topics are open.</summary>
     public void List(ControlSession session, ListTopicsMessage request) =>
-        new Watching.TopicLister(map, _contracts, context.Limits).Answer(session, request);
+        new TopicLister(_map, _contracts, _context.Limits).Answer(session, request);
 
     /// <summary>True when it was granted. A topic that the node does not hold a view of is opened afresh.</summary>
     public bool Set(Member member, SetTopicMessage request, bool isRegistration)
     {
-        context.Counters.TopicRequests++;
+        _context.Counters.TopicRequests++;
         member.LastRequest = Math.Max(member.LastRequest, request.RequestId);
         var topic = request.Topic;
         bool opensAfresh = isRegistration && !request.Held;
-        bool replaces = opensAfresh && map.IsOpen(member.Key, topic.TopicId);
+        bool replaces = opensAfresh && _map.IsOpen(member.Key, topic.TopicId);
         string? refusal = Refuse(member, topic) ?? _contracts.Check(member.Key, topic, replaces) ?? RefuseContract(member, request);
         if (refusal is not null)
         {
-            context.Counters.TopicsRefused++;
-            context.Logger.TopicRefused(topic.Name, member.Key, refusal);
+            _context.Counters.TopicsRefused++;
+            _context.Logger.TopicRefused(topic.Name, member.Key, refusal);
             member.Session?.Send(new TopicOutcomeMessage(request.RequestId, refusal));
             return false;
         }
@@ -42,10 +55,11 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
 
     public void Close(Member member, ulong topicId)
     {
-        if (map.IsOpen(member.Key, topicId))
+        if (_map.IsOpen(member.Key, topicId))
         {
-            map.SetRole(member.Key, topicId, TopicRole.None);
+            _map.SetRole(member.Key, topicId, TopicRole.None);
             _contracts.Remove(member.Key, topicId);
+            Followers.Touch(topicId);
         }
     }
 
@@ -58,7 +72,7 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
             kept.Add(request.Topic.TopicId);
         }
 
-        ulong[] gone = [.. map.TopicsOf(member.Key).Where(topicId => !kept.Contains(topicId)).Order()];
+        ulong[] gone = [.. _map.TopicsOf(member.Key).Where(topicId => !kept.Contains(topicId)).Order()];
         foreach (ulong topicId in gone)
         {
             Close(member, topicId);
@@ -68,15 +82,16 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
     /// <summary>The member is gone; the region map is about to forget it.</summary>
     public void Release(Member member)
     {
-        foreach (ulong topicId in map.TopicsOf(member.Key))
+        foreach (ulong topicId in _map.TopicsOf(member.Key))
         {
             _contracts.Remove(member.Key, topicId);
+            Followers.Touch(topicId);
         }
     }
 
     private void Grant(Member member, TopicRequest topic, bool opensAfresh, long memberSince)
     {
-        if (!map.IsOpen(member.Key, topic.TopicId))
+        if (!_map.IsOpen(member.Key, topic.TopicId))
         {
             _contracts.Add(member.Key, topic);
         }
@@ -85,11 +100,12 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
             _contracts.Update(member.Key, topic);
             if (opensAfresh)
             {
-                map.SetRole(member.Key, topic.TopicId, TopicRole.None);
+                _map.SetRole(member.Key, topic.TopicId, TopicRole.None);
             }
         }
 
-        map.SetRole(member.Key, topic.TopicId, topic.Role, topic.Contract.IsPinned, memberSince);
+        _map.SetRole(member.Key, topic.TopicId, topic.Role, topic.Contract.IsPinned, memberSince);
+        Followers.Touch(topic.TopicId);
     }
 
     private string? Refuse(Member member, TopicRequest topic)
@@ -109,15 +125,15 @@ internal sealed class MemberTopics(RegionMap map, SessionContext context)
             return $"Topic '{topic.Name}': an endpoint without a type can only subscribe.";
         }
 
-        int open = map.TopicCountOf(member.Key);
-        return open >= context.Limits.MaxTopics && !map.IsOpen(member.Key, topic.TopicId)
+        int open = _map.TopicCountOf(member.Key);
+        return open >= _context.Limits.MaxTopics && !_map.IsOpen(member.Key, topic.TopicId)
             ? $"Topic '{topic.Name}': this node already has {open} open topics, which is the limit."
             : null;
     }
 
     private string? RefuseContract(Member member, SetTopicMessage request)
     {
-        long most = context.Limits.MaxContractBytes;
+        long most = _context.Limits.MaxContractBytes;
         return member.Contracts.TryName(request.Topic.Contract, request.Bytes, most)
             ? null
             : $"Topic '{request.Topic.Name}': this node already registered {most:N0} bytes of different contracts, which is the limit.";

@@ -318,6 +318,12 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         Hear(member);
     }
 
+    void IControlRequests.OnFollowTopics(Member member, FollowTopicsMessage request)
+    {
+        Hear(member);
+        _topics.Followers.OnFollow(member, request);
+    }
+
     void IControlRequests.OnLeave(Member member)
     {
         member.Session?.Send(SignalMessage.Left);
@@ -485,5 +491,6 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _inquests.Dispose();
         _inquiries.Dispose();
         _observers.Dispose();
+        _topics.Followers.Dispose();
     }
 }

@@ -76,6 +76,13 @@ internal static partial class ApiLog
     [LoggerMessage(1626, LogLevel.Error, "State \"{Name}\": failed to read what {Node} gave. It is asked for again.")]
     public static partial void StatePieceFailed(ILogger logger, Exception exception, string name, NodeId node);
 
+    [LoggerMessage(1640, LogLevel.Warning,
+        "The prefix \"{Prefix}\" has {Most} topics, the limit, and {Beyond} more are published. Raise MaxTopics, or open longer prefixes.")]
+    public static partial void PrefixFull(ILogger logger, string prefix, int most, int beyond);
+
+    [LoggerMessage(1641, LogLevel.Error, "OnTopic of the prefix \"{Prefix}\" threw on topic \"{Topic}\".")]
+    public static partial void PrefixCallbackThrew(ILogger logger, Exception exception, string prefix, string topic);
+
     [LoggerMessage(1613, LogLevel.Error,
         "A feed of topic \"{Topic}\" threw and is called again when it signals. Feeds of this node have thrown {Count} exceptions.")]
     public static partial void FeedThrew(ILogger logger, Exception exception, string topic, long count);

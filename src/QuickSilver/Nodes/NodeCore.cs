@@ -125,6 +125,9 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     /// </summary>
     public Task Expulsion => _expelled.Task;
 
+    /// <summary>From any thread, when <see cref="Expulsion"/> has completed: why this incarnation of the node has ended.</summary>
+    public NodeExpelledException? EndOfLife => _end;
+
     /// <summary>The state of the node. From any thread.</summary>
     public NodeState State => (NodeState)Volatile.Read(ref _state);
 

@@ -14,6 +14,14 @@ internal sealed class StateOpening(QuickSilverNode node, IEndpointNode core, Inb
     private readonly Lock _lock = new();
     private readonly HashSet<string> _open = new(StringComparer.Ordinal);
 
+    public static void CheckKey<TKey>()
+    {
+        if (typeof(TKey).IsArray || typeof(TKey) == typeof(ReadOnlyMemory<byte>))
+        {
+            throw new NotSupportedException($"{typeof(TKey)} cannot be a key: equal contents are not equal keys. Use string or a record.");
+        }
+    }
+
     public async Task<IState<TKey, TValue>> OpenAsync<TKey, TValue>(
         string name,
         IPayloadCodec<TKey> keys,

@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+
 namespace QuickSilver;
 
 /// <summary>Provides a message when the network is ready to send one (the pull model of QSM).</summary>
@@ -48,6 +50,7 @@ public interface ITopicPublisher<T> : ITopicEndpoint
     /// thread. The value is encoded before the method returns and may be changed afterwards. A call that runs while another thread drains,
     /// cancels or disposes the endpoint may throw although its message is sent. If a call completes, its message was accepted before.
     /// </remarks>
+    [OverloadResolutionPriority(1)]
     ValueTask PublishAsync(T value, CancellationToken cancellationToken = default);
 
     /// <summary>Publishes a message by reference, which avoids copies of a large struct.</summary>

@@ -261,6 +261,16 @@ public sealed class ControlBytesTests
             + "1A015222044E6F6E65");
 
     [Fact]
+    public void FollowTopics() => Holds(
+        new FollowTopicsMessage { Id = 7, Prefix = "p/", Most = 3 },
+        "0A0000007A0808071202702F1803");
+
+    [Fact]
+    public void FollowedTopics() => Holds(
+        new FollowedTopicsMessage { Id = 7, Begins = true, Ends = true, Beyond = 2, Published = ["p/a"], Gone = ["p/b"] },
+        "150000008202120807100118012002" + "2A03702F613203702F62");
+
+    [Fact]
     public void SignsQuestion() => Holds(
         new SignsQuestionMessage(5, 10),
         "07000000DA01040805100A");

@@ -1,0 +1,204 @@
+using QuickSilver.Core.Alarms;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Regions;
+
+namespace QuickSilver.Membership.Service.Watching;
+
+// Members that follow topics: each gives a prefix and is told which topics whose names begin with it are published, and what changes.
+//
+// Intuition: a member that asks is told all, and then whatever a request changed. Application: topics that requests touch are collected for
+// a moment and looked at once, so that whoever opens thousands at a time costs a few messages. While nobody follows, nothing is collected.
+// What goes wrong: the connection is lost (the member asks again on the next one, and is told all again); there are more topics than the
+// member wants (it is told how many, and gets others when some have gone); a topic's last publisher closes it and another opens it in the
+// same moment (nothing is told).
+internal sealed class TopicFollowers : IDisposable
+{
+    // A program has a few patterns of names.
+    private const int MostPerMember = 32;
+    private static readonly TimeSpan NewsInterval = TimeSpan.FromMilliseconds(20);
+
+    private readonly RegionMap _map;
+    private readonly ContractRegistry _contracts;
+    private readonly SessionContext _context;
+    private readonly Alarm _alarm;
+    // In the order of their asking.
+    private readonly List<Follower> _all = [];
+    private readonly HashSet<ulong> _touched = [];
+
+    private sealed class Follower(Member member, FollowTopicsMessage request)
+    {
+        public readonly Member Member = member;
+        public readonly ControlSession? Session = member.Session;
+        public readonly FollowTopicsMessage Request = request;
+        public readonly Dictionary<ulong, string> Told = [];
+        public int Beyond;
+
+        public bool Wants(string name) => name.StartsWith(Request.Prefix, StringComparison.Ordinal);
+
+        public bool IsFull => Told.Count >= Request.Most;
+    }
+
+    public TopicFollowers(RegionMap map, ContractRegistry contracts, SessionContext context)
+    {
+        _map = map;
+        _contracts = contracts;
+        _context = context;
+        _alarm = new Alarm(TellNews);
+    }
+
+    public void OnFollow(Member member, FollowTopicsMessage request)
+    {
+        _all.RemoveAll(other => other.Member == member && (other.Request.Id == request.Id || other.Session != member.Session));
+        if (request.Most == 0)
+        {
+            return;
+        }
+
+        if (_all.Count(other => other.Member == member) >= MostPerMember)
+        {
+            member.Session?.Close($"the node follows more than {MostPerMember} prefixes");
+            return;
+        }
+
+        var follower = new Follower(member, request);
+        _all.Add(follower);
+        Compare(follower, isFirst: true);
+    }
+
+    /// <summary>A request changed who has the topic open.</summary>
+    public void Touch(ulong topicId)
+    {
+        if (_all.Count > 0 && _touched.Add(topicId) && !_alarm.IsPending)
+        {
+            _context.Environment.Schedule(_alarm, NewsInterval);
+        }
+    }
+
+    public void Dispose()
+    {
+        _context.Environment.Cancel(_alarm);
+        _all.Clear();
+    }
+
+    private void TellNews()
+    {
+        _all.RemoveAll(static follower => follower.Session is null || follower.Member.Session != follower.Session);
+        var topics = _touched.Order().Select(id => (Id: id, Name: _contracts.NameOf(id), IsPublished: IsPublished(id))).ToList();
+        _touched.Clear();
+        foreach (var follower in _all)
+        {
+            if (follower.IsFull || follower.Beyond > 0)
+            {
+                // Which topics are left out is not remembered.
+                Compare(follower, isFirst: false);
+                continue;
+            }
+
+            var published = new List<string>();
+            var gone = new List<string>();
+            bool isFull = false;
+            foreach (var (id, name, isPublished) in topics)
+            {
+                if (!isPublished && follower.Told.Remove(id, out string? told))
+                {
+                    gone.Add(told);
+                }
+                else if (isPublished && follower.Wants(name!) && !follower.Told.ContainsKey(id))
+                {
+                    isFull |= follower.IsFull;
+                    if (!isFull)
+                    {
+                        follower.Told.Add(id, name!);
+                        published.Add(name!);
+                    }
+                }
+            }
+
+            Tell(follower, published, gone, isFirst: false);
+            if (isFull)
+            {
+                Compare(follower, isFirst: false);
+            }
+        }
+    }
+
+    // Looks at all topics.
+    private void Compare(Follower follower, bool isFirst)
+    {
+        var gone = new List<string>();
+        foreach (var (id, name) in follower.Told.OrderBy(static told => told.Key).ToArray())
+        {
+            if (!IsPublished(id))
+            {
+                follower.Told.Remove(id);
+                gone.Add(name);
+            }
+        }
+
+        var published = new List<string>();
+        int beyond = 0;
+        foreach (var (id, name) in _contracts.BeginningWith(follower.Request.Prefix))
+        {
+            if (follower.Told.ContainsKey(id) || !IsPublished(id))
+            {
+                continue;
+            }
+
+            if (follower.IsFull)
+            {
+                beyond++;
+                continue;
+            }
+
+            follower.Told.Add(id, name);
+            published.Add(name);
+        }
+
+        bool isOther = follower.Beyond != beyond;
+        follower.Beyond = beyond;
+        Tell(follower, published, gone, isFirst, isOther);
+    }
+
+    private static void Tell(Follower follower, List<string> published, List<string> gone, bool isFirst, bool isOther = false)
+    {
+        int count = published.Count + gone.Count;
+        if (count == 0 && !isFirst && !isOther)
+        {
+            return;
+        }
+
+        for (int i = 0; i < Math.Max(count, 1); i += FollowedTopicsMessage.MostNames)
+        {
+            int end = i + FollowedTopicsMessage.MostNames;
+            follower.Session!.Send(new FollowedTopicsMessage
+            {
+                Id = follower.Request.Id,
+                Begins = isFirst && i == 0,
+                Ends = isFirst && end >= count,
+                Beyond = follower.Beyond,
+                Gone = [.. gone.Skip(i).Take(FollowedTopicsMessage.MostNames)],
+                Published = [.. published.Skip(Math.Max(0, i - gone.Count)).Take(Math.Max(0, end - Math.Max(i, gone.Count)))],
+            });
+        }
+    }
+
+    // What nodes send to one node alone is nobody else's.
+    private bool IsPublished(ulong id)
+    {
+        if (!_map.Topics.TryGetValue(id, out var topic) || topic.IsPinned || _contracts.NameOf(id) is null)
+        {
+            return false;
+        }
+
+        foreach (var opener in topic.Openers)
+        {
+            if (opener.Publishes)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+}

@@ -1,0 +1,26 @@
+using QuickSilver.Composition;
+
+namespace QuickSilver.Nodes;
+
+// Why a node did not join in time, as far as its parts know.
+internal static class StartFailure
+{
+    public static string InWords(INodeParts parts, QuickSilverOptions options)
+    {
+        string where = (parts.LastRefusal, options.MembershipService) switch
+        {
+            ({ } refusal, var service) => $"the service {(service is null ? "found" : $"at {service}")} refused this node: {refusal}",
+            (null, { } service) => parts.LastFailure is { } failure
+                ? $"the service at {service} did not admit this node ({failure})"
+                : $"the service at {service} did not answer",
+            _ => $"no service was found on {parts.Environment.LocalAddress} (discovery port {options.DiscoveryPort}), and "
+                + (options.MembershipMode == MembershipMode.Find
+                    ? $"this node does not host one, because {nameof(options.MembershipMode)} is {nameof(MembershipMode.Find)}"
+                    : "none could be hosted here"),
+        };
+        return where.TrimEnd('.');
+    }
+
+    public static string WhatToDo(INodeParts parts) =>
+        StatusReasons.WhatToDoFor(parts.LastRefusal is null ? StatusReasonKind.NotJoined : StatusReasonKind.Refused);
+}

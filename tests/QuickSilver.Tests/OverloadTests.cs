@@ -1,0 +1,19 @@
+using QuickSilver.Tests.Infrastructure;
+
+namespace QuickSilver.Tests;
+
+// Calls with null for the options, or default for the token, compile and mean what they look like.
+public sealed class OverloadTests
+{
+    [Fact]
+    public async Task Null_for_the_options_and_default_for_the_token_are_not_ambiguous()
+    {
+        await using var parts = new FakeParts();
+        var node = await parts.StartAsync();
+        await using var topic = await node.OpenTopicAsync<string>("a", null);
+        await using var publisher = await node.OpenPublisherAsync<string>("a", null);
+        await using var subscriber = await node.OpenSubscriberAsync<string>("a", null);
+        await topic.PublishAsync("x", default);
+        await publisher.PublishAsync("x", null);
+    }
+}
