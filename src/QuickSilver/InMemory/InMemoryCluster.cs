@@ -1,5 +1,7 @@
 using System.Collections.Immutable;
 using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.InMemory;
@@ -11,6 +13,8 @@ internal sealed class InMemoryCluster
     private readonly Lock _lock = new();
     private readonly Dictionary<ulong, Registration> _topics = [];
     private readonly Dictionary<ulong, InMemoryWire> _wires = [];
+    // What nodes want to know of topics that are published.
+    private readonly Dictionary<(InMemoryParts Node, ulong Id), FollowTopicsMessage> _followed = [];
     private ImmutableArray<InMemoryParts> _nodes = [];
     private ulong _lastNode;
     private long _configuration;
@@ -51,6 +55,11 @@ internal sealed class InMemoryCluster
             }
 
             _nodes = _nodes.Remove(node);
+            foreach (var one in _followed.Keys.Where(one => one.Node == node).ToArray())
+            {
+                _followed.Remove(one);
+            }
+
             foreach (var (id, topic) in _topics.ToArray())
             {
                 if (topic.Roles.Remove(node))
@@ -70,7 +79,7 @@ internal sealed class InMemoryCluster
         {
             if (!_topics.TryGetValue(request.TopicId, out var topic))
             {
-                _topics.Add(request.TopicId, topic = new Registration(request.Contract));
+                _topics.Add(request.TopicId, topic = new Registration(request.Name, ++_configuration, request.Contract));
             }
             else if (ContractMatch.Difference(request.Name, topic.Contract, request.Contract) is { } difference)
             {
@@ -79,6 +88,7 @@ internal sealed class InMemoryCluster
 
             topic.Roles[node] = request.Role;
             PostView(request.TopicId, topic);
+            TellFollowers(topic.Name);
             return null;
         }
     }
@@ -91,6 +101,22 @@ internal sealed class InMemoryCluster
             {
                 OnRoles(topicId, topic);
             }
+        }
+    }
+
+    /// <summary>A node wants to know of the topics with a prefix from now on, or no longer.</summary>
+    public void Follow(InMemoryParts node, FollowTopicsMessage request)
+    {
+        lock (_lock)
+        {
+            if (request.Most == 0)
+            {
+                _followed.Remove((node, request.Id));
+                return;
+            }
+
+            _followed[(node, request.Id)] = request;
+            Tell(node, request);
         }
     }
 
@@ -114,6 +140,37 @@ internal sealed class InMemoryCluster
         {
             PostView(topicId, topic);
         }
+
+        TellFollowers(topic.Name);
+    }
+
+    private void TellFollowers(string name)
+    {
+        foreach (var ((node, _), request) in _followed)
+        {
+            if (name.StartsWith(request.Prefix, StringComparison.Ordinal))
+            {
+                Tell(node, request);
+            }
+        }
+    }
+
+    // All are told each time. The first stay the first, so that one that was told is told until it is gone.
+    private void Tell(InMemoryParts node, FollowTopicsMessage request)
+    {
+        var published = _topics.Values
+            .Where(topic => topic.IsPublished && topic.Name.StartsWith(request.Prefix, StringComparison.Ordinal))
+            .OrderBy(static topic => topic.Number)
+            .Select(static topic => topic.Name)
+            .ToList();
+        node.PostFollowed(new FollowedTopicsMessage
+        {
+            Id = request.Id,
+            Begins = true,
+            Ends = true,
+            Published = [.. published.Take(request.Most)],
+            Beyond = Math.Max(0, published.Count - request.Most),
+        });
     }
 
     // Each topic has a region of its own, whose members are its subscribers.
@@ -157,10 +214,16 @@ internal sealed class InMemoryCluster
         }
     }
 
-    private sealed class Registration(ContractDescription contract)
+    private sealed class Registration(string name, long number, ContractDescription contract)
     {
+        public string Name { get; } = name;
+
+        public long Number { get; } = number;
+
         public ContractDescription Contract { get; } = contract;
 
         public Dictionary<InMemoryParts, TopicRole> Roles { get; } = [];
+
+        public bool IsPublished => Roles.Values.Any(static role => (role & TopicRole.Publish) != 0);
     }
 }

@@ -6,6 +6,7 @@ using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
@@ -52,6 +53,8 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
     public bool IsReachable => true;
 
     public NodeRoster Roster { get; } = new SharedViews().NoNodes;
+
+    public TopicFollows Follows => field ??= new TopicFollows(message => _cluster.Follow(this, message));
 
     public string? LastRefusal => null;
 
@@ -114,6 +117,9 @@ internal sealed class InMemoryParts : INodeParts, IMembership, IMulticast
             action();
         }
     }));
+
+    /// <summary>From any thread: what the node is told of the topics that it follows.</summary>
+    public void PostFollowed(FollowedTopicsMessage message) => Post(() => Follows.OnTold(message));
 
     /// <summary>From any thread: a configuration, with the view of a topic unless it is about nodes only.</summary>
     public void PostView(long number, TopicView? view, RegionView? region) => Post(() =>

@@ -1,3 +1,4 @@
+using System.Threading.Channels;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests.InMemory;
@@ -91,6 +92,27 @@ public sealed class InMemoryNetworkTests
         Assert.True(await changes.MoveNextAsync().OrFail());
         Assert.Equal((second.Id, false), (changes.Current.Node, changes.Current.IsJoined));
         Assert.Equal(0, sent.Subscribers);
+    }
+
+    [Fact]
+    public async Task Topics_that_begin_alike_are_subscribed_as_they_come()
+    {
+        await using var first = await _network.StartNodeAsync().OrFail();
+        await using var second = await _network.StartNodeAsync().OrFail();
+        await using var present = await first.OpenPublisherAsync<string>("prices/UAL").OrFail();
+        await using var other = await first.OpenPublisherAsync<string>("orders/UAL").OrFail();
+        var taken = Channel.CreateUnbounded<string>();
+        await using var prices = await second.OpenPrefixAsync<string>(
+            "prices/", (topic, message, _) => taken.Writer.WriteAsync($"{topic} {message.Value}")).OrFail();
+        await using var coming = await first.OpenPublisherAsync<string>("prices/DAL").OrFail();
+        foreach (var publisher in new[] { present, coming })
+        {
+            await publisher.WaitForSubscribersAsync(1).OrFail();
+            await publisher.PublishAsync("1").OrFail();
+            Assert.Equal($"{publisher.Name} 1", await taken.Reader.ReadAsync().AsTask().OrFail());
+        }
+
+        Assert.Equal(["prices/UAL", "prices/DAL"], prices.Topics.Select(static topic => topic.Name));
     }
 
     [Fact]
