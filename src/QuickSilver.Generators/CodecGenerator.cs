@@ -19,19 +19,22 @@ public sealed class CodecGenerator : IIncrementalGenerator
     /// <inheritdoc/>
     public void Initialize(IncrementalGeneratorInitializationContext context)
     {
-        var contracts = context.SyntaxProvider
-            .ForAttributeWithMetadataName(
-                KnownTypes.DataContract,
-                static (node, _) => node is TypeDeclarationSyntax,
-                static (found, _) => Read(found))
-            .Where(static closure => closure is not null)
-            .WithTrackingName(ContractsStep);
+        var contracts = Find(context, KnownTypes.DataContract).WithTrackingName(ContractsStep);
+        var bases = Find(context, KnownTypes.Subtype);
         var assembly = context.CompilationProvider.Select(static (compilation, _) =>
             compilation.GetTypeByMetadataName(KnownTypes.Codec) is null ? null : compilation.AssemblyName ?? "Program");
         context.RegisterSourceOutput(
-            contracts.Collect().Combine(assembly),
-            static (output, source) => Write(output, source.Left!, source.Right));
+            contracts.Collect().Combine(bases.Collect()).Combine(assembly),
+            static (output, source) => Write(output, source.Left.Left!, source.Left.Right!, source.Right));
     }
+
+    private static IncrementalValuesProvider<ContractClosure?> Find(IncrementalGeneratorInitializationContext context, string attribute) =>
+        context.SyntaxProvider
+            .ForAttributeWithMetadataName(
+                attribute,
+                static (node, _) => node is TypeDeclarationSyntax,
+                static (found, _) => Read(found))
+            .Where(static closure => closure is not null);
 
     private static ContractClosure? Read(GeneratorAttributeSyntaxContext found)
     {
@@ -40,11 +43,16 @@ public sealed class CodecGenerator : IIncrementalGenerator
             : null;
     }
 
-    private static void Write(SourceProductionContext output, ImmutableArray<ContractClosure> closures, string? assemblyName)
+    // A type may have both attributes, and is then the same in both.
+    private static void Write(
+        SourceProductionContext output,
+        ImmutableArray<ContractClosure> contracts,
+        ImmutableArray<ContractClosure> bases,
+        string? assemblyName)
     {
         var own = new Dictionary<string, ContractModel>();
         var all = new Dictionary<string, ContractModel>();
-        foreach (var closure in closures)
+        foreach (var closure in contracts.AddRange(bases))
         {
             own[closure.Contract.TypeName] = all[closure.Contract.TypeName] = closure.Contract;
             foreach (var foreign in closure.Foreign)

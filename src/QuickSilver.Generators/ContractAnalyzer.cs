@@ -22,7 +22,9 @@ public sealed class ContractAnalyzer : DiagnosticAnalyzer
         Rules.OpenGenericContract,
         Rules.ContractInheritance,
         Rules.UnusableMember,
-        Rules.NoMembers);
+        Rules.NoMembers,
+        Rules.InvalidSubtype,
+        Rules.SubtypesOfConcreteType);
 
     /// <inheritdoc/>
     public override void Initialize(AnalysisContext context)
@@ -48,7 +50,7 @@ public sealed class ContractAnalyzer : DiagnosticAnalyzer
                 context.ReportDiagnostic(problem.ToDiagnostic());
             }
 
-            if (problems.Count == 0 && ForgottenMembers.Find(type) is { } forgotten)
+            if (problems.Count == 0 && !type.HasSubtypes() && ForgottenMembers.Find(type) is { } forgotten)
             {
                 context.ReportDiagnostic(forgotten.ToDiagnostic());
             }

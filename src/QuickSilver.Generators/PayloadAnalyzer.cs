@@ -11,8 +11,12 @@ namespace QuickSilver.Generators;
 public sealed class PayloadAnalyzer : DiagnosticAnalyzer
 {
     private static readonly ImmutableHashSet<string> Calls = ImmutableHashSet.Create(
-        "OpenTopicAsync", "OpenPublisherAsync", "OpenSubscriberAsync",
+        "OpenTopicAsync", "OpenPublisherAsync", "OpenSubscriberAsync", "OpenPrefixAsync",
         "AddTopic", "AddPublisher", "AddSubscriber", "AddTopicHandler", "AddConsumer");
+
+    // All their type arguments are payloads: requests and replies, keys and values.
+    private static readonly ImmutableHashSet<string> PairCalls = ImmutableHashSet.Create(
+        "OpenRequesterAsync", "OpenResponderAsync", "OpenStateAsync");
 
     /// <inheritdoc/>
     public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } = ImmutableArray.Create(Rules.PayloadWithoutCodec);
@@ -40,16 +44,26 @@ public sealed class PayloadAnalyzer : DiagnosticAnalyzer
     {
         var call = (IInvocationOperation)context.Operation;
         var method = call.TargetMethod;
-        if (!Calls.Contains(method.Name)
+        bool isPair = PairCalls.Contains(method.Name);
+        if ((!isPair && !Calls.Contains(method.Name))
             || method.TypeArguments.Length == 0
             || !openers.Contains(method.ContainingType, SymbolEqualityComparer.Default)
-            || HasCodec(method.TypeArguments[0])
             || call.Arguments.Any(argument => !argument.IsImplicit && IsCodec(argument.Parameter?.Type, codec)))
         {
             return;
         }
 
-        var payload = method.TypeArguments[0];
+        foreach (var payload in isPair ? method.TypeArguments : method.TypeArguments.Take(1))
+        {
+            if (!HasCodec(payload))
+            {
+                Report(context, call, payload);
+            }
+        }
+    }
+
+    private static void Report(OperationAnalysisContext context, IInvocationOperation call, ITypeSymbol payload)
+    {
         string advice = payload.TypeKind is TypeKind.Class or TypeKind.Struct
             && payload.Locations.Any(static location => location.IsInSource)
             && payload is not INamedTypeSymbol { IsGenericType: true }

@@ -69,6 +69,23 @@ internal static class Rules
         "A topic's payload type has no codec",
         "'{0}' has no codec: {1}, or pass an IPayloadCodec of it");
 
+    public static readonly DiagnosticDescriptor InvalidSubtype = Rule(
+        "QS0013",
+        "A subtype cannot be declared so",
+        "'{0}' declares the subtype '{1}', which cannot be one: {2}");
+
+    public static readonly DiagnosticDescriptor SubtypesOfConcreteType = Rule(
+        "QS0014",
+        "A type with subtypes is not abstract",
+        "'{0}' declares subtypes and is not abstract, so a value may be none of them: make it abstract, and what it is now a subtype");
+
+    public static readonly DiagnosticDescriptor NullPayload = Rule(
+        "QS0015",
+        "Null is published",
+        "'{0}' is called with null, which is no payload, and throws an ArgumentNullException: send an empty value, or a type that has the "
+        + "absence as a member",
+        category: "QuickSilver.Publishing");
+
     private static DiagnosticDescriptor Rule(
         string id,
         string title,

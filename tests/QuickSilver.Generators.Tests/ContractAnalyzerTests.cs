@@ -71,7 +71,7 @@ public sealed class ContractAnalyzerTests
         await ReportsAsync(source));
 
     [Theory]
-    [InlineData("abstract class C { }", "it is abstract; send a concrete type")]
+    [InlineData("abstract class C { }", "it is abstract; send a concrete type, or declare its subtypes with [Subtype(n, typeof(S))]")]
     [InlineData("ref struct C { }", "it is a ref struct; make it a struct or a class")]
     [InlineData(
         "sealed class C { private C() { } }",
@@ -169,7 +169,7 @@ public sealed class ContractAnalyzerTests
         Assert.Equal(
             new ContractAnalyzer().SupportedDiagnostics
                 .Concat(new HandlerAnalyzer().SupportedDiagnostics)
-                .Concat(new PayloadAnalyzer().SupportedDiagnostics)
+                .Concat(new PayloadAnalyzer().SupportedDiagnostics).Concat(new NullPayloadAnalyzer().SupportedDiagnostics)
                 .Select(rule => rule.Id + ".md").Order(),
             pages.Select(page => Path.GetFileName(page)).Order());
         string[] parts = ["**Flagged**", "**Suggested**", "**Why**"];

@@ -18,6 +18,8 @@ public sealed class PayloadAnalyzerTests
                 public Task OpenTopicAsync<T>(string name, object? options = null) => Task.CompletedTask;
                 public Task OpenTopicAsync<T>(string name, IPayloadCodec<T> codec) => Task.CompletedTask;
                 public Task OpenSubscriberAsync<T>(string name) => Task.CompletedTask;
+                public Task OpenPrefixAsync<T>(string prefix, Func<string, T, Task> handler) => Task.CompletedTask;
+                public Task OpenStateAsync<TKey, TValue>(string name) => Task.CompletedTask;
             }
         }
 
@@ -44,6 +46,9 @@ public sealed class PayloadAnalyzerTests
     [InlineData("node.OpenSubscriberAsync<System.Version>(\"a\");", "System.Version", "send a [DataContract] type that has it as a member")]
     [InlineData("node.OpenTopicAsync<int>(\"a\");", "int", "send a [DataContract] type that has it as a member")]
     [InlineData("node.OpenTopicAsync<int[]>(\"a\");", "int[]", "send a [DataContract] type that has it as a member")]
+    [InlineData("node.OpenPrefixAsync<Plain>(\"a\", null!);", "Plain", $"mark 'Plain' {Mark}")]
+    [InlineData("node.OpenStateAsync<string, Plain>(\"a\");", "Plain", $"mark 'Plain' {Mark}")]
+    [InlineData("node.OpenStateAsync<int, string>(\"a\");", "int", "send a [DataContract] type that has it as a member")]
     [InlineData("host.AddTopic<Plain>(\"a\");", "Plain", $"mark 'Plain' {Mark}")]
     [InlineData("host.AddConsumer<Plain, Other>(\"a\");", "Plain", $"mark 'Plain' {Mark}")]
     public async Task QS0012_names_the_type_and_what_to_do(string call, string type, string advice) => Assert.Equal(

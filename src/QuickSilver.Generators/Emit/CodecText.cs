@@ -24,9 +24,20 @@ internal static class CodecText
         code.Line($"private {Runtime.Codecs}PayloadSchema? _schema;").Line();
         code.Line($"public {Runtime.Codecs}PayloadSchema Schema => _schema ??= DescribeSchema();").Line();
         PublicMethods(code, contract);
-        Measure(code, contract, names);
-        WriteTo(code, contract, names);
-        ReadFrom(code, contract, names);
+        if (contract.HasSubtypes)
+        {
+            var text = new SubtypeText(code, contract, names);
+            text.Measure();
+            text.WriteTo();
+            text.ReadFrom();
+        }
+        else
+        {
+            Measure(code, contract, names);
+            WriteTo(code, contract, names);
+            ReadFrom(code, contract, names);
+        }
+
         new SchemaText(code, names).Describe(contract);
         return code.Close().Close().ToString();
     }

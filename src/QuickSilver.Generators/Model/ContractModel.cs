@@ -11,7 +11,11 @@ internal sealed record ContractModel(
     bool IsReference,
     EquatableArray<MemberModel> Members,
     EquatableArray<int> Arguments,
-    EquatableArray<int> Initializers);
+    EquatableArray<int> Initializers)
+{
+    // Whether the members are the subtypes of the type, of which a value has exactly one.
+    public bool HasSubtypes { get; init; }
+}
 
 // A contract of this assembly, with those of other assemblies that it holds: their codecs are written here again, because
 // what another assembly generated is internal to it.

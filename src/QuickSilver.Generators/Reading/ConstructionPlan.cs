@@ -15,7 +15,9 @@ internal sealed record ConstructionPlan(ImmutableArray<int> Arguments, Immutable
     {
         if (type.IsAbstract)
         {
-            problems.Add(new Problem(Rules.NoUsableConstructor, type, type.Name, "it is abstract; send a concrete type"));
+            problems.Add(new Problem(
+                Rules.NoUsableConstructor, type, type.Name,
+                "it is abstract; send a concrete type, or declare its subtypes with [Subtype(n, typeof(S))]"));
             return null;
         }
 
@@ -106,6 +108,6 @@ internal sealed record ConstructionPlan(ImmutableArray<int> Arguments, Immutable
     private static bool IsRequired(ISymbol symbol) => symbol is IPropertySymbol { IsRequired: true } or IFieldSymbol { IsRequired: true };
 
     private static string? UnmetRequired(INamedTypeSymbol type, List<ContractMember> members) =>
-        type.GetMembers().FirstOrDefault(member =>
+        type.WithBases().SelectMany(static one => one.GetMembers()).FirstOrDefault(member =>
             IsRequired(member) && !members.Any(known => SymbolEqualityComparer.Default.Equals(known.Symbol, member)))?.Name;
 }

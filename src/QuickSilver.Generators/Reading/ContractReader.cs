@@ -57,6 +57,11 @@ internal sealed class ContractReader
             return null;
         }
 
+        if (_type.HasSubtypes())
+        {
+            return ReadSubtypes();
+        }
+
         CheckType();
         var members = ReadMembers();
         var plan = _problems.Count == 0 ? ConstructionPlan.Find(_compilation, _type, members, _problems) : null;
@@ -65,20 +70,38 @@ internal sealed class ContractReader
             return null;
         }
 
+        return ModelOf(members.Select(static member => member.Model)) with
+        {
+            Arguments = new(plan.Arguments),
+            Initializers = new(plan.Initializers),
+        };
+    }
+
+    public static bool IsNumber(int number) => number is >= 1 and <= MaxNumber and not (>= FirstReserved and <= LastReserved);
+
+    private ContractModel? ReadSubtypes()
+    {
+        var members = SubtypeReader.Read(_type, _problems, ReadForeign);
+        return _problems.Count > 0 ? null : ModelOf(members) with { HasSubtypes = true };
+    }
+
+    private ContractModel ModelOf(IEnumerable<MemberModel> members)
+    {
         string? givenName = _type.Attribute(KnownTypes.DataContract)?.Argument("Name") as string;
         return new ContractModel(
             _type.Qualified(),
             givenName ?? _type.ToDisplayString(),
             givenName ?? _type.Name,
             _type.IsReferenceType,
-            new(members.Select(member => member.Model).ToImmutableArray()),
-            new(plan.Arguments),
-            new(plan.Initializers));
+            new(members.ToImmutableArray()),
+            default,
+            default);
     }
 
     private void CheckType()
     {
-        if (_type is { TypeKind: TypeKind.Class, BaseType: { SpecialType: not SpecialType.System_Object } parent })
+        // A base that declares its subtypes has members to inherit, and no state besides.
+        if (_type.TypeKind == TypeKind.Class && _type.WithBases().Skip(1).FirstOrDefault(static one => !one.HasSubtypes()) is { } parent)
         {
             _problems.Add(new Problem(Rules.ContractInheritance, _type, _type.Name, parent.ToDisplayString()));
         }
@@ -92,9 +115,12 @@ internal sealed class ContractReader
     private List<ContractMember> ReadMembers()
     {
         var members = new List<ContractMember>();
-        foreach (var symbol in _type.GetMembers())
+        var names = new HashSet<string>();
+        foreach (var symbol in _type.WithBases().SelectMany(static type => type.GetMembers()))
         {
-            if (symbol is IPropertySymbol or IFieldSymbol && symbol.Attribute(KnownTypes.DataMember) is { } attribute &&
+            // What a class overrides or hides is not a member of its base any more.
+            if (symbol is IPropertySymbol or IFieldSymbol && names.Add(symbol.Name) &&
+                DataMemberOf(symbol) is { } attribute &&
                 ReadMember(symbol, attribute) is { } member)
             {
                 members.Add(member);
@@ -114,6 +140,20 @@ internal sealed class ContractReader
         return members;
     }
 
+    // An override is the member that it overrides.
+    private static AttributeData? DataMemberOf(ISymbol symbol)
+    {
+        for (var at = symbol; at is not null; at = (at as IPropertySymbol)?.OverriddenProperty)
+        {
+            if (at.Attribute(KnownTypes.DataMember) is { } attribute)
+            {
+                return attribute;
+            }
+        }
+
+        return null;
+    }
+
     private ContractMember? ReadMember(ISymbol symbol, AttributeData attribute)
     {
         var type = symbol is IPropertySymbol property ? property.Type : ((IFieldSymbol)symbol).Type;
@@ -122,7 +162,7 @@ internal sealed class ContractReader
         {
             Report(Rules.MissingOrder, symbol);
         }
-        else if (number is < 1 or > MaxNumber or (>= FirstReserved and <= LastReserved))
+        else if (!IsNumber(number))
         {
             Report(Rules.OrderOutOfRange, symbol, number.ToString());
         }

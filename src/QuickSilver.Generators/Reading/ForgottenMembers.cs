@@ -8,7 +8,7 @@ internal static class ForgottenMembers
     public static Problem? Find(INamedTypeSymbol type)
     {
         ISymbol? forgotten = null;
-        foreach (var member in type.GetMembers())
+        foreach (var member in type.WithBases().SelectMany(static one => one.GetMembers()))
         {
             if (member.Attribute(KnownTypes.DataMember) is not null)
             {

@@ -9,6 +9,7 @@ internal static class KnownTypes
     public const string DataMember = "System.Runtime.Serialization.DataMemberAttribute";
     public const string IgnoreDataMember = "System.Runtime.Serialization.IgnoreDataMemberAttribute";
     public const string SetsRequiredMembers = "System.Diagnostics.CodeAnalysis.SetsRequiredMembersAttribute";
+    public const string Subtype = "QuickSilver.Serialization.SubtypeAttribute";
     public const string Codec = "QuickSilver.Serialization.IPayloadCodec`1";
 
     public const string Node = "QuickSilver.QuickSilverNode";
@@ -44,5 +45,17 @@ internal static class KnownTypes
         type.WithNullableAnnotation(NullableAnnotation.None).ToDisplayString(SymbolDisplayFormat.FullyQualifiedFormat);
 
     public static bool IsContract(this ITypeSymbol type) =>
-        type.TypeKind is TypeKind.Class or TypeKind.Struct && type.Attribute(DataContract) is not null;
+        (type.TypeKind is TypeKind.Class or TypeKind.Struct && type.Attribute(DataContract) is not null) || type.HasSubtypes();
+
+    public static bool HasSubtypes(this ITypeSymbol type) =>
+        type.TypeKind is TypeKind.Class or TypeKind.Interface && type.Attribute(Subtype) is not null;
+
+    /// <summary>The class and the classes that it inherits from, but object.</summary>
+    public static IEnumerable<INamedTypeSymbol> WithBases(this INamedTypeSymbol type)
+    {
+        for (var at = type; at is { SpecialType: not (SpecialType.System_Object or SpecialType.System_ValueType) }; at = at.BaseType)
+        {
+            yield return at;
+        }
+    }
 }

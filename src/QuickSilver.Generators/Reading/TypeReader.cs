@@ -212,6 +212,11 @@ internal static class TypeReader
             return "use a [DataContract] type without type parameters";
         }
 
+        if (type.TypeKind == TypeKind.Interface && !FromSystem(type))
+        {
+            return $"declare the subtypes of '{type.Name}' with [Subtype(n, typeof(S))]";
+        }
+
         return type.TypeKind is TypeKind.Class or TypeKind.Struct && type.SpecialType == SpecialType.None && !FromSystem(type)
             ? $"mark '{type.Name}' [DataContract] and its members [DataMember(Order = n)]"
             : "use a type that protobuf supports, or your own [DataContract] type";

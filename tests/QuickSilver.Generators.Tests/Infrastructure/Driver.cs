@@ -54,7 +54,7 @@ internal static class Driver
     public static async Task<IReadOnlyList<string>> AnalyzeAsync(Compilation compilation)
     {
         var diagnostics = await compilation
-            .WithAnalyzers([new ContractAnalyzer(), new HandlerAnalyzer(), new PayloadAnalyzer()])
+            .WithAnalyzers([new ContractAnalyzer(), new HandlerAnalyzer(), new PayloadAnalyzer(), new NullPayloadAnalyzer()])
             .GetAnalyzerDiagnosticsAsync();
         Assert.All(diagnostics, diagnostic => Assert.Equal(DiagnosticSeverity.Error, diagnostic.Severity));
         return [.. diagnostics.OrderBy(found => found.Location.SourceSpan.Start).Select(found => $"{found.Id}: {found.GetMessage()}")];

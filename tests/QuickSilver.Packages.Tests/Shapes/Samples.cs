@@ -30,6 +30,12 @@ public static class Samples
             Color = Color.Blue, Far = Far.Out, Rights = Rights.Read | Rights.Write, Unknown = (Color)77, Many = [Color.Red, Color.None],
             ByName = new() { ["sky"] = Color.Blue },
         }),
+        new Exchange<Shape>("subtypes", new Disc("a", 2.5)),
+        new Exchange<Drawing>("subtypes/nested", new Drawing
+        {
+            Shapes = [new Disc("a", 1), new Strip("b") { Points = [new(1, 2)] }], ByName = new() { ["c"] = new Strip("c") },
+            Last = new Disc("d", 0),
+        }),
         new Exchange<Holder>("nested", new Holder { Title = "trip", Leg = First, Maybe = Second, Point = new Point(1, -2) }),
         new Exchange<Holder>("nested/absent", new Holder { Leg = First }),
         new Exchange<Lists>("lists", new Lists

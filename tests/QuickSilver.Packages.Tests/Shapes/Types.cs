@@ -11,6 +11,29 @@ public enum Rights { None = 0, Read = 1, Write = 2 }
 [DataContract]
 public sealed class Empty;
 
+[QuickSilver.Serialization.Subtype(1, typeof(Disc))]
+[QuickSilver.Serialization.Subtype(2, typeof(Strip))]
+[System.Text.Json.Serialization.JsonDerivedType(typeof(Disc), 1)]
+[System.Text.Json.Serialization.JsonDerivedType(typeof(Strip), 2)]
+public abstract record Shape([property: DataMember(Order = 1)] string Name);
+
+[DataContract]
+public sealed record Disc(string Name, [property: DataMember(Order = 2)] double Radius) : Shape(Name);
+
+[DataContract]
+public sealed record Strip(string Name) : Shape(Name)
+{
+    [DataMember(Order = 2)] public List<Point> Points { get; init; } = [];
+}
+
+[DataContract]
+public sealed class Drawing
+{
+    [DataMember(Order = 1)] public List<Shape> Shapes { get; set; } = [];
+    [DataMember(Order = 2)] public Dictionary<string, Shape> ByName { get; set; } = [];
+    [DataMember(Order = 3)] public Shape? Last { get; set; }
+}
+
 [DataContract]
 public sealed class Scalars
 {
