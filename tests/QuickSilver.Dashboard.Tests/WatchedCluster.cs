@@ -19,20 +19,20 @@ internal sealed class WatchedCluster : IAsyncDisposable
     private readonly List<IBrowserContext> _contexts = [];
     private readonly string _service;
 
-    public WatchedCluster(IBrowser browser, params string[] options)
+    public WatchedCluster(IBrowser browser, string? name = null)
     {
         _browser = browser;
-        Name = $"browser {Guid.NewGuid():N}";
+        Name = name ?? $"browser {Guid.NewGuid():N}";
         _service = _processes.StartService(Name);
         Subscriber = Join("sub", Topics);
         Publisher = Join("sub", "news");
-        Dashboard = _processes.Start(["dashboard", "--listen", "127.0.0.1:0", "--gms", _service, "--cluster", Name, .. options]);
+        Dashboard = _processes.Start(["dashboard", "--listen", "127.0.0.1:0", "--gms", _service, "--cluster", Name]);
         Address = ToolProcesses.Await(Dashboard.StandardError, "listening ")["listening ".Length..];
     }
 
     public string Name { get; }
 
-    public string Address { get; private set; }
+    public string Address { get; }
 
     public Process Subscriber { get; }
 
@@ -85,7 +85,8 @@ internal sealed class WatchedCluster : IAsyncDisposable
         page.Console += (_, message) => Note(message.Type == "error", message.Text);
         page.PageError += (_, error) => Note(true, error);
         await page.AddInitScriptAsync(
-            "document.addEventListener('securitypolicyviolation', event => console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`))");
+            "document.addEventListener('securitypolicyviolation', event => "
+            + "console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`))");
         await page.GotoAsync(Address);
         await page.Locator("#status[data-state=good]").WaitForAsync();
         return page;

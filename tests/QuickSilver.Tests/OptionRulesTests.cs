@@ -41,6 +41,8 @@ public sealed class OptionRulesTests
         { "Service:LastGroupPort", "19,999", "20,000 to 65,535", new() { Service = { FirstGroupPort = 20_000, LastGroupPort = 19_999 } } },
         { "MulticastTimeToLive", "256", "0 to 255", new() { MulticastTimeToLive = 256 } },
         { "MulticastTimeToLive", "-1", "0 to 255", new() { MulticastTimeToLive = -1 } },
+        { "MeteredTopics", "-1", "0 to 10,000", new() { MeteredTopics = -1 } },
+        { "MeteredTopics", "10,001", "0 to 10,000", new() { MeteredTopics = 10_001 } },
         { "PacketBytes", "575", "576 to 65,507", new() { PacketBytes = 575 } },
         { "PacketBytes", "65,508", "576 to 65,507", new() { PacketBytes = 65_508 } },
         { "Limits:RetentionBytes", "1,048,575", "1,048,576 to 4,294,967,296", new() { Limits = { RetentionBytes = (1 << 20) - 1 } } },

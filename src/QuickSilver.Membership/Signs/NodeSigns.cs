@@ -7,7 +7,8 @@ namespace QuickSilver.Membership.Signs;
 // The vital signs of one node, as it tells them when somebody watches. The service passes them on as bytes that it does not read. What is
 // counted is what happened in the span, which is the time since the node last told.
 //
-// Invariant: Write writes at most MaxBytes if the rows are at most MostRows, the reasons at most MostReasons, and their texts are no longer than their limits.
+// Invariant: Write writes at most MaxBytes if the rows are at most MostRows, the reasons at most MostReasons, and their texts are no longer
+// than their limits.
 internal sealed record NodeSigns
 {
     /// <summary>The rows of regions, and those of topics.</summary>

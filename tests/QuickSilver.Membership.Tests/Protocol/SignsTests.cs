@@ -92,7 +92,10 @@ public sealed class SignsTests
     [Fact]
     public void Bytes_cut_short_with_a_bit_turned_or_at_random_are_read_without_harm()
     {
-        byte[] valid = Bytes(new NodeSigns { SpanMillis = 5, Trouble = "x", RegionRows = [Region(300)], TopicRows = [Topic(300)], ReasonRows = [Reason(3)] });
+        byte[] valid = Bytes(new NodeSigns
+        {
+            SpanMillis = 5, Trouble = "x", RegionRows = [Region(300)], TopicRows = [Topic(300)], ReasonRows = [Reason(3)],
+        });
         for (int length = 0; length < valid.Length; length++)
         {
             TryRead(valid[..length]);

@@ -45,7 +45,9 @@ public sealed class DashboardAccessTests
     {
         Assert.True(Open.NeedsToken);
         Assert.True(Open.IsToken(Token));
-        Assert.All(new[] { null, "", Token[..^1], Token + "0", Token.ToUpperInvariant(), Open.Session }, given => Assert.False(Open.IsToken(given)));
+        Assert.All(
+            new[] { null, "", Token[..^1], Token + "0", Token.ToUpperInvariant(), Open.Session },
+            given => Assert.False(Open.IsToken(given)));
         Assert.True(Open.IsSession(Open.Session));
         Assert.All(new[] { null, "", Token }, given => Assert.False(Open.IsSession(given)));
         Assert.DoesNotContain(Token, Open.Session);

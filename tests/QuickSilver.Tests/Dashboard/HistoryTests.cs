@@ -42,7 +42,8 @@ public sealed class HistoryTests
             }),
             Cluster.Told(2, new NodeSigns
             {
-                SpanMillis = 500, Delivered = 7, DeliveredBytes = 70, AckMedian = 300, AckNinetyNinth = 400, Repairs = 3, PendingPackets = 4,
+                SpanMillis = 500, Delivered = 7, DeliveredBytes = 70, AckMedian = 300, AckNinetyNinth = 400, Repairs = 3,
+                PendingPackets = 4,
             }),
             Cluster.Silent(3)));
         Assert.Equal((5, 7, 50, 70, 7), (point.Published, point.Delivered, point.PublishedBytes, point.DeliveredBytes, point.Pending));

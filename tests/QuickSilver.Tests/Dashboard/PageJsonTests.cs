@@ -70,7 +70,9 @@ public sealed class PageJsonTests
         Assert.Empty(_departures.Look(Cluster.At(0, Up(1), Up(2), Up(3))));
         Assert.Empty(_departures.Look(Cluster.At(1, Up(1), Cluster.Silent(2), Up(3))));
         var departed = _departures.Look(Cluster.At(2, Up(1)));
-        Assert.Equal([(Cluster.Name(2), true), (Cluster.Name(3), false)], departed.OrderBy(one => one.Node).Select(one => (one.Node, one.WasSilent)));
+        Assert.Equal(
+            [(Cluster.Name(2), true), (Cluster.Name(3), false)],
+            departed.OrderBy(one => one.Node).Select(one => (one.Node, one.WasSilent)));
         Assert.All(departed, one => Assert.Equal(Cluster.Start.ToUnixTimeSeconds() + 2, one.At));
         Assert.Equal(2, _departures.Look(Cluster.At(61, Up(1))).Count);
         Assert.Empty(_departures.Look(Cluster.At(63, Up(1))));

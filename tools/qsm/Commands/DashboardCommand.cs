@@ -23,18 +23,19 @@ internal static class DashboardCommand
             "The address of the web page. Port 0 selects a free port. Beyond the loopback interface, a token is needed to look.");
         var tokenFile = new Option<string?>("--token-file")
         {
-            Description = $"A file whose first line is the token, of {DashboardAccess.LeastTokenCharacters} characters or more. By default, it "
-                + $"is taken from the environment variable {DashboardAccess.TokenVariable}; if there is none and one is needed, it is drawn and "
-                + "printed as part of the link.",
+            Description = $"A file whose first line is the token, of {DashboardAccess.LeastTokenCharacters} characters or more. By "
+                + $"default, it is taken from the environment variable {DashboardAccess.TokenVariable}; if there is none and one is "
+                + "needed, it is drawn and printed as part of the link.",
             HelpName = "FILE",
         };
         var hosts = new Option<string[]>("--host")
         {
-            Description = "A name under which browsers reach the page, such as that of a proxy. Addresses, localhost and, beyond the loopback "
-                + "interface, the name of this machine are accepted anyway. Can be repeated.",
+            Description = "A name under which browsers reach the page, such as that of a proxy. Addresses, localhost and, beyond the "
+                + "loopback interface, the name of this machine are accepted anyway. Can be repeated.",
             HelpName = "NAME",
         };
-        const string Purpose = "Show the vital signs of a cluster on a web page. Writes 'listening URL' to standard error. Ends with Ctrl-C.";
+        const string Purpose =
+            "Show the vital signs of a cluster on a web page. Writes 'listening URL' to standard error. Ends with Ctrl-C.";
         var command = common.AddToObserver(new Command("dashboard", Purpose) { listen, tokenFile, hosts });
         command.SetAction(parse => Session.RunAsync(parse, common, session =>
         {

@@ -18,10 +18,14 @@ internal sealed record GatheringPace(TimeSpan Watched, TimeSpan Unwatched, TimeS
         new(TimeSpan.FromSeconds(1), TimeSpan.FromSeconds(10), TimeSpan.FromSeconds(1));
 }
 
-// Asks the cluster again and again, once for all browsers, and tells them what comes. If the service cannot be reached, it says so and tries
-// again. All but RunAsync may be called from any thread.
+// Asks the cluster again and again, once for all browsers, and tells them what comes. If the service cannot be reached, it says so and
+// tries again. All but RunAsync may be called from any thread.
 internal sealed class SignsGathering(
-    Func<CancellationToken, Task<ISignsSource>> open, GatheringPace pace, SignsBroadcast broadcast, History history, Action<string> note)
+    Func<CancellationToken, Task<ISignsSource>> open,
+    GatheringPace pace,
+    SignsBroadcast broadcast,
+    History history,
+    Action<string> note)
 {
     // The service needs up to a second for nodes that do not answer; the next question is not asked right behind.
     private static readonly TimeSpan LeastPause = TimeSpan.FromMilliseconds(200);

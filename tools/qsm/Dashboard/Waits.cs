@@ -8,7 +8,8 @@ namespace QuickSilver.Tool.Dashboard;
 internal static class Waits
 {
     private const string WhenSilent =
-        "Look at the process and the network of this node. Publishers wait for its acknowledgements until it answers or the service removes it.";
+        "Look at the process and the network of this node. Publishers wait for its acknowledgements until it answers or the service "
+        + "removes it.";
 
     public static IReadOnlyList<WaitJson> Of(ClusterTables tables)
     {
@@ -24,7 +25,8 @@ internal static class Waits
             }
             else if (row.Report.Fault is { } fault)
             {
-                waits.Add(new WaitJson(node, row.Address, "warn", $"The node told vital signs that cannot be read: {fault}.", null, null, null));
+                string what = $"The node told vital signs that cannot be read: {fault}.";
+                waits.Add(new WaitJson(node, row.Address, "warn", what, null, null, null));
             }
             else if (row.Signs is { ReasonRows: { Length: > 0 } reasons })
             {
