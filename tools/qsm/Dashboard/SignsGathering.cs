@@ -124,14 +124,8 @@ internal sealed class SignsGathering(
     {
         bool isWatched = broadcast.Viewers > 0;
         var left = (isWatched ? pace.Watched : pace.Unwatched) - TimeProvider.System.GetElapsedTime(start);
-        if (isWatched)
-        {
-            await Task.Delay(left > LeastPause ? left : LeastPause, cancellationToken);
-        }
-        else
-        {
-            await _wake.WaitAsync(left > TimeSpan.Zero ? left : TimeSpan.Zero, cancellationToken);
-        }
+        left = left > LeastPause ? left : LeastPause;
+        await (isWatched ? Task.Delay(left, cancellationToken) : _wake.WaitAsync(left, cancellationToken));
     }
 
     private void Tell(ClusterTables tables)
