@@ -10,10 +10,10 @@ public sealed class OverloadTests
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
-        await using var topic = await node.OpenTopicAsync<string>("a", null);
-        await using var publisher = await node.OpenPublisherAsync<string>("a", null);
-        await using var subscriber = await node.OpenSubscriberAsync<string>("a", null);
-        await topic.PublishAsync("x", default);
-        await publisher.PublishAsync("x", null);
+        var topic = await node.OpenTopicAsync<string>("a", null).OrFail();
+        var publisher = await node.OpenPublisherAsync<string>("a", null).OrFail();
+        Assert.NotNull(await node.OpenSubscriberAsync<string>("a", null).OrFail());
+        await topic.PublishAsync("x", default).OrFail();
+        await publisher.PublishAsync("x", null).OrFail();
     }
 }
