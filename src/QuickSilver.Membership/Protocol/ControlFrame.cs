@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Diagnostics.CodeAnalysis;
+using QuickSilver.Serialization;
 using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol;
@@ -102,7 +103,7 @@ internal static class ControlFrame
         catch (QuickSilverException invalid)
         {
             message = default;
-            fault = invalid.Message.TrimEnd('.');
+            fault = invalid is PayloadFormatException payload ? payload.What : invalid.Message.TrimEnd('.');
             return false;
         }
     }

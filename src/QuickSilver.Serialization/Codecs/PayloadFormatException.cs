@@ -6,6 +6,10 @@ namespace QuickSilver.Serialization;
 public sealed class PayloadFormatException(string message, Exception? innerException = null)
     : QuickSilverException(message, innerException)
 {
-    /// <summary>What cannot be read, without a full stop, and what to do.</summary>
-    internal static PayloadFormatException Of(string what) => new($"{what}. Check that both sides have the same contract and codec.");
+    /// <summary>What cannot be read, without a full stop.</summary>
+    internal string What { get; private init; } = message.TrimEnd('.');
+
+    /// <summary>Says what cannot be read, given without a full stop, and what to do.</summary>
+    internal static PayloadFormatException Of(string what) =>
+        new($"{what}. Check that both sides have the same contract and codec.") { What = what };
 }
