@@ -8,8 +8,8 @@ namespace QuickSilver.Dashboard.Tests;
 // A cluster of two processes, its dashboard, and pages of it that note what a browser complains about.
 internal sealed class WatchedCluster : IAsyncDisposable
 {
-    /// <summary>What a page must not take for markup.</summary>
-    public const string HostileTopic = "<img src=x onerror=window.hostile=1>\"'&amp;<b>";
+    /// <summary>What a page must not take for markup. A name may not contain '>', but the next of the page would end the tag.</summary>
+    public const string HostileTopic = "\"'&amp;<b x='y'<img src=x onerror=window.hostile=1 ";
 
     private static readonly string[] Topics = ["news", "prices/ORD", HostileTopic];
 
