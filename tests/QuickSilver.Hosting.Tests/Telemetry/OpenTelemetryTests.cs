@@ -34,8 +34,11 @@ public sealed class OpenTelemetryTests
         await Patience.Until(() => handled.Count == Messages);
         string sender = (await sending.Services.GetRequiredService<IQuickSilverNodeAccessor>().GetAsync().OrFail()).Id.ToString();
         string consumer = (await receiving.Services.GetRequiredService<IQuickSilverNodeAccessor>().GetAsync().OrFail()).Id.ToString();
+        // One collection reads its instruments one after another, so that the last messages may come between two of them.
         await Patience.Until(() => Last(receiver, sender, "quicksilver.topic.sent", "orders") == Messages
-            && Last(receiver, consumer, "quicksilver.topic.consumed", "orders") == Messages);
+            && Last(receiver, consumer, "quicksilver.topic.consumed", "orders") == Messages
+            && Last(receiver, sender, "messaging.client.sent.messages") == Messages
+            && Last(receiver, consumer, "messaging.client.consumed.messages") == Messages);
         await sending.StopAsync().OrFail();
         await receiving.StopAsync().OrFail();
 
