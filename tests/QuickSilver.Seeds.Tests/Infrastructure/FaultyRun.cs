@@ -107,7 +107,7 @@ internal abstract partial class FaultyRun(string name, ITestOutputHelper? output
         var step = TimeSpan.FromMilliseconds(100);
         cluster.RequireOne(OrderLimit, step, when);
         cluster.RunUntil(() => cluster.History.IsComplete, CompletionLimit, step);
-        cluster.RequireQuiet(CompletionLimit, step);
+        cluster.RequireQuiet(CompletionLimit + cluster.LeastTimeToSend(), step);
         // Packets of views that never became known are kept for a while, and some come again of views that an earlier life knew.
         bool isReplayed = cluster.Setup.Hardships.HasFlag(Hardships.Replay);
         cluster.Run(UnknownViewAge + (isReplayed ? SimulatedLink.LongestReplay : TimeSpan.Zero));

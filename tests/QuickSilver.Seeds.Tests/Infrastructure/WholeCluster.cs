@@ -222,6 +222,14 @@ internal sealed class WholeCluster : IDisposable
         }
     }
 
+    /// <summary>
+    /// The time that a link needs at the least for what one node has sent and others still lack: nothing can be quiet before. Zero if the
+    /// links have no rate.
+    /// </summary>
+    public TimeSpan LeastTimeToSend() => Setup.Link.BytesPerSecond is { } rate
+        ? TimeSpan.FromSeconds(_nodes.Max(static node => node.Current.Parts.ReadMemory(quiet: true).RetainedBytes) / (double)rate)
+        : TimeSpan.Zero;
+
     /// <summary>Requires that all that was sent is stable, and all old views are closed.</summary>
     public void RequireQuiet(TimeSpan limit, TimeSpan step)
     {
