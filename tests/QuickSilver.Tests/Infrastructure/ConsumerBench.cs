@@ -1,3 +1,5 @@
+using QuickSilver.Endpoints;
+
 namespace QuickSilver.Tests.Infrastructure;
 
 // An endpoint whose messages the test delivers in any number: what its buffer refuses is delivered when it has room.
@@ -14,6 +16,9 @@ internal sealed class ConsumerBench : IAsyncDisposable
     public required QuickSilverNode Node { get; init; }
 
     public required ITopicSubscriber<string> Topic { get; init; }
+
+    /// <summary>The messages that no consumer has taken.</summary>
+    public long Waiting => ((TopicEndpoint)Topic).Waiting;
 
     public long Delivered => Volatile.Read(ref _delivered);
 
