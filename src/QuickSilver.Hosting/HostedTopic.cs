@@ -14,9 +14,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     private readonly List<IAttachment<T>> _attachments = [];
     // Those that have ended too, until another is added: one that failed is a reason not to be ready.
     private readonly List<HostedConsumption<T>> _consumptions = [];
-    private TaskCompletionSource<TopicEndpoint<T>> _opened = NewSource();
-    private volatile TopicEndpoint<T>? _current;
-    private volatile Exception? _fault;
+    private readonly HostedOpening<TopicEndpoint<T>> _opening = new();
     // Null until the host has started.
     private volatile ILogger? _log;
     private volatile TimeProvider _time = TimeProvider.System;
@@ -25,9 +23,9 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
 
     public string Name => name;
 
-    public bool IsOpen => _current is not null;
+    public bool IsOpen => Current is not null;
 
-    public Exception? Fault => _fault;
+    public Exception? Fault => _opening.Fault;
 
     public (DateTimeOffset Since, string InWords)? ConsumerFault
     {
@@ -42,18 +40,11 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         }
     }
 
-    public int Subscribers => _current?.Subscribers ?? 0;
+    public int Subscribers => Current?.Subscribers ?? 0;
 
-    private Task<TopicEndpoint<T>> Opened
-    {
-        get
-        {
-            lock (_lock)
-            {
-                return _opened.Task;
-            }
-        }
-    }
+    private TopicEndpoint<T>? Current => _opening.Current;
+
+    private Task<TopicEndpoint<T>> Opened => _opening.Opened;
 
     public void OnHostStarted(ILogger log, TimeProvider time)
     {
@@ -68,30 +59,12 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
             var topic = await node.OpenEndpointAsync(name, access, options, codec, cancellationToken).ConfigureAwait(false);
             lock (_lock)
             {
-                _fault = null;
-                _current = topic;
-                AttachHandlers(topic);
-                foreach (var other in _attachments.Where(static one => one is not HostedHandler).ToArray())
-                {
-                    other.Attach(topic);
-                }
-
-                if (!_opened.TrySetResult(topic))
-                {
-                    // An earlier attempt failed, and who waited then was told so.
-                    _opened = NewSource();
-                    _opened.SetResult(topic);
-                }
+                _opening.Open(topic, AttachAll);
             }
         }
         catch (Exception exception) when (exception is not OperationCanceledException)
         {
-            _fault = exception;
-            lock (_lock)
-            {
-                Fail(exception);
-            }
-
+            _opening.Fail(exception);
             throw;
         }
     }
@@ -100,12 +73,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     {
         lock (_lock)
         {
-            _current = null;
-            _fault = null;
-            if (_opened.Task.IsCompleted)
-            {
-                _opened = NewSource();
-            }
+            _opening.Lose();
         }
     }
 
@@ -123,12 +91,11 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
 
     public void OnHostStopped(ILogger log)
     {
-        OnNodeLost();
         HostedHandler[] handlers;
         HostedConsumption<T>[] consumptions;
         lock (_lock)
         {
-            Fail(new ObjectDisposedException($"Topic \"{name}\"", "The host has stopped."));
+            _opening.End(new ObjectDisposedException($"Topic \"{name}\"", "The host has stopped."));
             _endLog = log;
             handlers = [.. _attachments.OfType<HostedHandler>().Where(static one => one.OnEnded is not null)];
             consumptions = [.. _attachments.OfType<HostedConsumption<T>>()];
@@ -147,17 +114,17 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     }
 
     public ValueTask PublishAsync(T value, CancellationToken cancellationToken = default) =>
-        _current is { } topic
+        Current is { } topic
             ? topic.PublishAsync(value, cancellationToken)
             : PublishWhenOpenAsync(value, PublishCompletion.Accepted, cancellationToken);
 
     public ValueTask PublishAsync(in T value, CancellationToken cancellationToken = default) =>
-        _current is { } topic
+        Current is { } topic
             ? topic.PublishAsync(in value, cancellationToken)
             : PublishWhenOpenAsync(value, PublishCompletion.Accepted, cancellationToken);
 
     public ValueTask PublishAsync(T value, PublishCompletion completion, CancellationToken cancellationToken = default) =>
-        _current is { } topic
+        Current is { } topic
             ? topic.PublishAsync(value, completion, cancellationToken)
             : PublishWhenOpenAsync(value, completion, cancellationToken);
 
@@ -166,7 +133,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         MessageHeaders? headers,
         PublishCompletion completion = PublishCompletion.Accepted,
         CancellationToken cancellationToken = default) =>
-        _current is { } topic
+        Current is { } topic
             ? topic.PublishAsync(value, headers, completion, cancellationToken)
             : PublishWhenOpenAsync(value, completion, cancellationToken, headers);
 
@@ -245,18 +212,16 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         }
     }
 
-    public Task<bool> DrainAsync(TimeSpan? timeout = null) => _current is { } topic ? topic.DrainAsync(timeout) : Task.FromResult(true);
+    public Task<bool> DrainAsync(TimeSpan? timeout = null) => Current is { } topic ? topic.DrainAsync(timeout) : Task.FromResult(true);
 
-    public void Cancel() => _current?.Cancel();
+    public void Cancel() => Current?.Cancel();
 
-    public ValueTask DisposeAsync() => _current is { } topic ? topic.DisposeAsync() : ValueTask.CompletedTask;
+    public ValueTask DisposeAsync() => Current is { } topic ? topic.DisposeAsync() : ValueTask.CompletedTask;
 
     // For a container that is not disposed asynchronously: the node, which ends with its lifetime, ends the topic.
     public void Dispose()
     {
     }
-
-    private static TaskCompletionSource<TopicEndpoint<T>> NewSource() => new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     private async ValueTask PublishWhenOpenAsync(
         T value, PublishCompletion completion, CancellationToken cancellationToken, MessageHeaders? headers = null)
@@ -270,7 +235,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
     {
         lock (_lock)
         {
-            if (_current is { } topic)
+            if (Current is { } topic)
             {
                 attachment.Attach(topic);
             }
@@ -279,6 +244,15 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         }
 
         return attachment;
+    }
+
+    private void AttachAll(TopicEndpoint<T> topic)
+    {
+        AttachHandlers(topic);
+        foreach (var other in _attachments.Where(static one => one is not HostedHandler).ToArray())
+        {
+            other.Attach(topic);
+        }
     }
 
     // Together: each of those that were here before the topic was open gets what it buffered while it was being opened.
@@ -324,13 +298,6 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         {
             HostingLog.ObserverThrew(log, exception, name);
         }
-    }
-
-    private void Fail(Exception exception)
-    {
-        _opened.TrySetException(exception);
-        // It may be that nobody waits for it.
-        _ = _opened.Task.Exception;
     }
 
     private sealed class HostedHandler(HostedTopic<T> owner, MessageHandler<T> handler, Action<GapNotice>? onGap)

@@ -7,34 +7,22 @@ namespace QuickSilver.Hosting.Patterns;
 internal abstract class HostedPart<T>(string name) : IHostedTopic
     where T : class, IAsyncDisposable
 {
-    private readonly Lock _lock = new();
-    private TaskCompletionSource<T> _opened = NewSource();
-    private volatile T? _current;
-    private volatile Exception? _fault;
+    private readonly HostedOpening<T> _opening = new();
 
     public string Name => name;
 
-    public bool IsOpen => _current is not null;
+    public bool IsOpen => _opening.Current is not null;
 
-    public Exception? Fault => _fault;
+    public Exception? Fault => _opening.Fault;
 
     public virtual (DateTimeOffset Since, string InWords)? ConsumerFault => null;
 
-    protected T? Current => _current;
+    protected T? Current => _opening.Current;
 
     /// <summary>The clock of the host.</summary>
     protected TimeProvider Time { get; private set; } = TimeProvider.System;
 
-    protected Task<T> Opened
-    {
-        get
-        {
-            lock (_lock)
-            {
-                return _opened.Task;
-            }
-        }
-    }
+    protected Task<T> Opened => _opening.Opened;
 
     public void OnHostStarted(ILogger log, TimeProvider time) => Time = time;
 
@@ -43,64 +31,25 @@ internal abstract class HostedPart<T>(string name) : IHostedTopic
         try
         {
             var part = await OpenOnAsync(node, cancellationToken).ConfigureAwait(false);
-            lock (_lock)
-            {
-                _fault = null;
-                _current = part;
-                if (!_opened.TrySetResult(part))
-                {
-                    // An earlier attempt failed, and who waited then was told so.
-                    _opened = NewSource();
-                    _opened.SetResult(part);
-                }
-            }
-
+            _opening.Open(part);
             OnOpened(part);
         }
         catch (Exception exception) when (exception is not OperationCanceledException)
         {
-            _fault = exception;
-            Fail(exception);
+            _opening.Fail(exception);
             throw;
         }
     }
 
-    public void OnNodeLost()
-    {
-        lock (_lock)
-        {
-            _current = null;
-            _fault = null;
-            if (_opened.Task.IsCompleted)
-            {
-                _opened = NewSource();
-            }
-        }
-    }
+    public void OnNodeLost() => _opening.Lose();
 
     public virtual Task<int> StopConsumersAsync(CancellationToken cancellationToken) => Task.FromResult(0);
 
-    public void OnHostStopped(ILogger log)
-    {
-        OnNodeLost();
-        Fail(new ObjectDisposedException($"\"{name}\"", "The host has stopped."));
-    }
+    public void OnHostStopped(ILogger log) => _opening.End(new ObjectDisposedException($"\"{name}\"", "The host has stopped."));
 
     protected abstract Task<T> OpenOnAsync(QuickSilverNode node, CancellationToken cancellationToken);
 
     protected virtual void OnOpened(T part)
     {
-    }
-
-    private static TaskCompletionSource<T> NewSource() => new(TaskCreationOptions.RunContinuationsAsynchronously);
-
-    private void Fail(Exception exception)
-    {
-        lock (_lock)
-        {
-            _opened.TrySetException(exception);
-            // It may be that nobody waits for it.
-            _ = _opened.Task.Exception;
-        }
     }
 }
