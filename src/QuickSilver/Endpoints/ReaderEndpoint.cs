@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using System.Threading.Tasks.Sources;
+using QuickSilver.Endpoints.Rings;
 
 namespace QuickSilver.Endpoints;
 

@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using QuickSilver.Endpoints.Changes;
 using QuickSilver.Endpoints.Consumers;
+using QuickSilver.Endpoints.Rings;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Publishing;

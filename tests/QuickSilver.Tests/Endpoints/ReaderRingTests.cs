@@ -1,6 +1,6 @@
 using FsCheck;
 using FsCheck.Fluent;
-using QuickSilver.Endpoints;
+using QuickSilver.Endpoints.Rings;
 
 namespace QuickSilver.Tests.Endpoints;
 

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using QuickSilver.Endpoints.Rings;
 
 namespace QuickSilver.Endpoints.Consumers;
 

@@ -1,3 +1,5 @@
+using QuickSilver.Endpoints.Rings;
+
 namespace QuickSilver.Endpoints.Consumers;
 
 // Handles one message at a time from a consumer's queue.

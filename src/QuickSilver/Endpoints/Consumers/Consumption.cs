@@ -1,5 +1,6 @@
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Diagnostics;
+using QuickSilver.Endpoints.Rings;
 
 namespace QuickSilver.Endpoints.Consumers;
 

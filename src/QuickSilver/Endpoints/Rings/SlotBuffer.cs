@@ -1,7 +1,7 @@
 using System.Buffers;
 using System.Numerics;
 
-namespace QuickSilver.Endpoints;
+namespace QuickSilver.Endpoints.Rings;
 
 // The memory of a buffered payload: a small buffer stays with its slot, a large one is rented for one message.
 internal static class SlotBuffer

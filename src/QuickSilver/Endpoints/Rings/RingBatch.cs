@@ -1,4 +1,4 @@
-namespace QuickSilver.Endpoints;
+namespace QuickSilver.Endpoints.Rings;
 
 // The messages that a reader has taken out of its ring at once, to read them without the ring's lock. Only the reader uses it, except that
 // Refill, PutBack and Settle, which move messages between the batch and the slots or remove them, are called under that lock.

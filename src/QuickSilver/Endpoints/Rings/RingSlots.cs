@@ -1,4 +1,4 @@
-namespace QuickSilver.Endpoints;
+namespace QuickSilver.Endpoints.Rings;
 
 // The slots of a reader's buffer. Positions count messages from the start. A slot's index is a position modulo the length of the array,
 // which grows only when needed. Not thread-safe: the ring's lock guards it.

@@ -1,7 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 
-namespace QuickSilver.Endpoints;
+namespace QuickSilver.Endpoints.Rings;
 
 // The bounded buffer between the core thread and one reader.
 //

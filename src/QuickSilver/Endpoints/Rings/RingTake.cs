@@ -1,4 +1,4 @@
-namespace QuickSilver.Endpoints;
+namespace QuickSilver.Endpoints.Rings;
 
 internal enum RingTake
 {

@@ -1,0 +1,265 @@
+using QuickSilver.Publishing;
+
+namespace QuickSilver.Endpoints;
+
+// The three ways to end the typed endpoint: drain waits until accepted messages are stable, cancel drops them, and dispose drains for a
+// moment and leaves the topic. Each returns within its limit even if a handler blocks the core thread.
+internal sealed partial class TopicEndpoint<T>
+{
+    private static readonly TimeSpan DrainLimit = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan DisposeDrainLimit = TimeSpan.FromMilliseconds(500);
+    private static readonly TimeSpan DisposeLeaveLimit = TimeSpan.FromMilliseconds(250);
+
+    private Task? _disposal;
+
+    public override Task<bool> DrainAsync(TimeSpan? timeout = null)
+    {
+        var within = timeout ?? DrainLimit;
+        OptionRules.CheckDrainTimeout(within);
+        if (State == EndpointState.Disposed)
+        {
+            throw new ObjectDisposedException($"The topic \"{Name}\"");
+        }
+
+        TryAdvance(EndpointState.Draining);
+        return State == EndpointState.Draining ? DrainWithinAsync(within) : Task.FromResult(false);
+    }
+
+    public override Task<bool> DrainWithNodeAsync(TimeSpan within)
+    {
+        TryAdvance(EndpointState.Draining);
+        return State switch
+        {
+            EndpointState.Draining => DrainWithinAsync(within),
+            EndpointState.Failed => Task.FromResult(false),
+            _ => Task.FromResult(true),
+        };
+    }
+
+    /// <summary>
+    /// Registers this endpoint to end when its node has ended, so that no caller waits forever for a core thread that a handler blocks.
+    /// Called once, before the application gets the endpoint.
+    /// </summary>
+    public void EndWithNode() => Topic.Node.EndpointRegistry.Add(this);
+
+    public void Cancel()
+    {
+        if (TryAdvance(EndpointState.Cancelled))
+        {
+            Stop(new OperationCanceledException($"This endpoint of the topic \"{Name}\" was cancelled."), readerError: null);
+        }
+    }
+
+    public override void OnFailed(Exception reason)
+    {
+        if (TryAdvance(EndpointState.Failed))
+        {
+            Stop(reason, reason);
+        }
+
+        if (Topic.Node.Ended.IsCancellationRequested)
+        {
+            // The core thread will not tell the feeds.
+            EndFeeds(reason, isFailure: true);
+        }
+    }
+
+    public override void LeaveIntake()
+    {
+        if (Publishes)
+        {
+            _intake.Leave(Source);
+        }
+    }
+
+    public override ValueTask DisposeAsync()
+    {
+        var disposal = Volatile.Read(ref _disposal);
+        if (disposal is null)
+        {
+            var begun = new TaskCompletionSource(Topic.Node.Completions);
+            disposal = Interlocked.CompareExchange(ref _disposal, begun.Task, null);
+            if (disposal is null)
+            {
+                _ = DisposeOnceAsync(begun);
+                disposal = begun.Task;
+            }
+        }
+
+        return new ValueTask(disposal);
+    }
+
+    private async Task<bool> DrainWithinAsync(TimeSpan within)
+    {
+        // When a feed is detached, a message that it keeps joins the queue, before the marker.
+        if (DetachFeeds() && !await Within(RunAsync(static () => { }), within).ConfigureAwait(Topic.Node.ResumesInContext))
+        {
+            return false;
+        }
+
+        if (!Publishes || !HasPublished)
+        {
+            return true;
+        }
+
+        // The marker joins the line or the queue like a message, so all messages accepted before it are sent first.
+        var drained = new TaskCompletionSource<bool>(Topic.Node.Completions);
+        var marker = Topic.Node.Requests.Rent();
+        marker.Prepare(0);
+        marker.Origin = this;
+        marker.Charge = 0;
+        marker.Marker = () => Topic.Publisher.WhenStable(() => drained.TrySetResult(DropReason is null));
+        if (!_gate.TryEnter(marker))
+        {
+            _gate.EnterOrQueue(marker);
+        }
+
+        return await Within(drained.Task, within).ConfigureAwait(Topic.Node.ResumesInContext);
+    }
+
+    private async Task<bool> Within(Task<bool> task, TimeSpan limit)
+    {
+        try
+        {
+            return await task.WaitAsync(limit, Topic.Node.OutsideTime).ConfigureAwait(Topic.Node.ResumesInContext);
+        }
+        catch (TimeoutException)
+        {
+            return false;
+        }
+    }
+
+    // Runs the action on the core thread, after the actions that were passed to it before.
+    private Task<bool> RunAsync(Action action)
+    {
+        var ran = new TaskCompletionSource<bool>(Topic.Node.Completions);
+        Topic.Node.Run(() =>
+        {
+            action();
+            ran.TrySetResult(true);
+        });
+        return ran.Task;
+    }
+
+    // Completes in every case, so that no caller of DisposeAsync waits forever.
+    private async Task DisposeOnceAsync(TaskCompletionSource done)
+    {
+        try
+        {
+            await CloseAsync().ConfigureAwait(Topic.Node.ResumesInContext);
+        }
+        finally
+        {
+            done.SetResult();
+        }
+    }
+
+    private async Task CloseAsync()
+    {
+        var before = State;
+        TryAdvance(EndpointState.Disposed);
+        if (before is EndpointState.Open or EndpointState.Draining)
+        {
+            await DrainWithinAsync(DisposeDrainLimit).ConfigureAwait(Topic.Node.ResumesInContext);
+        }
+
+        Stop(new ObjectDisposedException($"The topic \"{Name}\""), readerError: null);
+        // An endpoint that the core thread has not left yet ends with the node at the latest.
+        var left = RunAsync(() =>
+        {
+            Topic.Leave(this);
+            Topic.Node.EndpointRegistry.Remove(this);
+        });
+        await Within(left, DisposeLeaveLimit).ConfigureAwait(Topic.Node.ResumesInContext);
+    }
+
+    // Ends all activities of this endpoint, from any thread: first the waits of other threads, then the rest on the core thread.
+    private void Stop(Exception reason, Exception? readerError)
+    {
+        bool isFirst = DropQueued(reason);
+        if (isFirst && Publishes)
+        {
+            _intake.BeginEnd();
+        }
+
+        var end = SubscriptionEnd.Of(readerError, State == EndpointState.Cancelled);
+        // Only cancellation discards messages that the reader has not read yet.
+        _ring?.End(readerError, discard: State == EndpointState.Cancelled);
+        HandlerEndpoint<T>[] handlers;
+        TopicObserver<T>[] observers;
+        lock (Topic)
+        {
+            handlers = _handlers;
+            Volatile.Write(ref _handlers, []);
+            ChooseDirect();
+            observers = _observers;
+            _observers = [];
+        }
+
+        DetachFeeds();
+        if (Publishes)
+        {
+            _gate.FailLine(this, reason);
+        }
+
+        Topic.Node.Run(() =>
+        {
+            if (isFirst && Publishes)
+            {
+                _intake.End(Source);
+            }
+
+            Unstable.FailAll(reason);
+            EndFeeds(reason, isFailure: readerError is not null);
+            Topic.OnEndpointEnded(this, reason);
+            TellEnd();
+        });
+        if (Topic.Node.Ended.IsCancellationRequested)
+        {
+            // The core thread will not tell them.
+            TellEnd();
+        }
+
+        void TellEnd()
+        {
+            foreach (var handler in handlers)
+            {
+                handler.End(end);
+            }
+
+            foreach (var observer in observers)
+            {
+                observer.End(readerError);
+            }
+        }
+    }
+
+    // Returns whether there are any. They are told what becomes of their messages until the endpoint ends.
+    private bool DetachFeeds()
+    {
+        lock (Topic)
+        {
+            foreach (var feed in _feeds ?? [])
+            {
+                feed.Dispose();
+            }
+
+            return _feeds is not null;
+        }
+    }
+
+    private void EndFeeds(Exception reason, bool isFailure)
+    {
+        List<AttachedFeed>? feeds;
+        lock (Topic)
+        {
+            feeds = _feeds;
+            _feeds = null;
+        }
+
+        foreach (var feed in feeds ?? [])
+        {
+            feed.End(reason, isFailure);
+        }
+    }
+}
