@@ -77,21 +77,7 @@ internal static class SubtypeReader
         return members.Exists(member => member.Value.TypeName == subtype.Qualified()) ? "it is declared twice" : null;
     }
 
-    private static bool DerivesFrom(INamedTypeSymbol subtype, INamedTypeSymbol type)
-    {
-        if (type.TypeKind == TypeKind.Interface)
-        {
-            return subtype.AllInterfaces.Contains(type, SymbolEqualityComparer.Default);
-        }
-
-        for (var at = subtype.BaseType; at is not null; at = at.BaseType)
-        {
-            if (SymbolEqualityComparer.Default.Equals(at, type))
-            {
-                return true;
-            }
-        }
-
-        return false;
-    }
+    private static bool DerivesFrom(INamedTypeSymbol subtype, INamedTypeSymbol type) =>
+        (type.TypeKind == TypeKind.Interface ? subtype.AllInterfaces : subtype.WithBases())
+            .Contains(type, SymbolEqualityComparer.Default);
 }
