@@ -9,9 +9,6 @@ namespace QuickSilver.Tool.Commands;
 // The vital signs of a cluster, live: asks the membership service, which asks the nodes.
 internal static class TopCommand
 {
-    // How soon the first screen comes: rates need two answers.
-    private static readonly TimeSpan FirstWait = TimeSpan.FromMilliseconds(500);
-
     public static Command Create()
     {
         var common = new CommonOptions();
@@ -59,9 +56,7 @@ internal static class TopCommand
         await using var watch = await ClusterWatch.StartAsync(session, isVerbose, view.Rows);
         try
         {
-            // What this answer tells of rates covers whatever time has passed since somebody watched before.
-            await watch.AskAsync(session.Interrupted);
-            await Task.Delay(plan.Interval < FirstWait ? plan.Interval : FirstWait, session.Interrupted);
+            await watch.BeginAsync(plan.Interval, session.Interrupted);
             if (plan.IsJson || Console.IsOutputRedirected)
             {
                 await RefreshAsync(session, watch, view, plan, tables => WriteLines(tables, plan.IsJson));

@@ -10,16 +10,12 @@ internal sealed class ClusterSource(ClusterWatch watch, TopView view) : ISignsSo
     // Of all nodes together. Each tells its busiest.
     private const int MostRows = 1_000;
 
-    // Rates need two answers.
-    private static readonly TimeSpan FirstWait = TimeSpan.FromMilliseconds(500);
-
     public static async Task<ISignsSource> OpenAsync(Session session, bool isVerbose, CancellationToken cancellationToken)
     {
         var watch = await ClusterWatch.StartAsync(session, isVerbose, NodeSigns.MostRows);
         try
         {
-            await watch.AskAsync(cancellationToken);
-            await Task.Delay(FirstWait, cancellationToken);
+            await watch.BeginAsync(GatheringPace.Default.Watched, cancellationToken);
             return new ClusterSource(watch, new TopView(session.Options.Cluster, SortKey.Rate, Filter: null, MostRows));
         }
         catch

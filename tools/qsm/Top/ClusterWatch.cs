@@ -12,6 +12,9 @@ namespace QuickSilver.Tool.Top;
 // Watches a cluster over the machine's environment, on a core thread of its own: one question at a time, and what comes back.
 internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
 {
+    // How soon the first rates come.
+    private static readonly TimeSpan FirstWait = TimeSpan.FromMilliseconds(500);
+
     private readonly MachineEnvironment _environment;
     private readonly ClusterObserver _observer;
     private readonly int _rows;
@@ -52,6 +55,18 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
         {
             throw ToolException.OnStart(exception);
         }
+    }
+
+    /// <summary>
+    /// Asks for the first time and waits a moment, so that the next answer tells rates: what this one tells covers whatever time has passed
+    /// since somebody watched before.
+    /// </summary>
+    /// <param name="interval">Between answers. If it is shorter than the moment, it is the wait.</param>
+    /// <param name="cancellationToken">Ends the wait.</param>
+    public async Task BeginAsync(TimeSpan interval, CancellationToken cancellationToken)
+    {
+        await AskAsync(cancellationToken);
+        await Task.Delay(interval < FirstWait ? interval : FirstWait, cancellationToken);
     }
 
     /// <summary>Asks, and waits for the answer. The observer ends the wait if none comes in time.</summary>
