@@ -31,6 +31,8 @@ internal sealed class BareParts : INodeParts, IMembership
 
     public NodeRoster Roster { get; } = new SharedViews().NoNodes;
 
+    public TopicFollows Follows { get; } = new(static _ => { });
+
     public INodeEnvironment Environment => _environment;
 
     public IMembership Membership => this;

@@ -28,7 +28,7 @@ internal interface IMembership
     void Close(ulong topicId);
 
     /// <summary>The prefixes of topics that this node follows.</summary>
-    TopicFollows Follows => throw new NotSupportedException("This membership tells of no topics.");
+    TopicFollows Follows { get; }
 
     /// <summary>
     /// Tells the service that nothing this node sent in a view superseded at or before this number is unsettled, but in the views that

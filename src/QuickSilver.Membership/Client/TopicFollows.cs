@@ -68,16 +68,13 @@ internal sealed class TopicFollow(string prefix, int most, Action<TopicNews> tol
 // The prefixes that this node follows, across services and connections. Core thread only.
 internal sealed class TopicFollows(Action<FollowTopicsMessage> send)
 {
-    /// <summary>As many as the service allows.</summary>
-    public const int MostFollows = 32;
-
     private readonly SortedDictionary<ulong, TopicFollow> _all = [];
     private ulong _lastId;
 
-    /// <summary>Begins to follow. False: there are <see cref="MostFollows"/> already.</summary>
+    /// <summary>Begins to follow. False: there are <see cref="FollowTopicsMessage.MostPerMember"/> already.</summary>
     public bool TryAdd(TopicFollow follow)
     {
-        if (_all.Count >= MostFollows)
+        if (_all.Count >= FollowTopicsMessage.MostPerMember)
         {
             return false;
         }

@@ -2,6 +2,7 @@ using QuickSilver.Core.Alarms;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Serialization;
 
 namespace QuickSilver.Prefixes;
@@ -90,8 +91,8 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
             if (_end is null && !_follows().TryAdd(_follow))
             {
                 _opened.TrySetException(new InvalidOperationException(
-                    $"The prefix \"{Prefix}\" cannot be opened: this node has {TopicFollows.MostFollows} prefixes open, which is the "
-                    + "limit. Dispose one of them, or subscribe to what several of them begin with."));
+                    $"The prefix \"{Prefix}\" cannot be opened: this node has {FollowTopicsMessage.MostPerMember} prefixes open, which is "
+                    + "the limit. Dispose one of them, or subscribe to what several of them begin with."));
             }
         });
         EndWithNode();

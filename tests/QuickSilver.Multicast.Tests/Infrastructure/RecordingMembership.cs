@@ -16,6 +16,8 @@ internal sealed class RecordingMembership(NodeKey self) : IMembership
 
     public List<NodeKey> Suspects { get; } = [];
 
+    public TopicFollows Follows { get; } = new(static _ => { });
+
     public void ReportSuspect(NodeKey node, string reason) => Suspects.Add(node);
 
     public void Open(TopicRequest request, Action<TopicOutcome> completed) => throw new NotSupportedException();

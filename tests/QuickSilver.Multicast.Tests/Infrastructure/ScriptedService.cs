@@ -230,6 +230,7 @@ internal sealed class ScriptedMembership(
     public bool IsReachable => true;
     public bool IsUp => node.IsUp;
     public NodeRoster Roster { get; } = service.Views.NoNodes;
+    public TopicFollows Follows { get; } = new(static _ => { });
     public SortedSet<ulong> Subscriptions { get; } = [];
     public HashSet<ulong> Open { get; } = [];
 

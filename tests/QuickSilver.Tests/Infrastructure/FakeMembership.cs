@@ -36,6 +36,8 @@ internal sealed class FakeMembership : IMembership
 
     public NodeRoster Roster { get; } = new SharedViews().NoNodes;
 
+    public TopicFollows Follows { get; } = new(static _ => { });
+
     public void Open(TopicRequest request, Action<TopicOutcome> completed)
     {
         Requests.Add(request);

@@ -9,6 +9,9 @@ internal sealed record FollowTopicsMessage : IControlMessage, IReadableMessage<F
     /// <summary>Topics of one answer. With the longest names, they take 6 MB.</summary>
     public const int MostTopics = 8_192;
 
+    /// <summary>Prefixes that a member follows at a time: a program has a few patterns of names.</summary>
+    public const int MostPerMember = 32;
+
     public int Kind => ControlMessageKind.FollowTopics;
 
     // Given by the member. One that is known is asked for afresh.

@@ -14,8 +14,6 @@ namespace QuickSilver.Membership.Service.Watching;
 // same moment (nothing is told).
 internal sealed class TopicFollowers : IDisposable
 {
-    // A program has a few patterns of names.
-    private const int MostPerMember = 32;
     private static readonly TimeSpan NewsInterval = TimeSpan.FromMilliseconds(20);
 
     private readonly RegionMap _map;
@@ -55,9 +53,9 @@ internal sealed class TopicFollowers : IDisposable
             return;
         }
 
-        if (_all.Count(other => other.Member == member) >= MostPerMember)
+        if (_all.Count(other => other.Member == member) >= FollowTopicsMessage.MostPerMember)
         {
-            member.Session?.Close($"the node follows more than {MostPerMember} prefixes");
+            member.Session?.Close($"the node follows more than {FollowTopicsMessage.MostPerMember} prefixes");
             return;
         }
 
