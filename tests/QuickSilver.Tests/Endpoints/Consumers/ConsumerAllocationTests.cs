@@ -9,6 +9,9 @@ public sealed class ConsumerAllocationTests
 {
     private const string Name = "hot";
     private const int Messages = 20_000;
+    // An object has at least 24 bytes. What is less than one object for ten messages is not of the path but of the pool's threads, which
+    // come and go on a busy machine.
+    private const long Limit = Messages / 10 * 24;
     private static readonly byte[] Payload = new byte[1000];
 
     [Theory]
@@ -37,7 +40,7 @@ public sealed class ConsumerAllocationTests
         int delivered = 0;
         long least = long.MaxValue;
         // What the rest of the process allocates differs from round to round; what the path allocates is in all of them.
-        for (int round = 0; round < 6 && least > Messages; round++)
+        for (int round = 0; round < 6 && least > Limit; round++)
         {
             long before = GC.GetTotalAllocatedBytes(precise: true);
             for (int i = 0; i < Messages; i++)
@@ -49,7 +52,7 @@ public sealed class ConsumerAllocationTests
             least = round == 0 ? least : Math.Min(least, GC.GetTotalAllocatedBytes(precise: true) - before);
         }
 
-        Assert.InRange(least, 0, Messages);
+        Assert.InRange(least, 0, Limit);
         await Patience.Until(() => consumption.Handled == delivered);
         Assert.Equal(delivered, handled);
     }
