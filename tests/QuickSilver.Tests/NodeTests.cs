@@ -195,14 +195,14 @@ public sealed class NodeTests
         {
             InstrumentPublished = (instrument, self) =>
             {
-                if (instrument.Meter.Name == "QuickSilver" && (string?)instrument.Meter.Scope == cluster)
+                if (instrument.Meter.Name == "QuickSilver")
                 {
                     self.EnableMeasurementEvents(instrument);
                 }
             },
         };
-        listener.SetMeasurementEventCallback<long>((instrument, value, _, _) => seen[instrument.Name] = value);
-        listener.SetMeasurementEventCallback<double>((instrument, value, _, _) => seen[instrument.Name] = value);
+        listener.SetMeasurementEventCallback<long>((instrument, value, tags, _) => Note(instrument.Name, value, tags));
+        listener.SetMeasurementEventCallback<double>((instrument, value, tags, _) => Note(instrument.Name, value, tags));
         listener.Start();
         var topic = await node.OpenTopicAsync<string>("t").OrFail();
         using var handler = topic.SubscribeInline((in Message<string> _) => { });
@@ -255,6 +255,14 @@ public sealed class NodeTests
         Assert.Equal(17, seen["quicksilver.packet.memory"]);
         string[] levels = ["pending", "views", "views.superseded", "views.superseded.age", "configuration.age"];
         Assert.Equal([21, 22, 23, 24, 25], levels.Select(name => seen[$"quicksilver.{name}"]));
+
+        void Note(string name, double value, ReadOnlySpan<KeyValuePair<string, object?>> tags)
+        {
+            if ((string?)tags[^2].Value == cluster)
+            {
+                seen[name] = value;
+            }
+        }
     }
 
     [Fact]
@@ -273,14 +281,14 @@ public sealed class NodeTests
         {
             InstrumentPublished = (instrument, self) =>
             {
-                if (instrument.Meter.Name == "QuickSilver" && (string?)instrument.Meter.Scope == cluster)
+                if (instrument.Meter.Name == "QuickSilver")
                 {
                     self.EnableMeasurementEvents(instrument);
                 }
             },
         };
-        listener.SetMeasurementEventCallback<long>((instrument, value, tags, _) => seen[Name(instrument, tags)] = value);
-        listener.SetMeasurementEventCallback<double>((instrument, value, tags, _) => seen[Name(instrument, tags)] = value);
+        listener.SetMeasurementEventCallback<long>((instrument, value, tags, _) => Note(instrument, value, tags));
+        listener.SetMeasurementEventCallback<double>((instrument, value, tags, _) => Note(instrument, value, tags));
         listener.Start();
         listener.RecordObservableInstruments();
         Assert.Equal(1, seen["quicksilver.core.queue.time alarms"]);
@@ -293,16 +301,13 @@ public sealed class NodeTests
         Assert.DoesNotContain("quicksilver.token.duration +Inf 0", seen.Keys);
         Assert.Equal(1, node.GetCounters().TokenRoundTrip[1].Count);
 
-        static string Name(Instrument instrument, ReadOnlySpan<KeyValuePair<string, object?>> tags)
+        void Note(Instrument instrument, double value, ReadOnlySpan<KeyValuePair<string, object?>> tags)
         {
-            string name = instrument.Name;
             // The last two are those of the node.
-            foreach (var tag in tags[..^2])
+            if ((string?)tags[^2].Value == cluster)
             {
-                name += $" {tag.Value}";
+                seen[string.Join(' ', [instrument.Name, .. tags[..^2].ToArray().Select(static tag => tag.Value)])] = value;
             }
-
-            return name;
         }
     }
 
@@ -317,13 +322,19 @@ public sealed class NodeTests
         {
             InstrumentPublished = (instrument, self) =>
             {
-                if (instrument is Histogram<double> && (string?)instrument.Meter.Scope == cluster)
+                if (instrument is Histogram<double> && instrument.Meter.Name == "QuickSilver")
                 {
                     self.EnableMeasurementEvents(instrument);
                 }
             },
         };
-        listener.SetMeasurementEventCallback<double>((_, value, _, _) => seen.Add(value));
+        listener.SetMeasurementEventCallback<double>((_, value, tags, _) =>
+        {
+            if ((string?)tags[^2].Value == cluster)
+            {
+                seen.Add(value);
+            }
+        });
         listener.Start();
         var topic = await node.OpenTopicAsync<string>("t").OrFail();
         var sender = parts.SenderOf("t");

@@ -148,10 +148,14 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             {
                 var self = new NodeId(Membership.Self.Id, Membership.Self.Incarnation);
                 _metered = _options.MeteredTopics > 0 ? new MeteredTopics(_options.MeteredTopics, _topics, EndpointRegistry) : null;
-                Func<IReadOnlyList<TopicCounts>>? topics = _metered is null ? null : _metered.Read;
-                Volatile.Write(
-                    ref _meter,
-                    NodeMeter.Of(_options.Cluster, self, Readings.ReadCounts, Readings.ReadGauges, Readings.ReadAll, topics));
+                var meter = new NodeMeter(_options.Cluster, self)
+                {
+                    ReadCounts = Readings.ReadCounts,
+                    ReadGauges = Readings.ReadGauges,
+                    ReadAll = Readings.ReadAll,
+                    ReadTopics = _metered is null ? static () => [] : _metered.Read,
+                };
+                Volatile.Write(ref _meter, meter.Begin());
             }
         }
         catch (Exception exception)

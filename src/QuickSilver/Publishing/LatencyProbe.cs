@@ -8,15 +8,15 @@ namespace QuickSilver.Publishing;
 internal sealed class PublishLatency(INodeEnvironment environment, NodeMeter? meter)
 {
     /// <summary>Whether a listener is attached.</summary>
-    public bool IsWatched => meter is { IsLatencyWatched: true };
+    public bool IsWatched => meter is not null && NodeInstruments.IsLatencyWatched;
 
     public TimeSpan Now => environment.Now;
 
     public void Record(TimeSpan takenAt)
     {
-        if (meter is { IsLatencyWatched: true })
+        if (IsWatched)
         {
-            meter.RecordStable(environment.Now - takenAt);
+            meter!.RecordStable(environment.Now - takenAt);
         }
     }
 }

@@ -3,27 +3,30 @@ using QuickSilver.Diagnostics;
 
 namespace QuickSilver.Architecture.Tests.Reading;
 
-// The instruments of a meter of this process: of a node with all its options, or of the runtime.
+// The instruments of a meter of this process: of nodes, or of the runtime.
 internal static class MeterInstruments
 {
     public static IReadOnlyList<Instrument> Read(string name)
     {
-        string cluster = Guid.NewGuid().ToString();
         var found = new List<Instrument>();
         using var listener = new MeterListener
         {
             InstrumentPublished = (instrument, _) =>
             {
-                if (instrument.Meter.Name == name
-                    && (name != NodeMeter.Name || (string?)instrument.Meter.Scope == cluster))
+                if (instrument.Meter.Name == name)
                 {
                     found.Add(instrument);
                 }
             },
         };
         listener.Start();
-        using var meter = NodeMeter.Of(
-            cluster, default, () => new NodeCounters(), () => new NodeGauges(), () => new NodeCounters(), topics: () => []);
+        // The instruments of nodes begin with the first node of the process.
+        using var meter = new NodeMeter("instruments", default)
+        {
+            ReadCounts = static () => new NodeCounters(),
+            ReadGauges = static () => new NodeGauges(),
+            ReadAll = static () => new NodeCounters(),
+        }.Begin();
         return found;
     }
 }

@@ -63,6 +63,26 @@ public sealed class OpenTelemetryTests
         AssertTraces(receiver, sender);
     }
 
+    [Fact]
+    public async Task The_metrics_of_a_host_go_on_when_another_host_of_the_process_ends()
+    {
+        await using var receiver = await OtlpReceiver.StartAsync().OrFail();
+        using var first = Build("first", receiver, static quicksilver => quicksilver.AddPublisher<string>("orders"));
+        using var second = Build("second", receiver, static quicksilver => quicksilver.AddPublisher<string>("orders"));
+        await first.StartAsync().OrFail();
+        await second.StartAsync().OrFail();
+        string[] ids = [await IdAsync(first), await IdAsync(second)];
+        await Patience.Until(() => ids.All(id => Last(receiver, id, "messaging.client.sent.messages") == 0));
+        await first.StopAsync().OrFail();
+
+        await second.Services.GetRequiredService<ITopicPublisher<string>>().PublishAsync("order", PublishCompletion.Stable).OrFail();
+        await Patience.Until(() => Last(receiver, ids[1], "messaging.client.sent.messages") == 1);
+        await second.StopAsync().OrFail();
+
+        static async Task<string> IdAsync(IHost host) =>
+            (await host.Services.GetRequiredService<IQuickSilverNodeAccessor>().GetAsync().OrFail()).Id.ToString();
+    }
+
     // Both hosts are in this process, and each exports the spans of both.
     private static void AssertTraces(OtlpReceiver receiver, string sender)
     {

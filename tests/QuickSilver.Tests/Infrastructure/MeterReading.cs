@@ -12,19 +12,19 @@ internal sealed class MeterReading : IDisposable
     {
         _listener.InstrumentPublished = (instrument, listener) =>
         {
-            if (instrument.Meter.Name == "QuickSilver" && (string?)instrument.Meter.Scope == cluster)
+            if (instrument.Meter.Name == "QuickSilver")
             {
-                lock (_values)
-                {
-                    Instruments.Add(instrument.Name);
-                }
-
                 listener.EnableMeasurementEvents(instrument);
             }
         };
         _listener.SetMeasurementEventCallback<long>((instrument, value, tags, _) =>
         {
-            // Its own tag comes before those of the node.
+            // The tags of the node are the last two, after its own.
+            if ((string?)tags[^2].Value != cluster)
+            {
+                return;
+            }
+
             string tag = tags.Length == 2 ? "" : $" {tags[0].Value}";
             lock (_values)
             {
@@ -34,8 +34,6 @@ internal sealed class MeterReading : IDisposable
         });
         _listener.Start();
     }
-
-    public HashSet<string> Instruments { get; } = [];
 
     /// <summary>The values of all series now, the sum over the nodes, by the name of the instrument and the first tag.</summary>
     public IReadOnlyDictionary<string, long> Read()
