@@ -17,11 +17,11 @@ internal sealed class LoneSender
     private readonly LoneMember _node;
     private long _next = 1;
 
-    public LoneSender(StreamClass streamClass = default, MulticastOptions? options = null, bool usesGroup = true)
+    public LoneSender(StreamClass streamClass = default, MulticastOptions? options = null, bool usesGroup = true, int copies = 1)
     {
         _node = new LoneMember(Members, Members - 1, options);
         _node.Region.Close();
-        Path = new RecordingPath { UsesGroup = usesGroup };
+        Path = new RecordingPath { UsesGroup = usesGroup, SpreadDatagrams = copies };
         Stream = new RegionSender(_node.Context, _node.View, streamClass, Path);
     }
 
@@ -125,6 +125,8 @@ internal sealed class RecordingPath : IDisseminator
     public bool UsesGroup { get; init; }
 
     public bool IsUnderWay { get; set; }
+
+    public int SpreadDatagrams { get; init; } = 1;
 
     /// <summary>Whether the next run that is sent ends what is under way.</summary>
     public bool Finishes { get; set; }

@@ -158,6 +158,26 @@ public sealed class RepairTests
     }
 
     [Fact]
+    public void What_goes_to_all_in_copies_counts_once_for_each_copy()
+    {
+        var options = new MulticastOptions { ClusterId = LoneMember.Cluster, RepairBytesPerSecond = 1 << 20 };
+        var sender = new LoneSender(options: options, usesGroup: false, copies: 100).Opened();
+        sender.Send(100);
+        int bytes = 0;
+        for (int millisecond = 0; millisecond < 1000; millisecond++)
+        {
+            // Two members that lie ask for all of it again and again, so each packet goes to all.
+            sender.Ask(0, 1, 100);
+            sender.Ask(1, 1, 100);
+            sender.Advance(1);
+            bytes += sender.TakeRepairs().Sum(packet => packet.Bytes.Length);
+            bytes += sender.Path.TakeSpread(PacketKind.Data).Sum(packet => packet.Bytes.Length) * 100;
+        }
+
+        Assert.InRange(bytes, 1, 2 << 20);
+    }
+
+    [Fact]
     public void What_the_system_refused_is_not_noted_as_sent()
     {
         _sender.ControlPort.Outcome = SendOutcome.Refused;
