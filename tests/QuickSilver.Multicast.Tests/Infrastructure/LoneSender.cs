@@ -90,6 +90,16 @@ internal sealed class LoneSender
         Stream.Repair(first, last, ref limit, new RepairAsker(member, new DatagramAddress(LoneMember.EndPointOf(member)), known));
     }
 
+    /// <summary>The rings tell that all members lacked the packets so long ago.</summary>
+    public void AskForAll(long first, long last, double ageMilliseconds = 0, int most = 256)
+    {
+        var limit = new AnswerLimit(most);
+        var leader = Keys[0];
+        _node.Context.Repairs.For(leader);
+        var asker = new RepairAsker(leader, new DatagramAddress(LoneMember.EndPointOf(leader)), 0);
+        Stream.RepairAll(first, last, ref limit, asker, TimeSpan.FromMilliseconds(ageMilliseconds));
+    }
+
     /// <summary>Notes that a member asks for the packets, as one answer.</summary>
     public void Note(int rank, params (long First, long Last)[] ranges)
     {

@@ -94,7 +94,7 @@ public sealed class PendingRepairTests
     {
         for (int pull = 0; pull < 1_000; pull++)
         {
-            _sender.Note(1, [.. Enumerable.Repeat((3L, 4L), 100)]);
+            _sender.Note(1, [.. Enumerable.Repeat((3L, 4L), (pull % 100) + 1)]);
         }
 
         _sender.Note(2, (7, 7));
