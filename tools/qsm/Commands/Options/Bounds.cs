@@ -22,6 +22,26 @@ internal static class Bounds
         return option;
     }
 
+    /// <summary>Refuses what is none of the names, whatever the case of their letters.</summary>
+    public static Option<T> Named<T>(this Option<T> option)
+        where T : struct, Enum
+    {
+        option.CustomParser = result =>
+        {
+            string text = result.Tokens[^1].Value;
+            string[] names = Enum.GetNames<T>();
+            if (names.FirstOrDefault(name => name.Equals(text, StringComparison.OrdinalIgnoreCase)) is { } found)
+            {
+                return Enum.Parse<T>(found);
+            }
+
+            string allowed = string.Join(", ", names.Select(static name => name.ToLowerInvariant()));
+            result.AddError($"{option.Name}: '{text}' is none of {allowed}.");
+            return default;
+        };
+        return option;
+    }
+
     /// <summary>A topic's name, refused by the library's own rule before anything is started.</summary>
     public static void CheckTopics(ArgumentResult result)
     {
