@@ -1,5 +1,6 @@
 // MassTransit 8 with RabbitMQ
 using System.Collections.Concurrent;
+using Contracts;
 using MassTransit;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
@@ -46,4 +47,7 @@ public sealed class Invalidation(ConcurrentDictionary<string, string> cache) : I
     }
 }
 
-public sealed record ProductChanged(string Product);
+namespace Contracts
+{
+    public sealed record ProductChanged(string Product);
+}

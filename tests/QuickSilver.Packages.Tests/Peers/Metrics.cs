@@ -1,4 +1,5 @@
 // MassTransit 8 with RabbitMQ, and OpenTelemetry
+using Contracts;
 using MassTransit;
 using MassTransit.Monitoring;
 using Microsoft.Extensions.DependencyInjection;
@@ -46,4 +47,7 @@ public sealed class Shop : IConsumer<Order>
     public Task Consume(ConsumeContext<Order> context) => Task.CompletedTask;
 }
 
-public sealed record Order(string Product, int Number);
+namespace Contracts
+{
+    public sealed record Order(string Product, int Number);
+}

@@ -1,8 +1,10 @@
-// MassTransit 8 and its test harness
+// MassTransit 8 and its test harness, with Microsoft.Extensions.DependencyInjection
 using MassTransit;
 using MassTransit.Testing;
 using Microsoft.Extensions.DependencyInjection;
 using Xunit;
+
+namespace Shop;
 
 // A service that answers requests, and its test, without a network.
 public sealed class QuotesTests

@@ -1,6 +1,6 @@
 // MassTransit 8 with RabbitMQ
+using Contracts;
 using MassTransit;
-using Shop;
 
 // The last release exchanges orders with the next one: versionsold BROKER
 var bus = Bus.Factory.CreateUsingRabbitMq(rabbit =>
@@ -13,7 +13,7 @@ await bus.Publish(new Order("tea", 2));
 await Task.Delay(TimeSpan.FromSeconds(10));
 await bus.StopAsync();
 
-namespace Shop
+namespace Contracts
 {
     public sealed record Order(string Product, int Count);
 }

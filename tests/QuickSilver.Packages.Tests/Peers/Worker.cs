@@ -1,4 +1,5 @@
 // MassTransit 8 with RabbitMQ
+using Contracts;
 using MassTransit;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
@@ -45,4 +46,7 @@ public sealed class Archive : IConsumer<Reading>
     }
 }
 
-public sealed record Reading(string Place, double Value);
+namespace Contracts
+{
+    public sealed record Reading(string Place, double Value);
+}

@@ -35,16 +35,13 @@ public sealed class NodeReaderTests
         var stream = node.ReadAllAsync<string>(Name);
         var first = FirstAsync(stream, 1);
         var second = FirstAsync(stream, 1);
-        await Patience.Until(() => node.Status.OpenTopics == 3);
-        await topic.WaitForSubscribersAsync(1).OrFail();
-        await topic.PublishAsync("a").OrFail();
-        Assert.Equal(["a"], await first.OrFail());
-        Assert.Equal(["a"], await second.OrFail());
+        await PublishUntilAsync(topic, "a", Task.WhenAll(first, second));
+        Assert.Equal(["a", "a"], [.. await first, .. await second]);
 
-        var third = FirstAsync(stream, 1);
-        await Patience.Until(() => node.Status.OpenTopics == 2 && topic.Subscribers == 1);
-        await topic.PublishAsync("b").OrFail();
-        Assert.Equal(["b"], await third.OrFail());
+        // An "a" may still be on its way.
+        var third = FirstAsync(stream.Where(message => message.Value == "b"), 1);
+        await PublishUntilAsync(topic, "b", third);
+        Assert.Equal(["b"], await third);
     }
 
     [Theory]
@@ -60,7 +57,8 @@ public sealed class NodeReaderTests
         await Patience.Until(() => node.Status.OpenTopics == 1);
         await stop.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => next).OrFail();
-        Assert.Equal(0, node.Status.OpenTopics);
+        // An opening that is cancelled is taken back by the core thread.
+        await Patience.Until(() => node.Status.OpenTopics == 0);
     }
 
     [Fact]
@@ -110,6 +108,16 @@ public sealed class NodeReaderTests
 
         await node.DisposeAsync().OrFail();
         Assert.Throws<ObjectDisposedException>(() => node.ReadAllAsync<string>(Name));
+    }
+
+    private static async Task PublishUntilAsync(ITopicPublisher<string> topic, string value, Task done)
+    {
+        await Patience.Until(() =>
+        {
+            Assert.True(topic.PublishAsync(value).IsCompletedSuccessfully);
+            return done.IsCompleted;
+        });
+        await done;
     }
 
     private static async Task<List<string>> FirstAsync(IAsyncEnumerable<Message<string>> stream, int count)
