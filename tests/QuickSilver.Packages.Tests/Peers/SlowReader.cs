@@ -3,7 +3,7 @@ using System.Threading.Channels;
 using NATS.Client.Core;
 using NATS.Net;
 
-// A reader that is too slow for each position of a ship gets the newest ones, and knows that it missed some: slowreader publish|read SERVER
+// A reader too slow for each position of a ship gets the newest ones, and knows that it missed some: slowreader publish|read SERVER
 await using var nats = new NatsClient(args[1]);
 if (args[0] == "publish")
 {

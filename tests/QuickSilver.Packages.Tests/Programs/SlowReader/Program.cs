@@ -1,7 +1,7 @@
 using System.Runtime.Serialization;
 using QuickSilver;
 
-// A reader that is too slow for each position of a ship gets the newest ones, and knows that it missed some: slowreader publish|read CLUSTER
+// A reader too slow for each position of a ship gets the newest ones, and knows that it missed some: slowreader publish|read CLUSTER
 await using var node = await QuickSilverNode.StartAsync(new QuickSilverOptions { Cluster = args[1] });
 if (args[0] == "publish")
 {
