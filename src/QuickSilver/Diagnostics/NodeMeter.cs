@@ -157,6 +157,8 @@ internal sealed class NodeMeter : IDisposable
             "quicksilver.topic.sent", () => Each(static one => one.Published), "{message}", "Messages sent by this node, by topic.");
         _meter.CreateObservableCounter(
             "quicksilver.topic.consumed", () => Each(static one => one.Delivered), "{message}", "Messages delivered here, by topic.");
+        _meter.CreateObservableCounter(
+            "quicksilver.topic.lost", () => Each(static one => one.Lost), "{message}", "Messages that never come here, by topic.");
         _meter.CreateObservableGauge(
             "quicksilver.topic.waiting", () => Each(static one => one.Waiting), "{message}", "Messages waiting for readers, by topic.");
 
