@@ -18,8 +18,8 @@ internal struct SenderHandover(NodeCounterCells counterCells, PublishLatency lat
     public Action<int, long>? Refused { get; set; }
 
     /// <summary>
-    /// Passes a message. False: there is no room. A message for which there never will be was accepted before the topic had so many regions:
-    /// it counts as sent and is lost, and the loss is reported.
+    /// Passes a message. False: there is no room. A message for which there never will be was accepted before the topic had so many
+    /// regions: it counts as sent and is lost, and the loss is reported.
     /// </summary>
     public bool TrySend(ITopicSender sender, ReadOnlySpan<byte> payload, ReadOnlySpan<byte> extensions)
     {
