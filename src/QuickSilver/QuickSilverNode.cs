@@ -285,6 +285,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
     /// <param name="options">The options. Null: the defaults.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="InvalidOperationException">The node has 32 prefixes open.</exception>
+    /// <exception cref="PrefixUnansweredException">The membership service did not answer within five seconds.</exception>
     /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
     public Task<ITopicPrefix> OpenPrefixAsync<T>(
         string prefix,
