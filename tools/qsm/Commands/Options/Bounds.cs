@@ -23,7 +23,7 @@ internal static class Bounds
     }
 
     /// <summary>A topic's name, refused by the library's own rule before anything is started.</summary>
-    public static void CheckTopics(ArgumentResult result)
+    public static void CheckTopics(SymbolResult result)
     {
         foreach (var token in result.Tokens)
         {
