@@ -43,6 +43,15 @@ internal static class Bounds
         }
     });
 
+    /// <summary>Refuses an option that is given without the other.</summary>
+    public static void Require(Command command, Option option, Option other) => command.Validators.Add(result =>
+    {
+        if (result.GetResult(option) is { Implicit: false } && result.GetResult(other) is not { Implicit: false })
+        {
+            result.AddError($"{option.Name} needs {other.Name}.");
+        }
+    });
+
     private static T? Read<T>(ArgumentResult result, Option option, T least, T most)
         where T : struct, IParsable<T>, IComparable<T>
     {

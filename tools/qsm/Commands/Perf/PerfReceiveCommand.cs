@@ -50,6 +50,7 @@ internal static class PerfReceiveCommand
         Bounds.Exclude(command, reader, topics);
         Bounds.Exclude(command, senders, topics);
         Bounds.Exclude(command, senders, count);
+        Bounds.Require(command, besideStalls, beside);
         command.SetAction(parse =>
         {
             var plan = new Plan(parse.GetValue(topic)!, parse.GetValue(topics), parse.GetValue(senders), parse.GetValue(count),

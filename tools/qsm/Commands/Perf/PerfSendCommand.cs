@@ -58,6 +58,7 @@ internal static class PerfSendCommand
         }));
         Bounds.Exclude(command, count, seconds);
         Bounds.Exclude(command, feed, rate);
+        Bounds.Require(command, besideRate, beside);
         form.Exclude(command, size);
         command.SetAction(parse =>
         {
