@@ -53,7 +53,7 @@ public sealed class SlowReaderScenarios
     // What the nodes report as wrong, as `qsm top` shows it.
     private static List<string> Troubles(QsmCluster cluster)
     {
-        var top = cluster.Start(1, ["top", "--gms", cluster.Service, "--count", "1", "--json"]);
+        var top = cluster.Join(1, ["top", "--count", "1", "--json"]);
         top.ExpectExit(0);
         return [.. Report(top).GetProperty("nodes").EnumerateArray()
             .Where(node => node.TryGetProperty("trouble", out var trouble) && trouble.ValueKind == JsonValueKind.String)
