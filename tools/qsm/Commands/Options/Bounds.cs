@@ -43,7 +43,7 @@ internal static class Bounds
     }
 
     /// <summary>A topic's name, refused by the library's own rule before anything is started.</summary>
-    public static void CheckTopics(ArgumentResult result)
+    public static void CheckTopics(SymbolResult result)
     {
         foreach (var token in result.Tokens)
         {
@@ -60,6 +60,15 @@ internal static class Bounds
         if (result.GetResult(one) is { Implicit: false } && result.GetResult(other) is { Implicit: false })
         {
             result.AddError($"Use either {one.Name} or {other.Name}, not both.");
+        }
+    });
+
+    /// <summary>Refuses an option that is given without the other.</summary>
+    public static void Require(Command command, Option option, Option other) => command.Validators.Add(result =>
+    {
+        if (result.GetResult(option) is { Implicit: false } && result.GetResult(other) is not { Implicit: false })
+        {
+            result.AddError($"{option.Name} needs {other.Name}.");
         }
     });
 
