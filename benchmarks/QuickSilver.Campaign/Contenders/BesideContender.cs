@@ -85,7 +85,8 @@ internal sealed class BesideContender(ITestbed testbed, string name, bool stalls
             P50Micros = Latency("p50"),
             P99Micros = Latency("p99"),
             PublisherNamedSeconds = stalls
-                ? NotedWait.TotalSeconds + Seconds(sent, $"{beside} has taken nothing", $"The publisher of topic \"{beside}\" waits for a reader")
+                ? NotedWait.TotalSeconds
+                    + Seconds(sent, $"{beside} has taken nothing", $"The publisher of topic \"{beside}\" waits for a reader")
                 : double.NaN,
             ReaderNamedSeconds = stalls
                 ? Seconds(received[0], $"stopped reading {beside}", $"A reader of topic \"{beside}\" on this node has no room")

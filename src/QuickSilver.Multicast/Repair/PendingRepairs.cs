@@ -12,7 +12,8 @@ namespace QuickSilver.Multicast.Repair;
 // is left, are never made.
 //
 // Invariants: the ranges of one answer follow each other, and the first begins the answer. At most so many ranges wait, of each member and
-// together; what exceeds them is refused, and is asked for again. Each turn takes a bounded number of them, whether or not they cause a packet.
+// together; what exceeds them is refused, and is asked for again. Each turn takes a bounded number of them, whether or not they cause a
+// packet.
 internal sealed class PendingRepairs(MulticastContext context) : IFeed
 {
     // A pull has at most 100 ranges. A member that asks all the time leaves room for the others.
