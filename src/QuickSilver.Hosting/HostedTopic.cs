@@ -95,7 +95,7 @@ internal sealed class HostedTopic<T>(string name, TopicAccess access, TopicOptio
         HostedConsumption<T>[] consumptions;
         lock (_lock)
         {
-            _opening.End(new ObjectDisposedException($"Topic \"{name}\"", "The host has stopped."));
+            _opening.End(AfterDispose.OfHost($"The topic \"{name}\""));
             _endLog = log;
             handlers = [.. _attachments.OfType<HostedHandler>().Where(static one => one.OnEnded is not null)];
             consumptions = [.. _attachments.OfType<HostedConsumption<T>>()];

@@ -74,7 +74,7 @@ internal sealed class NodeHolder(TimeProvider time) : IQuickSilverNodeAccessor
         Clear();
         lock (_lock)
         {
-            _next.TrySetException(new ObjectDisposedException(nameof(QuickSilverNode), "The host has stopped."));
+            _next.TrySetException(AfterDispose.OfHost(nameof(QuickSilverNode)));
             // It may be that nobody waits for it.
             _ = _next.Task.Exception;
         }

@@ -26,7 +26,10 @@ public enum NodeState
 /// disposed.
 /// </param>
 /// <param name="IsReady">Whether the node is live, has joined and is connected to the membership service.</param>
-/// <param name="OpenTopics">The number of open topics.</param>
+/// <param name="OpenTopics">
+/// The number of topics that are open on the node, each counted once, however many endpoints it has. Requesters, responders and states use
+/// topics as well, which are counted: one for each name, and the inbox of the node.
+/// </param>
 /// <param name="Reason">
 /// Why the node is not ready, or which problem it has although it is ready, since when, whom it waits for, and what to do: the first of
 /// <see cref="Reasons"/> in sentences. Null without a problem.

@@ -173,7 +173,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
         options ??= new TopicOptions();
         OptionRules.Check(options);
         _ = CodecOf<T>();
-        ObjectDisposedException.ThrowIf(_core.State == NodeState.Stopped, this);
+        _core.CheckNotStopped();
         return ReadOpenedAsync<T>(name, options, onGap, cancellationToken);
     }
 
@@ -269,7 +269,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
         StateOpening.CheckKey<TKey>();
         options ??= new StateOptions();
         OptionRules.Check(options);
-        ObjectDisposedException.ThrowIf(_core.State == NodeState.Stopped, this);
+        _core.CheckNotStopped();
         return States.OpenAsync(name, keyCodec, valueCodec, options, cancellationToken);
     }
 
@@ -309,7 +309,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
         ArgumentNullException.ThrowIfNull(handler);
         var use = new PrefixUse<T>(prefix, handler, options ?? new PrefixOptions<T>());
         OptionRules.Check(use.Options);
-        ObjectDisposedException.ThrowIf(_core.State == NodeState.Stopped, this);
+        _core.CheckNotStopped();
         return new TopicPrefix<T>(this, _core, () => _core.Membership.Follows, codec, use).OpenAsync(cancellationToken);
     }
 
@@ -330,7 +330,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
     {
         var within = timeout ?? DrainLimit;
         OptionRules.CheckDrainTimeout(within);
-        ObjectDisposedException.ThrowIf(_core.State == NodeState.Stopped, this);
+        _core.CheckNotStopped();
         long begun = _core.OutsideTime.GetTimestamp();
         if (await EndpointsAsync(within).ConfigureAwait(_core.ResumesInContext) is not { } endpoints)
         {
@@ -424,7 +424,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
         TopicName.Check(name);
         ArgumentNullException.ThrowIfNull(requests);
         ArgumentNullException.ThrowIfNull(replies);
-        ObjectDisposedException.ThrowIf(_core.State == NodeState.Stopped, this);
+        _core.CheckNotStopped();
         return new RequestOpening<TRequest, TReply>(this, _core, requests, replies);
     }
 
@@ -436,7 +436,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
         ArgumentNullException.ThrowIfNull(codec);
         options ??= new TopicOptions();
         OptionRules.Check(options);
-        ObjectDisposedException.ThrowIf(_core.State == NodeState.Stopped, this);
+        _core.CheckNotStopped();
         return OpenCheckedAsync<T, TTopic>(name, codec, access, options, cancellationToken);
     }
 

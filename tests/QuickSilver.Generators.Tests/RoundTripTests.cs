@@ -119,6 +119,18 @@ public sealed class RoundTripTests
     }
 
     [Fact]
+    public void Null_where_none_is_allowed_arrives_as_empty_except_for_a_type_with_members()
+    {
+        byte[] bytes = Codecs.Encode(new NotNullable(null!, null!, null!, null!, null!, null));
+        Assert.Empty(bytes);
+        var back = Codecs.Decode<NotNullable>(bytes);
+        Assert.Equal(("", "", null), (back.Text, back.Page.OriginalString, back.Maybe));
+        Assert.Empty(back.Blob);
+        Assert.Empty(back.Texts);
+        Assert.Null(back.Tree);
+    }
+
+    [Fact]
     public void Structs_get_only_classes_and_nested_types_come_back()
     {
         var mutable = Codecs.Decode<Mutable>(Codecs.Encode(new Mutable { Count = -3, Label = "", Ignored = 9 }));

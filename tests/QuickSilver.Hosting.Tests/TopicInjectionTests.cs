@@ -69,6 +69,26 @@ public sealed class TopicInjectionTests
     }
 
     [Fact]
+    public void A_service_whose_topic_the_host_does_not_add_is_found_when_the_container_is_built()
+    {
+        AssertMissing<ITopicPublisher<string>>(static quickSilver => quickSilver);
+        AssertMissing<ITopicPublisher<string>>(static quickSilver => quickSilver.AddSubscriber<string>("t"));
+        AssertMissing<ITopic<string>>(static quickSilver => quickSilver.AddSubscriber<string>("t").AddPublisher<string>("t"));
+        AssertMissing<ITopicSubscriber<string>>(static quickSilver => quickSilver.AddConsumer<string, Needing<IServiceProvider>>("t"));
+
+        static void AssertMissing<TNeeded>(Func<QuickSilverBuilder, QuickSilverBuilder> add)
+        {
+            var services = new ServiceCollection();
+            services.AddLogging();
+            add(services.AddQuickSilver());
+            services.AddSingleton<Needing<TNeeded>>();
+            var refusal = Assert.Throws<AggregateException>(
+                () => services.BuildServiceProvider(new ServiceProviderOptions { ValidateOnBuild = true }));
+            Assert.Contains($"Unable to resolve service for type '{typeof(TNeeded)}'", refusal.Message);
+        }
+    }
+
+    [Fact]
     public async Task An_observer_of_an_injected_topic_gets_its_messages_and_completes_with_the_host()
     {
         await using var hosted = new HostedNodes(builder => builder.Services.AddQuickSilver().AddSubscriber<string>("t"));
@@ -187,5 +207,11 @@ public sealed class TopicInjectionTests
         public void Handle(in Message<string> message) => Seen.Add(message.Value);
 
         public void OnGap(GapNotice gap) => Seen.Add($"{gap.First}-{gap.Last}");
+    }
+
+    private sealed class Needing<T>(T needed) : IConsumer<string>
+    {
+        public ValueTask ConsumeAsync(Message<string> message, CancellationToken cancellationToken) =>
+            needed is null ? throw new InvalidOperationException() : default;
     }
 }

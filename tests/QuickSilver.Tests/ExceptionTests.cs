@@ -1,14 +1,16 @@
 using System.Net;
+using System.Text.RegularExpressions;
 using QuickSilver.Membership.Client;
 using QuickSilver.Serialization;
 using QuickSilver.Serialization.Generated;
+using QuickSilver.Simulation;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Tests;
 
 // Every exception of the library says what failed, on what, why, and what to do. Each is thrown by what makes it happen, unless that takes
 // a machine of its own.
-public sealed class ExceptionTests
+public sealed partial class ExceptionTests
 {
     // What, why, and what to do, of each.
     private static readonly Dictionary<Type, (Func<Task<Exception>> Trigger, string What, string Why, string WhatToDo)> Table = new()
@@ -62,17 +64,41 @@ public sealed class ExceptionTests
         [typeof(StateFullException)] = (
             () => Made(new StateFullException("stock", 10, isEnded: false)),
             "The state \"stock\"", "has 10 keys, the limit", "Remove keys, or raise StateOptions.MaxKeys"),
+        [typeof(SimulationException)] = (
+            FailedSeedAsync,
+            "fails (1 of 1)", "Timed out after 00:00:01 waiting until all books are equal", "Replay: QS_SEEDS=1 QS_FIRST_SEED="),
     };
 
     public static TheoryData<string> Names => new(Types.Select(static type => type.Name));
 
-    private static IEnumerable<Type> Types => new[] { typeof(QuickSilverNode), typeof(PayloadFormatException) }
+    // Of all assemblies that have any.
+    private static IEnumerable<Type> Types =>
+        new[] { typeof(QuickSilverNode), typeof(PayloadFormatException), typeof(SimulationException) }
         .SelectMany(static type => type.Assembly.GetExportedTypes())
         .Where(static type => type.IsSubclassOf(typeof(Exception)) && !type.IsAbstract);
 
+    // The lists of the public types of all assemblies are files of the repository.
     [Fact]
-    public void All_exceptions_of_the_library_have_one_base() =>
-        Assert.All(Types, static type => Assert.Contains(type.BaseType, (Type[])[typeof(QuickSilverException), typeof(RequestException)]));
+    public void All_public_exceptions_of_all_assemblies_are_in_the_table()
+    {
+        var folder = new DirectoryInfo(AppContext.BaseDirectory);
+        while (!File.Exists(Path.Combine(folder!.FullName, "QuickSilver.sln")))
+        {
+            folder = folder.Parent;
+        }
+
+        var listed = Directory.EnumerateFiles(Path.Combine(folder.FullName, "tests", "QuickSilver.Architecture.Tests", "PublicApi"))
+            .SelectMany(File.ReadLines)
+            .Select(static line => ExceptionOfList().Match(line))
+            .Where(static match => match.Success)
+            .Select(static match => match.Groups[1].Value);
+        Assert.Equal(listed.Order(), Table.Keys.Select(static type => type.FullName!).Order());
+    }
+
+    [Fact]
+    public void All_exceptions_of_the_library_have_one_base() => Assert.All(
+        Types.Where(static type => type != typeof(SimulationException)),
+        static type => Assert.Contains(type.BaseType, (Type[])[typeof(QuickSilverException), typeof(RequestException)]));
 
     [Theory]
     [MemberData(nameof(Names))]
@@ -88,6 +114,9 @@ public sealed class ExceptionTests
         Assert.Contains(row.WhatToDo, thrown.Message);
         Assert.EndsWith(".", thrown.Message);
     }
+
+    [GeneratedRegex(@"^(?!abstract )(?:\w+ )*class ([\w.]+) : \w*Exception$")]
+    private static partial Regex ExceptionOfList();
 
     private static Task<Exception> Made(Exception exception) => Task.FromResult(exception);
 
@@ -149,6 +178,17 @@ public sealed class ExceptionTests
             return 0;
         });
     }
+
+    // The failure of a test, and not of the library under it.
+    private static Task<Exception> FailedSeedAsync() => Thrown<int>(() =>
+    {
+        Simulate.ManySeeds(1, new SimulationOptions { Nodes = 1 }, static cluster =>
+        {
+            cluster.Start();
+            cluster.Eventually("all books are equal", static () => false, TimeSpan.FromSeconds(1));
+        });
+        return Task.FromResult(0);
+    });
 
     private static async Task<Exception> FailedAsync()
     {

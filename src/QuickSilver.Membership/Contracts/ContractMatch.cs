@@ -180,7 +180,11 @@ internal sealed class ContractMatch
     private static string TypeOf(ContractDescription contract, ContractField field) => Clip(
         field.Message is { } message ? field.Type.Replace("message", contract.NameOf(message), StringComparison.Ordinal) : field.Type);
 
-    private static string Describe(ContractDescription contract) => $"{Clip(contract.TypeName)}({contract.Kind})";
+    // Text and bytes have no type beside their kind, and a joined schema names its kind itself, as in "state(string, int32)".
+    private static string Describe(ContractDescription contract) =>
+        contract.TypeName == contract.Kind || contract.TypeName.StartsWith($"{contract.Kind}(", StringComparison.Ordinal)
+            ? Clip(contract.TypeName)
+            : $"{Clip(contract.TypeName)}({contract.Kind})";
 
     private static string Regions(ContractDescription contract) =>
         contract.IsPinned ? "has a region of its own" : "shares regions with other topics";

@@ -109,5 +109,5 @@ internal sealed class EndpointRegistry
         }
     }
 
-    private static void EndOne(TopicEndpoint endpoint) => endpoint.OnFailed(new ObjectDisposedException(nameof(QuickSilverNode)));
+    private static void EndOne(TopicEndpoint endpoint) => endpoint.OnFailed(AfterDispose.OfNode());
 }

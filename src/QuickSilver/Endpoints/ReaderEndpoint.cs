@@ -5,17 +5,19 @@ using QuickSilver.Endpoints.Rings;
 namespace QuickSilver.Endpoints;
 
 // The message stream of a reader. Creating it costs nothing; enumerating it makes the caller the endpoint's only reader.
-internal sealed class ReaderEndpoint<T>(ReaderRing<T> ring, CancellationToken cancellationToken, Action<GapNotice>? onGap)
+internal sealed class ReaderEndpoint<T>(
+    string topic, ReaderRing<T> ring, CancellationToken cancellationToken, Action<GapNotice>? onGap)
     : IAsyncEnumerable<Message<T>>
 {
-    public const string HasReader = "The endpoint already has a reader. An endpoint supports one reader or consumer at a time. "
-        + "Open another endpoint of the topic.";
+    public static InvalidOperationException Taken(string topic, ReaderRing<T> ring) => new(
+        $"This endpoint of the topic \"{topic}\" already has a {(ring.HasConsumer ? "consumer (Subscribe)" : "reader (ReadAllAsync)")}. "
+        + "An endpoint supports one reader or consumer at a time. Open another endpoint of the topic.");
 
     public IAsyncEnumerator<Message<T>> GetAsyncEnumerator(CancellationToken token = default)
     {
         if (!ring.TryAttach())
         {
-            throw new InvalidOperationException(HasReader);
+            throw Taken(topic, ring);
         }
 
         return new Enumerator(ring, cancellationToken, token, onGap);

@@ -18,7 +18,7 @@ internal sealed partial class TopicEndpoint<T>
         OptionRules.CheckDrainTimeout(within);
         if (State == EndpointState.Disposed)
         {
-            throw new ObjectDisposedException($"The topic \"{Name}\"");
+            throw AfterDispose.OfTopic(Name);
         }
 
         TryAdvance(EndpointState.Draining);
@@ -163,7 +163,7 @@ internal sealed partial class TopicEndpoint<T>
             await DrainWithinAsync(DisposeDrainLimit).ConfigureAwait(Topic.Node.ResumesInContext);
         }
 
-        Stop(new ObjectDisposedException($"The topic \"{Name}\""), readerError: null);
+        Stop(AfterDispose.OfTopic(Name), readerError: null);
         // An endpoint that the core thread has not left yet ends with the node at the latest.
         var left = RunAsync(() =>
         {

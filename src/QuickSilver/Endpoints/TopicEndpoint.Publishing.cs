@@ -123,6 +123,10 @@ internal sealed partial class TopicEndpoint<T>
         {
             throw MessageTooLargeException.BeyondCounting(overflow);
         }
+        catch (ArgumentNullException) when (value is null)
+        {
+            throw NullPayload.OfTopic(Name);
+        }
 
         if ((uint)size > (uint)_lane.MaxPayloadBytes || size > Topic.MostBytes
             || !_lane.TryClaim(extensions.Length + size, out var claim))
@@ -170,6 +174,10 @@ internal sealed partial class TopicEndpoint<T>
         catch (OverflowException overflow)
         {
             throw MessageTooLargeException.BeyondCounting(overflow);
+        }
+        catch (ArgumentNullException) when (value is null)
+        {
+            throw NullPayload.OfTopic(Name);
         }
 
         if (size > MulticastOptions.MaxMessageBytes)

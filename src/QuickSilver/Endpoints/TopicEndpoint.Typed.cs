@@ -104,7 +104,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         var consumption = new Consumption<T>(this, _ring!, consumer, options);
         if (!_ring!.TryAttach(consumption))
         {
-            throw new InvalidOperationException(ReaderEndpoint<T>.HasReader);
+            throw ReaderEndpoint<T>.Taken(Name, _ring);
         }
 
         consumption.Start();
@@ -120,7 +120,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
     public IAsyncEnumerable<Message<T>> ReadAllAsync(Action<GapNotice>? onGap = null, CancellationToken cancellationToken = default)
     {
         CheckSubscribes();
-        return new ReaderEndpoint<T>(_ring!, cancellationToken, onGap);
+        return new ReaderEndpoint<T>(Name, _ring!, cancellationToken, onGap);
     }
 
     public Task WaitForSubscribersAsync(int count, CancellationToken cancellationToken = default)
@@ -428,11 +428,11 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
             case EndpointState.Open or EndpointState.Draining:
                 return;
             case EndpointState.Cancelled:
-                throw new InvalidOperationException($"This endpoint of the topic \"{Name}\" was cancelled.");
+                throw new InvalidOperationException($"This endpoint of the topic \"{Name}\" was cancelled. Open another one.");
             case EndpointState.Failed:
                 throw DropReason ?? new InvalidOperationException($"The node of the topic \"{Name}\" has failed.");
             default:
-                throw new ObjectDisposedException($"The topic \"{Name}\"");
+                throw AfterDispose.OfTopic(Name);
         }
     }
 }

@@ -115,7 +115,7 @@ internal sealed class Inbox : IAsyncDisposable
 
     private void OnEnded(SubscriptionEnd end)
     {
-        var error = end.Error ?? new ObjectDisposedException(nameof(QuickSilverNode));
+        var error = end.Error ?? AfterDispose.OfNode();
         _end = error;
         foreach (var (_, box) in _boxes.OrderBy(static one => one.Key))
         {

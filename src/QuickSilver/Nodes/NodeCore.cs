@@ -164,6 +164,16 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         }
     });
 
+    /// <summary>From any thread.</summary>
+    /// <exception cref="ObjectDisposedException">The node was disposed.</exception>
+    public void CheckNotStopped()
+    {
+        if (State == NodeState.Stopped)
+        {
+            throw AfterDispose.OfNode();
+        }
+    }
+
     /// <summary>Gets the open topic of this name, or creates one with this contract.</summary>
     public TopicCore GetOrAdd(string name, ContractDescription contract)
     {
@@ -172,7 +182,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             throw end;
         }
 
-        ObjectDisposedException.ThrowIf(State == NodeState.Stopped, typeof(QuickSilverNode));
+        CheckNotStopped();
         ulong id = TopicId.Of(name);
         if (_byId.TryGetValue(id, out var topic))
         {
@@ -369,7 +379,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         _waits?.Close();
         foreach (var topic in _topics.ToArray())
         {
-            topic.OnNodeFailed(new ObjectDisposedException(nameof(QuickSilverNode)));
+            topic.OnNodeFailed(AfterDispose.OfNode());
         }
 
         foreach (var (_, protocol) in _protocols ?? [])
@@ -411,7 +421,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             var waiting = task.WaitAsync(cancellationToken);
             if (await Task.WhenAny(waiting, over.Task).ConfigureAwait(ResumesInContext) != waiting)
             {
-                throw new ObjectDisposedException(nameof(QuickSilverNode));
+                throw AfterDispose.OfNode();
             }
 
             await waiting.ConfigureAwait(ResumesInContext);

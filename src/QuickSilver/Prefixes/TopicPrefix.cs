@@ -135,7 +135,7 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
     private void EndWithNode()
     {
         _nodeEnd = _core.Ended.UnsafeRegister(
-            static (prefix, _) => ((TopicPrefix<T>)prefix!).OnNodeStopped(new ObjectDisposedException(nameof(QuickSilverNode))), this);
+            static (prefix, _) => ((TopicPrefix<T>)prefix!).OnNodeStopped(AfterDispose.OfNode()), this);
         _ = _node.Expulsion.ContinueWith(
             _ => OnExpelled(), _over.Token, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
     }
@@ -378,7 +378,7 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
             _follows().Remove(_follow);
             _core.Environment.Cancel(_alarm);
             Array.ForEach(_topics.ToArray(), Close);
-            _opened.TrySetException(new ObjectDisposedException($"The prefix \"{Prefix}\""));
+            _opened.TrySetException(AfterDispose.OfPrefix(Prefix));
             CompleteEnd();
         }
     }

@@ -32,7 +32,7 @@ internal sealed class StableCompletion : TaskCompletionSource, IStabilityObserve
         using var givenUp = cancellationToken.UnsafeRegister(
             static (state, token) => ((StableCompletion)state!).TrySetCanceled(token), this);
         using var over = ended.UnsafeRegister(
-            static state => ((StableCompletion)state!).TrySetException(new ObjectDisposedException(nameof(QuickSilverNode))), this);
+            static state => ((StableCompletion)state!).TrySetException(AfterDispose.OfNode()), this);
         await Task.ConfigureAwait(inContext);
     }
 

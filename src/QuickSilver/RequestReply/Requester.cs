@@ -100,7 +100,7 @@ internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>
     public async ValueTask DisposeAsync()
     {
         _inbox.Remove(Box);
-        End(new ObjectDisposedException($"The requester of \"{Name}\""));
+        End(AfterDispose.OfRequester(Name));
         await _endpoint.DisposeAsync().ConfigureAwait(Node.ResumesInContext);
     }
 
@@ -163,7 +163,7 @@ internal sealed class Requester<TRequest, TReply> : IRequester<TRequest, TReply>
     {
         if (request is null)
         {
-            throw new ArgumentNullException(nameof(request));
+            throw NullPayload.OfRequest(Name);
         }
 
         OptionRules.CheckRequestTimeout(timeout);

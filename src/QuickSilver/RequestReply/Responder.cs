@@ -218,6 +218,10 @@ internal sealed class Responder<TRequest, TReply> : IResponder
         {
             sent = _routes.SendAsync(origin.Requester, ReplyLetter.Of(origin.Box, origin.Id, _codec, reply));
         }
+        catch (ArgumentNullException) when (reply is null)
+        {
+            return FailAsync(origin, NullPayload.OfReply(Name));
+        }
         catch (Exception exception)
         {
             // It cannot be encoded, or is too large.

@@ -75,7 +75,7 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
     {
         _interest = _endpoint.Topic.Interest;
         _interest.Follow(_sync.OnMembers);
-        _endpoint.SubscribeInline(OnMessage, OnGap, end => OnEnded(end.Error ?? new ObjectDisposedException($"The state \"{Name}\"")));
+        _endpoint.SubscribeInline(OnMessage, OnGap, end => OnEnded(end.Error ?? AfterDispose.OfState(Name)));
         _sync.Begin();
     });
 
@@ -103,7 +103,7 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
         ArgumentNullException.ThrowIfNull(key);
         if (value is null)
         {
-            throw new ArgumentNullException(nameof(value));
+            throw NullPayload.OfState(Name);
         }
 
         CheckOpen();
@@ -142,7 +142,7 @@ internal sealed class ReplicatedState<TKey, TValue> : IState<TKey, TValue>, ISta
         {
             _inbox.Remove(Box);
             await _endpoint.DisposeAsync().ConfigureAwait(Node.ResumesInContext);
-            OnEnded(new ObjectDisposedException($"The state \"{Name}\""));
+            OnEnded(AfterDispose.OfState(Name));
             _closed();
         }
     }

@@ -339,7 +339,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
                 Node.OnCountEnds(this, isSender: true);
             }
 
-            _publisher?.Close(new ObjectDisposedException($"The topic \"{Name}\""));
+            _publisher?.Close(AfterDispose.OfTopic(Name));
         }
         else if (!Publisher.HasSender)
         {

@@ -104,6 +104,15 @@ public sealed record Collections
 }
 
 [DataContract]
+public sealed record NotNullable(
+    [property: DataMember(Order = 1)] string Text,
+    [property: DataMember(Order = 2)] byte[] Blob,
+    [property: DataMember(Order = 3)] List<string> Texts,
+    [property: DataMember(Order = 4)] Uri Page,
+    [property: DataMember(Order = 5)] Tree Tree,
+    [property: DataMember(Order = 6)] string? Maybe);
+
+[DataContract]
 public sealed record NullableCollections
 {
     [DataMember(Order = 1)]

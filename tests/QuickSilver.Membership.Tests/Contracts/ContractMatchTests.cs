@@ -38,6 +38,16 @@ public sealed class ContractMatchTests
     }
 
     [Fact]
+    public void A_kind_is_named_once()
+    {
+        var state = Flat() with { TypeName = "state(string, string)", Kind = "state" };
+        var text = Flat() with { TypeName = "string", Kind = "string" };
+        Assert.StartsWith(
+            "Topic 'T' carries state(string, string); this endpoint has Departure(message).", ContractMatch.Difference("T", state, Flat()));
+        Assert.StartsWith("Topic 'T' carries string; this endpoint has state(string, string).", ContractMatch.Difference("T", text, state));
+    }
+
+    [Fact]
     public void A_type_without_fields_matches_any()
     {
         Assert.Null(Difference(Flat(), Flat()));

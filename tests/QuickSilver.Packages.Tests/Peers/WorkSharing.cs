@@ -1,20 +1,47 @@
-// NATS.Net
-using NATS.Net;
+// MassTransit 8 with RabbitMQ
+using Contracts;
+using MassTransit;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 
-// Two workers share the jobs that another process publishes: worksharing publish|work SERVER
-await using var nats = new NatsClient(args[1]);
+// Two workers share the jobs that another process publishes, as competing consumers of one queue: worksharing publish|work BROKER
+var builder = Host.CreateApplicationBuilder(args);
+builder.Services.AddMassTransit(bus =>
+{
+    if (args[0] == "work")
+    {
+        bus.AddConsumer<Worker>();
+    }
+
+    bus.UsingRabbitMq((context, rabbit) =>
+    {
+        rabbit.Host(args[1]);
+        rabbit.ConfigureEndpoints(context);
+    });
+});
+using var host = builder.Build();
+await host.StartAsync();
 if (args[0] == "publish")
 {
+    var bus = host.Services.GetRequiredService<IBus>();
     for (int i = 1; ; i++)
     {
-        await nats.PublishAsync("jobs", new Job(i, "paint"));
+        await bus.Publish(new Job(i, "paint"));
         await Task.Delay(100);
     }
 }
 
-await foreach (var message in nats.SubscribeAsync<Job>("jobs", queueGroup: "workers"))
+await host.WaitForShutdownAsync();
+
+public sealed class Worker : IConsumer<Job>
 {
-    Console.WriteLine($"job {message.Data!.Number}: {message.Data.What}");
+    public async Task Consume(ConsumeContext<Job> context)
+    {
+        await Console.Out.WriteLineAsync($"job {context.Message.Number}: {context.Message.What}");
+    }
 }
 
-public sealed record Job(int Number, string What);
+namespace Contracts
+{
+    public sealed record Job(int Number, string What);
+}

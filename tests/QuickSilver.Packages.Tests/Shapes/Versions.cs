@@ -133,7 +133,7 @@ public static class Refusals
             node, "field 2.2 'Lines.Quantity' of type int32; this endpoint has it as 'Amount' of type string.", limit);
         await RefusedAsync<AnotherNumber>(
             node, "field 2.2 'Lines.Quantity' of type int32; this endpoint has it as field 2.4 of type int32.", limit);
-        await RefusedAsync<string>(node, "carries Old.Order(message); this endpoint has string(string).", limit);
+        await RefusedAsync<string>(node, "carries Old.Order(message); this endpoint has string.", limit);
         await (await node.OpenTopicAsync<New.Order>("strict", cancellationToken: limit)).DisposeAsync();
     }
 

@@ -7,7 +7,7 @@ namespace QuickSilver.Tests.Publishing;
 public sealed class WrongArgumentTests
 {
     [Fact]
-    public async Task A_null_payload_is_refused_by_name_whatever_its_type_and_completion()
+    public async Task A_null_payload_is_refused_with_its_topic_and_what_to_do_whatever_its_type_and_completion()
     {
         await using var parts = new FakeParts();
         var node = await parts.StartAsync();
@@ -21,8 +21,27 @@ public sealed class WrongArgumentTests
             {
                 var refusal = await Assert.ThrowsAsync<ArgumentNullException>(async () => await topic.PublishAsync(null!, completion));
                 Assert.Equal("value", refusal.ParamName);
+                string said = $"A message of the topic \"{topic.Name}\" is null, which cannot be sent. Publish a value, ";
+                Assert.StartsWith(said, refusal.Message);
             }
         }
+    }
+
+    [Fact]
+    public async Task A_null_request_answer_or_value_of_a_state_is_refused_with_its_name_and_what_to_do()
+    {
+        var network = new InMemoryNetwork();
+        await using var node = await network.StartNodeAsync().OrFail();
+        await using var responder = await node.OpenResponderAsync<string, string>("stock", static (_, _) => new((string)null!)).OrFail();
+        await using var requester = await node.OpenRequesterAsync<string, string>("stock").OrFail();
+        await using var state = await node.OpenStateAsync<string, string>("prices").OrFail();
+        await requester.WaitForRespondersAsync(1).OrFail();
+        var request = await Assert.ThrowsAsync<ArgumentNullException>(() => requester.AskAsync(null!)).OrFail();
+        Assert.StartsWith("A request for \"stock\" is null, which cannot be sent. Send ", request.Message);
+        var reply = await Assert.ThrowsAsync<ResponderFailedException>(() => requester.AskAsync("x")).OrFail();
+        Assert.StartsWith("The answer of the responder for \"stock\" is null, which cannot be sent. Return ", reply.Error);
+        var value = await Assert.ThrowsAsync<ArgumentNullException>(async () => await state.SetAsync("tea", null!)).OrFail();
+        Assert.StartsWith("A value of the state \"prices\" is null. Use RemoveAsync ", value.Message);
     }
 
     [Fact]

@@ -219,6 +219,18 @@ internal sealed class ReaderRing<T>(int capacity, SlowReaderPolicy policy)
         }
     }
 
+    /// <summary>Any thread: whether the reader is a consumer.</summary>
+    public bool HasConsumer
+    {
+        get
+        {
+            lock (_lock)
+            {
+                return _contents?.Reader is not null;
+            }
+        }
+    }
+
     /// <summary>Attaches a reader. False if there already is one.</summary>
     public bool TryAttach(IRingReader? reader = null)
     {

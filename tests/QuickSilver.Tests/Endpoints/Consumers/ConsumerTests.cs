@@ -393,8 +393,14 @@ public sealed class ConsumerTests
         await using var bench = await ConsumerBench.StartAsync();
         await using var consumption = bench.Topic.Subscribe(static (_, _) => default);
         var refused = Assert.Throws<InvalidOperationException>(() => bench.Topic.Subscribe(static (_, _) => default));
-        Assert.Contains("one reader or consumer", refused.Message);
-        Assert.Throws<InvalidOperationException>(() => bench.Topic.ReadAllAsync().GetAsyncEnumerator());
+        Assert.StartsWith("This endpoint of the topic \"orders\" already has a consumer (Subscribe).", refused.Message);
+        Assert.EndsWith("Open another endpoint of the topic.", refused.Message);
+        var reading = Assert.Throws<InvalidOperationException>(() => bench.Topic.ReadAllAsync().GetAsyncEnumerator());
+        Assert.Equal(refused.Message, reading.Message);
+        await consumption.StopAsync().OrFail();
+        await using var reader = bench.Topic.ReadAllAsync().GetAsyncEnumerator();
+        refused = Assert.Throws<InvalidOperationException>(() => bench.Topic.Subscribe(static (_, _) => default));
+        Assert.StartsWith("This endpoint of the topic \"orders\" already has a reader (ReadAllAsync).", refused.Message);
     }
 
     [Theory]

@@ -4,7 +4,7 @@ using QuickSilver.Core.Diagnostics;
 using QuickSilver.Nodes;
 using QuickSilver.Tests.Infrastructure;
 
-namespace QuickSilver.Hosting.Tests;
+namespace QuickSilver.Hosting.Tests.Health;
 
 public sealed class HealthReasonTests
 {

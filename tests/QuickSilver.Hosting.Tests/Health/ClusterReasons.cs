@@ -1,0 +1,190 @@
+using QuickSilver.Simulation;
+using QuickSilver.Simulation.Machines;
+
+namespace QuickSilver.Hosting.Tests.Health;
+
+// The reasons that a node has because of the network or of other nodes: whole nodes in virtual time. In their texts, the identity of a node
+// is replaced by NODE and its number.
+internal static class ClusterReasons
+{
+    private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
+    // More than a window or a queue has room for.
+    private static readonly string Large = new('x', 50_000);
+
+    public static Task<StatusReason> DatagramsLost()
+    {
+        using var cluster = Started(nodes: 4);
+        var news = News(cluster);
+        cluster.Nodes[3].Faults.HearsNoDatagrams = true;
+        cluster.Nodes[3].Faults.SendsNoDatagrams = true;
+        Publish(news, 10);
+        return Reason(cluster, 3, StatusReasonKind.DatagramsLost);
+    }
+
+    public static Task<StatusReason> NotDiscoverable()
+    {
+        var options = new SimulationOptions
+        {
+            Nodes = 1, StartedNodes = 0, Membership = MembershipPlacement.Embedded, Link = new LinkModel { MulticastOff = true },
+        };
+        using var cluster = new SimulatedCluster(options);
+        cluster.Start();
+        cluster.Nodes[0].Start();
+        cluster.Eventually("the node has joined", () => cluster.Nodes[0].IsJoined);
+        return Reason(cluster, 0, StatusReasonKind.NotDiscoverable);
+    }
+
+    public static Task<StatusReason> GroupRefused()
+    {
+        using var cluster = Started(nodes: 3);
+        cluster.Nodes[1].Faults.Refusals.Begin(SystemCalls.OpenGroup);
+        News(cluster);
+        return Reason(cluster, 1, StatusReasonKind.GroupRefused);
+    }
+
+    public static Task<StatusReason> SendersNotHeard() => WithoutMulticast(1, StatusReasonKind.SendersNotHeard);
+
+    public static Task<StatusReason> NotHeard() => WithoutMulticast(0, StatusReasonKind.NotHeard);
+
+    public static Task<StatusReason> AcknowledgementMissing()
+    {
+        using var cluster = Started(nodes: 2);
+        var news = News(cluster);
+        cluster.Nodes[1].Pause();
+        Publish(news, 1_000);
+        return Reason(cluster, 0, StatusReasonKind.AcknowledgementMissing);
+    }
+
+    public static Task<StatusReason> RepairMissing()
+    {
+        using var cluster = Started(nodes: 3);
+        var news = News(cluster);
+        // Neither a large packet nor its repairs arrive, and a small one tells that it is missing.
+        cluster.Nodes[1].Faults.InboundLargestBytes = 1_000;
+        Publish(news, 1);
+        _ = news.PublishAsync("small");
+        return Reason(cluster, 1, StatusReasonKind.RepairMissing);
+    }
+
+    public static Task<StatusReason> ReaderFull() => WithReaderThatDoesNotRead(1, StatusReasonKind.ReaderFull);
+
+    public static Task<StatusReason> ReaderElsewhereFull() => WithReaderThatDoesNotRead(0, StatusReasonKind.ReaderElsewhereFull);
+
+    public static Task<StatusReason> MemoryFull()
+    {
+        using var cluster = Started(nodes: 2, limits: new NodeLimits { BufferBytes = 32 << 20 });
+        var news = News(cluster);
+        // As if other streams had all of it.
+        var memory = cluster.Machines.Nodes[0].Environment.Buffers;
+        while (memory.TryRentToSend() is not null)
+        {
+        }
+
+        Publish(news, 1);
+        return Reason(cluster, 0, StatusReasonKind.MemoryFull);
+    }
+
+    public static Task<StatusReason> ViewMissing()
+    {
+        using var cluster = Started(nodes: 2);
+        var publisher = cluster.Nodes[0].Node;
+        var topic = cluster.RunUntilCompleted(publisher.OpenPublisherAsync<string>("news"));
+        cluster.Network.Partition([cluster.Service!.Value], [0, 1]);
+        Publish(topic, 1);
+        return Reason(cluster, 0, StatusReasonKind.ViewMissing);
+    }
+
+    public static Task<StatusReason> TopicOpening()
+    {
+        using var cluster = Started(nodes: 2);
+        cluster.RunUntilCompleted(cluster.Nodes[1].Node.OpenTopicAsync<string>("news"));
+        cluster.Network.Partition([cluster.Service!.Value], [0, 1]);
+        _ = cluster.Nodes[1].Node.OpenTopicAsync<string>("late");
+        return Reason(cluster, 1, StatusReasonKind.TopicOpening);
+    }
+
+    private static Task<StatusReason> WithoutMulticast(int node, StatusReasonKind kind)
+    {
+        using var cluster = Started(nodes: 3, new LinkModel { MulticastOff = true });
+        var news = News(cluster);
+        Publish(news, 100);
+        return Reason(cluster, node, kind);
+    }
+
+    private static Task<StatusReason> WithReaderThatDoesNotRead(int node, StatusReasonKind kind)
+    {
+        using var cluster = Started(nodes: 2);
+        var subscriber = cluster.RunUntilCompleted(
+            cluster.Nodes[1].Node.OpenSubscriberAsync<string>("news", new TopicOptions { ReaderCapacity = 1 }));
+        var reader = subscriber.ReadAllAsync().GetAsyncEnumerator();
+        var topic = cluster.RunUntilCompleted(cluster.Nodes[0].Node.OpenPublisherAsync<string>("news"));
+        cluster.RunUntilCompleted(topic.WaitForSubscribersAsync(1));
+        Publish(topic, 1_000);
+        var reason = Reason(cluster, node, kind);
+        GC.KeepAlive(reader);
+        return reason;
+    }
+
+    private static SimulatedCluster Started(int nodes, LinkModel? link = null, NodeLimits? limits = null)
+    {
+        var cluster = new SimulatedCluster(new SimulationOptions
+        {
+            Nodes = nodes,
+            Membership = MembershipPlacement.Dedicated,
+            Link = link ?? new LinkModel(),
+            NodeOptions = new QuickSilverOptions { StallWarning = Second, Limits = limits ?? new NodeLimits() },
+        });
+        cluster.Start();
+        return cluster;
+    }
+
+    private static Task<StatusReason> Reason(SimulatedCluster cluster, int number, StatusReasonKind kind)
+    {
+        var node = cluster.Nodes[number].Node;
+        var nodes = cluster.Nodes.Select(one => (one.Node.Id.ToString(), $"NODE{one.Number}")).ToList();
+        var seen = new Dictionary<StatusReasonKind, StatusReason>();
+        cluster.RunUntil(
+            () =>
+            {
+                foreach (var one in node.Status.Reasons)
+                {
+                    seen.TryAdd(one.Kind, one);
+                }
+
+                return seen.ContainsKey(kind);
+            },
+            Second * 30);
+        Assert.True(seen.TryGetValue(kind, out var reason), $"Node {number} had no {kind}, but: {string.Join('\n', seen.Values)}");
+        foreach (var (id, name) in nodes)
+        {
+            reason = reason with
+            {
+                What = reason.What.Replace(id, name, StringComparison.Ordinal),
+                WaitsFor = reason.WaitsFor?.Replace(id, name, StringComparison.Ordinal),
+            };
+        }
+
+        return Task.FromResult(reason);
+    }
+
+    // Node 0 publishes the topic "news", which all others read.
+    private static ITopicPublisher<string> News(SimulatedCluster cluster)
+    {
+        foreach (var node in cluster.Nodes.Skip(1))
+        {
+            cluster.RunUntilCompleted(node.Node.OpenSubscriberAsync<string>("news")).SubscribeInline((in Message<string> _) => { });
+        }
+
+        var topic = cluster.RunUntilCompleted(cluster.Nodes[0].Node.OpenPublisherAsync<string>("news"));
+        cluster.RunUntilCompleted(topic.WaitForSubscribersAsync(cluster.Nodes.Count - 1));
+        return topic;
+    }
+
+    private static void Publish(ITopicPublisher<string> topic, int messages)
+    {
+        for (int i = 0; i < messages; i++)
+        {
+            _ = topic.PublishAsync(Large);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+namespace QuickSilver.Hosting.Tests.Health;
+
+// Each reason that a status or a health check gives says what is wrong and where, whom it waits for, and what to do. Each is given by what
+// makes it happen: a node on fakes, whole nodes in the simulator, or a host.
+public sealed class ReasonTableTests
+{
+    private const string Service = "the membership service at 10.0.0.1:7400";
+
+    // What is wrong, with the name of what it is about; whom the node waits for, or null if it waits for nobody; and what to do.
+    private static readonly Dictionary<StatusReasonKind, Row> Table = new()
+    {
+        [StatusReasonKind.NotJoined] = new(
+            NodeReasons.NotJoinedAsync,
+            ["looking for a membership service", "Last failure: connection refused."], Service, "MembershipService, Cluster"),
+        [StatusReasonKind.Refused] = new(
+            NodeReasons.RefusedAsync,
+            ["the membership service refused it", "service of cluster 'b'"], Service, "Correct what the service names"),
+        [StatusReasonKind.CoreThreadBlocked] = new(
+            NodeReasons.CoreThreadBlockedAsync,
+            ["core thread has been blocked for 10 s by a handler or a feed"], "the handler or feed to return", "Use Subscribe"),
+        [StatusReasonKind.HandlerBlocks] = new(
+            NodeReasons.HandlerBlocksAsync,
+            ["handler NodeReasons.HandlerBlocksAsync", "topic \"orders\" (System.String)"],
+            "the handler NodeReasons.HandlerBlocksAsync", "use Subscribe"),
+        [StatusReasonKind.Expelled] = new(
+            NodeReasons.ExpelledAsync, ["removed this node: ten heartbeats missed"], null, "Start a new node"),
+        [StatusReasonKind.Stopped] = new(NodeReasons.StoppedAsync, ["The node was disposed"], null, "Start a new node"),
+        [StatusReasonKind.ServiceUnreachable] = new(
+            NodeReasons.ServiceUnreachableAsync,
+            ["The membership service is unreachable (connection reset)"], Service, "Start the service again"),
+        [StatusReasonKind.DatagramsLost] = new(
+            ClusterReasons.DatagramsLost,
+            ["TCP reaches the membership service at ", "firewall for UDP port", "the option Interface ("],
+            "an answer to its probes", "Allow UDP between the members"),
+        [StatusReasonKind.NotDiscoverable] = new(
+            ClusterReasons.NotDiscoverable,
+            ["No other node has been found since this node started to host the membership service at ", "the option MembershipService"],
+            "other nodes to find it", "name a MembershipService"),
+        [StatusReasonKind.GroupRefused] = new(
+            ClusterReasons.GroupRefused,
+            ["The system refuses the group ", "Too many open files"],
+            "the system to open the port of the group", "raise the limit of open files"),
+        [StatusReasonKind.SendersNotHeard] = new(
+            ClusterReasons.SendersNotHeard,
+            ["does not hear 1 sender over multicast, for example NODE0 at ", "blocks the group "], null, "Allow multicast from these"),
+        [StatusReasonKind.NotHeard] = new(
+            ClusterReasons.NotHeard,
+            ["2 nodes to which this node sends do not hear it over multicast, for example NODE"], null, "Allow multicast to these"),
+        [StatusReasonKind.AcknowledgementMissing] = new(
+            ClusterReasons.AcknowledgementMissing,
+            ["waits for the acknowledgement of node NODE1", "members are known to hold packet ", "It has waited for "],
+            "node NODE1", "Look at the node"),
+        [StatusReasonKind.RepairMissing] = new(
+            ClusterReasons.RepairMissing,
+            ["waits for packet ", " of node NODE0, which no member has sent again"], "node NODE0", "Look at the network"),
+        [StatusReasonKind.ReaderFull] = new(
+            ClusterReasons.ReaderFull,
+            ["A reader of topic \"news\" on this node has no room for messages of node NODE0"],
+            "the reader of topic \"news\"", "Read faster"),
+        [StatusReasonKind.ReaderElsewhereFull] = new(
+            ClusterReasons.ReaderElsewhereFull,
+            ["The publisher of topic \"news\" waits for a reader on node NODE1, which has room up to message "],
+            "a reader on node NODE1", "Look at the reader on that node"),
+        [StatusReasonKind.MemoryFull] = new(
+            ClusterReasons.MemoryFull,
+            ["The publisher of topic \"news\" waits for packet memory: 0 ", "blocks are free for sending, of "],
+            "free packet memory", "raise Limits:BufferBytes"),
+        [StatusReasonKind.ViewMissing] = new(
+            ClusterReasons.ViewMissing,
+            ["The publisher of topic \"news\" waits for the membership service to say who subscribes"],
+            "the membership service", "Look at the membership service"),
+        [StatusReasonKind.TopicOpening] = new(
+            ClusterReasons.TopicOpening,
+            ["Opening topic \"late\": waiting for the membership service to answer"],
+            "the membership service", "the log of the membership service"),
+        [StatusReasonKind.CodecBlocks] = new(
+            NodeReasons.CodecBlocksAsync,
+            ["All publishers wait for one message whose codec has not returned from Write"],
+            "the codec to return from Write", "must not wait for anything"),
+        [StatusReasonKind.StartFailed] = new(
+            HostReasons.StartFailedAsync,
+            ["The last attempt to start it failed: Nobody there."], "the next attempt", "Correct the cause"),
+        [StatusReasonKind.TooFewMembers] = new(
+            HostReasons.TooFewMembersAsync,
+            ["has 1 members, and the host requires 3"], "2 more members", "lower Hosting:ReadyWhenMembers"),
+        [StatusReasonKind.TopicNotOpen] = new(
+            HostReasons.TopicNotOpenAsync,
+            ["Failed to open topic \"orders\": Topic 'orders' carries int"],
+            "the membership service to grant it", "make the types and options of the topic's endpoints agree"),
+        [StatusReasonKind.ConsumerFailed] = new(
+            HostReasons.ConsumerFailedAsync,
+            ["of topic \"orders\" (System.String) has stopped", "System.FormatException: No number."], null, "Correct the consumer"),
+    };
+
+    public static TheoryData<StatusReasonKind> Kinds => [.. Enum.GetValues<StatusReasonKind>()];
+
+    [Theory]
+    [MemberData(nameof(Kinds))]
+    public async Task A_reason_says_what_is_wrong_whom_it_waits_for_and_what_to_do(StatusReasonKind kind)
+    {
+        Assert.True(Table.TryGetValue(kind, out var row), $"{kind} is not in the table.");
+        var reason = await row.Trigger();
+        Assert.Equal(kind, reason.Kind);
+        Assert.All(row.What, part => Assert.Contains(part, reason.What));
+        Assert.EndsWith(".", reason.What);
+        Assert.Equal(row.WaitsFor, reason.WaitsFor);
+        Assert.Contains(row.WhatToDo, reason.WhatToDo);
+        Assert.EndsWith(".", reason.WhatToDo);
+        Assert.NotEqual(default, reason.Since);
+        string said = reason.ToString();
+        Assert.StartsWith($"{reason.What} {(reason.WaitsFor is null ? "Since" : $"Waiting for {reason.WaitsFor} since")} ", said);
+        Assert.EndsWith(reason.WhatToDo, said);
+    }
+
+    private sealed record Row(Func<Task<StatusReason>> Trigger, string[] What, string? WaitsFor, string WhatToDo);
+}
