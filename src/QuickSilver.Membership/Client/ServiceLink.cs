@@ -49,6 +49,8 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
 
     private IControlStream? _stream;
     private IPEndPoint? _successor;
+    // Of the servers that were named, the one that is tried next.
+    private int _next;
     private TimeSpan _retryDelay;
     private TimeSpan _lastHeard;
     private TimeSpan _watchDue;
@@ -67,7 +69,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         _context = context;
         _retryDelay = options.FirstRetry;
         _watchAlarm = new Alarm(Watch);
-        _discovery = options.Service is null ? new ServiceDiscovery(context, options.Hosted, Connect) : null;
+        _discovery = options.Services.IsEmpty ? new ServiceDiscovery(context, options.Hosted, Connect) : null;
     }
 
     public bool IsWelcome { get; private set; }
@@ -219,9 +221,11 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
             _successor = null;
             Connect(successor);
         }
-        else if (_options.Service is { } configured)
+        else if (!_options.Services.IsEmpty)
         {
-            Connect(configured);
+            var server = _options.Services[_next];
+            _next = (_next + 1) % _options.Services.Length;
+            Connect(server);
         }
         else
         {

@@ -10,7 +10,7 @@ internal sealed class FakeObserver : IClusterSignsReader
     public FakeObserver(FakeWorld world, IPEndPoint? service, string cluster = "default", ulong seed = 77)
     {
         Environment = world.AddNode(seed);
-        Observer = new ClusterObserver(Environment, service, cluster, new DiscoveryOptions(), this, NullLogger.Instance);
+        Observer = new ClusterObserver(Environment, service is null ? [] : [service], cluster, new DiscoveryOptions(), this, NullLogger.Instance);
     }
 
     public FakeEnvironment Environment { get; }
