@@ -20,7 +20,8 @@ internal sealed class CampaignSections(CampaignPlan plan, Namespaces namespaces)
             return sections;
         }
 
-        sections.AddRange([alone.Typed(), alone.Memory()]);
+        var everyday = new EverydaySections(namespaces);
+        sections.AddRange([alone.Typed(), alone.Memory(), everyday.Requests(), everyday.SlowReader(), everyday.Watching()]);
         if (plan.Peers is not null)
         {
             sections.Add(alone.ShapedLink());

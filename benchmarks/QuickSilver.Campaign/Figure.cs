@@ -20,6 +20,10 @@ internal sealed record Figure(string Title, Func<Measurement, double> Of, string
         "allocated, MB", run => Math.Max(run.SenderAllocatedBytes, run.ReceiverAllocatedBytes) / Million, "F3");
     public static readonly Figure OldCollections = new("collections of Gen 1 and 2", run => run.OldCollections, "N0");
     public static readonly Figure PeakResident = new("resident, MB", run => run.PeakResidentBytes / Million, "N0");
+    public static readonly Figure CorePercent = new("% of a core", run => run.CorePercent, "F2");
+    public static readonly Figure PublisherNamed = new("named by the publisher, s", run => run.PublisherNamedSeconds, "F1");
+    public static readonly Figure ReaderNamed = new("named by the reader's node, s", run => run.ReaderNamedSeconds, "F1");
+    public static readonly Figure ViewChanges = new("view changes", run => run.ViewChanges, "N0");
 
     public static readonly Figure[] Throughput = [Rate, Lost, Cpu];
     public static readonly Figure[] RoundTrip = [P50, P99];

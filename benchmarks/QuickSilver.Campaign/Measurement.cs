@@ -32,6 +32,18 @@ internal sealed record Measurement
     /// <summary>The most that one of the processes had resident.</summary>
     public double PeakResidentBytes { get; init; } = double.NaN;
 
+    /// <summary>Of a watching program, in percent of one core.</summary>
+    public double CorePercent { get; init; } = double.NaN;
+
+    /// <summary>From the last message that a publisher could send until its log says for whom it waits.</summary>
+    public double PublisherNamedSeconds { get; init; } = double.NaN;
+
+    /// <summary>From the moment at which a reader stopped until the log of its node says that it reads none.</summary>
+    public double ReaderNamedSeconds { get; init; } = double.NaN;
+
+    /// <summary>Configurations that the membership service made meanwhile.</summary>
+    public double ViewChanges { get; init; } = double.NaN;
+
     public string? Failure { get; init; }
 
     public static Measurement Failed(string reason) => new() { Failure = reason };
@@ -54,6 +66,16 @@ internal sealed record Measurement
         if (!double.IsNaN(CpuSecondsPerMillion))
         {
             yield return Text($"{CpuSecondsPerMillion:F2} CPU s per million");
+        }
+
+        if (!double.IsNaN(CorePercent))
+        {
+            yield return Text($"{CorePercent:F2} % of a core");
+        }
+
+        if (!double.IsNaN(PublisherNamedSeconds))
+        {
+            yield return Text($"named after {PublisherNamedSeconds:F1} s by the publisher, {ReaderNamedSeconds:F1} s by the reader's node");
         }
     }
 }

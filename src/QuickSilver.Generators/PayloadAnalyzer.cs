@@ -11,7 +11,7 @@ namespace QuickSilver.Generators;
 public sealed class PayloadAnalyzer : DiagnosticAnalyzer
 {
     private static readonly ImmutableHashSet<string> Calls = ImmutableHashSet.Create(
-        "OpenTopicAsync", "OpenPublisherAsync", "OpenSubscriberAsync", "OpenPrefixAsync",
+        "OpenTopicAsync", "OpenPublisherAsync", "OpenSubscriberAsync", "OpenPrefixAsync", "ReadAllAsync",
         "AddTopic", "AddPublisher", "AddSubscriber", "AddTopicHandler", "AddConsumer");
 
     // All their type arguments are payloads: requests and replies, keys and values.

@@ -91,9 +91,7 @@ internal interface ITopicReceiver
     /// <summary>The topic's, for people; not kept by everyone.</summary>
     string? Name { get => null; set { } }
 
-    /// <summary>
-    /// The number of messages that the sink has taken, or was told that it will never get. It falls when a sender has come back.
-    /// </summary>
+    /// <summary>The number of messages that the sink has taken. Lost ones are not among them.</summary>
     long Taken => 0;
 
     /// <summary>The sink has room again.</summary>

@@ -228,6 +228,8 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     /// Records that a packet was sent again, to one member or to all, after <see cref="MayRepair"/>. Returns false if the system did not
     /// accept it.
     /// </summary>
+    /// <param name="bytes">Of all datagrams that this took.</param>
+    /// <param name="outcome">What the system has answered.</param>
     public bool OnRepair(int bytes, SendOutcome outcome)
     {
         if (outcome != SendOutcome.Sent)

@@ -1,3 +1,5 @@
+using System.Net;
+
 namespace QuickSilver;
 
 /// <summary>
@@ -31,6 +33,25 @@ public sealed class PortInUseException : QuickSilverException
 
     /// <summary>The program that holds the port, such as "process 4711 (dnsmasq)"; null if the system does not tell.</summary>
     public string? Holder { get; }
+}
+
+/// <summary>
+/// The exception that is thrown when the membership service does not tell which topics begin with a prefix, most likely because it is of an
+/// earlier version, which knows no prefixes.
+/// </summary>
+public sealed class PrefixUnansweredException : QuickSilverException
+{
+    internal PrefixUnansweredException(string prefix, IPEndPoint service, TimeSpan limit)
+        : base(
+            $"The prefix \"{prefix}\" cannot be opened: the membership service at {service} did not tell within {limit} which topics begin "
+            + "with it. It most likely has a version without prefixes. Update the program that hosts the service, or open the topics one "
+            + "by one. If it has this version, look at its load and its log, and try again.")
+    {
+        Prefix = prefix;
+    }
+
+    /// <summary>The prefix.</summary>
+    public string Prefix { get; }
 }
 
 /// <summary>

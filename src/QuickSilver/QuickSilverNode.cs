@@ -144,6 +144,40 @@ public sealed class QuickSilverNode : IAsyncDisposable
         OpenAsync<T, ITopicSubscriber<T>>(name, codec, TopicAccess.Subscribe, options, cancellationToken);
 
     /// <summary>
+    /// Reads a topic without an endpoint to keep: opens it to subscribe when the stream is enumerated, reads its messages as they arrive,
+    /// and closes it when the enumeration stops.
+    /// </summary>
+    /// <remarks>
+    /// Reading is that of <see cref="ITopicSubscriber{T}.ReadAllAsync"/>. Each enumeration opens an endpoint of its own, so the stream may
+    /// be enumerated several times, also at the same time. A message that is published before the topic is open, or between two
+    /// enumerations, is not read. What the enumeration leaves in its buffer is dropped.
+    /// </remarks>
+    /// <param name="name">The topic's name.</param>
+    /// <param name="options">The options. Null: the defaults.</param>
+    /// <param name="onGap">Called, in order with the messages, for messages that this reader cannot receive.</param>
+    /// <param name="cancellationToken">Cancels opening and reading. The token of the enumeration does so, too.</param>
+    /// <exception cref="ContractMismatchException">
+    /// The topic is open elsewhere with a contract that does not match. Thrown by the enumeration, as the following exceptions are.
+    /// </exception>
+    /// <exception cref="SlowReaderException">The reader was too slow (<see cref="TopicOptions.SlowReaderLimit"/>).</exception>
+    /// <exception cref="NodeExpelledException">The membership service removed the node.</exception>
+    /// <exception cref="OperationCanceledException">A token cancelled the enumeration.</exception>
+    /// <exception cref="ArgumentException">The name does not have 1 to 255 characters, or has control characters or wildcards.</exception>
+    /// <exception cref="QuickSilverOptionsException">An option is invalid.</exception>
+    /// <exception cref="NotSupportedException">The type has no codec, or its schema is invalid or too large.</exception>
+    /// <exception cref="ObjectDisposedException">The node was disposed.</exception>
+    public IAsyncEnumerable<Message<T>> ReadAllAsync<T>(
+        string name, TopicOptions? options = null, Action<GapNotice>? onGap = null, CancellationToken cancellationToken = default)
+    {
+        TopicName.Check(name);
+        options ??= new TopicOptions();
+        OptionRules.Check(options);
+        _ = CodecOf<T>();
+        ObjectDisposedException.ThrowIf(_core.State == NodeState.Stopped, this);
+        return ReadOpenedAsync<T>(name, options, onGap, cancellationToken);
+    }
+
+    /// <summary>
     /// Opens a requester, which sends requests to all responders of the name and gets their answers. Both types have a codec, as payloads
     /// of topics have.
     /// </summary>
@@ -251,6 +285,7 @@ public sealed class QuickSilverNode : IAsyncDisposable
     /// <param name="options">The options. Null: the defaults.</param>
     /// <param name="cancellationToken">Cancels the call.</param>
     /// <exception cref="InvalidOperationException">The node has 32 prefixes open.</exception>
+    /// <exception cref="PrefixUnansweredException">The membership service did not answer within five seconds.</exception>
     /// <inheritdoc cref="OpenTopicAsync{T}(string, TopicOptions?, CancellationToken)"/>
     public Task<ITopicPrefix> OpenPrefixAsync<T>(
         string prefix,
@@ -371,6 +406,17 @@ public sealed class QuickSilverNode : IAsyncDisposable
 
     private static IPayloadCodec<T> CodecOf<T>() =>
         GeneratedCodecs.TryGet<T>(out var codec) ? codec : throw new NotSupportedException(MissingCodec.InWords(typeof(T)));
+
+    // Awaits in the caller's context, so that gap notices are reported where messages are read.
+    private async IAsyncEnumerable<Message<T>> ReadOpenedAsync<T>(
+        string name, TopicOptions options, Action<GapNotice>? onGap, [EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        await using var topic = await OpenSubscriberAsync<T>(name, options, cancellationToken);
+        await foreach (var message in topic.ReadAllAsync(onGap, cancellationToken))
+        {
+            yield return message;
+        }
+    }
 
     private RequestOpening<TRequest, TReply> RequestsOf<TRequest, TReply>(
         string name, IPayloadCodec<TRequest> requests, IPayloadCodec<TReply> replies)

@@ -19,6 +19,7 @@ public sealed class PayloadAnalyzerTests
                 public Task OpenTopicAsync<T>(string name, IPayloadCodec<T> codec) => Task.CompletedTask;
                 public Task OpenSubscriberAsync<T>(string name) => Task.CompletedTask;
                 public Task OpenPrefixAsync<T>(string prefix, Func<string, T, Task> handler) => Task.CompletedTask;
+                public void ReadAllAsync<T>(string name) { }
                 public Task OpenStateAsync<TKey, TValue>(string name) => Task.CompletedTask;
             }
         }
@@ -47,6 +48,7 @@ public sealed class PayloadAnalyzerTests
     [InlineData("node.OpenTopicAsync<int>(\"a\");", "int", "send a [DataContract] type that has it as a member")]
     [InlineData("node.OpenTopicAsync<int[]>(\"a\");", "int[]", "send a [DataContract] type that has it as a member")]
     [InlineData("node.OpenPrefixAsync<Plain>(\"a\", null!);", "Plain", $"mark 'Plain' {Mark}")]
+    [InlineData("node.ReadAllAsync<Plain>(\"a\");", "Plain", $"mark 'Plain' {Mark}")]
     [InlineData("node.OpenStateAsync<string, Plain>(\"a\");", "Plain", $"mark 'Plain' {Mark}")]
     [InlineData("node.OpenStateAsync<int, string>(\"a\");", "int", "send a [DataContract] type that has it as a member")]
     [InlineData("host.AddTopic<Plain>(\"a\");", "Plain", $"mark 'Plain' {Mark}")]

@@ -1,5 +1,7 @@
+using System.Net;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Tests.Infrastructure;
 
@@ -10,6 +12,7 @@ public sealed class TopicFollowTests
 {
     private readonly FakeCluster _cluster = new();
     private readonly List<TopicNews> _news = [];
+    private readonly List<(IPEndPoint Service, TimeSpan Limit)> _unanswered = [];
 
     private IEnumerable<string> Published => _news.SelectMany(static news => news.Published);
 
@@ -118,9 +121,53 @@ public sealed class TopicFollowTests
         Assert.Empty(_news);
     }
 
+    [Fact]
+    public void A_service_that_knows_no_prefixes_is_waited_for_as_long_as_the_limit_says_and_not_while_it_is_away()
+    {
+        var node = _cluster.AddNodes(1)[0];
+        _cluster.World.IsSkipped = IsFollow;
+        Follow(node);
+        _cluster.Run(4.9);
+        Assert.Empty(_unanswered);
+        _cluster.Run(0.2);
+        Assert.Equal([(FakeCluster.EndPoint, TimeSpan.FromSeconds(5))], _unanswered);
+
+        // Asked again by each connection. Time without a service does not count.
+        Follow(node);
+        _cluster.Run(3);
+        _cluster.ServiceEnvironment.Crash();
+        _cluster.Run(60);
+        Assert.Single(_unanswered);
+        _cluster.StartService();
+        _cluster.World.RunUntil(() => node.Client.IsReachable);
+        _cluster.Run(4.9);
+        Assert.Single(_unanswered);
+        _cluster.Run(0.2);
+        Assert.Equal(3, _unanswered.Count);
+        Assert.Empty(_news);
+    }
+
+    [Fact]
+    public void A_service_that_answers_is_never_called_silent_and_neither_is_one_for_a_prefix_that_was_given_up()
+    {
+        var nodes = _cluster.AddNodes(2);
+        Follow(nodes[0]);
+        _cluster.Run(60);
+        _cluster.World.IsSkipped = IsFollow;
+        var follow = Follow(nodes[1]);
+        _cluster.Run(1);
+        nodes[1].Client.Follows.Remove(follow);
+        _cluster.Run(60);
+        Assert.Empty(_unanswered);
+    }
+
+    private static bool IsFollow(byte[] bytes) =>
+        ControlFrame.TryCut(bytes, ControlFrame.MaxFromServiceBytes, out int kind, out _, out _) == FrameOutcome.Complete
+        && kind == ControlMessageKind.FollowTopics;
+
     private TopicFollow Follow(FakeNode node, int most = 1000)
     {
-        var follow = new TopicFollow("p/", most, _news.Add);
+        var follow = new TopicFollow("p/", most, _news.Add) { Unanswered = (service, limit) => _unanswered.Add((service, limit)) };
         Assert.True(node.Client.Follows.TryAdd(follow));
         return follow;
     }

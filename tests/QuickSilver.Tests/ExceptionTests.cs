@@ -1,3 +1,5 @@
+using System.Net;
+using QuickSilver.Membership.Client;
 using QuickSilver.Serialization;
 using QuickSilver.Serialization.Generated;
 using QuickSilver.Tests.Infrastructure;
@@ -20,6 +22,10 @@ public sealed class ExceptionTests
         [typeof(PortInUseException)] = (
             () => Task.FromResult<Exception>(new PortInUseException(7402, "process 4711 (dnsmasq)")),
             "The UDP port 7402", "is in use by process 4711 (dnsmasq)", "End it, use another DiscoveryPort"),
+        [typeof(PrefixUnansweredException)] = (
+            UnansweredAsync,
+            "The prefix \"prices/\" cannot be opened", "the membership service at 127.0.0.1:7402 did not tell within 00:00:05",
+            "Update the program that hosts the service, or open the topics one by one"),
         [typeof(NodeExpelledException)] = (
             ExpelledAsync, "The membership service removed this node", "ten heartbeats missed", "Start a new node"),
         [typeof(ContractMismatchException)] = (
@@ -99,6 +105,21 @@ public sealed class ExceptionTests
             await parts.Time.RunUntilAsync(starting);
             return 0;
         });
+    }
+
+    // The service takes the node in, and skips what it does not know.
+    private static async Task<Exception> UnansweredAsync()
+    {
+        await using var parts = new FakeParts();
+        var service = new IPEndPoint(IPAddress.Loopback, 7402);
+        parts.Service.Follows = new TopicFollows(
+            static _ => { }, new AnswerLimit(parts.Core, TimeSpan.FromSeconds(5)) { Service = () => service });
+        var node = await parts.StartAsync();
+        var opening = node.OpenPrefixAsync<string>("prices/", static (_, _, _) => default);
+        await parts.Core.RunAsync(() => parts.Core.Advance(TimeSpan.FromSeconds(4.9)));
+        Assert.False(opening.IsCompleted);
+        await parts.Core.RunAsync(() => parts.Core.Advance(TimeSpan.FromSeconds(0.1)));
+        return await Thrown(() => opening);
     }
 
     private static async Task<Exception> ExpelledAsync()

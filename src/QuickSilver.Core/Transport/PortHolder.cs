@@ -20,13 +20,16 @@ internal static class PortHolder
     // A machine may run many processes. The answer is worth a moment, not more.
     private const int MostProcesses = 10_000;
 
-    /// <summary>Whether a socket of this machine keeps others from binding the port of a group.</summary>
+    /// <summary>
+    /// Whether a socket of this machine keeps others from binding the port of a group. Only the binding is tried: nothing is received, so
+    /// no group is joined and left on the network, and no memory is asked for.
+    /// </summary>
     public static bool IsBusy(IPAddress local, IPAddress group, int port)
     {
         try
         {
             var factory = new DatagramSocketFactory(local, segmentationOffload: false, new CoreCounters(), NullLogger.Instance);
-            factory.Open(new DatagramPortOptions { Group = group, Port = port, SegmentationOffload = false }).Dispose();
+            factory.Open(new DatagramPortOptions { Group = group, Port = port, Receives = false, SegmentationOffload = false }).Dispose();
             return false;
         }
         catch (TransportException refused)

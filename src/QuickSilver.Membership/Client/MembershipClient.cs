@@ -82,13 +82,15 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     /// <summary>The last configuration applied; 0 before the first.</summary>
     public long Configuration => _known;
 
-    public TopicFollows Follows => _follows ??= new TopicFollows(message =>
-    {
-        if (IsReachable)
+    public TopicFollows Follows => _follows ??= new TopicFollows(
+        message =>
         {
-            _link.Send(message);
-        }
-    });
+            if (IsReachable)
+            {
+                _link.Send(message);
+            }
+        },
+        new AnswerLimit(_environment, _options.WelcomeTimeout) { Service = () => IsReachable ? ServiceEndPoint : null });
 
     /// <summary>Live nodes, this one included.</summary>
     public int NodeCount => Roster.Count;
@@ -204,6 +206,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         _isOver = true;
         _environment.Pauses.Remove(this);
         _environment.CancelIfMade(_leaveAlarm);
+        _follows?.Close();
         _link.Dispose();
     }
 

@@ -1,3 +1,6 @@
+using System.Net;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 
@@ -26,6 +29,12 @@ internal sealed class TopicFollow(string prefix, int most, Action<TopicNews> tol
     public int Most { get; } = most;
 
     public ulong Id { get; set; }
+
+    /// <summary>By when the service must have told all, or more of it. Null: nothing is asked of it, or it has told all.</summary>
+    public TimeSpan? AnswerDue { get; set; }
+
+    /// <summary>Called when a service that is there does not answer, with its address and for how long it was waited for.</summary>
+    public Action<IPEndPoint, TimeSpan>? Unanswered { get; init; }
 
     /// <summary>Null, or what is wrong with the message.</summary>
     public string? OnTold(FollowedTopicsMessage message)
@@ -65,11 +74,31 @@ internal sealed class TopicFollow(string prefix, int most, Action<TopicNews> tol
     }
 }
 
-// The prefixes that this node follows, across services and connections. Core thread only.
-internal sealed class TopicFollows(Action<FollowTopicsMessage> send)
+// By when a service must answer who follows.
+internal sealed record AnswerLimit(INodeEnvironment Environment, TimeSpan Limit)
+{
+    /// <summary>The service that has taken this node in; null while there is none. Only one that is there can fail to answer.</summary>
+    public required Func<IPEndPoint?> Service { get; init; }
+}
+
+// The prefixes that this node follows, across services and connections. A service of a version that knows no prefixes skips the request, so
+// no answer is an answer too: whoever waits is told when the limit has passed. Core thread only.
+internal sealed class TopicFollows
 {
     private readonly SortedDictionary<ulong, TopicFollow> _all = [];
+    private readonly Action<FollowTopicsMessage> _send;
+    private readonly AnswerLimit? _limit;
+    private readonly Alarm _alarm;
     private ulong _lastId;
+
+    /// <param name="send">Sends to the service, if there is one.</param>
+    /// <param name="limit">Null: what is asked always answers.</param>
+    public TopicFollows(Action<FollowTopicsMessage> send, AnswerLimit? limit = null)
+    {
+        _send = send;
+        _limit = limit;
+        _alarm = new Alarm(OnDue);
+    }
 
     /// <summary>Begins to follow. False: there are <see cref="FollowTopicsMessage.MostPerMember"/> already.</summary>
     public bool TryAdd(TopicFollow follow)
@@ -89,7 +118,7 @@ internal sealed class TopicFollows(Action<FollowTopicsMessage> send)
     {
         if (_all.Remove(follow.Id))
         {
-            send(new FollowTopicsMessage { Id = follow.Id });
+            _send(new FollowTopicsMessage { Id = follow.Id });
         }
     }
 
@@ -103,8 +132,65 @@ internal sealed class TopicFollows(Action<FollowTopicsMessage> send)
     }
 
     /// <summary>Null, or what is wrong with the message. One for a prefix that is not followed any more is dropped.</summary>
-    public string? OnTold(FollowedTopicsMessage message) => _all.GetValueOrDefault(message.Id)?.OnTold(message);
+    public string? OnTold(FollowedTopicsMessage message)
+    {
+        if (!_all.TryGetValue(message.Id, out var follow))
+        {
+            return null;
+        }
 
-    private void Ask(TopicFollow follow) =>
-        send(new FollowTopicsMessage { Id = follow.Id, Prefix = follow.Prefix, Most = follow.Most });
+        if (message.Ends)
+        {
+            follow.AnswerDue = null;
+        }
+        else if (follow.AnswerDue is not null)
+        {
+            Await(follow);
+        }
+
+        return follow.OnTold(message);
+    }
+
+    /// <summary>The node has ended, and nobody is told anything any more.</summary>
+    public void Close() => _limit?.Environment.Cancel(_alarm);
+
+    private void Ask(TopicFollow follow)
+    {
+        _send(new FollowTopicsMessage { Id = follow.Id, Prefix = follow.Prefix, Most = follow.Most });
+        Await(follow);
+    }
+
+    private void Await(TopicFollow follow)
+    {
+        if (_limit is { } limit)
+        {
+            follow.AnswerDue = limit.Environment.Now + limit.Limit;
+            Schedule(limit);
+        }
+    }
+
+    private void Schedule(AnswerLimit limit)
+    {
+        if (!_alarm.IsPending && _all.Values.Min(static follow => follow.AnswerDue) is { } soonest)
+        {
+            limit.Environment.Schedule(_alarm, soonest - limit.Environment.Now);
+        }
+    }
+
+    private void OnDue()
+    {
+        var limit = _limit!;
+        // While there is no service nothing is due: it is asked when there is one again.
+        var service = limit.Service();
+        foreach (var follow in _all.Values.Where(follow => follow.AnswerDue <= limit.Environment.Now).ToArray())
+        {
+            follow.AnswerDue = null;
+            if (service is not null)
+            {
+                follow.Unanswered?.Invoke(service, limit.Limit);
+            }
+        }
+
+        Schedule(limit);
+    }
 }

@@ -27,6 +27,8 @@ internal sealed class GroupMulticast(SendingPorts ports, IPEndPoint group, Regio
 
     public bool IsUnderWay { get; private set; }
 
+    public int SpreadDatagrams { get; private set; }
+
     public SendOutcome Send(ReadOnlySpan<byte> run, int segmentBytes) => !IsUnderWay && context.Deaf.IsEmpty
         ? ports.Groups.Send(run, segmentBytes, _group)
         : SendWithCopies(run, segmentBytes);
@@ -35,6 +37,7 @@ internal sealed class GroupMulticast(SendingPorts ports, IPEndPoint group, Regio
     {
         if (context.Deaf.IsEmpty)
         {
+            SpreadDatagrams = 1;
             return ports.Groups.Send(packet, packet.Length, _group);
         }
 
@@ -49,6 +52,7 @@ internal sealed class GroupMulticast(SendingPorts ports, IPEndPoint group, Regio
             Copy(packet, packet.Length, address);
         }
 
+        SpreadDatagrams = _deaf.Length + (_isGroupNeeded ? 1 : 0);
         return outcome;
     }
 

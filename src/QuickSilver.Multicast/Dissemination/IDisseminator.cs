@@ -15,6 +15,9 @@ internal interface IDisseminator
     /// </summary>
     bool IsUnderWay { get; }
 
+    /// <summary>How many datagrams the last call of <see cref="Spread"/> has sent.</summary>
+    int SpreadDatagrams { get; }
+
     SendOutcome Send(ReadOnlySpan<byte> run, int segmentBytes);
 
     /// <summary>

@@ -15,6 +15,8 @@ internal sealed class UnicastFanOut(IDatagramPort port, RegionView view, NodeDir
 
     public bool IsUnderWay => _next > 0;
 
+    public int SpreadDatagrams { get; private set; }
+
     public SendOutcome Send(ReadOnlySpan<byte> run, int segmentBytes)
     {
         for (; _next < view.Members.Length; _next++)
@@ -31,11 +33,13 @@ internal sealed class UnicastFanOut(IDatagramPort port, RegionView view, NodeDir
 
     public SendOutcome Spread(ReadOnlySpan<byte> packet)
     {
+        SpreadDatagrams = 0;
         foreach (var member in view.Members)
         {
             if (directory.Find(member) is { } address)
             {
                 port.Send(packet, packet.Length, address);
+                SpreadDatagrams++;
             }
         }
 

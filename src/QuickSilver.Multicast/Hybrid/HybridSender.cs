@@ -76,6 +76,7 @@ internal sealed class HybridSender : IPatientFeed
 
         _routes = routes;
         _since = since;
+        _late.RemoveWhere(region => !Array.Exists(routes, route => route.View.RegionId == region));
         if (!Equals(group, _group))
         {
             _group = group;

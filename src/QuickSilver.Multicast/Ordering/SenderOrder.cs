@@ -31,7 +31,7 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     private IDirectSink? _direct;
 
     public NodeKey Sender { get; } = sender;
-    public long Next { get; set; }
+    public long Next { get; private set; }
     public int HeldCount { get; private set; }
     // The sink has refused a message; no message is offered until it resumes.
     public bool IsBlocked { get; set; }
@@ -75,6 +75,9 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     /// <summary>The last number that the sink accepted.</summary>
     public long Taken => Next - 1 - (_waiting.Parked?.Count ?? 0);
 
+    /// <summary>How many messages the sink has accepted: neither those that were lost, nor those before the run began.</summary>
+    public long TakenCount => Next == 0 ? 0 : Taken - _waiting.Skipped;
+
     // The stream of a loss that was found while the sink had no room. The loss is reported when the sink has room.
     public InboundStream? PendingLoss
     {
@@ -105,6 +108,16 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
 
         Next++;
         return true;
+    }
+
+    /// <summary>The sink has accepted the next message, or it is parked.</summary>
+    public void Advance() => Next++;
+
+    /// <summary>Begins or goes on with this number. What is left out never reaches the sink.</summary>
+    public void SkipTo(long next)
+    {
+        _waiting.Skipped += Math.Max(next, 1) - Math.Max(Next, 1);
+        Next = next;
     }
 
     /// <summary>Reads the data that <see cref="TryTake"/> will read, to bring it into the cache, and has no other effect.</summary>
@@ -304,6 +317,8 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
         // configuration under which the sender sent, negated.
         public long BegunAt;
         public long RunStart;
+        // The numbers below Next that the sink never gets.
+        public long Skipped;
         public InboundStream? PendingLoss;
         public SlowReaders.Slow? Slow;
         public ParkedMessages? Parked;

@@ -23,6 +23,8 @@ internal sealed class TopicReceiver : ITopicReceiver
     private readonly IDeliverySink _sink;
     private readonly bool _isPinned;
     private bool _isClosed;
+    // What was taken of senders that are among the departed, or were dropped from there.
+    private long _takenOfDeparted;
 
     public TopicReceiver(in ChannelSpec channel, IDeliverySink sink, IReceivingNode node)
     {
@@ -42,10 +44,10 @@ internal sealed class TopicReceiver : ITopicReceiver
     {
         get
         {
-            long taken = 0;
+            long taken = _takenOfDeparted;
             foreach (var order in Orders)
             {
-                taken += order.Next == 0 ? 0 : order.Taken - (order.RunStart - 1);
+                taken += order.TakenCount;
             }
 
             return taken;
@@ -100,7 +102,7 @@ internal sealed class TopicReceiver : ITopicReceiver
         long sequence = message.Delivered.Sequence;
         if (order.Next == sequence && !isAhead && TryPass(order, message.Delivered))
         {
-            order.Next++;
+            order.Advance();
             if (order.HeldCount > 0)
             {
                 Drain(order);
@@ -210,7 +212,7 @@ internal sealed class TopicReceiver : ITopicReceiver
         long first = StartTable.FirstFor(starts, Math.Max(ActiveFrom, since), out long configuration);
         if (order.Next == 0)
         {
-            order.Next = first;
+            order.SkipTo(first);
             order.DropBefore(order.Next);
         }
 
@@ -269,7 +271,7 @@ internal sealed class TopicReceiver : ITopicReceiver
                 GiveUp(order, first - 1, senderGone ? TopicGapReason.SenderGone : TopicGapReason.SentElsewhere);
             }
 
-            order.Next = first;
+            order.SkipTo(first);
             Drain(order);
         }
     }
@@ -288,6 +290,7 @@ internal sealed class TopicReceiver : ITopicReceiver
                 _bySender?.Remove(order.Sender);
                 _senders.RemoveAt(i--);
                 order.IsOver = true;
+                _takenOfDeparted += order.TakenCount;
                 (_departed ??= new DepartedSenders()).Add(order);
             }
         }
@@ -374,7 +377,7 @@ internal sealed class TopicReceiver : ITopicReceiver
     public void GiveUp(SenderOrder order, long last, TopicGapReason reason)
     {
         ReportGap(order.Sender, order.Next, last, reason);
-        order.Next = last + 1;
+        order.SkipTo(last + 1);
     }
 
     public void Drain(SenderOrder order)
@@ -387,7 +390,7 @@ internal sealed class TopicReceiver : ITopicReceiver
             }
 
             order.RemoveHeld(order.Next);
-            order.Next++;
+            order.Advance();
         }
     }
 
@@ -400,7 +403,9 @@ internal sealed class TopicReceiver : ITopicReceiver
             return known;
         }
 
-        var order = _departed?.Take(sender) ?? new SenderOrder(sender, _sink);
+        var order = _departed?.Take(sender);
+        _takenOfDeparted -= order?.TakenCount ?? 0;
+        order ??= new SenderOrder(sender, _sink);
         order.IsOver = false;
         (_senders ??= new List<SenderOrder>(1)).Add(order);
         if (_bySender is not null)

@@ -109,7 +109,7 @@ internal sealed class UnrepairedLosses(MulticastContext context)
     {
         if (order.TryFirstHeld(out long first))
         {
-            order.Next = first;
+            order.SkipTo(first);
             receiver.Drain(order);
         }
     }
@@ -147,7 +147,7 @@ internal sealed class UnrepairedLosses(MulticastContext context)
 
         if (receiver.TryPass(order, message.Delivered))
         {
-            order.Next++;
+            order.Advance();
             receiver.Drain(order);
             return;
         }

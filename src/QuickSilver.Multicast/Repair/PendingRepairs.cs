@@ -1,5 +1,7 @@
+using System.Runtime.InteropServices;
 using QuickSilver.Core.Flow;
 using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Sending;
 
@@ -9,16 +11,20 @@ namespace QuickSilver.Multicast.Repair;
 // section 4). What to send is decided then. Packets that all members hold by then, that others have had meanwhile, or for which no budget
 // is left, are never made.
 //
-// Invariants: the ranges of one answer follow each other, and the first begins the answer. At most so many ranges wait; what exceeds them
-// is refused, and is asked for again. Each turn takes a bounded number of them, whether or not they cause a packet.
+// Invariants: the ranges of one answer follow each other, and the first begins the answer. At most so many ranges wait, of each member and
+// together; what exceeds them is refused, and is asked for again. Each turn takes a bounded number of them, whether or not they cause a
+// packet.
 internal sealed class PendingRepairs(MulticastContext context) : IFeed
 {
-    // A pull has at most 100 ranges.
+    // A pull has at most 100 ranges. A member that asks all the time leaves room for the others.
     private const int MostRanges = 8192;
+    private const int MostRangesOfAsker = MostRanges / 8;
     private const int RangesOfTurn = 1024;
     private const int PacketsOfTurn = 64;
 
     private readonly Queue<PendingRepair> _ranges = new();
+    // How many of them are for each member.
+    private readonly Dictionary<NodeKey, int> _waiting = [];
     // Of the answer that is being noted: for whom, and how many packets it may have; 0 when its first range is noted.
     private RepairAsker _asker;
     private int _packets;
@@ -31,7 +37,7 @@ internal sealed class PendingRepairs(MulticastContext context) : IFeed
     /// <summary>Begins an answer of so many ranges and packets, to which the next ranges belong. False: too many ranges wait.</summary>
     public bool TryBegin(in RepairAsker asker, int packets, int ranges)
     {
-        if (_ranges.Count + ranges > MostRanges)
+        if (_ranges.Count + ranges > MostRanges || _waiting.GetValueOrDefault(asker.Node) + ranges > MostRangesOfAsker)
         {
             return false;
         }
@@ -59,6 +65,7 @@ internal sealed class PendingRepairs(MulticastContext context) : IFeed
         int packets = 0;
         for (int looks = 0; looks < RangesOfTurn && packets < PacketsOfTurn && _ranges.TryDequeue(out var repair); looks++)
         {
+            Uncount(repair.Asker.Node);
             if (repair.Packets > 0)
             {
                 _limit = new AnswerLimit(repair.Packets);
@@ -82,7 +89,16 @@ internal sealed class PendingRepairs(MulticastContext context) : IFeed
     {
         _ranges.Enqueue(repair with { Asker = _asker, Packets = _packets });
         _packets = 0;
+        _waiting[_asker.Node] = _waiting.GetValueOrDefault(_asker.Node) + 1;
         context.Sockets.Register(this, FeedPriority.Repair);
+    }
+
+    private void Uncount(NodeKey asker)
+    {
+        if (--CollectionsMarshal.GetValueRefOrNullRef(_waiting, asker) == 0)
+        {
+            _waiting.Remove(asker);
+        }
     }
 
     private void Answer(in PendingRepair repair)

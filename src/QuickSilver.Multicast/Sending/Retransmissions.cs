@@ -101,15 +101,20 @@ internal sealed class Retransmissions(
     private bool TrySend(ref RetainedPacket packet, long number, in RepairAsker asker, bool forAll)
     {
         var bytes = BytesOf(packet);
-        bool hasGone = forAll
-            ? context.OnRepair(bytes.Length, path.Spread(context.AsRepair(bytes, EntryOf(number))))
-            : context.SendRepair(bytes, asker.Address, EntryOf(number));
+        bool hasGone = forAll ? TrySpread(bytes, EntryOf(number)) : context.SendRepair(bytes, asker.Address, EntryOf(number));
         if (hasGone)
         {
             packet.NoteRepair(context.Environment.Now, asker, forAll, (int)(window.Sent - number));
         }
 
         return hasGone;
+    }
+
+    // Where members get copies, each counts against the budget.
+    private bool TrySpread(ReadOnlySpan<byte> bytes, in SharedEntry entry)
+    {
+        var outcome = path.Spread(context.AsRepair(bytes, entry));
+        return context.OnRepair(bytes.Length * path.SpreadDatagrams, outcome);
     }
 
     private static ReadOnlySpan<byte> BytesOf(in RetainedPacket packet) => packet.Lease!.Span.Slice(packet.Offset, packet.Length);

@@ -10,11 +10,17 @@ internal readonly record struct Wait(object Of, long Progress);
 //
 // Intuition: whatever fault a protocol has, a node that stops and reports nothing is worse than one that only stops. So the watch knows no
 // protocol. It gets a list of what waits, with the progress of each, and compares it with the next list: an item without progress is
-// stalled. Application: code that begins to wait calls Look. The watch then looks twice per limit while anything waits, and rests when
-// nothing does. A stall ends when its owner makes progress or stops waiting. What goes wrong: a progress number that grows by itself hides
-// a stall, so Progress must be the number that the owner waits for.
+// stalled. Application: code that begins to wait calls Look. The watch then looks LooksPerLimit times per limit while anything waits, and
+// when the limit of something is reached; it rests when nothing waits. So a stall is reported at most a tenth of the limit late: what is
+// seen for the first time may have begun to wait just after the last look. A stall ends when its owner makes progress or stops waiting.
+// What goes wrong: a progress number that grows by itself hides a stall, so Progress must be the number that the owner waits for.
 internal sealed class StallWatch
 {
+    private const int LooksPerLimit = 10;
+
+    // Not to look again and again if an alarm is a moment early.
+    private static readonly TimeSpan LeastInterval = TimeSpan.FromMilliseconds(1);
+
     private readonly INodeEnvironment _environment;
     private readonly TimeSpan _limit;
     private readonly Action<List<Wait>> _collect;
@@ -52,7 +58,7 @@ internal sealed class StallWatch
     {
         if (!_alarm.IsPending)
         {
-            _environment.Schedule(_alarm, _limit / 2);
+            _environment.Schedule(_alarm, _limit / LooksPerLimit);
         }
     }
 
@@ -92,12 +98,24 @@ internal sealed class StallWatch
             }
         }
 
-        if (_waits.Count > 0)
+        if (_waits.Count > 0 && !_alarm.IsPending)
         {
-            Look();
+            _environment.Schedule(_alarm, UntilNextLook(now));
         }
 
         _waits.Clear();
+    }
+
+    private TimeSpan UntilNextLook(TimeSpan now)
+    {
+        var next = _limit / LooksPerLimit;
+        foreach (var watched in _watched)
+        {
+            var left = watched.Since + _limit - now;
+            next = !watched.IsStalled && left < next ? left : next;
+        }
+
+        return next > LeastInterval ? next : LeastInterval;
     }
 
     private void See(in Wait wait, TimeSpan now)

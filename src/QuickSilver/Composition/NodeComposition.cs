@@ -34,6 +34,8 @@ internal static class NodeComposition
     }
 
     // A node that may host answers at this port. If another program has it, no node would find this one, now or after the present service.
+    // A node that hosts binds the port again, when it begins to: most nodes of a cluster never do, and each that kept the port bound would
+    // get every question. If another program takes the port in between, the node's status says so (Trouble of its host).
     private static void CheckDiscovery(QuickSilverOptions options, IPAddress local)
     {
         int port = options.DiscoveryPort;

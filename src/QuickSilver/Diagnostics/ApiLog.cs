@@ -1,3 +1,4 @@
+using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Membership.Views;
 
@@ -82,6 +83,11 @@ internal static partial class ApiLog
 
     [LoggerMessage(1641, LogLevel.Error, "OnTopic of the prefix \"{Prefix}\" threw on topic \"{Topic}\".")]
     public static partial void PrefixCallbackThrew(ILogger logger, Exception exception, string prefix, string topic);
+
+    [LoggerMessage(1642, LogLevel.Warning,
+        "The membership service at {Service} has not told the topics of the prefix \"{Prefix}\" within {Limit}. It most likely has a "
+        + "version without prefixes. Topics that come now are not subscribed. Update the program that hosts the service.")]
+    public static partial void PrefixUnanswered(ILogger logger, string prefix, IPEndPoint service, TimeSpan limit);
 
     [LoggerMessage(1613, LogLevel.Error,
         "A feed of topic \"{Topic}\" threw and is called again when it signals. Feeds of this node have thrown {Count} exceptions.")]

@@ -158,6 +158,8 @@ internal static class NodeInstruments
             "quicksilver.topic.sent", () => Topics(static one => one.Published), "{message}", "Messages sent by this node, by topic.");
         s_meter.CreateObservableCounter(
             "quicksilver.topic.consumed", () => Topics(static one => one.Delivered), "{message}", "Messages delivered here, by topic.");
+        s_meter.CreateObservableCounter(
+            "quicksilver.topic.lost", () => Topics(static one => one.Lost), "{message}", "Messages that never come here, by topic.");
         s_meter.CreateObservableGauge(
             "quicksilver.topic.waiting", () => Topics(static one => one.Waiting), "{message}", "Messages waiting for readers, by topic.");
 

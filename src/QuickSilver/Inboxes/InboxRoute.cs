@@ -17,6 +17,7 @@ internal sealed class InboxRoute
     // Null when the way is open.
     private Queue<byte[]>? _waiting = [];
     private long _waitingBytes;
+    // Null until it is open. It has a subscriber when nothing waits any more.
     private TopicEndpoint<ReadOnlyMemory<byte>>? _endpoint;
     private readonly TaskCompletionSource<bool> _opened;
     private bool _isClosed;
@@ -91,6 +92,7 @@ internal sealed class InboxRoute
         try
         {
             endpoint = await opening.ConfigureAwait(_core.ResumesInContext);
+            Take(endpoint);
             using var limit = new CancellationTokenSource(OpeningLimit, _core.OutsideTime);
             await endpoint.WaitForSubscribersAsync(1, limit.Token).ConfigureAwait(_core.ResumesInContext);
             await SendWaitingAsync(endpoint).ConfigureAwait(_core.ResumesInContext);
@@ -104,6 +106,20 @@ internal sealed class InboxRoute
             {
                 await endpoint.DisposeAsync().ConfigureAwait(_core.ResumesInContext);
             }
+        }
+    }
+
+    // From here on, closing the route closes it, which ends the wait for its subscriber.
+    private void Take(TopicEndpoint<ReadOnlyMemory<byte>> endpoint)
+    {
+        lock (_lock)
+        {
+            if (_isClosed)
+            {
+                throw new OperationCanceledException();
+            }
+
+            _endpoint = endpoint;
         }
     }
 
@@ -122,7 +138,6 @@ internal sealed class InboxRoute
 
                 if (!_waiting!.TryDequeue(out letter!))
                 {
-                    _endpoint = endpoint;
                     _waiting = null;
                     return;
                 }

@@ -21,7 +21,7 @@ internal sealed class MeteredTopics(int most, IReadOnlyList<TopicCore> topics, E
     private readonly Dictionary<string, Series> _named = new(StringComparer.Ordinal);
     private readonly Series _others = new();
     // What each open topic had counted when it was last read. Core thread.
-    private readonly Dictionary<TopicCore, (long Published, long Delivered)> _before = [];
+    private readonly Dictionary<TopicCore, (long Published, long Delivered, long Lost)> _before = [];
 
     /// <summary>Core thread: reads all topics.</summary>
     public void Note()
@@ -34,14 +34,14 @@ internal sealed class MeteredTopics(int most, IReadOnlyList<TopicCore> topics, E
 
     /// <summary>Core thread: the topic has a new sender. It goes on counting if this node had one before.</summary>
     public void OnCountBegins(TopicCore topic, long published) =>
-        _before[topic] = (published, _before.GetValueOrDefault(topic).Delivered);
+        _before[topic] = _before.GetValueOrDefault(topic) with { Published = published };
 
     /// <summary>Core thread: the topic's sender or receiver is about to be closed. Another one counts from the beginning.</summary>
     public void OnCountEnds(TopicCore topic, bool isSender)
     {
         Note(topic);
-        var (published, delivered) = _before[topic];
-        _before[topic] = isSender ? (0, delivered) : (published, 0);
+        var before = _before[topic];
+        _before[topic] = isSender ? before with { Published = 0 } : before with { Delivered = 0 };
     }
 
     /// <summary>Core thread: the topic is closed.</summary>
@@ -67,15 +67,15 @@ internal sealed class MeteredTopics(int most, IReadOnlyList<TopicCore> topics, E
 
     private void Note(TopicCore topic)
     {
-        var now = (topic.Published, topic.Delivered);
+        var now = (topic.Published, topic.Delivered, topic.Lost);
         var before = _before.GetValueOrDefault(topic);
         _before[topic] = now;
         lock (_lock)
         {
             var series = Of(topic.Name);
             series.Published += Math.Max(0, now.Published - before.Published);
-            // It falls when a sender has come back.
-            series.Delivered += Math.Max(0, now.Delivered - before.Delivered);
+            series.Delivered += now.Delivered - before.Delivered;
+            series.Lost += now.Lost - before.Lost;
         }
     }
 
@@ -96,11 +96,13 @@ internal sealed class MeteredTopics(int most, IReadOnlyList<TopicCore> topics, E
 
         public long Delivered { get; set; }
 
+        public long Lost { get; set; }
+
         public long Waiting { get; set; }
 
         public TopicCounts Take(string name)
         {
-            var counts = new TopicCounts(name, Published, Delivered, Waiting);
+            var counts = new TopicCounts(name, Published, Delivered, Lost, Waiting);
             Waiting = 0;
             return counts;
         }

@@ -1,3 +1,4 @@
+using System.Net;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
@@ -60,7 +61,7 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
         _codec = codec;
         _handler = use.Handler;
         _options = use.Options;
-        _follow = new TopicFollow(use.Prefix, use.Options.MaxTopics, OnNews);
+        _follow = new TopicFollow(use.Prefix, use.Options.MaxTopics, OnNews) { Unanswered = OnUnanswered };
         _alarm = new Alarm(CloseWhatIsDue);
         _opened = new TaskCompletionSource(core.Completions);
         _completion = new TaskCompletionSource<SubscriptionEnd>(core.Completions);
@@ -173,6 +174,15 @@ internal sealed class TopicPrefix<T> : ITopicPrefix
         Volatile.Write(ref _beyond, news.Beyond);
         _isWhole |= news.IsWhole;
         CompleteOpening();
+    }
+
+    // While it opens, the caller is told. Afterwards another service may have taken over that knows no prefixes: what is known stays open.
+    private void OnUnanswered(IPEndPoint service, TimeSpan limit)
+    {
+        if (!_opened.TrySetException(new PrefixUnansweredException(Prefix, service, limit)))
+        {
+            ApiLog.PrefixUnanswered(_core.Log, Prefix, service, limit);
+        }
     }
 
     private void OnPublished(string name)

@@ -7,8 +7,8 @@ using QuickSilver.Multicast.Sending;
 
 namespace QuickSilver.Publishing;
 
-// The core thread's side of publishing to one topic: passes requests to the topic's sender in order while it has room, and lets feeds fill
-// the room that is left. Requests and feeds are first in turn, so neither starves.
+// The core thread's side of publishing to one topic: decides which message is next. Requests go to the topic's sender in order while it has
+// room, and feeds fill the room that is left. Requests and feeds are first in turn, so neither starves. SenderHandover passes the message.
 //
 // Invariants: messages that wait here are in the queue, and are sent before all messages after their mark in the lane. While a message
 // waits or the sender has no room, no message is passed directly.
@@ -18,9 +18,8 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     // and cleared by everything that may have to precede the next message.
     private ITopicSender? _straight;
     private readonly PublishIntake _intake;
-    private readonly NodeCounterCells _counterCells;
-    private readonly PublishLatency _latency;
-    private LatencyProbe? _probe;
+    // Not readonly: it is a struct that has state of its own.
+    private SenderHandover _handover;
     // Null until the first feed is added.
     private FeedRotation? _feeds;
     // Null until a message has to wait.
@@ -38,15 +37,17 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
         : base(environment)
     {
         _intake = intake;
-        _counterCells = counterCells;
-        _latency = latency;
+        _handover = new SenderHandover(counterCells, latency);
         Gate = new PublishGate(environment, budget, intake, this);
     }
 
     public PublishGate Gate { get; }
 
     /// <summary>Called for a message for which packet memory can never have room, with its size in bytes and the maximum.</summary>
-    public Action<int, long>? Refused { get; init; }
+    public Action<int, long>? Refused
+    {
+        init => _handover.Refused = value;
+    }
 
     /// <summary>The maximum size of a message with the topic's present view.</summary>
     public long MostBytes => _sender?.MostBytes ?? long.MaxValue;
@@ -192,7 +193,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
     {
         if (_straight is { } straight && !_intake.HasInboxes)
         {
-            return TrySend(straight, message.Payload, message.Extensions);
+            return TrySend(straight, message);
         }
 
         if ((First is not null || Gate.HasInbox) && !TryCatchUp())
@@ -205,13 +206,24 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
             return true;
         }
 
-        if (_isBlocked || !TrySend(sender, message.Payload, message.Extensions))
+        if (_isBlocked || !TrySend(sender, message))
         {
             return false;
         }
 
         _straight = First is null && !_isBlocked ? sender : null;
         return true;
+    }
+
+    private bool TrySend(ITopicSender sender, in LaneMessage message)
+    {
+        if (_handover.TrySend(sender, message.Payload, message.Extensions))
+        {
+            return true;
+        }
+
+        Block();
+        return false;
     }
 
     /// <summary>
@@ -336,7 +348,7 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
                 continue;
             }
 
-            if (!TrySend(sender, request))
+            if (!_handover.TrySend(sender, request, Environment))
             {
                 Block();
                 break;
@@ -349,86 +361,6 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
         }
 
         Release(released);
-    }
-
-    private bool TrySend(ITopicSender sender, PublishRequest request)
-    {
-        if (request.Stable is { } stable)
-        {
-            // Added to the list first, because a message without subscribers is stable before TrySend returns.
-            stable.Begin(Environment.Now);
-            request.Origin!.Unstable.Add(stable);
-            if (sender.TrySend(request.Payload, stable, request.Extensions) < 0)
-            {
-                request.Origin.Unstable.Remove(stable);
-                if (!IsImpossible(sender, request.Payload.Length))
-                {
-                    return false;
-                }
-
-                stable.Fail(MessageTooLargeException.ForNow(request.Payload.Length, sender.MostBytes));
-                return true;
-            }
-        }
-        else if (request.Feed is { } feed)
-        {
-            if (!TrySendFromFeed(request.Payload, request.Origin!.StampsTime, out var lost))
-            {
-                return false;
-            }
-
-            if (lost is not null)
-            {
-                feed.OnKeptLost(lost);
-            }
-
-            feed.OnKeptSent(sender);
-            return true;
-        }
-        else
-        {
-            return TrySend(sender, request.Payload, request.Extensions);
-        }
-
-        _counterCells.CountPublished(request.Payload.Length);
-        return true;
-    }
-
-    private bool TrySend(ITopicSender sender, ReadOnlySpan<byte> payload, ReadOnlySpan<byte> extensions)
-    {
-        // The latency is checked first, because all topics share it and it is in the cache.
-        var probe = _latency.IsWatched ? (_probe ??= new LatencyProbe(_latency)).TryBegin() : null;
-        if (sender.TrySend(payload, probe, extensions) >= 0)
-        {
-            _counterCells.CountPublished(payload.Length);
-            return true;
-        }
-
-        if (probe is not null)
-        {
-            _probe!.GiveUp();
-        }
-
-        if (IsImpossible(sender, payload.Length))
-        {
-            // It was accepted before the topic had so many regions: it is lost, and the loss is reported.
-            return true;
-        }
-
-        Block();
-        return false;
-    }
-
-    // Called when there is no room: whether there never will be.
-    private bool IsImpossible(ITopicSender sender, int bytes)
-    {
-        if (bytes <= sender.MostBytes)
-        {
-            return false;
-        }
-
-        Refused?.Invoke(bytes, sender.MostBytes);
-        return true;
     }
 
     private void PumpFeeds(ITopicSender sender, ref PullBudget budget)
@@ -456,17 +388,8 @@ internal sealed class TopicPublisher : SignalRequest, ISenderFeed
             return false;
         }
 
-        Span<byte> fields = stackalloc byte[stampsTime ? MessageExtensions.MostBytes : 0];
-        int bytes = stampsTime ? MessageHeaders.Write(fields, headers: null, Environment.UtcNow, trace: default) : 0;
-        if (sender.TrySend(message, null, fields[..bytes]) >= 0)
+        if (_handover.TrySendFromFeed(sender, message, stampsTime ? Environment.UtcNow : null, out lost))
         {
-            _counterCells.CountPublished(message.Length);
-            return true;
-        }
-
-        if (IsImpossible(sender, message.Length))
-        {
-            lost = MessageTooLargeException.ForNow(message.Length, sender.MostBytes);
             return true;
         }
 

@@ -63,6 +63,9 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
 
     public long Delivered => _receiver?.Taken ?? 0;
 
+    /// <summary>The messages of others that never come here. It does not fall.</summary>
+    public long Lost { get; private set; }
+
     /// <summary>What keeps the topic from sending.</summary>
     public SendLimit SendLimit => Readings.Of(_publisher?.Limit ?? StreamLimit.Idle);
 
@@ -174,7 +177,9 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
 
     public void OnGap(in TopicGap gap)
     {
-        Node.CounterCells.Gaps += gap.Last - gap.First + 1;
+        long lost = gap.Last - gap.First + 1;
+        Lost += lost;
+        Node.CounterCells.Gaps += lost;
         var reason = GapReasons.Of(gap.Reason);
         ApiLog.GapTold(Node.Log, Name, gap.Sender, gap.First, gap.Last, reason.InWords());
         var notice = new GapNotice(new NodeId(gap.Sender.Id, gap.Sender.Incarnation), gap.First, gap.Last, reason);

@@ -128,7 +128,7 @@ internal sealed class FakeStream(FakeEnvironment owner, IPEndPoint? remote) : IC
 
     private void Receive(byte[] bytes)
     {
-        if (!_isClosed)
+        if (!_isClosed && !owner.World.IsSkipped(bytes))
         {
             byte[] all = [.. _unread, .. bytes];
             int consumed = Handler!.OnBytes(this, all);

@@ -28,6 +28,9 @@ internal sealed class FakeWorld
     // Pairs of environments that do not hear each other.
     public Func<FakeEnvironment, FakeEnvironment, bool> IsBlocked { get; set; } = (_, _) => false;
 
+    // Bytes of a stream that their receiver skips.
+    public Func<byte[], bool> IsSkipped { get; set; } = _ => false;
+
     public FakeEnvironment AddNode(ulong seed)
     {
         var node = new FakeEnvironment(this, new IPAddress([10, 0, 0, (byte)(_nodes.Count + 1)]), seed);

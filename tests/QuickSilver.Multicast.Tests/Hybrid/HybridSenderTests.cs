@@ -52,6 +52,21 @@ public sealed class HybridSenderTests
         AssertLists(new SharedEntry(Bench.FirstRegion, 1, 2), new SharedEntry(Bench.FirstRegion + 2, 1, 2));
     }
 
+    [Fact]
+    public void A_region_that_the_topic_left_is_not_remembered_as_late()
+    {
+        _bench.Close(1);
+        _bench.Append();
+        _bench.Environment.Advance(11);
+        Assert.Single(_bench.Group.Take(PacketKind.Shared));
+
+        _bench.RouteWithout(1);
+        _bench.RouteToAll();
+        _bench.Append();
+
+        Assert.Empty(_bench.Group.Take(PacketKind.Shared));
+    }
+
     private void AssertLists(params SharedEntry[] entries)
     {
         var packet = Assert.Single(_bench.Group.Take(PacketKind.Shared)).Bytes;
@@ -130,6 +145,10 @@ public sealed class HybridSenderTests
         void IHybridTopic.AwaitProgress(IFeed feed)
         {
         }
+
+        public void RouteToAll() => _sender.Route(_streams, Address, since: 1);
+
+        public void RouteWithout(int region) => _sender.Route([.. _streams.Where((_, i) => i != region)], Address, since: 1);
 
         /// <summary>A message, and the end of the turn.</summary>
         public void Append()

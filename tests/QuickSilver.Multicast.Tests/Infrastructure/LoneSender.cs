@@ -17,11 +17,11 @@ internal sealed class LoneSender
     private readonly LoneMember _node;
     private long _next = 1;
 
-    public LoneSender(StreamClass streamClass = default, MulticastOptions? options = null, bool usesGroup = true)
+    public LoneSender(StreamClass streamClass = default, MulticastOptions? options = null, bool usesGroup = true, int copies = 1)
     {
         _node = new LoneMember(Members, Members - 1, options);
         _node.Region.Close();
-        Path = new RecordingPath { UsesGroup = usesGroup };
+        Path = new RecordingPath { UsesGroup = usesGroup, SpreadDatagrams = copies };
         Stream = new RegionSender(_node.Context, _node.View, streamClass, Path);
     }
 
@@ -90,6 +90,16 @@ internal sealed class LoneSender
         Stream.Repair(first, last, ref limit, new RepairAsker(member, new DatagramAddress(LoneMember.EndPointOf(member)), known));
     }
 
+    /// <summary>The rings tell that all members lacked the packets so long ago.</summary>
+    public void AskForAll(long first, long last, double ageMilliseconds = 0, int most = 256)
+    {
+        var limit = new AnswerLimit(most);
+        var leader = Keys[0];
+        _node.Context.Repairs.For(leader);
+        var asker = new RepairAsker(leader, new DatagramAddress(LoneMember.EndPointOf(leader)), 0);
+        Stream.RepairAll(first, last, ref limit, asker, TimeSpan.FromMilliseconds(ageMilliseconds));
+    }
+
     /// <summary>Notes that a member asks for the packets, as one answer.</summary>
     public void Note(int rank, params (long First, long Last)[] ranges)
     {
@@ -125,6 +135,8 @@ internal sealed class RecordingPath : IDisseminator
     public bool UsesGroup { get; init; }
 
     public bool IsUnderWay { get; set; }
+
+    public int SpreadDatagrams { get; init; } = 1;
 
     /// <summary>Whether the next run that is sent ends what is under way.</summary>
     public bool Finishes { get; set; }

@@ -90,6 +90,24 @@ public sealed class PendingRepairTests
     }
 
     [Fact]
+    public void A_member_that_asks_without_end_leaves_room_for_the_others()
+    {
+        for (int pull = 0; pull < 1_000; pull++)
+        {
+            _sender.Note(1, [.. Enumerable.Repeat((3L, 4L), (pull % 100) + 1)]);
+        }
+
+        _sender.Note(2, (7, 7));
+        _sender.Environment.EndOneTurn();
+
+        Assert.Equal([3, 4, 7], Repairs());
+        // What has left counts no more.
+        _sender.Note(1, (9, 9));
+        _sender.Environment.EndTurn();
+        Assert.Equal([9], Repairs());
+    }
+
+    [Fact]
     public void A_stream_that_was_closed_meanwhile_sends_and_denies_nothing()
     {
         _sender.Note(1, (3, 4), (100, 200));

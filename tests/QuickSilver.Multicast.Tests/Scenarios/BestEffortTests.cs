@@ -346,6 +346,7 @@ public sealed class BestEffortTests
         Assert.Equal(got.Order(), got);
         var told = receiver.Gaps.Where(gap => gap.Sender == sender.Key && gap.TopicId == topic)
             .SelectMany(gap => Enumerable.Range(0, (int)(gap.Last - gap.First + 1)).Select(i => gap.First + i)).ToList();
+        Assert.Equal(receiver.Log.Count(one => one.Topic == topic), receiver.ReceiverOf(topic).Taken);
         var all = got.Concat(told).Order().ToList();
         var expected = Enumerable.Range(0, (int)(last - first + 1)).Select(i => first + i).ToList();
         Assert.True(

@@ -35,7 +35,7 @@ public sealed class StallTests
         cluster[0].PublishAll(2, 1_000_000, 1_000);
 
         Assert.True(cluster.RunUntil(
-            () => cluster[0].Multicast.Trouble is not null && cluster[1].Multicast.Trouble is not null, seconds: 12));
+            () => cluster[0].Multicast.Trouble is not null && cluster[1].Multicast.Trouble is not null, seconds: 6));
         Assert.Contains($"The publisher of topic 2 waits for a reader on node {cluster[1].Key}", cluster[0].Multicast.Trouble);
         Assert.Contains($"A reader of topic 2 on this node has no room for messages of node {cluster[0].Key}",
             cluster[1].Multicast.Trouble);

@@ -65,6 +65,8 @@ public sealed class ChainTests : SchemeContract
 
             public bool IsUnderWay => false;
 
+            public int SpreadDatagrams => view.Members.Length;
+
             public SendOutcome Send(ReadOnlySpan<byte> run, int segmentBytes)
             {
                 chain.Sent += (run.Length + segmentBytes - 1) / segmentBytes;

@@ -158,6 +158,80 @@ public sealed class RepairTests
     }
 
     [Fact]
+    public void What_all_lack_goes_to_all_once()
+    {
+        _sender.AskForAll(3, 5);
+        _sender.AskForAll(3, 5);
+
+        Assert.Equal([3, 4, 5], ToAll());
+        Assert.Empty(_sender.TakeRepairs());
+    }
+
+    [Fact]
+    public void What_all_lacked_before_it_was_sent_again_is_not_sent_once_more()
+    {
+        _sender.AskForAll(3, 3);
+        ToAll();
+        _sender.Advance(20);
+
+        _sender.AskForAll(3, 3, ageMilliseconds: 25);
+        Assert.Empty(ToAll());
+
+        // Told after it was sent again: perhaps the group reaches nobody, so the leader gets it, too.
+        _sender.AskForAll(3, 3, ageMilliseconds: 5);
+        Assert.Equal([3], ToAll());
+        Assert.Equal(LoneMember.EndPointOf(_sender.Keys[0]), Assert.Single(_sender.TakeRepairs()).To);
+    }
+
+    [Fact]
+    public void What_was_sent_to_all_waits_twice_as_long_each_time()
+    {
+        double wait = _sender.Options.PullRepeat.TotalMilliseconds;
+        _sender.AskForAll(3, 3);
+        for (int times = 1; times <= 3; times++)
+        {
+            wait *= 2;
+            ToAll();
+            _sender.Advance(wait - 1);
+            _sender.AskForAll(3, 3);
+            Assert.Empty(ToAll());
+
+            _sender.Advance(2);
+            _sender.AskForAll(3, 3);
+            Assert.Equal([3], ToAll());
+        }
+    }
+
+    [Fact]
+    public void A_leader_that_says_that_all_lack_everything_gets_one_answer()
+    {
+        _sender.AskForAll(0, SequenceRanges.MaxNumber, most: 4);
+
+        Assert.Equal([1, 2, 3, 4], ToAll());
+        Assert.Single(_sender.TakeAnnouncements());
+    }
+
+    [Fact]
+    public void What_goes_to_all_in_copies_counts_once_for_each_copy()
+    {
+        var options = new MulticastOptions { ClusterId = LoneMember.Cluster, RepairBytesPerSecond = 1 << 20 };
+        var sender = new LoneSender(options: options, usesGroup: false, copies: 100).Opened();
+        sender.Send(100);
+        int bytes = 0;
+        for (int times = 0; times < 100; times++)
+        {
+            // Two members that lie ask for the same again and again, so it goes to all.
+            sender.Ask(0, 1, 1);
+            sender.Ask(1, 1, 1);
+            sender.Advance(10);
+            bytes += sender.TakeRepairs().Sum(packet => packet.Bytes.Length);
+            bytes += sender.Path.TakeSpread(PacketKind.Data).Sum(packet => packet.Bytes.Length) * 100;
+        }
+
+        Assert.InRange(bytes, 1, 2 << 20);
+    }
+
+    [Fact]
     public void What_the_system_refused_is_not_noted_as_sent()
     {
         _sender.ControlPort.Outcome = SendOutcome.Refused;
@@ -169,4 +243,6 @@ public sealed class RepairTests
 
         Assert.Single(_sender.TakeRepairs());
     }
+
+    private List<long> ToAll() => _sender.Path.TakeSpread(PacketKind.Data).ConvertAll(packet => packet.Sequence);
 }

@@ -41,6 +41,7 @@ public sealed class CommandLineScenarios
     [InlineData("--model: Unknown model 'x'. Valid: papers, modern.", "sim", "run", "topics", "--model", "x")]
     [InlineData("--interval: '0' is not a number from 0.2 to 60.", "top", "--interval", "0")]
     [InlineData("--rows: '33' is not a number from 1 to 32.", "top", "--rows", "33")]
+    [InlineData("--sort: 'x' is none of rate, name, pending, acks, token, late, gc, memory.", "top", "--sort", "x")]
     [InlineData("The option MembershipService is \"nowhere\". Allowed: \"host:port\"", "top", "--gms", "nowhere")]
     [InlineData("Use either --feed or --rate, not both.", "perf", "send", "t", "--feed", "--rate", "1")]
     [InlineData("Use either --seconds or --minutes, not both.", "sim", "run", "topics", "--seconds", "1", "--minutes", "1")]

@@ -76,6 +76,22 @@ public sealed class ShellScenarios : IDisposable
     }
 
     [Fact]
+    public void What_is_assumed_of_a_topic_that_nobody_has_open_is_said_and_an_open_one_has_its_own_guarantee()
+    {
+        var assuming = Join("sub", "unknown");
+        Assert.StartsWith("Nobody has the topic 'unknown' open. It is assumed to be Reliable: ", assuming.StandardError.ReadLine());
+        Assert.Equal("ready", assuming.StandardError.ReadLine());
+
+        var naming = Join("sub", "ticks", "--guarantee", "BestEffort");
+        Assert.Equal("ready", naming.StandardError.ReadLine());
+        var knowing = Join("sub", "ticks");
+        Assert.Equal("ready", knowing.StandardError.ReadLine());
+        var guarantees = Objects(Run("topics", "--json").Output)
+            .ToDictionary(static topic => Text(topic, "topic"), static topic => Text(topic, "guarantee"));
+        Assert.Equal(("Reliable", "BestEffort"), (guarantees["unknown"], guarantees["ticks"]));
+    }
+
+    [Fact]
     public void A_command_whose_output_nobody_reads_any_more_ends_quietly_with_success()
     {
         var watched = Join("top", "--interval", "0.2");

@@ -1,3 +1,4 @@
+using QuickSilver.Multicast.Channels;
 using QuickSilver.Nodes;
 using QuickSilver.Tests.Infrastructure;
 
@@ -60,6 +61,30 @@ public sealed class NodeMeterTests
         }
 
         await meter.UntilAsync("quicksilver.topic.waiting t2", 0);
+    }
+
+    [Fact]
+    public async Task What_was_lost_is_counted_apart_from_what_was_delivered()
+    {
+        using var meter = new MeterReading(_options.Cluster);
+        await using var parts = new FakeParts();
+        _options.MeteredTopics = 1;
+        var node = await parts.StartAsync(_options);
+        await using var topic = await parts.OpenSubscriberAsync<string>(node, "t");
+        await parts.Core.RunAsync(() =>
+        {
+            Assert.True(parts.ReceiverOf("t").Deliver(1, "x"u8));
+            parts.ReceiverOf("t").Gap(2, 6, TopicGapReason.Unrepaired);
+            Assert.True(parts.ReceiverOf("t").Deliver(7, "x"u8));
+            parts.Core.Advance(TimeSpan.FromSeconds(1));
+        });
+        var values = meter.Read();
+        Assert.Equal((2, 5, 5), (values["quicksilver.topic.consumed t"], values["quicksilver.topic.lost t"], values["quicksilver.gaps"]));
+        await topic.DisposeAsync().OrFail();
+        await parts.Core.RunAsync(() => parts.Core.Advance(TimeSpan.FromSeconds(1)));
+        values = meter.Read();
+        Assert.Equal((2, 5), (values["quicksilver.topic.consumed t"], values["quicksilver.topic.lost t"]));
+        await parts.Time.RunUntilAsync(node.DisposeAsync().AsTask());
     }
 
     [Fact]

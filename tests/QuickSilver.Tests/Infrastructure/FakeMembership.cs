@@ -36,7 +36,8 @@ internal sealed class FakeMembership : IMembership
 
     public NodeRoster Roster { get; } = new SharedViews().NoNodes;
 
-    public TopicFollows Follows { get; } = new(static _ => { });
+    /// <summary>Who follows is told nothing, unless the test gives another.</summary>
+    public TopicFollows Follows { get; set; } = new(static _ => { });
 
     public void Open(TopicRequest request, Action<TopicOutcome> completed)
     {

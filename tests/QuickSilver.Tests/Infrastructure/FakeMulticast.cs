@@ -215,6 +215,8 @@ internal sealed class FakeReceiver(ulong topicId, IDeliverySink sink) : ITopicRe
 
     public bool IsClosed { get; private set; }
 
+    public long Taken { get; private set; }
+
     public int Resumes { get; private set; }
 
     public Action? OnResume { get; set; }
@@ -230,7 +232,9 @@ internal sealed class FakeReceiver(ulong topicId, IDeliverySink sink) : ITopicRe
             _orders.Add(message.Sender, order = new SenderOrder(message.Sender, sink));
         }
 
-        return order.TryHandUp(message, _counters);
+        bool isTaken = order.TryHandUp(message, _counters);
+        Taken += isTaken ? 1 : 0;
+        return isTaken;
     }
 
     public void Gap(long first, long last, TopicGapReason reason, NodeKey? sender = null) =>

@@ -147,6 +147,28 @@ public sealed class TopRenderingTests
         Assert.Contains("silent for 12 s, last heard 0.7 s ago", screen);
     }
 
+    [Theory]
+    [InlineData(40)]
+    [InlineData(60)]
+    [InlineData(70)]
+    public void A_very_narrow_terminal_still_cuts_no_figure_and_no_head(int width)
+    {
+        string screen = Render(TopScreen.Of(Tables(), width, 50), width);
+        foreach (string name in (string[])["node ", "region ", "topic "])
+        {
+            Assert.Contains("in/s", Line(screen, $"  {name} "));
+        }
+
+        foreach (string name in (string[])["00000001", "0000000000000abc", "departures"])
+        {
+            Assert.DoesNotContain("…", Line(screen, name));
+        }
+
+        Assert.Contains(" 12k ", Line(screen, "00000001"));
+        Assert.Contains(" 500 ", Line(screen, "0000000000000abc"));
+        Assert.Contains(" 12k ", Line(screen, "departures"));
+    }
+
     [Fact]
     public void A_low_terminal_shows_the_first_rows_and_says_so()
     {

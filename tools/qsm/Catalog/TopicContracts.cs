@@ -19,9 +19,14 @@ internal sealed class TopicContracts(string name, IReadOnlyList<ListedTopicMessa
         .Where(static contract => contract.Kind != ContractDescription.AnyKind)
         .MaxBy(static contract => contract.Fields.Length + contract.Nested.Sum(static nested => nested.Fields.Length));
 
-    /// <summary>The options with which an endpoint agrees with those that are open.</summary>
-    public TopicOptions Options => Versions.Count == 0
-        ? new TopicOptions()
+    public bool IsOpen => Versions.Count > 0;
+
+    /// <summary>The options with which an endpoint agrees with those that are open; the defaults if there are none.</summary>
+    public TopicOptions Options => OptionsOr(Guarantee.Reliable);
+
+    /// <summary>The options with which an endpoint agrees with those that are open; this guarantee if there are none.</summary>
+    public TopicOptions OptionsOr(Guarantee assumed) => !IsOpen
+        ? new TopicOptions { Guarantee = assumed }
         : Enum.TryParse(Versions[0].Contract.Guarantee, out Guarantee guarantee) && !Versions[0].Contract.IsPinned
             ? new TopicOptions { Guarantee = guarantee }
             : throw new ToolException(

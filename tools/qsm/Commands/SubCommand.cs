@@ -31,23 +31,29 @@ internal static class SubCommand
             Description = "Write one JSON object per message: topic, time, sinceStart, sender, sequence, headers if there are any, and "
                 + "value; base64 instead of value for bytes that are not text.",
         };
+        var guarantee = new Option<Guarantee?>("--guarantee")
+        {
+            Description = "The guarantee of a topic that nobody has open. Without it, such a topic is assumed to be Reliable, and a line "
+                + "on standard error says so. An open topic has its own.",
+            HelpName = "GUARANTEE",
+        };
         var command = common.AddTo(new Command(
             "sub",
             "Print messages as lines, those of a [DataContract] type by the names of their fields. Writes 'ready' to standard error when "
             + "subscribed. It subscribes to any topic, and binds no topic to a type.")
         {
-            topics, count, time, sinceStart, showTopic, sender, json,
+            topics, count, time, sinceStart, showTopic, sender, json, guarantee,
         });
         command.SetAction(parse => Session.RunAsync(parse, common, session =>
         {
             var format = new LineFormat(
                 parse.GetValue(json), parse.GetValue(time), parse.GetValue(sinceStart), parse.GetValue(showTopic), parse.GetValue(sender));
-            return RunAsync(session, [.. parse.GetValue(topics)!.Distinct()], parse.GetValue(count), format);
+            return RunAsync(session, [.. parse.GetValue(topics)!.Distinct()], parse.GetValue(guarantee), parse.GetValue(count), format);
         }));
         return command;
     }
 
-    private static async Task<int> RunAsync(Session session, string[] names, long? count, LineFormat format)
+    private static async Task<int> RunAsync(Session session, string[] names, Guarantee? assumed, long? count, LineFormat format)
     {
         await using var node = await session.StartNodeAsync();
         using var stop = new CancellationTokenSource();
@@ -59,7 +65,7 @@ internal static class SubCommand
         {
             foreach (string name in names)
             {
-                var topic = await session.OpenWatcherAsync(node, name);
+                var topic = await session.OpenWatcherAsync(node, name, assumed);
                 topics.Add(topic);
                 readers.Add(ReadAsync(session, topic, format, output, gaps, stop.Token));
             }

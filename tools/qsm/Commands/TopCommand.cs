@@ -24,7 +24,7 @@ internal static class TopCommand
             Description = "Sort by rate, name, pending, acks, token, late, gc or memory. Tables without the column sort by rate.",
             HelpName = "KEY",
             DefaultValueFactory = _ => SortKey.Rate,
-        };
+        }.Named();
         var filter = new Option<string?>("--filter")
         {
             Description = "Show only nodes, regions and topics whose id, address or name contains TEXT.",

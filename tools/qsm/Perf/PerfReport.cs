@@ -77,6 +77,9 @@ internal sealed record PerfReport
     /// <summary>How long opening all topics took.</summary>
     public double? OpenSeconds { get; init; }
 
+    /// <summary>Messages of the topic beside, from the start: sent, or taken by its reader.</summary>
+    public long? BesideMessages { get; init; }
+
     /// <summary>At the end of the measurement.</summary>
     public VitalSigns? VitalSigns { get; init; }
 

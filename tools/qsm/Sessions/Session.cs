@@ -108,7 +108,10 @@ internal sealed class Session : IDisposable
         OpenAsync<T, ITopicSubscriber<T>>(topic, node.OpenSubscriberAsync<T>(topic, options: null, Interrupted));
 
     /// <summary>Subscribes to a topic of whatever type, with the guarantee that it has.</summary>
-    public async Task<ITopicSubscriber<ReadOnlyMemory<byte>>> OpenWatcherAsync(QuickSilverNode node, string topic)
+    /// <param name="node">The node.</param>
+    /// <param name="topic">The name of the topic.</param>
+    /// <param name="assumed">The guarantee of a topic that nobody has open. Null: reliable, which is said.</param>
+    public async Task<ITopicSubscriber<ReadOnlyMemory<byte>>> OpenWatcherAsync(QuickSilverNode node, string topic, Guarantee? assumed)
     {
         var codec = new AnyCodec();
         for (int attempt = 1; ; attempt++)
@@ -116,7 +119,15 @@ internal sealed class Session : IDisposable
             var contracts = await TopicCatalog.ReadAsync(this, topic);
             try
             {
-                return await node.OpenSubscriberAsync(topic, codec, contracts.Options, Interrupted);
+                var watcher = await node.OpenSubscriberAsync(topic, codec, contracts.OptionsOr(assumed ?? Guarantee.Reliable), Interrupted);
+                if (!contracts.IsOpen && assumed is null)
+                {
+                    Terminal.Note(
+                        $"Nobody has the topic '{topic}' open. It is assumed to be {Guarantee.Reliable}: until this command ends, whoever "
+                        + "opens it with another guarantee is refused. Name the other one with --guarantee.");
+                }
+
+                return watcher;
             }
             catch (ContractMismatchException) when (attempt < OpenAttempts)
             {

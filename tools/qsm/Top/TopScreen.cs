@@ -9,6 +9,8 @@ internal static class TopScreen
     // The lines of a table that are not rows: its title, its head, and the empty lines around them.
     private const int TableLines = 5;
     private const int HeaderLines = 2;
+    // A narrower terminal has no room for the addresses of nodes beside their rates.
+    private const int AddressFrom = 60;
 
     /// <summary>As much as a terminal of this size has room for.</summary>
     /// <param name="tables">What is shown.</param>
@@ -31,11 +33,17 @@ internal static class TopScreen
         [
             Line(TopText.Header(tables), Style.Plain),
             Line(TopText.Totals(tables), Style.Plain),
-            .. Of("nodes", TopText.NodeColumns, told, row => TopText.Cells(row, row.Signs!), width, nodes),
+            .. Of("nodes", TopText.NodeColumns, told, row => NodeCells(row, width), width, nodes),
             .. notes.Select(row => Line(TopText.Note(row)!, new Style(row.Signs is null ? Color.Red : Color.Yellow))),
             .. Of("regions", TopText.RegionColumns, tables.Regions, TopText.Cells, width, regions),
             .. Of("topics", TopText.TopicColumns, tables.Topics, TopText.Cells, width, topics),
         ]);
+    }
+
+    private static string[] NodeCells(NodeRow row, int width)
+    {
+        string[] cells = TopText.Cells(row, row.Signs!);
+        return width < AddressFrom ? [row.Name, .. cells[1..]] : cells;
     }
 
     private static Text Line(string text, Style style) => new(text, style) { Overflow = Overflow.Ellipsis };

@@ -9,18 +9,18 @@ internal static class TopText
     /// <summary>The columns of a table, each with the width of a terminal from which on there is room for it.</summary>
     public static IReadOnlyList<(string Title, int From)> NodeColumns { get; } =
     [
-        ("node", 0), ("out/s", 0), ("in/s", 0), ("busy", 90), ("pending", 0), ("ack", 0), ("ack 99%", 120), ("token", 100),
-        ("late 99%", 130), ("gc", 110), ("memory", 140), ("retained", 150), ("limit", 0),
+        ("node", 0), ("out/s", 0), ("in/s", 0), ("busy", 90), ("pending", 60), ("ack", 70), ("ack 99%", 120), ("token", 100),
+        ("late 99%", 130), ("gc", 110), ("memory", 140), ("retained", 150), ("limit", 80),
     ];
 
     public static IReadOnlyList<(string Title, int From)> RegionColumns { get; } =
     [
-        ("region", 0), ("view", 110), ("members", 0), ("age", 100), ("open", 130), ("out/s", 0), ("in/s", 0), ("pending", 0),
-        ("missing", 120), ("ack", 0), ("token", 100), ("limit", 0),
+        ("region", 0), ("view", 110), ("members", 60), ("age", 100), ("open", 130), ("out/s", 0), ("in/s", 0), ("pending", 60),
+        ("missing", 120), ("ack", 70), ("token", 100), ("limit", 80),
     ];
 
     public static IReadOnlyList<(string Title, int From)> TopicColumns { get; } =
-        [("topic", 0), ("out/s", 0), ("in/s", 0), ("subscribers", 0), ("nodes", 0), ("limit", 0)];
+        [("topic", 0), ("out/s", 0), ("in/s", 0), ("subscribers", 60), ("nodes", 70), ("limit", 80)];
 
     public static string Header(ClusterTables tables)
     {

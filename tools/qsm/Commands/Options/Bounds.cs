@@ -22,8 +22,28 @@ internal static class Bounds
         return option;
     }
 
+    /// <summary>Refuses what is none of the names, whatever the case of their letters.</summary>
+    public static Option<T> Named<T>(this Option<T> option)
+        where T : struct, Enum
+    {
+        option.CustomParser = result =>
+        {
+            string text = result.Tokens[^1].Value;
+            string[] names = Enum.GetNames<T>();
+            if (names.FirstOrDefault(name => name.Equals(text, StringComparison.OrdinalIgnoreCase)) is { } found)
+            {
+                return Enum.Parse<T>(found);
+            }
+
+            string allowed = string.Join(", ", names.Select(static name => name.ToLowerInvariant()));
+            result.AddError($"{option.Name}: '{text}' is none of {allowed}.");
+            return default;
+        };
+        return option;
+    }
+
     /// <summary>A topic's name, refused by the library's own rule before anything is started.</summary>
-    public static void CheckTopics(ArgumentResult result)
+    public static void CheckTopics(SymbolResult result)
     {
         foreach (var token in result.Tokens)
         {
@@ -40,6 +60,15 @@ internal static class Bounds
         if (result.GetResult(one) is { Implicit: false } && result.GetResult(other) is { Implicit: false })
         {
             result.AddError($"Use either {one.Name} or {other.Name}, not both.");
+        }
+    });
+
+    /// <summary>Refuses an option that is given without the other.</summary>
+    public static void Require(Command command, Option option, Option other) => command.Validators.Add(result =>
+    {
+        if (result.GetResult(option) is { Implicit: false } && result.GetResult(other) is not { Implicit: false })
+        {
+            result.AddError($"{option.Name} needs {other.Name}.");
         }
     });
 

@@ -42,6 +42,13 @@ internal static class PerfCommand
     public static Option<double?> Rate(string description) =>
         new Option<double?>("--rate") { Description = description, HelpName = "MSGS" }.Within(0.001, 1e9);
 
+    public static Option<string?> Beside(string description)
+    {
+        var beside = new Option<string?>("--beside") { Description = description, HelpName = "TOPIC" };
+        beside.Validators.Add(Bounds.CheckTopics);
+        return beside;
+    }
+
     public static Option<int> Topics() => new Option<int>("--topics")
     {
         Description = "The number of topics to send to in turn: TOPIC/0, TOPIC/1 and so on.",

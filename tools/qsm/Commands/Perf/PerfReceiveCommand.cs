@@ -35,20 +35,27 @@ internal static class PerfReceiveCommand
             Description = "Receive with 'await foreach' on the thread pool, from the endpoint's buffer, instead of with a "
                 + "handler on the core thread.",
         };
+        var beside = PerfCommand.Beside("Read this topic too, with 'await foreach', while TOPIC is measured. It is not measured.");
+        var besideStalls = new Option<bool>("--beside-stalls")
+        {
+            Description = "Take one message of the topic beside and then read no more, as a program does that is stuck.",
+        };
         var form = new PayloadFormOptions();
         var json = PerfCommand.Json();
         var command = form.AddTo(common.AddTo(new Command(
             "receive", "Receive from perf send. Start it first. Writes 'ready' to standard error.")
         {
-            topic, topics, senders, count, idle, reader, json,
+            topic, topics, senders, count, idle, reader, beside, besideStalls, json,
         }));
         Bounds.Exclude(command, reader, topics);
         Bounds.Exclude(command, senders, topics);
         Bounds.Exclude(command, senders, count);
+        Bounds.Require(command, besideStalls, beside);
         command.SetAction(parse =>
         {
             var plan = new Plan(parse.GetValue(topic)!, parse.GetValue(topics), parse.GetValue(senders), parse.GetValue(count),
-                TimeSpan.FromSeconds(parse.GetValue(idle)), parse.GetValue(reader), parse.GetValue(json));
+                TimeSpan.FromSeconds(parse.GetValue(idle)), parse.GetValue(reader), parse.GetValue(beside), parse.GetValue(besideStalls),
+                parse.GetValue(json));
             return Session.RunAsync(parse, common, session => form.Read(parse) switch
             {
                 PayloadForm.Typed => RunAsync<Departure, DeparturePayload>(session, plan),
@@ -67,6 +74,9 @@ internal static class PerfReceiveCommand
         await using var topics = await PerfTopics.OpenAsync(
             plan.Topic, plan.Topics, name => session.OpenSubscriberAsync<T>(node, name));
         Task reading = Begin(receiver, topics, plan.Reads);
+        await using var beside = plan.Beside is null
+            ? null
+            : new BesideReader(await session.OpenSubscriberAsync(node, plan.Beside), plan.BesideStalls);
         await using var barrier = await session.OpenSubscriberAsync(node, PerfTopics.Barrier(plan.Topic));
         Terminal.Note("ready");
         receiver.First.Wait(session.Interrupted);
@@ -91,6 +101,7 @@ internal static class PerfReceiveCommand
             AllocatedBytesPerMessage = steady.AllocatedBytesPerMessage(end, receiver.Delivered),
             Topics = topics.Count,
             OpenSeconds = topics.OpenSeconds,
+            BesideMessages = beside?.Delivered,
         };
         report.WithPayload(counters.Delivered, counters.DeliveredBytes)
             .WithRate(receiver.Delivered, receiver.Seconds)
@@ -167,5 +178,6 @@ internal static class PerfReceiveCommand
         return done && receiver.Gaps == 0 && receiver.Duplicates == 0 ? ExitCode.Ok : ExitCode.Failed;
     }
 
-    private sealed record Plan(string Topic, int Topics, int Senders, long? Count, TimeSpan Idle, bool Reads, bool Json);
+    private sealed record Plan(
+        string Topic, int Topics, int Senders, long? Count, TimeSpan Idle, bool Reads, string? Beside, bool BesideStalls, bool Json);
 }

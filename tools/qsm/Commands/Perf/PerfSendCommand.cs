@@ -9,6 +9,7 @@ namespace QuickSilver.Tool.Commands.Perf;
 // Sends as fast as flow control allows, or at a given rate: for so long, or so many.
 internal static class PerfSendCommand
 {
+    private const int BesideBytes = 1000;
     private static readonly TimeSpan DrainLimit = TimeSpan.FromMinutes(1);
 
     public static Command Create()
@@ -43,19 +44,27 @@ internal static class PerfSendCommand
             Description = "Let the node pull messages when the network has room (a feed for each topic), instead of "
                 + "publishing them from a task.",
         };
+        var beside = PerfCommand.Beside("Publish to this topic too, from the same node, while TOPIC is measured. It is not measured.");
+        var besideRate = new Option<double>("--beside-rate")
+        {
+            Description = "Messages per second to the topic beside; each has 1,000 bytes.",
+            HelpName = "MSGS",
+            DefaultValueFactory = _ => 10_000,
+        }.Within(0.001, 1e9);
         var json = PerfCommand.Json();
         var command = form.AddTo(common.AddTo(new Command("send", "Send to perf receive.")
         {
-            topic, size, seconds, count, warmUp, rate, feed, topics, receivers, json,
+            topic, size, seconds, count, warmUp, rate, feed, topics, receivers, beside, besideRate, json,
         }));
         Bounds.Exclude(command, count, seconds);
         Bounds.Exclude(command, feed, rate);
+        Bounds.Require(command, besideRate, beside);
         form.Exclude(command, size);
         command.SetAction(parse =>
         {
             var plan = new Plan(parse.GetValue(topic)!, new SendLength(parse.GetValue(seconds), parse.GetValue(count)),
                 parse.GetValue(warmUp), parse.GetValue(rate), parse.GetValue(feed), parse.GetValue(topics),
-                parse.GetValue(receivers), parse.GetValue(json));
+                parse.GetValue(receivers), parse.GetValue(beside), parse.GetValue(besideRate), parse.GetValue(json));
             return Session.RunAsync(parse, common, session => form.Read(parse) switch
             {
                 PayloadForm.Typed => RunAsync<Departure, DeparturePayload>(session, plan, new()),
@@ -79,6 +88,7 @@ internal static class PerfSendCommand
             await topics[i].WaitForSubscribersAsync(plan.Receivers, session.Interrupted);
         }
 
+        await using var beside = await OpenBesideAsync(session, node, plan);
         using var feeds = plan.Feed ? new FeedingSender<T, TPayload>(topics, payload) : null;
         Sender<T, TPayload> sender = feeds ?? (Sender<T, TPayload>)new PublishingSender<T, TPayload>(topics, payload, plan.Rate);
         await sender.SendAsync(new SendLength(plan.WarmUp, null), null, session.Interrupted);
@@ -91,6 +101,7 @@ internal static class PerfSendCommand
         long sent = sender.Sent - before;
         double allocated = steady.AllocatedBytesPerMessage(ProcessUsage.Now(), sender.Sent);
         await sender.MarkEndAsync();
+        await (beside?.StopAsync() ?? Task.CompletedTask);
         bool stable = await node.DrainAsync(DrainLimit);
         double seconds = Stopwatch.GetElapsedTime(start.AtTicks).TotalSeconds;
         var end = ProcessUsage.Now();
@@ -104,6 +115,7 @@ internal static class PerfSendCommand
             AllocatedBytesPerMessage = allocated,
             Topics = topics.Count,
             OpenSeconds = topics.OpenSeconds,
+            BesideMessages = beside?.Sent,
         };
         report.WithPayload(counters.Published, counters.PublishedBytes)
             .WithRate(sent, seconds)
@@ -118,6 +130,19 @@ internal static class PerfSendCommand
         return stable ? ExitCode.Ok : ExitCode.Failed;
     }
 
+    private static async Task<BesideSender?> OpenBesideAsync(Session session, QuickSilverNode node, Plan plan)
+    {
+        if (plan.Beside is null)
+        {
+            return null;
+        }
+
+        var topic = await session.OpenPublisherAsync(node, plan.Beside);
+        await session.WaitForSubscribersAsync(topic, plan.Receivers);
+        return new BesideSender(topic, BesideBytes, plan.BesideRate);
+    }
+
     private sealed record Plan(
-        string Topic, SendLength Length, double WarmUp, double? Rate, bool Feed, int Topics, int Receivers, bool Json);
+        string Topic, SendLength Length, double WarmUp, double? Rate, bool Feed, int Topics, int Receivers, string? Beside,
+        double BesideRate, bool Json);
 }
