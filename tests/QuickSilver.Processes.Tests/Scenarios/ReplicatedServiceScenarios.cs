@@ -33,10 +33,10 @@ public sealed class ReplicatedServiceScenarios : IDisposable
             "--rate", MessagesPerSecond.ToString(CultureInfo.InvariantCulture));
         for (int i = 0; i < 2; i++)
         {
+            leader.Await(": 3 nodes");
             leader.Process.Kill();
             servers.Remove(leader);
             leader = LeaderOf(servers);
-            leader.Await("Configuration ");
         }
 
         Assert.Equal(0, Report(sender, "gaps", 0));

@@ -1,3 +1,4 @@
+using System.Net;
 using System.Net.Http.Headers;
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
@@ -48,7 +49,8 @@ internal sealed class EtcdClient : IDisposable
                 limit.CancelAfter(CallLimit);
                 using var response = await _http.PostAsync(new Uri(member, path), Content(body), limit.Token);
                 byte[] answer = await response.Content.ReadAsByteArrayAsync(limit.Token);
-                if (response.IsSuccessStatusCode)
+                // What was asked for is not there any more: a lease that has ended. It has no fields then.
+                if (response.IsSuccessStatusCode || response.StatusCode == HttpStatusCode.NotFound)
                 {
                     return JsonSerializer.Deserialize(answer, responseType)
                         ?? throw new JsonException("The answer is null.");

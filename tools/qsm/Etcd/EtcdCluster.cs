@@ -86,6 +86,7 @@ internal sealed class EtcdCluster(EtcdClient client, string cluster)
         return TimeSpan.FromSeconds(answer.Result?.TimeToLive ?? 0);
     }
 
+    /// <summary>Ends the lease, and with it the key under it. One that has ended already is none.</summary>
     public Task RevokeAsync(long lease, CancellationToken cancellationToken) => client.CallAsync(
         "v3/lease/revoke",
         new EtcdLeaseRequest { Id = lease },

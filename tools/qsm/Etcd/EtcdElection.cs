@@ -31,8 +31,7 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
     private static readonly TimeSpan TimeToLive = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan KeepAliveInterval = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan Retry = TimeSpan.FromMilliseconds(200);
-    // A watch that hears nothing may be one of an etcd member that is cut off. It is also below the time in which a service wants to see
-    // who connects join.
+    // A watch that hears nothing may be one of an etcd member that is cut off.
     private static readonly TimeSpan LookInterval = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan SaidInterval = TimeSpan.FromMinutes(1);
 
@@ -154,17 +153,30 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
 
         _ = IPEndPoint.TryParse(leader.Address, out var at);
         observer.OnLeader(at);
-        using var look = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        var change = cluster.WaitForChangeAsync(leader, LookInterval, look.Token);
-        var death = at is null ? Task.Delay(Timeout.Infinite, look.Token) : LeaderProbe.WaitForDeathAsync(at, look.Token);
-        bool isDead = await Task.WhenAny(change, death) == death && death.IsCompletedSuccessfully;
-        await look.CancelAsync();
-        await Task.WhenAll(change, death).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        cancellationToken.ThrowIfCancellationRequested();
-        if (isDead)
+        using var over = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        var death = at is null ? Task.Delay(Timeout.Infinite, over.Token) : LeaderProbe.WaitForDeathAsync(at, over.Token);
+        try
         {
-            logger.LeaderGone(leader.Address);
-            await cluster.RevokeAsync(leader.Lease, cancellationToken);
+            while (await cluster.ReadLeaderAsync(cancellationToken) == leader)
+            {
+                using var look = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+                var change = cluster.WaitForChangeAsync(leader, LookInterval, look.Token);
+                bool isDead = await Task.WhenAny(change, death) == death;
+                await look.CancelAsync();
+                await change.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+                cancellationToken.ThrowIfCancellationRequested();
+                if (isDead)
+                {
+                    logger.LeaderGone(leader.Address);
+                    await cluster.RevokeAsync(leader.Lease, cancellationToken);
+                    return;
+                }
+            }
+        }
+        finally
+        {
+            await over.CancelAsync();
+            await death.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
     }
 

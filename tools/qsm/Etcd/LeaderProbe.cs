@@ -7,6 +7,8 @@ namespace QuickSilver.Tool.Etcd;
 internal static class LeaderProbe
 {
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(50);
+    // Below the time in which a service wants to see who connects join.
+    private static readonly TimeSpan Hold = TimeSpan.FromSeconds(3);
 
     /// <summary>
     /// Completes when a connection to the server has broken and its machine then refused connections twice. A server that cannot be reached
@@ -23,10 +25,16 @@ internal static class LeaderProbe
                 using var socket = new Socket(server.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
                 await socket.ConnectAsync(server, cancellationToken);
                 (wasConnected, refusals) = (true, 0);
+                using var hold = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+                hold.CancelAfter(Hold);
                 byte[] ignored = new byte[256];
-                while (await socket.ReceiveAsync(ignored, cancellationToken) > 0)
+                while (await socket.ReceiveAsync(ignored, hold.Token) > 0)
                 {
                 }
+            }
+            catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
+            {
+                continue;
             }
             catch (SocketException exception)
             {
