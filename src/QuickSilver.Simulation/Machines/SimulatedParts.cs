@@ -14,7 +14,11 @@ namespace QuickSilver.Simulation.Machines;
 // virtual time, within the event that completed it: so a test may await the public face, as long as there is no
 // synchronization context to send it elsewhere.
 internal sealed class SimulatedParts(
-    SimulatedEnvironment life, ProtocolOptions options, ImmutableArray<IPEndPoint> services, ConfigurationCache configurations, ILoggerFactory logs)
+    SimulatedEnvironment life,
+    ProtocolOptions options,
+    ImmutableArray<IPEndPoint> services,
+    ConfigurationCache configurations,
+    ILoggerFactory logs)
     : ProtocolParts(options, services, configurations, logs)
 {
     public override INodeEnvironment Environment => life;

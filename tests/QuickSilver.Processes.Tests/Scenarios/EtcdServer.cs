@@ -70,25 +70,28 @@ internal sealed class EtcdServer : IDisposable
             UseShellExecute = false,
         })!;
         using var http = new HttpClient { Timeout = TimeSpan.FromSeconds(1) };
-        for (var start = Stopwatch.StartNew(); start.Elapsed < StartLimit && !_process.HasExited;)
+        bool isHealthy = false;
+        SpinWait.SpinUntil(() => (isHealthy = IsHealthy(http)) || _process.HasExited, StartLimit);
+        if (!isHealthy)
         {
-            try
-            {
-                using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(Address, "health"));
-                using var answer = http.Send(request);
-                if (answer.IsSuccessStatusCode)
-                {
-                    return true;
-                }
-            }
-            catch (Exception exception) when (exception is HttpRequestException or TaskCanceledException)
-            {
-                Thread.Sleep(50);
-            }
+            Kill();
         }
 
-        Kill();
-        return false;
+        return isHealthy;
+    }
+
+    private bool IsHealthy(HttpClient http)
+    {
+        try
+        {
+            using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(Address, "health"));
+            using var answer = http.Send(request);
+            return answer.IsSuccessStatusCode;
+        }
+        catch (Exception exception) when (exception is HttpRequestException or TaskCanceledException)
+        {
+            return false;
+        }
     }
 
     private static int FreePort()

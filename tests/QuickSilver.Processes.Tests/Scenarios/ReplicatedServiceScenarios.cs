@@ -65,7 +65,8 @@ public sealed class ReplicatedServiceScenarios : IDisposable
             "--count", Messages.ToString(CultureInfo.InvariantCulture),
             "--rate", MessagesPerSecond.ToString(CultureInfo.InvariantCulture));
         etcd.Kill();
-        Assert.Contains(servers, static server => server.Await("does not lead any more", orNever: true));
+        var deposed = () => servers.Exists(static server => server.TryTake("does not lead any more"));
+        Assert.True(SpinWait.SpinUntil(deposed, Limit));
         etcd.Restart();
         LeaderOf(servers);
         Assert.Equal(0, Report(sender, "gaps", 0));
@@ -94,15 +95,11 @@ public sealed class ReplicatedServiceScenarios : IDisposable
 
     private static Server LeaderOf(List<Server> servers)
     {
-        for (var start = Stopwatch.StartNew(); start.Elapsed < Limit; Thread.Sleep(20))
-        {
-            if (servers.Find(static server => server.TryTake("This server leads")) is { } leader)
-            {
-                return leader;
-            }
-        }
-
-        throw new InvalidOperationException("No server leads.\n" + string.Join('\n', servers.Select(static server => server.Text)));
+        Server? leader = null;
+        return SpinWait.SpinUntil(
+            () => (leader = servers.Find(static server => server.TryTake("This server leads"))) is not null, Limit)
+            ? leader!
+            : throw new InvalidOperationException("No server leads.\n" + string.Join('\n', servers.Select(static one => one.Text)));
     }
 
     private static long Report(Process process, string field, long absent)
@@ -152,18 +149,8 @@ public sealed class ReplicatedServiceScenarios : IDisposable
         }
 
         /// <summary>Waits for such a line.</summary>
-        public bool Await(string text, bool orNever = false)
-        {
-            for (var start = Stopwatch.StartNew(); start.Elapsed < (orNever ? Limit / 4 : Limit); Thread.Sleep(20))
-            {
-                if (TryTake(text))
-                {
-                    return true;
-                }
-            }
-
-            return orNever ? false : throw new InvalidOperationException($"'{text}' was not said.\n{Text}");
-        }
+        public void Await(string text) =>
+            Assert.True(SpinWait.SpinUntil(() => TryTake(text), Limit), $"'{text}' was not said.\n{Text}");
 
         private async Task ReadAsync()
         {

@@ -24,7 +24,9 @@ internal sealed class EtcdCluster(EtcdClient client, string cluster)
         return range.Kvs is [var one, ..] ? new EtcdLeader(Encoding.UTF8.GetString(one.Value), one.Lease, one.CreateRevision) : null;
     }
 
-    /// <summary>Leads if nobody does. Returns the leader's revision and the last number that was claimed, or null if another one leads.</summary>
+    /// <summary>
+    /// Leads if nobody does. Returns the leader's revision and the last number that was claimed, or null if another one leads.
+    /// </summary>
     public async Task<(long Revision, long Last)?> TryLeadAsync(string address, long lease, CancellationToken cancellationToken)
     {
         var answer = await CommitAsync(
@@ -42,15 +44,6 @@ internal sealed class EtcdCluster(EtcdClient client, string cluster)
             },
             cancellationToken);
         return answer.Succeeded ? (answer.Header.Revision, ReadNumber(answer.Responses[^1])) : null;
-    }
-
-    /// <summary>The last number that was claimed; 0: none.</summary>
-    public async Task<long> ReadConfigurationAsync(CancellationToken cancellationToken)
-    {
-        var answer = await CommitAsync(
-            new EtcdTransaction { Success = [new EtcdOperation { RequestRange = new EtcdRangeRequest { Key = _configuration } }] },
-            cancellationToken);
-        return ReadNumber(answer.Responses[^1]);
     }
 
     /// <summary>Whether the number was put: the leader's key is still the one of this revision.</summary>

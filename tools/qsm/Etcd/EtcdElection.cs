@@ -22,9 +22,9 @@ internal interface IElectionObserver
 
 // Makes one of the servers of a cluster the leader, by a key in etcd under a lease.
 //
-// A server that stands by holds a connection to the leader. When that breaks, and the leader's machine then refuses connections, the process
-// is gone, and the server revokes the lease instead of waiting for its end. Revoking is always safe, because a leader whose key is gone can
-// claim nothing; a firewall that refuses connections does no harm, because it lets none be made.
+// A server that stands by holds a connection to the leader. When that breaks, and the leader's machine then refuses connections, the
+// process is gone, and the server revokes the lease instead of waiting for its end. Revoking is always safe, because a leader whose key is
+// gone can claim nothing; a firewall that refuses connections does no harm, because it lets none be made.
 internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IElectionObserver observer, ILogger logger)
 {
     // Longer than etcd takes to elect a leader of its own, so that it can lose one.

@@ -5,9 +5,9 @@ using QuickSilver.Membership.Service.Lines;
 
 namespace QuickSilver.Tool.Etcd;
 
-// The time in which one server leads. Each number is put by a transaction that requires the key by which this term became the leader's. That
-// key goes when its lease ends, and the next leader reads the last number in the transaction that makes it the leader, so no number is given
-// twice, whatever pause lies between a decision and its execution.
+// The time in which one server leads. Each number is put by a transaction that requires the key by which this server became the leader.
+// That key goes when its lease ends, and the next leader reads the last number in the transaction that makes it the leader, so no number
+// is given twice, whatever pause lies between a decision and its execution.
 internal sealed class EtcdTerm(
     EtcdCluster cluster, long lease, long createRevision, long last, Action<Action> post, ILogger logger, CancellationToken ended)
     : IMembershipStore
