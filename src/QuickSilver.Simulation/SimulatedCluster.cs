@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using System.Net;
 using Microsoft.Extensions.Logging.Abstractions;
 using QuickSilver.Composition;
@@ -115,7 +116,7 @@ public sealed class SimulatedCluster : IDisposable
 
     internal EscapeWatch Escapes => _escapes;
 
-    internal IPEndPoint? ServiceAt { get; private set; }
+    internal ImmutableArray<IPEndPoint> Services { get; private set; } = [];
 
     // One for all: what loggers throw is counted for the whole cluster, and an idle node has nothing of its own for it.
     internal GuardedLoggers Logs => field ??= GuardedLoggers.Of(Options.LoggerFactory ?? NullLoggerFactory.Instance);
@@ -363,7 +364,7 @@ public sealed class SimulatedCluster : IDisposable
     {
         var machine = Machines.AddService();
         Service = machine.Number;
-        ServiceAt = new IPEndPoint(machine.Address, ServicePort);
+        Services = [new IPEndPoint(machine.Address, ServicePort)];
         Serve(machine);
     }
 
@@ -375,7 +376,7 @@ public sealed class SimulatedCluster : IDisposable
             Store,
             new ServiceCounters(),
             Logs.CreateLogger("QuickSilver.Membership"));
-        service.Start(ServiceAt!);
+        service.Start(Services[0]);
     }
 
     private void Begin(SimulatedMachine machine)

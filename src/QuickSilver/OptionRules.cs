@@ -20,6 +20,7 @@ internal static class OptionRules
     private const long MiB = 1L << 20;
     private const long GiB = 1L << 30;
     private const int MaxClusterCharacters = 64;
+    private const int MostServiceCharacters = 1_024;
     private const int MaxReplicas = 1_000;
     private const int MaxTopicAddresses = 1 << 16;
     private const int MaxTopicAddressesPerNode = 1 << 10;
@@ -219,24 +220,23 @@ internal static class OptionRules
 
     private static void CheckService(string? service, List<string> failures)
     {
-        if (service is null)
-        {
-            return;
-        }
-
-        int colon = service.LastIndexOf(':');
-        bool isEndPoint = colon > 0
-            && !service.AsSpan(0, colon).ContainsAny(" \t\r\n:/")
-            && int.TryParse(service.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out int port)
-            && port is >= 1 and <= IPEndPoint.MaxPort;
-        if (!isEndPoint)
+        if (service is not null && (service.Length > MostServiceCharacters || !Array.TrueForAll(service.Split(','), IsEndPoint)))
         {
             Add(
                 failures,
                 nameof(QuickSilverOptions.MembershipService),
                 Quote(service),
-                "\"host:port\" with a port of 1 to 65535, or null for embedded membership");
+                "\"host:port\" with a port of 1 to 65535, several of them with commas between, or null for embedded membership");
         }
+    }
+
+    private static bool IsEndPoint(string server)
+    {
+        int colon = server.LastIndexOf(':');
+        return colon > 0
+            && !server.AsSpan(0, colon).ContainsAny(" \t\r\n:/")
+            && int.TryParse(server.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out int port)
+            && port is >= 1 and <= IPEndPoint.MaxPort;
     }
 
     private static void CheckMode(QuickSilverOptions options, List<string> failures)

@@ -62,8 +62,9 @@ public enum SenderSharing
 public sealed record QuickSilverOptions
 {
     /// <summary>
-    /// The "host:port" of the membership service. Null (default): embedded membership. The node looks for a service on the network of its
-    /// interface, and hosts one if there is none.
+    /// The "host:port" of the membership service; if several servers form it, those of all, with commas between. A host name may have
+    /// several addresses. The node tries them in turn, and a server that does not lead names the one that does. Null (default): embedded
+    /// membership. The node looks for a service on the network of its interface, and hosts one if there is none.
     /// </summary>
     public string? MembershipService { get; set; }
 

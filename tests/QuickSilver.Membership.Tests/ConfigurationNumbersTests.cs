@@ -18,6 +18,12 @@ public sealed class ConfigurationNumbersTests
         return numbers;
     }
 
+    private static long Next(ConfigurationNumbers numbers)
+    {
+        numbers.Claim(numbers.Use);
+        return numbers.Current;
+    }
+
     private static long EpochOf(long configuration) => ConfigurationNumbers.EpochOf(configuration);
 
     // Claims, each as far ahead as was plausible, made the numbers negative after eight joins.
@@ -25,7 +31,7 @@ public sealed class ConfigurationNumbersTests
     public void Claims_one_after_the_other_raise_the_epoch_no_further_than_one()
     {
         var numbers = Begin();
-        long first = EpochOf(numbers.Next());
+        long first = EpochOf(Next(numbers));
         int taken = 0;
         for (long epoch = first; epoch < int.MaxValue; epoch = Math.Min(int.MaxValue, epoch + Ahead))
         {
@@ -33,12 +39,12 @@ public sealed class ConfigurationNumbersTests
             {
                 taken++;
                 numbers.MustExceed(epoch << 32);
-                Assert.True(numbers.Next() > epoch << 32);
+                Assert.True(Next(numbers) > epoch << 32);
             }
         }
 
         Assert.Equal(2, taken);
-        Assert.InRange(EpochOf(numbers.Next()), first, first + Ahead + 1);
+        Assert.InRange(EpochOf(Next(numbers)), first, first + Ahead + 1);
     }
 
     [Fact]
@@ -58,7 +64,7 @@ public sealed class ConfigurationNumbersTests
                         numbers.MustExceed(claim);
                     }
 
-                    long next = numbers.Next();
+                    long next = Next(numbers);
                     Assert.True(next > last && (!isPlausible || next > claim));
                     last = next;
                 }
@@ -72,7 +78,7 @@ public sealed class ConfigurationNumbersTests
         Assert.True(numbers.IsPlausible(old + 3));
         Assert.True(numbers.IsPlausible((778L << 32) | 1));
         Assert.False(numbers.IsPlausible((777 + Ahead + 1) << 32));
-        Assert.Equal(778, EpochOf(numbers.Next()));
+        Assert.Equal(778, EpochOf(Next(numbers)));
     }
 
     [Fact]
@@ -83,7 +89,7 @@ public sealed class ConfigurationNumbersTests
         Assert.True(numbers.IsPlausible(old));
         Assert.False(numbers.IsPlausible(long.MaxValue));
         numbers.MustExceed(old);
-        long first = EpochOf(numbers.Next());
+        long first = EpochOf(Next(numbers));
         Assert.Equal(200_000_001, first);
         Assert.True(numbers.IsPlausible((first + Ahead) << 32));
         Assert.False(numbers.IsPlausible((first + Ahead + 1) << 32));
@@ -102,7 +108,7 @@ public sealed class ConfigurationNumbersTests
             {
                 long worst = WorstOf(numbers);
                 numbers.MustExceed(worst);
-                long next = numbers.Next();
+                long next = Next(numbers);
                 Assert.True(next > worst && next > last);
                 last = next;
             }
@@ -127,7 +133,7 @@ public sealed class ConfigurationNumbersTests
     {
         var one = Begin(life: 0xABCDEF0123456789);
         var other = Begin(life: 0x123456789ABCDEF0);
-        Assert.NotEqual(one.Next(), other.Next());
+        Assert.NotEqual(Next(one), Next(other));
         Assert.True(one.IsPlausible(other.Current));
         Assert.True(other.IsPlausible(one.Current));
     }
@@ -140,7 +146,7 @@ public sealed class ConfigurationNumbersTests
         var numbers = Begin(store);
         Assert.True(numbers.IsPlausible((1000 + Ahead) << 32));
         Assert.False(numbers.IsPlausible((1001 + Ahead) << 32));
-        Assert.Equal(1001, EpochOf(numbers.Next()));
+        Assert.Equal(1001, EpochOf(Next(numbers)));
         Assert.Equal(1001, store.LoadEpoch());
     }
 }

@@ -32,7 +32,7 @@ public sealed class ReachabilityTests
         {
             Self = new NodeKey(id, 1),
             EndPoint = before.EndPoint,
-            Service = FakeCluster.EndPoint,
+            Services = [FakeCluster.EndPoint],
             Hosted = _cluster.Options,
         });
         Wire(node);
@@ -198,7 +198,7 @@ public sealed class ReachabilityTests
         {
             Self = new NodeKey(9, 1),
             EndPoint = new IPEndPoint(IPAddress.Loopback, 5000),
-            Service = FakeCluster.EndPoint,
+            Services = [FakeCluster.EndPoint],
             Hosted = _cluster.Options,
         });
         node.Client.Start();

@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
@@ -28,6 +29,10 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     private readonly ControlBuffer _buffer = new();
     private readonly Alarm _deadline;
     private readonly Alarm _askNetwork;
+    private readonly ImmutableArray<IPEndPoint> _servers;
+    // Of the servers that were named, the one that is tried next, and how many connections have brought no answer since the last one.
+    private int _next;
+    private int _attempts;
     // Null until the service is found.
     private IPEndPoint? _service;
     private DiscoveryAsker? _asker;
@@ -45,21 +50,21 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     private readonly List<ListedTopicMessage> _topics = [];
 
     /// <param name="environment">The environment of a core thread; all calls are made on it.</param>
-    /// <param name="service">Where the service is; null: it is looked for on the network.</param>
+    /// <param name="servers">Servers of the service, tried in turn; none: it is looked for on the network.</param>
     /// <param name="cluster">The name of the cluster.</param>
     /// <param name="discovery">How to look for the service.</param>
     /// <param name="reader">Who is told what comes.</param>
     /// <param name="logger">For failures of the network.</param>
     public ClusterObserver(
         INodeEnvironment environment,
-        IPEndPoint? service,
+        ImmutableArray<IPEndPoint> servers,
         string cluster,
         DiscoveryOptions discovery,
         IClusterSignsReader reader,
         ILogger logger)
     {
         _environment = environment;
-        _service = service;
+        _servers = servers;
         _cluster = cluster;
         _discovery = new DiscoveryContext(environment, discovery, cluster, new ClientCounters(), logger);
         _reader = reader;
@@ -109,9 +114,9 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         {
             SendQuestion();
         }
-        else if (_service is { } service)
+        else if (!_servers.IsEmpty)
         {
-            _stream = _environment.Connect(service, this);
+            Connect(NextServer());
         }
         else
         {
@@ -137,8 +142,43 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
     private void OnFound(IPEndPoint service)
     {
         EndSearch();
+        Connect(service);
+    }
+
+    private IPEndPoint NextServer()
+    {
+        var server = _servers[_next];
+        _next = (_next + 1) % _servers.Length;
+        return server;
+    }
+
+    private void Connect(IPEndPoint service)
+    {
+        _attempts++;
+        _isConnected = false;
         _service = service;
         _stream = _environment.Connect(service, this);
+    }
+
+    // One server does not lead any more, or does not answer: the question goes to the one that it names, or to the next. False when each of
+    // them was tried, and each may have named another.
+    private bool TryAnother(IPEndPoint? successor)
+    {
+        if (_isOver || (successor is null && _servers.Length < 2) || _attempts >= Math.Max(2, 2 * _servers.Length))
+        {
+            return false;
+        }
+
+        var stream = _stream;
+        _stream = null;
+        stream?.Close();
+        _header = null;
+        _nodes.Clear();
+        _list = null;
+        _topics.Clear();
+        _environment.Schedule(_deadline, Patience);
+        Connect(successor ?? NextServer());
+        return true;
     }
 
     private void EndSearch()
@@ -150,6 +190,11 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
 
     private void OnDeadline()
     {
+        if (TryAnother(successor: null))
+        {
+            return;
+        }
+
         string limit = $"{Patience.TotalSeconds:0} s";
         End(_service is null
             ? $"No membership service of cluster '{_cluster}' answered on the network of {_environment.LocalAddress} within {limit}. "
@@ -161,14 +206,17 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
 
     void IControlStreamHandler.OnConnected(IControlStream stream)
     {
-        _isConnected = true;
-        SendQuestion();
+        if (stream == _stream)
+        {
+            _isConnected = true;
+            SendQuestion();
+        }
     }
 
     int IControlStreamHandler.OnBytes(IControlStream stream, ReadOnlySpan<byte> bytes)
     {
         int consumed = 0;
-        while (!_isOver)
+        while (!_isOver && stream == _stream)
         {
             var rest = bytes[consumed..];
             var outcome = ControlFrame.TryCut(rest, ControlFrame.MaxFromServiceBytes, out int kind, out var body, out int length);
@@ -189,10 +237,15 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         return bytes.Length;
     }
 
-    void IControlStreamHandler.OnClosed(IControlStream stream, string reason) => End(
-        !_isConnected ? $"Cannot connect to a membership service at {_service}: {reason}."
-        : !_hasAnswered ? $"The process at {_service} closed the connection without an answer. {NoService}"
-        : $"The membership service at {_service} closed the connection: {reason}.");
+    void IControlStreamHandler.OnClosed(IControlStream stream, string reason)
+    {
+        if (stream == _stream && !TryAnother(successor: null))
+        {
+            End(!_isConnected ? $"Cannot connect to a membership service at {_service}: {reason}."
+                : !_hasAnswered ? $"The process at {_service} closed the connection without an answer. {NoService}"
+                : $"The membership service at {_service} closed the connection: {reason}.");
+        }
+    }
 
     private void SendQuestion()
     {
@@ -218,8 +271,12 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
             case ControlMessageKind.Refused when ControlFrame.TryRead(body, kind, ReasonMessage.Read, out var refused, out fault):
                 End(refused.Reason, isRefusal: true);
                 return null;
-            case ControlMessageKind.Goodbye:
-                End($"The membership service at {_service} has ended.");
+            case ControlMessageKind.Goodbye when ControlFrame.TryRead<GoodbyeMessage>(body, out var goodbye, out fault):
+                if (!TryAnother(goodbye.Successor))
+                {
+                    End($"The membership service at {_service} has ended.");
+                }
+
                 return null;
             default:
                 // A newer service's message is skipped.
@@ -293,6 +350,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
             _list = null;
             _topics.Clear();
             _hasAnswered = true;
+            _attempts = 0;
             _environment.Cancel(_deadline);
             _reader.OnTopics(topics);
         }
@@ -303,6 +361,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
             _header = null;
             _nodes.Clear();
             _hasAnswered = true;
+            _attempts = 0;
             _environment.Cancel(_deadline);
             _reader.OnAnswer(answer);
         }

@@ -105,7 +105,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     public Trouble? Isolation => _reach.Isolation;
 
     /// <summary>The service that this node has, or tries to reach; null while it looks for one. From any thread.</summary>
-    public IPEndPoint? ServiceEndPoint => _link.RemoteEndPoint ?? _options.Service;
+    public IPEndPoint? ServiceEndPoint => _link.RemoteEndPoint ?? _options.Services.FirstOrDefault();
 
     /// <summary>The service that this node hosts, if it does.</summary>
     public MembershipService? HostedService => _link.Discovery?.Hosted;

@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using System.Net;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Views;
@@ -11,8 +12,9 @@ internal sealed record MembershipClientOptions
     public required NodeKey Self { get; init; }
     // Where the node receives packets that are for it alone.
     public required IPEndPoint EndPoint { get; init; }
-    // Null: look for a service on the network, and host one when there is none.
-    public IPEndPoint? Service { get; init; }
+    // Servers of one service, tried in turn: one that does not lead says who does. None: look for a service on the network, and host one
+    // when there is none.
+    public ImmutableArray<IPEndPoint> Services { get; init; } = [];
     public MembershipServiceOptions Hosted { get; init; } = new();
     public DiscoveryOptions Discovery { get; init; } = new();
 

@@ -49,6 +49,9 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
 
     private IControlStream? _stream;
     private IPEndPoint? _successor;
+    // Of the servers that were named, the one that is tried next, and how many were tried since the last pause.
+    private int _next;
+    private int _tried;
     private TimeSpan _retryDelay;
     private TimeSpan _lastHeard;
     private TimeSpan _watchDue;
@@ -67,7 +70,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         _context = context;
         _retryDelay = options.FirstRetry;
         _watchAlarm = new Alarm(Watch);
-        _discovery = options.Service is null ? new ServiceDiscovery(context, options.Hosted, Connect) : null;
+        _discovery = options.Services.IsEmpty ? new ServiceDiscovery(context, options.Hosted, Connect) : null;
     }
 
     public bool IsWelcome { get; private set; }
@@ -115,6 +118,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         // there is time left to be heard by it, or by another.
         _serviceSilence = heartbeatInterval * Math.Max(2, heartbeatsMissed / 2);
         _retryDelay = _options.FirstRetry;
+        _tried = 0;
         _context.Logger.ServiceFound(_stream?.RemoteEndPoint);
         _context.Counters.ServiceConnections++;
         ScheduleWatch(_heartbeatInterval);
@@ -219,9 +223,11 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
             _successor = null;
             Connect(successor);
         }
-        else if (_options.Service is { } configured)
+        else if (!_options.Services.IsEmpty)
         {
-            Connect(configured);
+            var server = _options.Services[_next];
+            _next = (_next + 1) % _options.Services.Length;
+            Connect(server);
         }
         else
         {
@@ -261,9 +267,16 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
 
         if (!_isStopped)
         {
+            // All servers are tried before the pause grows: a service that takes over waits for its nodes no longer than GatherGrace.
+            bool isRound = ++_tried >= _options.Services.Length;
+            var pause = isRound ? _retryDelay : _options.FirstRetry;
             // Half of the pause is chance, so that many nodes spread out.
-            _environment.Schedule(_retryAlarm ??= new Alarm(Locate), _retryDelay / 2 + _context.Jitter(_retryDelay / 2));
-            _retryDelay = _retryDelay * 2 < _options.LastRetry ? _retryDelay * 2 : _options.LastRetry;
+            _environment.Schedule(_retryAlarm ??= new Alarm(Locate), pause / 2 + _context.Jitter(pause / 2));
+            if (isRound)
+            {
+                _tried = 0;
+                _retryDelay = _retryDelay * 2 < _options.LastRetry ? _retryDelay * 2 : _options.LastRetry;
+            }
         }
 
         _owner.OnLinkDown(reason);

@@ -11,7 +11,8 @@ namespace QuickSilver.Membership.Service;
 // next configuration, and tells each member what it must know of it.
 //
 // Invariants: a member is announced in the configuration that admits it and never before; one that is removed is announced as removed
-// before it can be admitted again.
+// before it can be admitted again. Nobody is told of a configuration whose number is not claimed; what changes while a number is being
+// claimed is part of the configuration.
 internal sealed class ConfigurationIssuer
 {
     private readonly SessionContext _context;
@@ -25,6 +26,8 @@ internal sealed class ConfigurationIssuer
     private readonly Alarm _alarm;
     // What the next configuration announces.
     private readonly List<NodeKey> _removed = [];
+    private bool _isClaiming;
+    private bool _isStopped;
 
     /// <param name="context">The service's.</param>
     /// <param name="options">The service's.</param>
@@ -68,6 +71,7 @@ internal sealed class ConfigurationIssuer
 
     public void Stop()
     {
+        _isStopped = true;
         _context.Environment.Cancel(_alarm);
         Settlement.Stop();
     }
@@ -125,22 +129,51 @@ internal sealed class ConfigurationIssuer
 
     private void Issue()
     {
+        if (_isClaiming || WaitsForMembers())
+        {
+            return;
+        }
+
+        if (!HasChanges)
+        {
+            _batch.OnTaken(_context.Environment.Now);
+            return;
+        }
+
+        _isClaiming = true;
+        Numbers.Claim(OnClaimed);
+    }
+
+    private bool HasChanges => Map.HasChanges || _removed.Count > 0 || _members.Exists(static member => member.IsNew);
+
+    // The alarm fires again when the wait ends.
+    private bool WaitsForMembers()
+    {
         var now = _context.Environment.Now;
-        if (_gathering.IsOn(now))
+        if (!_gathering.IsOn(now))
         {
-            _context.Environment.Schedule(_alarm, _gathering.Until!.Value - now);
-            return;
+            return false;
         }
 
-        _batch.OnTaken(now);
-        var joined = _members.FindAll(member => member.IsNew);
-        if (!Map.HasChanges && joined.Count == 0 && _removed.Count == 0)
-        {
-            return;
-        }
+        _context.Environment.Schedule(_alarm, _gathering.Until!.Value - now);
+        return true;
+    }
 
+    private void OnClaimed(long number)
+    {
+        _isClaiming = false;
+        if (!_isStopped && !WaitsForMembers())
+        {
+            Make(number);
+        }
+    }
+
+    private void Make(long number)
+    {
+        _batch.OnTaken(_context.Environment.Now);
+        var joined = _members.FindAll(static member => member.IsNew);
         long previous = Numbers.Current;
-        long number = Numbers.Next();
+        Numbers.Use(number);
         Map.Apply(number);
         long bytesBefore = _context.Counters.ConfigurationBytes;
         Announce(number, previous, joined);

@@ -30,6 +30,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
 
     private readonly INodeEnvironment _environment;
     private readonly MembershipServiceOptions _options;
+    private readonly IMembershipStore _store;
     private readonly SessionContext _sessionContext;
     private readonly ConfigurationIssuer _issuer;
     private readonly RegionMap _map;
@@ -67,6 +68,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         logger = GuardedLogger.Of(logger);
         _environment = environment;
         _options = options;
+        _store = store;
         _sessionContext = new SessionContext(environment, options.Limits, counters, logger);
         _sessions = new SessionTable(options.Limits);
         _life = environment.NextRandom() | 1;
@@ -342,7 +344,13 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         }
     }
 
-    void IMemberRoll.RemoveUnreachable(Member member, string reason) => Remove(member, reason, isOver: true);
+    void IMemberRoll.RemoveUnreachable(Member member, string reason)
+    {
+        if (_store.IsHeld)
+        {
+            Remove(member, reason, isOver: true);
+        }
+    }
 
     public Member? Find(NodeKey node) => _membersById.TryGetValue(node.Id, out var member) && member.Key == node ? member : null;
 
@@ -426,6 +434,12 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
 
     private void CheckFailures()
     {
+        _environment.Schedule(_failureAlarm, _failures.CheckInterval);
+        if (!_store.IsHeld)
+        {
+            return;
+        }
+
         var now = _environment.Now;
         var dead = new List<(NodeKey Node, string Reason)>();
         bool isCutOff = _audience.IsCutOff(now);
@@ -441,8 +455,6 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
                 _issuer.OnLost(node);
             }
         }
-
-        _environment.Schedule(_failureAlarm, _failures.CheckInterval);
     }
 
     private void Remove(Member member, string reason, bool isOver)

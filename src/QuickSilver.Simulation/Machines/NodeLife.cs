@@ -28,7 +28,7 @@ internal sealed class NodeLife
         _options = cluster.ProtocolOptions.Node;
         _context = new ProcessContext(environment, cluster.Escapes);
         environment.Process = _context;
-        Parts = new SimulatedParts(environment, cluster.ProtocolOptions, cluster.ServiceAt, cluster.Configurations, cluster.Logs);
+        Parts = new SimulatedParts(environment, cluster.ProtocolOptions, cluster.Services, cluster.Configurations, cluster.Logs);
         _which = ((ulong)(uint)owner.Number << 32) | (uint)owner.Lives;
         _own = SeededRandom.Derive(cluster.Options.Seed, purpose: 12, _which);
     }

@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Composition;
@@ -13,8 +14,12 @@ namespace QuickSilver.Simulation.Machines;
 // virtual time, within the event that completed it: so a test may await the public face, as long as there is no
 // synchronization context to send it elsewhere.
 internal sealed class SimulatedParts(
-    SimulatedEnvironment life, ProtocolOptions options, IPEndPoint? service, ConfigurationCache configurations, ILoggerFactory logs)
-    : ProtocolParts(options, service, configurations, logs)
+    SimulatedEnvironment life,
+    ProtocolOptions options,
+    ImmutableArray<IPEndPoint> services,
+    ConfigurationCache configurations,
+    ILoggerFactory logs)
+    : ProtocolParts(options, services, configurations, logs)
 {
     public override INodeEnvironment Environment => life;
 

@@ -25,10 +25,10 @@ internal static class LocalInterfaces
     /// <exception cref="QuickSilverOptionsException">
     /// The interface is the loopback one, and the service is not at a loopback address.
     /// </exception>
-    public static void CheckReach(IPAddress address, IPEndPoint? service)
+    public static void CheckReach(IPAddress address, IPEndPoint service)
     {
         // Each member would resolve the loopback address to itself and wait for this node.
-        if (service is not null && IPAddress.IsLoopback(address) && !IPAddress.IsLoopback(service.Address))
+        if (IPAddress.IsLoopback(address) && !IPAddress.IsLoopback(service.Address))
         {
             throw new QuickSilverOptionsException(
                 [$"The option {nameof(QuickSilverOptions.Interface)} is the loopback address {address}, but the option "

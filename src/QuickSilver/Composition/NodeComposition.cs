@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
@@ -24,12 +25,12 @@ internal static class NodeComposition
         CancellationToken cancellationToken,
         ConfigurationCache? configurations = null)
     {
-        var service = options.MembershipService is { } named
+        var services = options.MembershipService is { } named
             ? await ResolveAsync(named, cancellationToken).ConfigureAwait(false)
-            : null;
-        var choice = Choose(options.Interface, service);
+            : [];
+        var choice = Choose(options.Interface, services);
         CheckDiscovery(options, choice.Address);
-        return new MachineParts(options, choice, service, configurations ?? new ConfigurationCache(), logs);
+        return new MachineParts(options, choice, services, configurations ?? new ConfigurationCache(), logs);
     }
 
     // A node that may host answers at this port. If another program has it, no node would find this one, now or after the present service.
@@ -48,23 +49,49 @@ internal static class NodeComposition
 
     /// <summary>The interface for an option, on this machine.</summary>
     /// <exception cref="QuickSilverOptionsException">No interface fits, several do, or it does not reach the service.</exception>
-    public static InterfaceChoice Choose(NodeInterface wanted, IPEndPoint? service)
+    public static InterfaceChoice Choose(NodeInterface wanted, ImmutableArray<IPEndPoint> services)
     {
-        var towards = wanted.IsAuto && service is not null ? LocalRoute.SourceFor(service) : null;
+        var towards = wanted.IsAuto && !services.IsEmpty ? LocalRoute.SourceFor(services[0]) : null;
         var choice = InterfaceChoice.Of(wanted, LocalInterfaces.Read(), towards);
-        LocalInterfaces.CheckReach(choice.Address, service);
+        foreach (var service in services)
+        {
+            LocalInterfaces.CheckReach(choice.Address, service);
+        }
+
         return choice;
     }
 
-    /// <summary>The address of a service that is named by host and port; the first IPv4 address if the host has several.</summary>
-    public static async Task<IPEndPoint> ResolveAsync(string hostAndPort, CancellationToken cancellationToken)
+    /// <summary>
+    /// The addresses of the servers of a service, which are named by host and port, with commas between them: all IPv4 addresses of each
+    /// host. Servers whose names cannot be resolved are left out, unless that leaves none.
+    /// </summary>
+    public static async Task<ImmutableArray<IPEndPoint>> ResolveAsync(string servers, CancellationToken cancellationToken)
+    {
+        var found = new List<IPEndPoint>();
+        MembershipUnreachableException? unresolved = null;
+        foreach (string server in servers.Split(','))
+        {
+            try
+            {
+                found.AddRange(await ResolveServerAsync(server, cancellationToken).ConfigureAwait(false));
+            }
+            catch (MembershipUnreachableException exception)
+            {
+                unresolved = exception;
+            }
+        }
+
+        return found.Count > 0 ? [.. found.Distinct()] : throw unresolved!;
+    }
+
+    private static async Task<IPEndPoint[]> ResolveServerAsync(string hostAndPort, CancellationToken cancellationToken)
     {
         int colon = hostAndPort.LastIndexOf(':');
         string host = hostAndPort[..colon];
         int port = int.Parse(hostAndPort.AsSpan(colon + 1), CultureInfo.InvariantCulture);
         if (IPAddress.TryParse(host, out var address))
         {
-            return new IPEndPoint(address, port);
+            return [new IPEndPoint(address, port)];
         }
 
         IPAddress[] addresses;
@@ -78,7 +105,7 @@ internal static class NodeComposition
         }
 
         return addresses.Length > 0
-            ? new IPEndPoint(addresses[0], port)
+            ? [.. addresses.Select(one => new IPEndPoint(one, port))]
             : throw Unresolved(host, hostAndPort, "it has none", null);
     }
 
@@ -95,10 +122,10 @@ internal static class NodeComposition
         public MachineParts(
             QuickSilverOptions options,
             InterfaceChoice choice,
-            IPEndPoint? service,
+            ImmutableArray<IPEndPoint> services,
             ConfigurationCache configurations,
             ILoggerFactory logs)
-            : base(new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()), service, configurations, logs)
+            : base(new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()), services, configurations, logs)
         {
             _interface = choice;
             var machine = new MachineEnvironmentOptions

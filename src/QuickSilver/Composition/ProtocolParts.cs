@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Buffers;
@@ -13,7 +14,7 @@ namespace QuickSilver.Composition;
 
 // Membership and multicast over any environment: a machine's or a simulated one.
 internal abstract class ProtocolParts(
-    ProtocolOptions options, IPEndPoint? service, ConfigurationCache configurations, ILoggerFactory logs)
+    ProtocolOptions options, ImmutableArray<IPEndPoint> services, ConfigurationCache configurations, ILoggerFactory logs)
     : INodeParts
 {
     private readonly GuardedLoggers _logs = GuardedLoggers.Of(logs);
@@ -51,7 +52,7 @@ internal abstract class ProtocolParts(
             {
                 Self = self,
                 EndPoint = address.EndPoint,
-                Service = service,
+                Services = services,
                 Hosted = options.Service,
                 Discovery = options.Discovery,
             };

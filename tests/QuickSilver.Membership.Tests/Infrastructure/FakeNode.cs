@@ -83,7 +83,7 @@ internal sealed class FakeNode : IMembershipObserver
         {
             Self = new NodeKey(id, incarnation),
             EndPoint = new IPEndPoint(environment.LocalAddress, 5000),
-            Service = service,
+            Services = service is null ? [] : [service],
             Hosted = hosted ?? new MembershipServiceOptions(),
         }, logger, world.Configurations);
         node.Client.Start();

@@ -8,9 +8,14 @@ namespace QuickSilver.Membership.Tests.Infrastructure;
 internal sealed class FakeObserver : IClusterSignsReader
 {
     public FakeObserver(FakeWorld world, IPEndPoint? service, string cluster = "default", ulong seed = 77)
+        : this(world, service is null ? [] : [service], cluster, seed)
+    {
+    }
+
+    public FakeObserver(FakeWorld world, IPEndPoint[] servers, string cluster = "default", ulong seed = 77)
     {
         Environment = world.AddNode(seed);
-        Observer = new ClusterObserver(Environment, service, cluster, new DiscoveryOptions(), this, NullLogger.Instance);
+        Observer = new ClusterObserver(Environment, [.. servers], cluster, new DiscoveryOptions(), this, NullLogger.Instance);
     }
 
     public FakeEnvironment Environment { get; }

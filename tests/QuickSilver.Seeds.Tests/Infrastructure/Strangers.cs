@@ -58,7 +58,7 @@ internal sealed class Strangers : IDisposable
 
     private async Task BeginAsync(SimulatedMachine machine)
     {
-        var parts = new SimulatedParts(machine.Environment, _options, service: null, _configurations, NullLoggerFactory.Instance);
+        var parts = new SimulatedParts(machine.Environment, _options, services: [], _configurations, NullLoggerFactory.Instance);
         _parts.Add(parts);
         ITopic<ReadOnlyMemory<byte>> topic;
         try

@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using System.Net;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -90,7 +91,7 @@ internal sealed class WholeCluster : IDisposable
         {
             var machine = Simulation.AddService();
             SetWrong(machine);
-            ServiceAt = new IPEndPoint(machine.Address, ServicePort);
+            Services = [new IPEndPoint(machine.Address, ServicePort)];
             Serve(machine);
         }
 
@@ -163,7 +164,7 @@ internal sealed class WholeCluster : IDisposable
     public SynchronyChecker? Synchrony { get; }
 
     /// <summary>Null: embedded.</summary>
-    public IPEndPoint? ServiceAt { get; }
+    public ImmutableArray<IPEndPoint> Services { get; } = [];
 
     public IReadOnlyList<WholeNode> Nodes => _nodes;
 
@@ -444,7 +445,7 @@ internal sealed class WholeCluster : IDisposable
     private void Serve(SimulatedMachine machine)
     {
         var log = LogsOf(machine).CreateLogger("service");
-        new MembershipService(machine.Environment, _options.Service, _store, new ServiceCounters(), log).Start(ServiceAt!);
+        new MembershipService(machine.Environment, _options.Service, _store, new ServiceCounters(), log).Start(Services[0]);
     }
 
     private void Begin(SimulatedMachine machine)

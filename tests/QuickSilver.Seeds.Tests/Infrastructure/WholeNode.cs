@@ -119,7 +119,7 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
                 ? new BusyHandler(cluster, owner, SeededRandom.Derive(cluster.Seed, purpose: 25, which))
                 : null;
             var options = cluster.ProtocolOptionsOf(owner.Machine);
-            var parts = new SimulatedParts(_environment, options, cluster.ServiceAt, cluster.Configurations, cluster.LogsOf(owner.Machine));
+            var parts = new SimulatedParts(_environment, options, cluster.Services, cluster.Configurations, cluster.LogsOf(owner.Machine));
             Parts = new RecordedParts(parts, cluster.History, owner.Machine)
             {
                 OnSettled = OnSettled,

@@ -135,7 +135,7 @@ public sealed class WatchTests : IDisposable
             Machine = cluster.Machines.AddService();
             string name = new QuickSilverOptions().Cluster;
             _observer = new ClusterObserver(
-                Machine.Environment, cluster.ServiceAt, name, new DiscoveryOptions(), this, NullLogger.Instance);
+                Machine.Environment, cluster.Services, name, new DiscoveryOptions(), this, NullLogger.Instance);
         }
 
         public SimulatedMachine Machine { get; }

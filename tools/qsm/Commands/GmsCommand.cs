@@ -30,6 +30,12 @@ internal static class GmsCommand
             Description = "A file that stores the service's last epoch, so that the epoch never goes back after a restart.",
             HelpName = "FILE",
         };
+        var etcd = new Option<string?>("--etcd")
+        {
+            Description = "The members of an etcd cluster, with commas between. Several servers with the same etcd and cluster form one "
+                + "service: one leads, and another one takes over when it is gone. Give nodes the addresses of all of them as --gms.",
+            HelpName = "URL",
+        };
         var heartbeat = new Option<double>("--heartbeat")
         {
             Description = "Seconds of silence that count as a missed heartbeat. Ten remove a node, or two or three if its neighbours "
@@ -38,13 +44,16 @@ internal static class GmsCommand
             DefaultValueFactory = _ => 1,
         }.Within(1, 60);
         const string Purpose = "Run a standalone membership service. Writes 'listening HOST:PORT' to standard error.";
-        var command = common.AddToService(new Command("gms", Purpose) { listen, range, ports, state, heartbeat });
+        var command = common.AddToService(new Command("gms", Purpose) { listen, range, ports, state, etcd, heartbeat });
         command.SetAction(parse => Session.RunAsync(parse, common, session =>
         {
             ReadRange(parse.GetValue(range), session.Options);
             ReadPorts(parse.GetValue(ports), session.Options);
             session.Options.Service.HeartbeatInterval = TimeSpan.FromSeconds(parse.GetValue(heartbeat));
-            return RunAsync(session, parse.GetValue(listen)!, parse.GetValue(state));
+            var at = parse.GetValue(listen)!;
+            return parse.GetValue(etcd) is { } members
+                ? RunAsync(session, at, parse.GetValue(state), ReadMembers(members))
+                : RunAsync(session, at, parse.GetValue(state));
         }));
         return command;
     }
@@ -52,7 +61,29 @@ internal static class GmsCommand
     private static async Task<int> RunAsync(Session session, IPEndPoint listen, string? stateFile)
     {
         await using var service = await StandaloneService.StartAsync(listen, session.Options, stateFile, session.Logs);
-        Terminal.Note($"listening {service.LocalEndPoint}");
+        return await RunAsync(session, service.LocalEndPoint);
+    }
+
+    private static async Task<int> RunAsync(Session session, IPEndPoint listen, string? stateFile, IReadOnlyList<Uri> etcd)
+    {
+        if (stateFile is not null)
+        {
+            throw new ToolException(ExitCode.Usage, "--state: a service with --etcd keeps its state there. Give one of the two.");
+        }
+
+        if (listen.Address.Equals(IPAddress.Any))
+        {
+            throw new ToolException(
+                ExitCode.Usage, $"--listen: with --etcd, other servers send nodes to this address, so {listen} is not enough. Name one.");
+        }
+
+        await using var service = await ReplicatedService.StartAsync(listen, session.Options, etcd, session.Logs);
+        return await RunAsync(session, service.LocalEndPoint);
+    }
+
+    private static async Task<int> RunAsync(Session session, IPEndPoint listens)
+    {
+        Terminal.Note($"listening {listens}");
         try
         {
             await Task.Delay(Timeout.Infinite, session.Interrupted);
@@ -64,6 +95,11 @@ internal static class GmsCommand
 
         return ExitCode.Ok;
     }
+
+    private static Uri[] ReadMembers(string text) => [.. text.Split(',').Select(static member =>
+        Uri.TryCreate(member.TrimEnd('/') + '/', UriKind.Absolute, out var uri) && (uri.Scheme is "http" or "https")
+            ? uri
+            : throw new ToolException(ExitCode.Usage, $"--etcd: '{member}' is not a URL, such as http://10.0.0.1:2379."))];
 
     private static void ReadPorts(string? text, QuickSilverOptions options)
     {

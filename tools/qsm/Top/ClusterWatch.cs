@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using System.Net;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -23,7 +24,7 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
     // Why no more answers come; null while they do.
     private ToolException? _end;
 
-    private ClusterWatch(QuickSilverOptions options, IPAddress local, ILoggerFactory logs, IPEndPoint? service, int rows)
+    private ClusterWatch(QuickSilverOptions options, IPAddress local, ILoggerFactory logs, ImmutableArray<IPEndPoint> servers, int rows)
     {
         _environment = MachineEnvironment.Start(
             new MachineEnvironmentOptions { Name = "QuickSilver observer", LocalAddress = local, BufferBytes = 16 << 20 },
@@ -31,7 +32,7 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
         _rows = rows;
         var discovery = new ProtocolOptions(options).Discovery;
         var logger = logs.CreateLogger("QuickSilver.Membership");
-        _observer = new ClusterObserver(_environment, service, options.Cluster, discovery, this, logger);
+        _observer = new ClusterObserver(_environment, servers, options.Cluster, discovery, this, logger);
     }
 
     /// <summary>Where the service is; null before the first answer.</summary>
@@ -45,11 +46,11 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
         try
         {
             OptionRules.Check(session.Options);
-            var service = session.Options.MembershipService is { } named
+            var servers = session.Options.MembershipService is { } named
                 ? await NodeComposition.ResolveAsync(named, session.Interrupted)
-                : null;
-            var local = NodeComposition.Choose(session.Options.Interface, service).Address;
-            return new ClusterWatch(session.Options, local, isVerbose ? session.Logs : NullLoggerFactory.Instance, service, rows);
+                : [];
+            var local = NodeComposition.Choose(session.Options.Interface, servers).Address;
+            return new ClusterWatch(session.Options, local, isVerbose ? session.Logs : NullLoggerFactory.Instance, servers, rows);
         }
         catch (Exception exception) when (exception is not OperationCanceledException)
         {

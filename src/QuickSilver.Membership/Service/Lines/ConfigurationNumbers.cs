@@ -27,6 +27,7 @@ internal sealed class ConfigurationNumbers(IMembershipStore store, ILogger logge
     private long? _measure;
     private uint _step;
 
+    /// <summary>The last configuration that was made; 0 before the first.</summary>
     public long Current { get; private set; }
 
     /// <summary>The last epoch of the service before this one; 0 when none is known.</summary>
@@ -60,16 +61,24 @@ internal sealed class ConfigurationNumbers(IMembershipStore store, ILogger logge
     /// <summary>A node has this configuration from another service: the next number is above it.</summary>
     public void MustExceed(long configuration) => _knownEpoch = Math.Max(_knownEpoch, EpochOf(configuration));
 
-    public long Next()
+    /// <summary>Claims the next number.</summary>
+    /// <param name="onClaimed">
+    /// Called when the number is this service's, at once or later, or never if this service does not lead any more. It says
+    /// <see cref="Use"/> when it makes the configuration.
+    /// </param>
+    public void Claim(Action<long> onClaimed)
     {
         if (_epoch == 0 || _knownEpoch >= _epoch || _step == uint.MaxValue)
         {
             BeginEpoch();
         }
 
-        Current = (_epoch << 32) | ++_step;
-        return Current;
+        long number = (_epoch << 32) | ++_step;
+        store.Claim(number, () => onClaimed(number));
     }
+
+    /// <summary>The configuration of this number, which was claimed, is made.</summary>
+    public void Use(long number) => Current = number;
 
     private void BeginEpoch()
     {

@@ -1,0 +1,90 @@
+using System.Net;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Protocol;
+using QuickSilver.Membership.Protocol.Replies;
+
+namespace QuickSilver.Membership.Service;
+
+// A server of a service while another one leads: it tells whoever connects where that one is, as far as it knows, and closes. It reads
+// nothing.
+internal sealed class Standby : IControlAcceptor, IDisposable
+{
+    private readonly INodeEnvironment _environment;
+    private readonly SessionLimits _limits;
+    private readonly HashSet<Visitor> _visitors = [];
+    private readonly IControlListener _listener;
+
+    /// <summary>Listens on <paramref name="local"/>. Throws <see cref="TransportException"/> when it cannot.</summary>
+    public Standby(INodeEnvironment environment, SessionLimits limits, IPEndPoint local)
+    {
+        _environment = environment;
+        _limits = limits;
+        _listener = environment.Listen(local, this);
+    }
+
+    public IPEndPoint LocalEndPoint => _listener.LocalEndPoint;
+
+    /// <summary>The server that leads; null: none, or it is not known.</summary>
+    public IPEndPoint? Leader { get; set; }
+
+    public void Dispose()
+    {
+        _listener.Dispose();
+        foreach (var visitor in _visitors.ToArray())
+        {
+            visitor.Close();
+        }
+    }
+
+    IControlStreamHandler? IControlAcceptor.OnAccept(IControlStream stream)
+    {
+        if (_visitors.Count >= _limits.MaxSessions)
+        {
+            return null;
+        }
+
+        var buffer = new ControlBuffer();
+        ControlFrame.Append(buffer, new GoodbyeMessage(Leader));
+        stream.Send(buffer.Written);
+        return new Visitor(this, stream);
+    }
+
+    // It closes the stream itself when it has read the answer; one that does not is closed.
+    private sealed class Visitor : IControlStreamHandler
+    {
+        private readonly Standby _owner;
+        private readonly IControlStream _stream;
+        private readonly Alarm _deadline;
+
+        public Visitor(Standby owner, IControlStream stream)
+        {
+            _owner = owner;
+            _stream = stream;
+            _deadline = new Alarm(Close);
+            owner._visitors.Add(this);
+            owner._environment.Schedule(_deadline, owner._limits.Linger);
+        }
+
+        public void Close()
+        {
+            Forget();
+            _stream.Close();
+        }
+
+        void IControlStreamHandler.OnConnected(IControlStream stream)
+        {
+        }
+
+        int IControlStreamHandler.OnBytes(IControlStream stream, ReadOnlySpan<byte> bytes) => bytes.Length;
+
+        void IControlStreamHandler.OnClosed(IControlStream stream, string reason) => Forget();
+
+        private void Forget()
+        {
+            _owner._environment.Cancel(_deadline);
+            _owner._visitors.Remove(this);
+        }
+    }
+}

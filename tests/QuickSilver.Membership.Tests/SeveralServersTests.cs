@@ -1,0 +1,149 @@
+using System.Net;
+using QuickSilver.Membership.Client;
+using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Tests.Infrastructure;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Tests;
+
+// F4 (one of several servers), F8; I7, I9.
+public sealed class SeveralServersTests
+{
+    private readonly LeasedStore _store = new();
+    private readonly FakeCluster _cluster;
+    private ulong _seed = 700;
+
+    public SeveralServersTests() => _cluster = new FakeCluster(store: _store);
+
+    [Fact]
+    public void Nobody_is_told_of_a_configuration_whose_number_is_not_claimed_and_it_has_what_changes_meanwhile()
+    {
+        _store.Answers = false;
+        var first = _cluster.AddNode(1);
+        _cluster.Run(1);
+        Assert.True(first.Client.IsReachable);
+        Assert.Empty(first.Changes);
+        var second = _cluster.AddNode(2);
+        _cluster.Run(1);
+        Assert.Single(_store.Claimed);
+
+        _cluster.ServiceEnvironment.Post(new Core.Requests.ActionRequest(_store.Answer));
+        _cluster.Run(0.05);
+        Assert.Equal(2, Assert.Single(first.Changes).Joined.Length);
+        Assert.Equal(_store.Claimed, first.Changes.ConvertAll(static change => change.Number));
+        Assert.Equal(first.Changes[0].Number, Assert.Single(second.Changes).Number);
+    }
+
+    [Fact]
+    public void A_server_whose_lease_has_ended_removes_nobody_and_tells_nothing_new()
+    {
+        var nodes = _cluster.AddNodes(3);
+        _cluster.Run(1);
+        long told = nodes[0].Changes[^1].Number;
+        (_store.IsHeld, _store.Answers) = (false, false);
+        nodes[2].Environment.Crash();
+        nodes[1].Subscribe("A");
+        _cluster.Run(60);
+        Assert.Equal(3, _cluster.Service.MemberCount);
+        Assert.Equal(told, nodes[0].Changes[^1].Number);
+        Assert.All(nodes[..2], static node => Assert.Null(node.Expelled));
+
+        _store.IsHeld = true;
+        _cluster.ServiceEnvironment.Post(new Core.Requests.ActionRequest(_store.Answer));
+        _cluster.World.RunUntil(() => nodes[0].Nodes.Count == 2);
+        Assert.Equal([[2]], nodes[1].MembersOf("A"));
+    }
+
+    [Fact]
+    public void A_claim_that_is_answered_after_the_service_has_ended_is_not_used()
+    {
+        var node = _cluster.AddNodes(1)[0];
+        _cluster.Run(1);
+        int before = node.Changes.Count;
+        _store.Answers = false;
+        node.Subscribe("A");
+        _cluster.Run(1);
+        _cluster.Service.Retire(successor: null);
+        _cluster.ServiceEnvironment.Post(new Core.Requests.ActionRequest(_store.Answer));
+        _cluster.Run(1);
+        Assert.Equal(before, node.Changes.Count);
+    }
+
+    [Fact]
+    public void A_node_finds_the_server_that_leads_by_way_of_one_that_does_not()
+    {
+        var standby = StandBy(leader: FakeCluster.EndPoint);
+        var node = Start(1, standby.LocalEndPoint);
+        _cluster.Run(1);
+        Assert.Equal(FakeCluster.EndPoint, node.Client.ServiceEndPoint);
+        Assert.Single(node.Nodes);
+    }
+
+    [Fact]
+    public void A_node_tries_all_servers_within_the_grace_of_one_that_takes_over()
+    {
+        var nobody = new IPEndPoint(_cluster.World.AddNode(99).LocalAddress, 7401);
+        var ignorant = StandBy(leader: null);
+        FakeNode[] nodes =
+        [
+            Start(1, nobody, ignorant.LocalEndPoint, FakeCluster.EndPoint),
+            Start(2, ignorant.LocalEndPoint, FakeCluster.EndPoint, nobody),
+            Start(3, FakeCluster.EndPoint, nobody, ignorant.LocalEndPoint),
+        ];
+        _cluster.World.RunUntil(() => Array.TrueForAll(nodes, static node => node.Nodes.Count == 3));
+        Array.ForEach(nodes, static node => node.Subscribe("A"));
+        _cluster.Run(1);
+        _cluster.ServiceEnvironment.Crash();
+        _cluster.Run(20);
+        _cluster.StartService();
+        int[] before = [.. nodes.Select(static node => node.Changes.Count)];
+        _cluster.Run(3);
+        // All came in time: there was no view without one of them.
+        Assert.All(nodes.Zip(before), static node => Assert.Equal(3, node.First.Changes[node.Second].Joined.Length));
+        Assert.Equal([[1, 2, 3]], nodes[0].MembersOf("A"));
+    }
+
+    [Fact]
+    public void An_observer_is_sent_to_the_server_that_leads_and_tries_the_others_when_one_does_not_answer()
+    {
+        _cluster.AddNodes(2);
+        var nobody = new IPEndPoint(_cluster.World.AddNode(99).LocalAddress, 7401);
+        var standby = StandBy(leader: FakeCluster.EndPoint);
+        var sent = new FakeObserver(_cluster.World, [standby.LocalEndPoint], seed: 601).Ask();
+        var tries = new FakeObserver(_cluster.World, [nobody, standby.LocalEndPoint], seed: 602).Ask();
+        _cluster.Run(8);
+        Assert.Equal(2, sent.Last.Nodes.Count);
+        Assert.Equal(2, tries.Last.Nodes.Count);
+    }
+
+    [Fact]
+    public void An_observer_gives_up_where_each_server_names_another()
+    {
+        var one = StandBy(leader: null);
+        var other = StandBy(leader: one.LocalEndPoint);
+        one.Leader = other.LocalEndPoint;
+        var observer = new FakeObserver(_cluster.World, [one.LocalEndPoint, other.LocalEndPoint]).Ask();
+        _cluster.Run(30);
+        Assert.Contains("has ended", observer.Ended);
+    }
+
+    private FakeNode Start(ulong id, params IPEndPoint[] servers)
+    {
+        var environment = _cluster.World.AddNode(id);
+        var node = new FakeNode(environment, new MembershipClientOptions
+        {
+            Self = new NodeKey(id, 1),
+            EndPoint = new IPEndPoint(environment.LocalAddress, 5000),
+            Services = [.. servers],
+            Hosted = _cluster.Options,
+        });
+        node.Client.Start();
+        return node;
+    }
+
+    private Standby StandBy(IPEndPoint? leader)
+    {
+        var environment = _cluster.World.AddNode(++_seed);
+        return new Standby(environment, new SessionLimits(), new IPEndPoint(environment.LocalAddress, 7401)) { Leader = leader };
+    }
+}

@@ -1,0 +1,103 @@
+using System.Diagnostics;
+using System.Net;
+using System.Net.Sockets;
+
+namespace QuickSilver.Processes.Tests.Scenarios;
+
+// One etcd on the loopback interface, with its data in a folder of its own; it ends with its test.
+internal sealed class EtcdServer : IDisposable
+{
+    private const string Program = "etcd";
+    private const int MostStarts = 10;
+    private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(30);
+
+    private readonly DirectoryInfo _data = Directory.CreateTempSubdirectory("etcd");
+    private Process? _process;
+    private int _port;
+    private int _peerPort;
+
+    public EtcdServer()
+    {
+        // Another program may take a port between its choice and the start.
+        for (int i = 1; !TryStart(i > 1 || _port == 0); i++)
+        {
+            Assert.True(i < MostStarts, "etcd did not start.");
+        }
+    }
+
+    /// <summary>Null, or why there is none.</summary>
+    public static string? Missing => Environment.GetEnvironmentVariable("PATH")!.Split(':').Any(static folder =>
+        File.Exists(Path.Combine(folder, Program)))
+        ? null
+        : "etcd is not installed (Debian: etcd-server).";
+
+    public Uri Address => new($"http://127.0.0.1:{_port}/");
+
+    public void Kill()
+    {
+        _process?.Kill();
+        _process?.WaitForExit();
+        _process?.Dispose();
+        _process = null;
+    }
+
+    /// <summary>Starts it again, with the same data at the same address.</summary>
+    public void Restart() => Assert.True(TryStart(isNew: false), "etcd did not start again.");
+
+    public void Dispose()
+    {
+        Kill();
+        _data.Delete(recursive: true);
+    }
+
+    private bool TryStart(bool isNew)
+    {
+        if (isNew)
+        {
+            (_port, _peerPort) = (FreePort(), FreePort());
+        }
+
+        string peer = $"http://127.0.0.1:{_peerPort}";
+        string client = Address.ToString().TrimEnd('/');
+        _process = Process.Start(new ProcessStartInfo(Program,
+        [
+            "--name", "one", "--data-dir", _data.FullName, "--log-level", "error",
+            "--listen-client-urls", client, "--advertise-client-urls", client,
+            "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", $"one={peer}",
+        ])
+        {
+            // Not redirected: a pipe that nobody reads could stop it.
+            UseShellExecute = false,
+        })!;
+        using var http = new HttpClient { Timeout = TimeSpan.FromSeconds(1) };
+        bool isHealthy = false;
+        SpinWait.SpinUntil(() => (isHealthy = IsHealthy(http)) || _process.HasExited, StartLimit);
+        if (!isHealthy)
+        {
+            Kill();
+        }
+
+        return isHealthy;
+    }
+
+    private bool IsHealthy(HttpClient http)
+    {
+        try
+        {
+            using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(Address, "health"));
+            using var answer = http.Send(request);
+            return answer.IsSuccessStatusCode;
+        }
+        catch (Exception exception) when (exception is HttpRequestException or TaskCanceledException)
+        {
+            return false;
+        }
+    }
+
+    private static int FreePort()
+    {
+        using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        socket.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+        return ((IPEndPoint)socket.LocalEndPoint!).Port;
+    }
+}

@@ -1,0 +1,100 @@
+using System.Globalization;
+using System.Text;
+
+namespace QuickSilver.Tool.Etcd;
+
+/// <summary>The server that leads: the value of the leader's key, and by which lease and since which revision it is there.</summary>
+internal sealed record EtcdLeader(string Address, long Lease, long CreateRevision);
+
+// What the servers of one cluster keep in etcd: who leads, under a lease, and the number of the last configuration.
+internal sealed class EtcdCluster(EtcdClient client, string cluster)
+{
+    private readonly byte[] _leader = Encoding.UTF8.GetBytes($"/quicksilver/{cluster}/leader");
+    private readonly byte[] _configuration = Encoding.UTF8.GetBytes($"/quicksilver/{cluster}/configuration");
+
+    /// <summary>Null: nobody leads.</summary>
+    public async Task<EtcdLeader?> ReadLeaderAsync(CancellationToken cancellationToken)
+    {
+        var range = await client.CallAsync(
+            "v3/kv/range",
+            new EtcdRangeRequest { Key = _leader },
+            EtcdJson.Default.EtcdRangeRequest,
+            EtcdJson.Default.EtcdRange,
+            cancellationToken);
+        return range.Kvs is [var one, ..] ? new EtcdLeader(Encoding.UTF8.GetString(one.Value), one.Lease, one.CreateRevision) : null;
+    }
+
+    /// <summary>
+    /// Leads if nobody does. Returns the leader's revision and the last number that was claimed, or null if another one leads.
+    /// </summary>
+    public async Task<(long Revision, long Last)?> TryLeadAsync(string address, long lease, CancellationToken cancellationToken)
+    {
+        var answer = await CommitAsync(
+            new EtcdTransaction
+            {
+                Compare = [new EtcdCompare { Key = _leader, CreateRevision = 0 }],
+                Success =
+                [
+                    new EtcdOperation
+                    {
+                        RequestPut = new EtcdPutRequest { Key = _leader, Value = Encoding.UTF8.GetBytes(address), Lease = lease },
+                    },
+                    new EtcdOperation { RequestRange = new EtcdRangeRequest { Key = _configuration } },
+                ],
+            },
+            cancellationToken);
+        return answer.Succeeded ? (answer.Header.Revision, ReadNumber(answer.Responses[^1])) : null;
+    }
+
+    /// <summary>Whether the number was put: the leader's key is still the one of this revision.</summary>
+    public async Task<bool> TryPutConfigurationAsync(long createRevision, long configuration, CancellationToken cancellationToken)
+    {
+        byte[] value = Encoding.UTF8.GetBytes(configuration.ToString(CultureInfo.InvariantCulture));
+        var answer = await CommitAsync(
+            new EtcdTransaction
+            {
+                Compare = [new EtcdCompare { Key = _leader, CreateRevision = createRevision }],
+                Success = [new EtcdOperation { RequestPut = new EtcdPutRequest { Key = _configuration, Value = value } }],
+            },
+            cancellationToken);
+        return answer.Succeeded;
+    }
+
+    public async Task<long> GrantLeaseAsync(TimeSpan timeToLive, CancellationToken cancellationToken) => (await client.CallAsync(
+        "v3/lease/grant",
+        new EtcdLeaseRequest { TimeToLive = (long)timeToLive.TotalSeconds },
+        EtcdJson.Default.EtcdLeaseRequest,
+        EtcdJson.Default.EtcdLeaseResponse,
+        cancellationToken)).Id;
+
+    /// <summary>The time that the lease lives on; zero: it has ended.</summary>
+    public async Task<TimeSpan> KeepAliveAsync(long lease, CancellationToken cancellationToken)
+    {
+        var answer = await client.CallAsync(
+            "v3/lease/keepalive",
+            new EtcdLeaseRequest { Id = lease },
+            EtcdJson.Default.EtcdLeaseRequest,
+            EtcdJson.Default.EtcdKeepAliveResponse,
+            cancellationToken);
+        return TimeSpan.FromSeconds(answer.Result?.TimeToLive ?? 0);
+    }
+
+    /// <summary>Ends the lease, and with it the key under it. One that has ended already is none.</summary>
+    public Task RevokeAsync(long lease, CancellationToken cancellationToken) => client.CallAsync(
+        "v3/lease/revoke",
+        new EtcdLeaseRequest { Id = lease },
+        EtcdJson.Default.EtcdLeaseRequest,
+        EtcdJson.Default.EtcdLeaseResponse,
+        cancellationToken);
+
+    public Task WaitForChangeAsync(EtcdLeader leader, TimeSpan most, CancellationToken cancellationToken) =>
+        client.WaitForDeletionAsync(_leader, leader.CreateRevision + 1, most, cancellationToken);
+
+    private Task<EtcdTransactionResponse> CommitAsync(EtcdTransaction transaction, CancellationToken cancellationToken) => client.CallAsync(
+        "v3/kv/txn", transaction, EtcdJson.Default.EtcdTransaction, EtcdJson.Default.EtcdTransactionResponse, cancellationToken);
+
+    private static long ReadNumber(EtcdOutcome outcome) => outcome.ResponseRange?.Kvs is [var one, ..]
+        && long.TryParse(Encoding.UTF8.GetString(one.Value), NumberStyles.None, CultureInfo.InvariantCulture, out long number)
+        ? number
+        : 0;
+}

@@ -1,0 +1,210 @@
+using System.Diagnostics;
+using System.Net;
+using Microsoft.Extensions.Logging;
+
+namespace QuickSilver.Tool.Etcd;
+
+/// <summary>Told, one call after another, of who leads.</summary>
+internal interface IElectionObserver
+{
+    /// <summary>This server leads.</summary>
+    void OnElected(EtcdTerm term);
+
+    /// <summary>This server does not lead any more.</summary>
+    void OnDeposed();
+
+    /// <summary>Another server leads, or none that is known (null).</summary>
+    void OnLeader(IPEndPoint? leader);
+
+    /// <summary>Runs an action on the core thread.</summary>
+    void Post(Action action);
+}
+
+// Makes one of the servers of a cluster the leader, by a key in etcd under a lease.
+//
+// A server that stands by holds a connection to the leader. When that breaks, and the leader's machine then refuses connections, the
+// process is gone, and the server revokes the lease instead of waiting for its end. Revoking is always safe, because a leader whose key is
+// gone can claim nothing; a firewall that refuses connections does no harm, because it lets none be made.
+internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IElectionObserver observer, ILogger logger)
+{
+    // Longer than etcd takes to elect a leader of its own, so that it can lose one.
+    private static readonly TimeSpan TimeToLive = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan KeepAliveInterval = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan Retry = TimeSpan.FromMilliseconds(200);
+    // A watch that hears nothing may be one of an etcd member that is cut off.
+    private static readonly TimeSpan LookInterval = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan SaidInterval = TimeSpan.FromMinutes(1);
+
+    private long _unavailableSaid;
+    private string? _known;
+
+    public async Task RunAsync(CancellationToken cancellationToken)
+    {
+        while (!cancellationToken.IsCancellationRequested)
+        {
+            try
+            {
+                if (await cluster.ReadLeaderAsync(cancellationToken) is not { } leader)
+                {
+                    await CampaignAsync(cancellationToken);
+                }
+                else if (leader.Address == address.ToString())
+                {
+                    // An earlier life of this server.
+                    await cluster.RevokeAsync(leader.Lease, cancellationToken);
+                }
+                else
+                {
+                    await FollowAsync(leader, cancellationToken);
+                }
+            }
+            catch (EtcdUnavailableException exception)
+            {
+                SayUnavailable(exception.Message);
+                await Delay(Retry, cancellationToken);
+            }
+            catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
+            {
+                return;
+            }
+        }
+    }
+
+    private async Task CampaignAsync(CancellationToken cancellationToken)
+    {
+        long begun = Stopwatch.GetTimestamp();
+        long lease = await cluster.GrantLeaseAsync(TimeToLive, cancellationToken);
+        if (await cluster.TryLeadAsync(address.ToString(), lease, cancellationToken) is not { } won)
+        {
+            await cluster.RevokeAsync(lease, cancellationToken);
+            return;
+        }
+
+        using var ended = new CancellationTokenSource();
+        var term = new EtcdTerm(cluster, lease, won.Revision, won.Last, observer.Post, logger, ended.Token);
+        term.Extend(begun, TimeToLive);
+        _known = null;
+        logger.Leads(won.Last);
+        observer.OnElected(term);
+        string? reason = null;
+        try
+        {
+            reason = await KeepAsync(term, cancellationToken);
+        }
+        finally
+        {
+            await ended.CancelAsync();
+            observer.OnDeposed();
+            if (reason is not null)
+            {
+                logger.Deposed(reason);
+            }
+        }
+
+        await TryRevokeAsync(lease);
+    }
+
+    // Returns why it is over; null when it is to end.
+    private async Task<string?> KeepAsync(EtcdTerm term, CancellationToken cancellationToken)
+    {
+        string unanswered = "its lease has ended while etcd did not answer";
+        while (true)
+        {
+            await Delay(KeepAliveInterval, cancellationToken);
+            if (cancellationToken.IsCancellationRequested)
+            {
+                return null;
+            }
+
+            if (!term.IsHeld)
+            {
+                return unanswered;
+            }
+
+            long begun = Stopwatch.GetTimestamp();
+            try
+            {
+                var left = await cluster.KeepAliveAsync(term.Lease, cancellationToken);
+                if (left <= TimeSpan.Zero)
+                {
+                    return "its lease has ended";
+                }
+
+                term.Extend(begun, left);
+            }
+            catch (EtcdUnavailableException exception)
+            {
+                unanswered = $"its lease has ended: {exception.Message}";
+            }
+            catch (OperationCanceledException)
+            {
+                return null;
+            }
+        }
+    }
+
+    private async Task FollowAsync(EtcdLeader leader, CancellationToken cancellationToken)
+    {
+        if (_known != leader.Address)
+        {
+            _known = leader.Address;
+            logger.StandsBy(leader.Address);
+        }
+
+        _ = IPEndPoint.TryParse(leader.Address, out var at);
+        observer.OnLeader(at);
+        using var over = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        var death = at is null ? Task.Delay(Timeout.Infinite, over.Token) : LeaderProbe.WaitForDeathAsync(at, over.Token);
+        try
+        {
+            while (await cluster.ReadLeaderAsync(cancellationToken) == leader)
+            {
+                using var look = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+                var change = cluster.WaitForChangeAsync(leader, LookInterval, look.Token);
+                bool isDead = await Task.WhenAny(change, death) == death;
+                await look.CancelAsync();
+                await change.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+                cancellationToken.ThrowIfCancellationRequested();
+                if (isDead)
+                {
+                    logger.LeaderGone(leader.Address);
+                    await cluster.RevokeAsync(leader.Lease, cancellationToken);
+                    return;
+                }
+            }
+        }
+        finally
+        {
+            await over.CancelAsync();
+            await death.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
+    }
+
+    // So that the next leader need not wait for the lease's end.
+    private async Task TryRevokeAsync(long lease)
+    {
+        try
+        {
+            await cluster.RevokeAsync(lease, CancellationToken.None);
+        }
+        catch (EtcdUnavailableException)
+        {
+            // It ends by itself.
+        }
+    }
+
+    private void SayUnavailable(string reason)
+    {
+        observer.OnLeader(null);
+        long now = Stopwatch.GetTimestamp();
+        if (_unavailableSaid == 0 || Stopwatch.GetElapsedTime(_unavailableSaid, now) > SaidInterval)
+        {
+            _unavailableSaid = now;
+            logger.Unavailable(reason);
+        }
+    }
+
+    private static Task Delay(TimeSpan time, CancellationToken cancellationToken) =>
+        Task.Delay(time, cancellationToken).ContinueWith(
+            static _ => { }, CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
+}

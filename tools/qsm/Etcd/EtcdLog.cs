@@ -1,0 +1,21 @@
+using Microsoft.Extensions.Logging;
+
+namespace QuickSilver.Tool.Etcd;
+
+internal static partial class EtcdLog
+{
+    [LoggerMessage(3001, LogLevel.Information, "This server leads. The last configuration before was {Configuration}.")]
+    public static partial void Leads(this ILogger logger, long configuration);
+
+    [LoggerMessage(3002, LogLevel.Information, "The server at {Address} leads. This one stands by.")]
+    public static partial void StandsBy(this ILogger logger, string address);
+
+    [LoggerMessage(3003, LogLevel.Warning, "This server does not lead any more: {Reason}. Nodes go on in their last views.")]
+    public static partial void Deposed(this ILogger logger, string reason);
+
+    [LoggerMessage(3004, LogLevel.Warning, "The leader at {Address} is gone. Its lease ends now.")]
+    public static partial void LeaderGone(this ILogger logger, string address);
+
+    [LoggerMessage(3005, LogLevel.Warning, "{Reason} No server can become the leader until etcd answers.")]
+    public static partial void Unavailable(this ILogger logger, string reason);
+}

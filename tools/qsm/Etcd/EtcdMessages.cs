@@ -1,0 +1,134 @@
+using System.Text.Json.Serialization;
+
+namespace QuickSilver.Tool.Etcd;
+
+// What goes over etcd's HTTP gateway, as far as it is used here. Keys and values are Base64; 64-bit numbers are strings.
+internal sealed record EtcdHeader
+{
+    public long Revision { get; init; }
+}
+
+internal sealed record EtcdKeyValue
+{
+    public byte[] Key { get; init; } = [];
+    public byte[] Value { get; init; } = [];
+    public long CreateRevision { get; init; }
+    public long Lease { get; init; }
+}
+
+internal sealed record EtcdLeaseRequest
+{
+    [JsonPropertyName("ID")]
+    public long? Id { get; init; }
+
+    [JsonPropertyName("TTL")]
+    public long? TimeToLive { get; init; }
+}
+
+internal sealed record EtcdLeaseResponse
+{
+    [JsonPropertyName("ID")]
+    public long Id { get; init; }
+
+    // Seconds; 0 or absent: the lease has ended.
+    [JsonPropertyName("TTL")]
+    public long TimeToLive { get; init; }
+}
+
+// The gateway answers a stream of keep-alive requests with a stream of results.
+internal sealed record EtcdKeepAliveResponse
+{
+    public EtcdLeaseResponse? Result { get; init; }
+}
+
+internal sealed record EtcdRangeRequest
+{
+    public required byte[] Key { get; init; }
+}
+
+internal sealed record EtcdPutRequest
+{
+    public required byte[] Key { get; init; }
+    public required byte[] Value { get; init; }
+    public long? Lease { get; init; }
+}
+
+internal sealed record EtcdCompare
+{
+    public string Result { get; init; } = "EQUAL";
+    public string Target { get; init; } = "CREATE";
+    public required byte[] Key { get; init; }
+    public long CreateRevision { get; init; }
+}
+
+internal sealed record EtcdOperation
+{
+    public EtcdPutRequest? RequestPut { get; init; }
+    public EtcdRangeRequest? RequestRange { get; init; }
+}
+
+internal sealed record EtcdTransaction
+{
+    public IReadOnlyList<EtcdCompare> Compare { get; init; } = [];
+    public IReadOnlyList<EtcdOperation> Success { get; init; } = [];
+    public IReadOnlyList<EtcdOperation> Failure { get; init; } = [];
+}
+
+internal sealed record EtcdRange
+{
+    public IReadOnlyList<EtcdKeyValue> Kvs { get; init; } = [];
+}
+
+internal sealed record EtcdOutcome
+{
+    public EtcdRange? ResponseRange { get; init; }
+}
+
+internal sealed record EtcdTransactionResponse
+{
+    public EtcdHeader Header { get; init; } = new();
+    public bool Succeeded { get; init; }
+    public IReadOnlyList<EtcdOutcome> Responses { get; init; } = [];
+}
+
+internal sealed record EtcdWatchRequest
+{
+    public required EtcdWatchCreate CreateRequest { get; init; }
+}
+
+internal sealed record EtcdWatchCreate
+{
+    public required byte[] Key { get; init; }
+    public required long StartRevision { get; init; }
+}
+
+internal sealed record EtcdWatchResponse
+{
+    public EtcdWatchResult? Result { get; init; }
+}
+
+internal sealed record EtcdWatchResult
+{
+    public bool Canceled { get; init; }
+    public IReadOnlyList<EtcdEvent> Events { get; init; } = [];
+}
+
+internal sealed record EtcdEvent
+{
+    public string Type { get; init; } = "PUT";
+}
+
+[JsonSourceGenerationOptions(
+    PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower,
+    NumberHandling = JsonNumberHandling.AllowReadingFromString | JsonNumberHandling.WriteAsString,
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSerializable(typeof(EtcdLeaseRequest))]
+[JsonSerializable(typeof(EtcdLeaseResponse))]
+[JsonSerializable(typeof(EtcdKeepAliveResponse))]
+[JsonSerializable(typeof(EtcdTransaction))]
+[JsonSerializable(typeof(EtcdTransactionResponse))]
+[JsonSerializable(typeof(EtcdRangeRequest))]
+[JsonSerializable(typeof(EtcdRange))]
+[JsonSerializable(typeof(EtcdWatchRequest))]
+[JsonSerializable(typeof(EtcdWatchResponse))]
+internal sealed partial class EtcdJson : JsonSerializerContext;

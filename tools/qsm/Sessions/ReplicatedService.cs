@@ -1,0 +1,117 @@
+using System.Net;
+using Microsoft.Extensions.Logging;
+using QuickSilver.Composition;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Requests;
+using QuickSilver.Membership.Diagnostics;
+using QuickSilver.Membership.Service;
+using QuickSilver.Tool.Etcd;
+
+namespace QuickSilver.Tool.Sessions;
+
+// One of several servers of a membership service. While it leads it is the service; otherwise it says who leads.
+internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
+{
+    private readonly MachineEnvironment _environment;
+    private readonly MembershipServiceOptions _options;
+    private readonly ILogger _logger;
+    private readonly EtcdClient _client;
+    private readonly CancellationTokenSource _end = new();
+    // On the core thread; exactly one of them is there until the end.
+    private Standby? _standby;
+    private MembershipService? _service;
+    private Task _election = Task.CompletedTask;
+
+    private ReplicatedService(
+        MachineEnvironment environment, QuickSilverOptions options, IReadOnlyList<Uri> etcd, ILoggerFactory logs, IPEndPoint listen)
+    {
+        _environment = environment;
+        _options = new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()).Service;
+        _logger = logs.CreateLogger("QuickSilver.Membership");
+        _client = new EtcdClient(etcd);
+        LocalEndPoint = listen;
+    }
+
+    public IPEndPoint LocalEndPoint { get; private set; }
+
+    /// <summary>Begins to listen, and to stand for leader. Port 0 takes a free one.</summary>
+    public static async Task<ReplicatedService> StartAsync(
+        IPEndPoint listen, QuickSilverOptions options, IReadOnlyList<Uri> etcd, ILoggerFactory logs)
+    {
+        MachineEnvironment? environment = null;
+        try
+        {
+            OptionRules.Check(options);
+            environment = MachineEnvironment.Start(
+                new MachineEnvironmentOptions { Name = "QuickSilver membership", LocalAddress = listen.Address, BufferBytes = 16 << 20 },
+                logs);
+            var server = new ReplicatedService(environment, options, etcd, logs, listen);
+            await server.RunAsync(server.StandBy);
+            var election = new EtcdElection(new EtcdCluster(server._client, options.Cluster), server.LocalEndPoint, server, server._logger);
+            server._election = Task.Run(() => election.RunAsync(server._end.Token));
+            return server;
+        }
+        catch (Exception exception) when (exception is not OperationCanceledException)
+        {
+            environment?.Dispose();
+            throw ToolException.OnStart(exception);
+        }
+    }
+
+    void IElectionObserver.OnElected(EtcdTerm term) => Post(() =>
+    {
+        _standby?.Dispose();
+        _standby = null;
+        _service = new MembershipService(_environment, _options, term, new ServiceCounters(), _logger);
+        _service.Start(LocalEndPoint);
+    });
+
+    void IElectionObserver.OnDeposed() => Post(() =>
+    {
+        _service?.Retire(successor: null);
+        _service = null;
+        StandBy();
+    });
+
+    void IElectionObserver.OnLeader(IPEndPoint? leader) => Post(() => _standby?.Leader = leader);
+
+    public void Post(Action action) => _environment.Post(new ActionRequest(action));
+
+    public async ValueTask DisposeAsync()
+    {
+        await _end.CancelAsync();
+        await _election;
+        await RunAsync(() =>
+        {
+            _service?.Dispose();
+            _standby?.Dispose();
+        });
+        _environment.Dispose();
+        _client.Dispose();
+        _end.Dispose();
+    }
+
+    private void StandBy()
+    {
+        _standby = new Standby(_environment, _options.Limits, LocalEndPoint);
+        LocalEndPoint = _standby.LocalEndPoint;
+    }
+
+    private async Task RunAsync(Action action)
+    {
+        var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        Post(() =>
+        {
+            try
+            {
+                action();
+                done.SetResult();
+            }
+            catch (Exception exception)
+            {
+                done.SetException(exception);
+            }
+        });
+        await done.Task;
+    }
+}
