@@ -1,5 +1,4 @@
 using System.CommandLine;
-using System.Globalization;
 using System.Net;
 using QuickSilver.Tool.Sessions;
 
@@ -20,11 +19,7 @@ internal static class GmsCommand
             Description = "The range of multicast addresses for regions.",
             HelpName = "ADDRESS/PREFIX",
         };
-        var ports = new Option<string?>("--group-ports")
-        {
-            Description = "The UDP ports for the multicast groups of regions. Ephemeral ports of this system are skipped.",
-            HelpName = "FIRST-LAST",
-        };
+        var ports = GroupPortsOption.Create();
         var state = new Option<string?>("--state")
         {
             Description = "A file that stores the service's last epoch, so that the epoch never goes back after a restart.",
@@ -42,7 +37,7 @@ internal static class GmsCommand
         command.SetAction(parse => Session.RunAsync(parse, common, session =>
         {
             ReadRange(parse.GetValue(range), session.Options);
-            ReadPorts(parse.GetValue(ports), session.Options);
+            GroupPortsOption.Read(parse.GetValue(ports), session.Options);
             session.Options.Service.HeartbeatInterval = TimeSpan.FromSeconds(parse.GetValue(heartbeat));
             return RunAsync(session, parse.GetValue(listen)!, parse.GetValue(state));
         }));
@@ -63,24 +58,6 @@ internal static class GmsCommand
         }
 
         return ExitCode.Ok;
-    }
-
-    private static void ReadPorts(string? text, QuickSilverOptions options)
-    {
-        if (text is null)
-        {
-            return;
-        }
-
-        if (text.Split('-') is not [var first, var last]
-            || !int.TryParse(first, NumberStyles.None, CultureInfo.InvariantCulture, out int from)
-            || !int.TryParse(last, NumberStyles.None, CultureInfo.InvariantCulture, out int to))
-        {
-            throw new ToolException(ExitCode.Usage, $"--group-ports: '{text}' is not a range, such as 10000-32767.");
-        }
-
-        options.Service.FirstGroupPort = from;
-        options.Service.LastGroupPort = to;
     }
 
     private static void ReadRange(string? text, QuickSilverOptions options)
