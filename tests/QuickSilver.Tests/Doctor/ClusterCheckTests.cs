@@ -42,7 +42,7 @@ public sealed class ClusterCheckTests
         Assert.Equal(FindingStatus.NotChecked, Assert.Single(NodesCheck.Of(null)).Status);
         Assert.Equal(FindingStatus.NotChecked, Assert.Single(NodesCheck.Of([])).Status);
         Assert.Equal(FindingStatus.Ok, Assert.Single(NodesCheck.Of([well, well])).Status);
-        var findings = NodesCheck.Of([well, well with { SilentSeconds = 3.25 }, well with { Trouble = "It is deaf." }]).ToList();
+        var findings = NodesCheck.Of([well, well with { SilentSeconds = 3.2 }, well with { Trouble = "It is deaf." }]).ToList();
         Assert.Equal(2, findings.Count);
         Assert.All(findings, finding => Assert.Equal(FindingStatus.Warning, finding.Status));
         Assert.Contains("silent for 3.2", findings[0].Text);

@@ -61,7 +61,7 @@ public sealed class HostCheckTests
     [Theory]
     [InlineData(20_000L, 100, 10, FindingStatus.Ok)]
     [InlineData(1000L, 0, 0, FindingStatus.Warning)]
-    [InlineData(1024L, 500, 10, FindingStatus.Problem)]
+    [InlineData(1024L, 1000, 10, FindingStatus.Problem)]
     [InlineData(null, 500, 10, FindingStatus.NotChecked)]
     public void Descriptors_are_judged_by_the_regions_and_nodes_of_the_cluster(long? limit, long regions, int nodes, object status)
     {

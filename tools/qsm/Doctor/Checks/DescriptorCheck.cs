@@ -11,8 +11,8 @@ internal static class DescriptorCheck
 
     // The runtime, its libraries and a web server's listeners.
     private const int OfProcess = 256;
-    // One to hear a group and one to send, and as many again while a view is replaced.
-    private const int OfRegion = 4;
+    // One to hear its group, and another while the group changes.
+    private const int OfRegion = 2;
     // What a program gets as a rule: below it, some of its own files and connections may be missing.
     private const int Usual = 1024;
 

@@ -27,7 +27,7 @@ internal sealed class EchoProbe
     private readonly int[] _sizes;
     private readonly ulong _cluster;
     private readonly byte[] _packet;
-    private readonly long _base = BitConverter.ToInt64(RandomNumberGenerator.GetBytes(sizeof(long))) >> 2;
+    private readonly long _base = (long)(BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))) >> 2);
     private int _left;
 
     private EchoProbe(IReadOnlyList<EchoTarget> targets, string cluster, int packetBytes)
