@@ -15,6 +15,7 @@ var root = new RootCommand("Publish, subscribe, look at, measure, watch, simulat
     NodesCommand.Create(),
     TopCommand.Create(),
     DashboardCommand.Create(),
+    DoctorCommand.Create(),
     GmsCommand.Create(),
     PerfCommand.Create(),
     SimCommand.Create(),

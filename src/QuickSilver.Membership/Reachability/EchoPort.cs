@@ -6,8 +6,8 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Membership.Reachability;
 
 // The service's own answer to echoes, so that a node can be told from the network: who reaches neither the others nor this port is
-// at fault itself. Opened when it is first needed, at the number of the service's TCP port, so that a firewall needs one rule; at
-// any other where that is taken.
+// at fault itself. Opened when it is first needed, by an inquest or by an observer that is told its number, at the number of the service's
+// TCP port, so that a firewall needs one rule; at any other where that is taken.
 internal sealed class EchoPort(INodeEnvironment environment, string cluster) : IDatagramReceiver, IDisposable
 {
     private static readonly DatagramPortOptions Small = new()

@@ -81,7 +81,8 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _admission = new Admission(options.Cluster, _numbers, _membersById, _life);
         _audience = new Audience(_members, options.Failures.HeartbeatInterval * HeartbeatsFresh);
         _inquiries = new Inquiries(environment, options.Cluster);
-        _observers = new Observers(_sessionContext, options.Cluster, _members, () => _numbers.Current);
+        _observers = new Observers(
+            _sessionContext, options.Cluster, _members, () => _numbers.Current, () => _inquiries.Echo.Open(_inquiries.ServicePort));
         var removed = new RemovedAddresses();
         var advice = new ReachAdvice(options.GroupPorts);
         _inquests = new Inquests(_sessionContext, _inquiries, this, removed, advice, options.Failures.HeartbeatInterval);

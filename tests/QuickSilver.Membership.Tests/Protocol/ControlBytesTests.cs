@@ -282,8 +282,8 @@ public sealed class ControlBytesTests
 
     [Fact]
     public void ClusterSigns() => Holds(
-        new ClusterSignsMessage { Configuration = 7, Nodes = 3, Told = 2, Observers = 1, AgeMillis = 300 },
-        "0E000000E2010B080710031802200128AC02");
+        new ClusterSignsMessage { Configuration = 7, Nodes = 3, Told = 2, Observers = 1, AgeMillis = 300, EchoPort = 7400 },
+        "11000000E2010E080710031802200128AC0230E839");
 
     [Fact]
     public void MemberSigns_of_a_silent_node() => Holds(

@@ -6,6 +6,7 @@ namespace QuickSilver.Processes.Tests.Lab;
 internal static class NftCommand
 {
     private const string Table = "qs_test";
+    private const int UdpHeaderBytes = 8;
 
     private static string? Path { get; } =
         new[] { "/usr/sbin/nft", "/sbin/nft", "/usr/bin/nft", "/bin/nft" }.FirstOrDefault(File.Exists);
@@ -37,8 +38,19 @@ internal static class NftCommand
     public static void DropGroup(NetworkNamespaces network, int node, IPAddress group) => Set(
         network, node, $"chain in {{ type filter hook input priority 0; ip daddr {group} meta l4proto udp drop; }}\n");
 
+    /// <summary>Drops the datagrams that come to a node and have more bytes than this, without the headers of IP and UDP.</summary>
+    public static void DropLargeDatagrams(NetworkNamespaces network, int node, int bytes) => Set(
+        network, node, Incoming($"udp length > {bytes + UdpHeaderBytes}"));
+
+    /// <summary>Drops the TCP segments that come to a node.</summary>
+    public static void DropStreams(NetworkNamespaces network, int node) => Set(
+        network, node, Incoming("meta l4proto tcp"));
+
     /// <summary>Everything passes again.</summary>
     public static void Pass(NetworkNamespaces network, int node) => Set(network, node, "");
+
+    private static string Incoming(string what) =>
+        $"chain in {{ type filter hook input priority 0; iifname \"{TapDevice.InterfaceName}\" {what} drop; }}\n";
 
     // An empty table first, so that there is one to delete.
     private static void Set(NetworkNamespaces network, int node, string rules) => IpCommand.RunWithInput(

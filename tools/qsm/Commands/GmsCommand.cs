@@ -1,5 +1,4 @@
 using System.CommandLine;
-using System.Globalization;
 using System.Net;
 using QuickSilver.Tool.Sessions;
 
@@ -20,11 +19,7 @@ internal static class GmsCommand
             Description = "The range of multicast addresses for regions.",
             HelpName = "ADDRESS/PREFIX",
         };
-        var ports = new Option<string?>("--group-ports")
-        {
-            Description = "The UDP ports for the multicast groups of regions. Ephemeral ports of this system are skipped.",
-            HelpName = "FIRST-LAST",
-        };
+        var ports = GroupPortsOption.Create();
         var state = new Option<string?>("--state")
         {
             Description = "A file that stores the service's last epoch, so that the epoch never goes back after a restart.",
@@ -48,7 +43,7 @@ internal static class GmsCommand
         command.SetAction(parse => Session.RunAsync(parse, common, session =>
         {
             ReadRange(parse.GetValue(range), session.Options);
-            ReadPorts(parse.GetValue(ports), session.Options);
+            GroupPortsOption.Read(parse.GetValue(ports), session.Options);
             session.Options.Service.HeartbeatInterval = TimeSpan.FromSeconds(parse.GetValue(heartbeat));
             var at = parse.GetValue(listen)!;
             return parse.GetValue(etcd) is { } members
@@ -100,24 +95,6 @@ internal static class GmsCommand
         Uri.TryCreate(member.TrimEnd('/') + '/', UriKind.Absolute, out var uri) && (uri.Scheme is "http" or "https")
             ? uri
             : throw new ToolException(ExitCode.Usage, $"--etcd: '{member}' is not a URL, such as http://10.0.0.1:2379."))];
-
-    private static void ReadPorts(string? text, QuickSilverOptions options)
-    {
-        if (text is null)
-        {
-            return;
-        }
-
-        if (text.Split('-') is not [var first, var last]
-            || !int.TryParse(first, NumberStyles.None, CultureInfo.InvariantCulture, out int from)
-            || !int.TryParse(last, NumberStyles.None, CultureInfo.InvariantCulture, out int to))
-        {
-            throw new ToolException(ExitCode.Usage, $"--group-ports: '{text}' is not a range, such as 10000-32767.");
-        }
-
-        options.Service.FirstGroupPort = from;
-        options.Service.LastGroupPort = to;
-    }
 
     private static void ReadRange(string? text, QuickSilverOptions options)
     {

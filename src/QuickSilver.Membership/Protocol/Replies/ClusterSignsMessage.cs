@@ -14,6 +14,8 @@ internal readonly record struct ClusterSignsMessage : IControlMessage, IReadable
     public int Observers { get; init; }
     // Since the service began.
     public long AgeMillis { get; init; }
+    // The UDP port at which the service answers echoes; 0: it has none, or is of a version that does not tell.
+    public int EchoPort { get; init; }
 
     public void Write(ControlBuffer buffer)
     {
@@ -22,13 +24,14 @@ internal readonly record struct ClusterSignsMessage : IControlMessage, IReadable
         buffer.UInt64(3, (ulong)Told);
         buffer.UInt64(4, (ulong)Observers);
         buffer.Int64(5, AgeMillis);
+        buffer.UInt64(6, (ulong)EchoPort);
     }
 
     public static ClusterSignsMessage Read(ReadOnlySpan<byte> body)
     {
         var reader = new ProtobufReader(body);
         long configuration = 0, age = 0;
-        int nodes = 0, told = 0, observers = 0;
+        int nodes = 0, told = 0, observers = 0, echo = 0;
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -38,6 +41,7 @@ internal readonly record struct ClusterSignsMessage : IControlMessage, IReadable
                 case 3: told = reader.ReadInt32(field, int.MaxValue); break;
                 case 4: observers = reader.ReadInt32(field, int.MaxValue); break;
                 case 5: age = reader.ReadInt64(field); break;
+                case 6: echo = reader.ReadInt32(field, ushort.MaxValue); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -50,6 +54,7 @@ internal readonly record struct ClusterSignsMessage : IControlMessage, IReadable
                 Told = told,
                 Observers = observers,
                 AgeMillis = age,
+                EchoPort = echo,
             }
             : throw new ControlFormatException($"The service tells of {told} nodes of {nodes}.");
     }

@@ -23,6 +23,7 @@ internal sealed class Observers : IDisposable
     private readonly string _cluster;
     private readonly List<Member> _members;
     private readonly Func<long> _configuration;
+    private readonly Func<int> _echoPort;
     private readonly TimeSpan _begun;
     private readonly Alarm _alarm;
     private readonly List<ControlSession> _all = [];
@@ -34,12 +35,19 @@ internal sealed class Observers : IDisposable
     private int _left;
     private int _rows;
 
-    public Observers(SessionContext context, string cluster, List<Member> members, Func<long> configuration)
+    /// <param name="context">What sessions share.</param>
+    /// <param name="cluster">The name of the cluster.</param>
+    /// <param name="members">The nodes, in the order of joining.</param>
+    /// <param name="configuration">The number of the last configuration.</param>
+    /// <param name="echoPort">Opens the port at which the service answers echoes, if it is not open, and tells its number; 0: none.</param>
+    public Observers(
+        SessionContext context, string cluster, List<Member> members, Func<long> configuration, Func<int> echoPort)
     {
         _context = context;
         _cluster = cluster;
         _members = members;
         _configuration = configuration;
+        _echoPort = echoPort;
         _begun = context.Environment.Now;
         _alarm = new Alarm(OnAlarm);
     }
@@ -210,6 +218,7 @@ internal sealed class Observers : IDisposable
             Told = told.Count,
             Observers = _all.Count,
             AgeMillis = (long)(now - _begun).TotalMilliseconds,
+            EchoPort = _echoPort(),
         };
         var waiting = _waiting.ToArray();
         _waiting.Clear();

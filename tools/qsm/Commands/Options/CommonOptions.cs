@@ -99,6 +99,18 @@ internal sealed class CommonOptions
         return AddToService(command);
     }
 
+    // What a node on this host would do is checked, but nothing is sent but probes.
+    public Command AddToDoctor(Command command)
+    {
+        command.Add(_gms);
+        command.Add(_interface);
+        command.Add(_cluster);
+        command.Add(_unicast);
+        command.Add(_packetBytes);
+        command.Add(_timeToLive);
+        return AddVerbose(command);
+    }
+
     public bool IsVerbose(ParseResult parse) => parse.GetValue(_verbose);
 
     public QuickSilverOptions Read(ParseResult parse)

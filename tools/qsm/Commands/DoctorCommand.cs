@@ -1,0 +1,136 @@
+using System.CommandLine;
+using System.CommandLine.Parsing;
+using System.Net;
+using System.Net.Sockets;
+using QuickSilver.Composition;
+using QuickSilver.Tool.Doctor;
+using QuickSilver.Tool.Doctor.Checks;
+using QuickSilver.Tool.Doctor.Facts;
+using QuickSilver.Tool.Sessions;
+
+namespace QuickSilver.Tool.Commands;
+
+// What keeps a node of this host from working, or from working well, and what mends it.
+internal static class DoctorCommand
+{
+    public static Command Create()
+    {
+        var common = new CommonOptions();
+        var peers = new Option<IPAddress[]>("--peer")
+        {
+            Description = "The address of a host that runs 'qsm doctor --listen', to test multicast both ways. Repeat it for several.",
+            HelpName = "ADDRESS",
+            CustomParser = ParsePeers,
+            DefaultValueFactory = static _ => [],
+        };
+        var listen = new Option<bool>("--listen")
+        {
+            Description = "Check nothing, but answer the multicast probes of 'qsm doctor' on other hosts, until Ctrl-C.",
+        };
+        var receive = new Option<int?>("--receive-buffer")
+        {
+            Description = "The receive buffer that the node asks for (Limits:ReceiveBufferBytes). The default is 8 MiB.",
+            HelpName = "BYTES",
+        }.Within(64 << 10, 1 << 30);
+        var memory = new Option<long?>("--buffer-bytes")
+        {
+            Description = "The packet memory of the node (Limits:BufferBytes). The default is 256 MiB.",
+            HelpName = "BYTES",
+        }.Within(32L << 20, 16L << 30);
+        var ports = GroupPortsOption.Create();
+        var json = new Option<bool>("--json") { Description = "Write one JSON object." };
+        const string Purpose = "Check this host, its network and the membership service, and name the command that mends what is wrong. "
+            + "Exits with 1 if there is a problem.";
+        var command = common.AddToDoctor(new Command("doctor", Purpose) { peers, listen, receive, memory, ports, json });
+        Bounds.Exclude(command, listen, peers);
+        Bounds.Exclude(command, listen, json);
+        command.SetAction(parse => Session.RunAsync(parse, common, session =>
+        {
+            GroupPortsOption.Read(parse.GetValue(ports), session.Options);
+            session.Options.Limits.ReceiveBufferBytes = parse.GetValue(receive) ?? session.Options.Limits.ReceiveBufferBytes;
+            session.Options.Limits.BufferBytes = parse.GetValue(memory) ?? session.Options.Limits.BufferBytes;
+            return parse.GetValue(listen)
+                ? ListenAsync(session)
+                : CheckAsync(session, parse.GetValue(peers) ?? [], parse.GetValue(json));
+        }));
+        return command;
+    }
+
+    private static async Task<int> CheckAsync(Session session, IReadOnlyList<IPAddress> peers, bool json)
+    {
+        try
+        {
+            OptionRules.Check(session.Options);
+        }
+        catch (QuickSilverOptionsException exception)
+        {
+            throw ToolException.OnStart(exception);
+        }
+
+        var findings = await Examination.RunAsync(session, peers);
+        if (json)
+        {
+            Console.Out.WriteLine(DoctorReport.Of(session.Options.Cluster, findings).ToJson());
+        }
+        else
+        {
+            DoctorText.Write(findings);
+        }
+
+        return DoctorReport.Worst(findings) == FindingStatus.Problem ? ExitCode.Failed : ExitCode.Ok;
+    }
+
+    private static async Task<int> ListenAsync(Session session)
+    {
+        var options = session.Options;
+        MulticastListener listener;
+        IPAddress local;
+        try
+        {
+            local = NodeComposition.Choose(options.Interface, services: []).Address;
+            listener = new MulticastListener(local, options.Cluster, options.MulticastTimeToLive, static (from, isGroup) =>
+                Terminal.Note($"heard {from} over {(isGroup ? "multicast" : "unicast")}"));
+        }
+        catch (QuickSilverOptionsException exception)
+        {
+            throw ToolException.OnStart(exception);
+        }
+        catch (SocketException exception)
+        {
+            throw new ToolException(ExitCode.Failed, $"Cannot listen at {DoctorSockets.Group}: {exception.Message}.", exception);
+        }
+
+        using (listener)
+        {
+            Terminal.Note($"listening {DoctorSockets.Group} on {local}");
+            try
+            {
+                await listener.RunAsync(session.Interrupted);
+            }
+            catch (OperationCanceledException) when (session.Interrupted.IsCancellationRequested)
+            {
+                // A signal is the proper end of listening.
+            }
+        }
+
+        return ExitCode.Ok;
+    }
+
+    private static IPAddress[] ParsePeers(ArgumentResult result)
+    {
+        var peers = new List<IPAddress>();
+        foreach (var token in result.Tokens)
+        {
+            if (IPAddress.TryParse(token.Value, out var address) && address.AddressFamily == AddressFamily.InterNetwork)
+            {
+                peers.Add(address);
+            }
+            else
+            {
+                result.AddError($"--peer: '{token.Value}' is not an IPv4 address.");
+            }
+        }
+
+        return [.. peers];
+    }
+}

@@ -1,0 +1,33 @@
+using System.CommandLine;
+using System.Globalization;
+using QuickSilver.Tool.Sessions;
+
+namespace QuickSilver.Tool.Commands.Options;
+
+// The range of ports for groups, which the service decides.
+internal static class GroupPortsOption
+{
+    public static Option<string?> Create() => new("--group-ports")
+    {
+        Description = "The UDP ports for the multicast groups of regions. Ephemeral ports of this system are skipped.",
+        HelpName = "FIRST-LAST",
+    };
+
+    public static void Read(string? text, QuickSilverOptions options)
+    {
+        if (text is null)
+        {
+            return;
+        }
+
+        if (text.Split('-') is not [var first, var last]
+            || !int.TryParse(first, NumberStyles.None, CultureInfo.InvariantCulture, out int from)
+            || !int.TryParse(last, NumberStyles.None, CultureInfo.InvariantCulture, out int to))
+        {
+            throw new ToolException(ExitCode.Usage, $"--group-ports: '{text}' is not a range, such as 10000-32767.");
+        }
+
+        options.Service.FirstGroupPort = from;
+        options.Service.LastGroupPort = to;
+    }
+}

@@ -1,0 +1,40 @@
+using System.Globalization;
+
+namespace QuickSilver.Tool.Doctor.Checks;
+
+// IsSynchronized: null if the system does not tell. Error: how far the system believes that its clock may be off.
+internal sealed record ClockFacts(DateTimeOffset Now, bool? IsSynchronized, TimeSpan Error);
+
+// Whether the clock is sane. Nothing is decided by it: logs, traces and publish times show it.
+internal static class ClockCheck
+{
+    public const string Name = "clock";
+
+    private static readonly DateTimeOffset Earliest = new(2025, 1, 1, 0, 0, 0, TimeSpan.Zero);
+    private static readonly TimeSpan MostError = TimeSpan.FromMilliseconds(500);
+    private static readonly Remedy Synchronize = new("timedatectl set-ntp true");
+
+    public static Finding Of(ClockFacts facts)
+    {
+        if (facts.Now < Earliest)
+        {
+            return new Finding(
+                Name, FindingStatus.Problem, $"The clock shows {facts.Now.UtcDateTime:yyyy-MM-dd}, which is in the past.", Synchronize);
+        }
+
+        string error = string.Create(CultureInfo.InvariantCulture, $"{facts.Error.TotalMilliseconds:0} ms");
+        return facts.IsSynchronized switch
+        {
+            null => Finding.NotChecked(Name, "The system does not tell whether its clock is synchronized."),
+            false => new Finding(
+                Name,
+                FindingStatus.Warning,
+                "The clock is not synchronized. Messages arrive all the same, but publish times, logs and traces of different hosts do not "
+                + "agree.",
+                Synchronize),
+            true when facts.Error > MostError => new Finding(
+                Name, FindingStatus.Warning, $"The clock is synchronized, but may be off by {error}.", new Remedy("chronyc makestep")),
+            _ => Finding.Ok(Name, $"The clock is synchronized, to {error} at least."),
+        };
+    }
+}

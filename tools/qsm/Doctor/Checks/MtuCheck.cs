@@ -1,0 +1,70 @@
+namespace QuickSilver.Tool.Doctor.Checks;
+
+// InterfaceMtu: null if the system does not tell it.
+internal sealed record MtuFacts(string? Interface, int? InterfaceMtu, int PacketBytes);
+
+// The largest echo that was answered, of those up to PacketBytes; null: none.
+internal sealed record PathFacts(string Target, int? LargestBytes);
+
+// Whether datagrams of the size that a node sends fit the interface, and the paths to the others.
+internal static class MtuCheck
+{
+    public const string Interface = "mtu";
+    public const string Path = "path mtu";
+    /// <summary>Of IPv4 and UDP.</summary>
+    public const int HeaderBytes = 28;
+
+    public static Finding OfInterface(MtuFacts facts)
+    {
+        int needed = facts.PacketBytes + HeaderBytes;
+        if (facts is not { Interface: { } name, InterfaceMtu: { } mtu })
+        {
+            return Finding.NotChecked(Interface, "The system does not tell the MTU of the interface.");
+        }
+
+        return mtu >= needed
+            ? Finding.Ok(Interface, $"The MTU of {name} is {mtu}, and packets need {needed}.")
+            : new Finding(
+                Interface,
+                FindingStatus.Problem,
+                $"The MTU of {name} is {mtu}, but packets of {facts.PacketBytes} bytes need {needed}. They are fragmented or lost. "
+                + "Raise the MTU if the network carries it; otherwise decrease PacketBytes on all nodes.",
+                new Remedy($"ip link set dev {name} mtu {needed}"),
+                Smaller(mtu));
+    }
+
+    /// <param name="paths">To whom at least one echo came back.</param>
+    /// <param name="packetBytes">What nodes send.</param>
+    /// <param name="interfaceMtu">A path that is as narrow as the interface is no news.</param>
+    public static Finding OfPaths(IReadOnlyList<PathFacts> paths, int packetBytes, int? interfaceMtu)
+    {
+        if (paths.Count == 0)
+        {
+            return Finding.NotChecked(Path, "No echo came back that could show it.");
+        }
+
+        int limit = Math.Min(packetBytes, (interfaceMtu ?? int.MaxValue) - HeaderBytes);
+        var narrow = paths.Where(path => path.LargestBytes is not { } largest || largest < limit).ToList();
+        if (narrow.Count == 0)
+        {
+            return Finding.Ok(Path, limit == packetBytes
+                ? $"Packets of {packetBytes} bytes pass whole between this host and {Targets(paths)}."
+                : $"What fits the interface passes whole between this host and {Targets(paths)}.");
+        }
+
+        int least = narrow.Min(static path => path.LargestBytes ?? 0);
+        string most = least == 0
+            ? "only the smallest ones do"
+            : $"those of {least} bytes do (an MTU of {least + HeaderBytes})";
+        return new Finding(
+            Path,
+            FindingStatus.Problem,
+            $"Packets of {packetBytes} bytes do not pass whole between this host and {Targets(narrow)}, but {most}. A tunnel, a VPN or an "
+            + "overlay network on the way has a smaller MTU. Decrease PacketBytes on all nodes.",
+            least == 0 ? [] : [Smaller(least + HeaderBytes)]);
+    }
+
+    private static Remedy Smaller(int mtu) => new($"export QuickSilver__PacketBytes={mtu - HeaderBytes}", "every node");
+
+    private static string Targets(IReadOnlyList<PathFacts> paths) => Listing.Of([.. paths.Select(static path => path.Target)]);
+}

@@ -1,0 +1,79 @@
+using System.Net;
+using System.Net.Sockets;
+
+namespace QuickSilver.Tool.Doctor.Facts;
+
+// Answers the probes of other hosts' doctors, until it is stopped: to who sent, and to the group as well, so that each learns of both
+// directions.
+internal sealed class MulticastListener : IDisposable
+{
+    private readonly Socket _own;
+    private readonly Socket _group;
+    private readonly string _cluster;
+    private readonly Action<IPAddress, bool> _heard;
+    private readonly HashSet<(IPAddress, bool)> _told = [];
+    // Told once each; more addresses than hosts of a network can only be forged.
+    private const int MostTold = 1024;
+
+    /// <param name="local">The address of the interface.</param>
+    /// <param name="cluster">Doctors of others are not answered.</param>
+    /// <param name="timeToLive">Of answers to the group.</param>
+    /// <param name="heard">Told who was heard the first time, and whether over the group.</param>
+    public MulticastListener(IPAddress local, string cluster, int timeToLive, Action<IPAddress, bool> heard)
+    {
+        _cluster = cluster;
+        _heard = heard;
+        _group = DoctorSockets.OpenGroup(local);
+        try
+        {
+            _own = DoctorSockets.OpenOwn(local, DoctorSockets.Group.Port, timeToLive);
+        }
+        catch
+        {
+            _group.Dispose();
+            throw;
+        }
+    }
+
+    public Task RunAsync(CancellationToken cancellationToken) =>
+        Task.WhenAll(ReadAsync(_own, isGroup: false, cancellationToken), ReadAsync(_group, isGroup: true, cancellationToken));
+
+    public void Dispose()
+    {
+        _own.Dispose();
+        _group.Dispose();
+    }
+
+    private async Task ReadAsync(Socket socket, bool isGroup, CancellationToken cancellationToken)
+    {
+        byte[] bytes = new byte[DoctorDatagram.Bytes];
+        while (true)
+        {
+            try
+            {
+                var received = await socket.ReceiveFromAsync(bytes, new IPEndPoint(IPAddress.Any, 0), cancellationToken);
+                var word = DoctorDatagram.Read(bytes.AsSpan(0, received.ReceivedBytes), _cluster);
+                if (word is { Kind: DoctorKind.Probe } probe)
+                {
+                    await AnswerAsync(probe, isGroup, (IPEndPoint)received.RemoteEndPoint, cancellationToken);
+                }
+            }
+            catch (SocketException)
+            {
+                // One datagram too large, or one answer that could not be sent.
+            }
+        }
+    }
+
+    private async Task AnswerAsync(DoctorDatagram probe, bool isGroup, IPEndPoint from, CancellationToken cancellationToken)
+    {
+        if (_told.Count < MostTold && _told.Add((from.Address, isGroup)))
+        {
+            _heard(from.Address, isGroup);
+        }
+
+        var answer = new DoctorDatagram(DoctorKind.Answer, isGroup, IsToGroup: false, probe.Nonce);
+        await _own.SendToAsync(answer.Write(_cluster), from, cancellationToken);
+        await _own.SendToAsync((answer with { IsToGroup = true }).Write(_cluster), DoctorSockets.Group, cancellationToken);
+    }
+}

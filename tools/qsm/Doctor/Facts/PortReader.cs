@@ -1,0 +1,50 @@
+using System.Globalization;
+using System.Net;
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Transport;
+using QuickSilver.Membership.Client;
+using QuickSilver.Tool.Doctor.Checks;
+
+namespace QuickSilver.Tool.Doctor.Facts;
+
+// Which ports are held. Of the ports for groups, only those that the system lists are tried: there are thousands.
+internal static class PortReader
+{
+    private const int MostTried = 64;
+    private static readonly string[] Lists = ["/proc/net/udp", "/proc/net/udp6"];
+
+    public static PortFacts Read(QuickSilverOptions options, IPAddress local)
+    {
+        var (first, last) = (options.Service.FirstGroupPort, options.Service.LastGroupPort);
+        bool usesDiscovery = options.MembershipService is null;
+        return new PortFacts(options.DiscoveryPort, first, last, EphemeralPorts.Read())
+        {
+            UsesDiscovery = usesDiscovery,
+            Discovery = usesDiscovery ? Held(local, new DiscoveryOptions().Group, options.DiscoveryPort) : null,
+            Groups =
+            [
+                .. Bound().Where(port => port >= first && port <= last).Distinct().Take(MostTried)
+                    .Select(port => Held(local, options.Service.MulticastNetwork.BaseAddress, port)).OfType<HeldPort>(),
+            ],
+        };
+    }
+
+    private static HeldPort? Held(IPAddress local, IPAddress group, int port) =>
+        PortHolder.IsBusy(local, group, port) ? new HeldPort(port, PortHolder.Of(port)) : null;
+
+    private static IEnumerable<int> Bound()
+    {
+        foreach (string list in Lists.Where(File.Exists))
+        {
+            foreach (string line in File.ReadLines(list).Skip(1))
+            {
+                string[] columns = line.Split(' ', StringSplitOptions.RemoveEmptyEntries);
+                if (columns.Length > 1
+                    && int.TryParse(columns[1].Split(':')[^1], NumberStyles.HexNumber, CultureInfo.InvariantCulture, out int port))
+                {
+                    yield return port;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+using System.Collections.Immutable;
+using System.Net;
+using System.Net.Sockets;
+using QuickSilver.Membership.Client;
+using QuickSilver.Tool.Doctor.Checks;
+using QuickSilver.Tool.Sessions;
+using QuickSilver.Tool.Top;
+
+namespace QuickSilver.Tool.Doctor.Facts;
+
+// Asks the service for its nodes, as an observer. Answer: null if it gave none.
+internal sealed record ServiceAnswer(ServiceFacts Facts, ClusterSigns? Answer)
+{
+    public IReadOnlyList<ClusterNode>? Nodes => Answer?.Nodes.Select(static report => new NodeRow(report))
+        .Select(static row => new ClusterNode(row.Name, row.Report.Node.EndPoint, row.SilentSeconds, row.Trouble)).ToList();
+
+    public long MostRegions => Answer?.Nodes.Max(static report => report.Signs?.Regions) ?? 0;
+
+    /// <summary>Where echoes are sent: the service, if it tells its port, and each node.</summary>
+    public IReadOnlyList<EchoTarget> EchoTargets(int most) => Answer is not { } answer ? [] :
+    [
+        .. answer.Service.EchoPort > 0
+            ? [new EchoTarget("the service", new IPEndPoint(Facts.EndPoint!.Address, answer.Service.EchoPort), IsService: true)]
+            : Array.Empty<EchoTarget>(),
+        .. answer.Nodes.Take(most).Select(static report => new NodeRow(report))
+            .Select(static row => new EchoTarget($"node {row.Name}", row.Report.Node.EndPoint, IsService: false)),
+    ];
+}
+
+internal static class ServiceReader
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(3);
+
+    /// <param name="session">Of the command.</param>
+    /// <param name="local">The address of the interface.</param>
+    /// <param name="servers">The addresses that the command line names; none: discovery finds it.</param>
+    public static async Task<ServiceAnswer> ReadAsync(Session session, IPAddress local, ImmutableArray<IPEndPoint> servers)
+    {
+        // If none answers, the first one shows why.
+        var service = servers.FirstOrDefault();
+        var facts = new ServiceFacts(ServiceOutcome.Answered, session.Options.Cluster, service, local);
+        try
+        {
+            await using var watch = await ClusterWatch.StartAsync(session, session.IsVerbose, rows: 1);
+            var answer = await watch.AskAsync(session.Interrupted);
+            facts = facts with
+            {
+                EndPoint = watch.Service,
+                Nodes = answer.Service.Nodes,
+                Age = TimeSpan.FromMilliseconds(answer.Service.AgeMillis),
+            };
+            return new ServiceAnswer(facts, answer);
+        }
+        catch (ToolException exception)
+        {
+            var outcome = exception.ExitCode == ExitCode.Failed ? ServiceOutcome.Refused : ServiceOutcome.NotFound;
+            facts = facts with { Outcome = outcome, Reason = exception.Message };
+            if (outcome == ServiceOutcome.NotFound && service is not null)
+            {
+                facts = await TryConnectAsync(facts, service, session.Interrupted);
+            }
+
+            return new ServiceAnswer(facts, Answer: null);
+        }
+    }
+
+    // Why it did not answer: how far a connection comes.
+    private static async Task<ServiceFacts> TryConnectAsync(ServiceFacts facts, IPEndPoint service, CancellationToken interrupted)
+    {
+        using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        using var limit = CancellationTokenSource.CreateLinkedTokenSource(interrupted);
+        limit.CancelAfter(Patience);
+        try
+        {
+            await socket.ConnectAsync(service, limit.Token);
+            return facts with { Outcome = ServiceOutcome.Silent };
+        }
+        catch (SocketException refused) when (refused.SocketErrorCode == SocketError.ConnectionRefused)
+        {
+            return facts with { Outcome = ServiceOutcome.NothingListens };
+        }
+        catch (SocketException refused)
+        {
+            return facts with { Outcome = ServiceOutcome.NoConnection, Reason = refused.Message };
+        }
+        catch (OperationCanceledException) when (!interrupted.IsCancellationRequested)
+        {
+            return facts with { Outcome = ServiceOutcome.NoConnection, Reason = $"no answer within {Patience.TotalSeconds:0} s" };
+        }
+    }
+}
