@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using Microsoft.Extensions.Logging;
+using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 using QuickSilver.Serialization;
 

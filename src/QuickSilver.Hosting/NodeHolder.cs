@@ -1,3 +1,5 @@
+using QuickSilver.Diagnostics;
+
 namespace QuickSilver.Hosting;
 
 // Where the host's node is found, once there is one. Thread-safe.

@@ -1,6 +1,6 @@
 using QuickSilver.Membership.Contracts;
-using QuickSilver.Membership.Service.Failures;
 using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Failures;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
 

@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging;
+using QuickSilver.Diagnostics;
 
 namespace QuickSilver.Hosting.Patterns;
 

@@ -19,14 +19,14 @@ internal static class NodeInstruments
     // Every second class of a histogram: each limit is four times the one before.
     private const int ClassStep = 2;
 
-    private static readonly Meter s_meter = new(NodeMeter.Name);
-    private static readonly Histogram<double> s_publishToStable = s_meter.CreateHistogram(
+    private static readonly Meter Shared = new(NodeMeter.Name);
+    private static readonly Histogram<double> PublishToStable = Shared.CreateHistogram(
         "quicksilver.publish.stable.duration", "s",
         "Time from acceptance of a message by the core thread until all subscribers hold it (sampled).",
         tags: null, new InstrumentAdvice<double> { HistogramBucketBoundaries = LatencySeconds });
-    private static readonly Lock s_change = new();
+    private static readonly Lock Change = new();
     // Replaced as a whole, so that a collection reads it without the lock.
-    private static volatile NodeMeter[] s_nodes = [];
+    private static volatile NodeMeter[] _nodes = [];
 
     static NodeInstruments()
     {
@@ -108,37 +108,37 @@ internal static class NodeInstruments
     }
 
     /// <summary>Whether a listener wants to know how long a message takes to become stable.</summary>
-    public static bool IsLatencyWatched => s_publishToStable.Enabled;
+    public static bool IsLatencyWatched => PublishToStable.Enabled;
 
     public static void RecordStable(TimeSpan time, KeyValuePair<string, object?>[] node) =>
-        s_publishToStable.Record(time.TotalSeconds, node[0], node[1]);
+        PublishToStable.Record(time.TotalSeconds, node[0], node[1]);
 
     public static void Add(NodeMeter node)
     {
-        lock (s_change)
+        lock (Change)
         {
-            s_nodes = [.. s_nodes, node];
+            _nodes = [.. _nodes, node];
         }
     }
 
     public static void Remove(NodeMeter node)
     {
-        lock (s_change)
+        lock (Change)
         {
-            s_nodes = [.. s_nodes.Where(one => one != node)];
+            _nodes = [.. _nodes.Where(one => one != node)];
         }
     }
 
     // One series for each way in which a request ends.
     private static void AddRequests()
     {
-        s_meter.CreateObservableCounter(
+        Shared.CreateObservableCounter(
             "quicksilver.requests.failed",
             static () => Each(static node => node.ReadCounts().RequestFailures.Select((count, kind) =>
                 node.Measure(count, Tag("error.type", RequestFailure.Kinds[kind])))),
             "{request}",
             "Requests that ended without an answer, by the reason.");
-        s_meter.CreateObservableCounter(
+        Shared.CreateObservableCounter(
             "quicksilver.replies",
             static () => Each(static node => RepliesOf(node, node.ReadCounts())),
             "{request}",
@@ -154,13 +154,13 @@ internal static class NodeInstruments
 
     private static void AddTopics()
     {
-        s_meter.CreateObservableCounter(
+        Shared.CreateObservableCounter(
             "quicksilver.topic.sent", () => Topics(static one => one.Published), "{message}", "Messages sent by this node, by topic.");
-        s_meter.CreateObservableCounter(
+        Shared.CreateObservableCounter(
             "quicksilver.topic.consumed", () => Topics(static one => one.Delivered), "{message}", "Messages delivered here, by topic.");
-        s_meter.CreateObservableCounter(
+        Shared.CreateObservableCounter(
             "quicksilver.topic.lost", () => Topics(static one => one.Lost), "{message}", "Messages that never come here, by topic.");
-        s_meter.CreateObservableGauge(
+        Shared.CreateObservableGauge(
             "quicksilver.topic.waiting", () => Topics(static one => one.Waiting), "{message}", "Messages waiting for readers, by topic.");
 
         static IEnumerable<Measurement<long>> Topics(Func<TopicCounts, long> value) => Each(node =>
@@ -212,29 +212,29 @@ internal static class NodeInstruments
 
     private static IEnumerable<Measurement<T>> Each<T>(Func<NodeMeter, IEnumerable<Measurement<T>>> read)
         where T : struct =>
-        s_nodes.SelectMany(read);
+        _nodes.SelectMany(read);
 
     private static void Count(string name, string unit, string description, Func<NodeCounters, long> read) =>
-        s_meter.CreateObservableCounter(name, () => s_nodes.Select(node => node.Measure(read(node.ReadCounts()))), unit, description);
+        Shared.CreateObservableCounter(name, () => _nodes.Select(node => node.Measure(read(node.ReadCounts()))), unit, description);
 
     private static void Level(string name, string unit, string description, Func<NodeGauges, long> read) =>
-        s_meter.CreateObservableGauge(name, () => s_nodes.Select(node => node.Measure(read(node.ReadGauges()))), unit, description);
+        Shared.CreateObservableGauge(name, () => _nodes.Select(node => node.Measure(read(node.ReadGauges()))), unit, description);
 
-    private static void Time(string name, string description, Func<NodeCounters, TimeSpan> read) => s_meter.CreateObservableCounter(
-        name, () => s_nodes.Select(node => node.Measure(read(node.ReadCounts()).TotalSeconds)), "s", description);
+    private static void Time(string name, string description, Func<NodeCounters, TimeSpan> read) => Shared.CreateObservableCounter(
+        name, () => _nodes.Select(node => node.Measure(read(node.ReadCounts()).TotalSeconds)), "s", description);
 
     private static void Age(string name, string description, Func<NodeMeter, TimeSpan> read) =>
-        s_meter.CreateObservableGauge(name, () => s_nodes.Select(node => node.Measure(read(node).TotalSeconds)), "s", description);
+        Shared.CreateObservableGauge(name, () => _nodes.Select(node => node.Measure(read(node).TotalSeconds)), "s", description);
 
     private static void Series(string name, string description, string tag, string[] values, Func<NodeCounters, TimeSpan[]> read) =>
-        s_meter.CreateObservableCounter(
+        Shared.CreateObservableCounter(
             name,
             () => Each(node => read(node.ReadAll()).Select((time, i) => node.Measure(time.TotalSeconds, Tag(tag, values[i])))),
             "s",
             description);
 
     private static void Samples(string name, string unit, string description, Func<NodeCounters, IReadOnlyList<TimeHistogram>> read) =>
-        s_meter.CreateObservableCounter(name, () => Each(node => Samples(node, read(node.ReadAll()))), unit, description);
+        Shared.CreateObservableCounter(name, () => Each(node => Samples(node, read(node.ReadAll()))), unit, description);
 
     // Samples up to each limit, by level where there are several.
     private static IEnumerable<Measurement<long>> Samples(NodeMeter node, IReadOnlyList<TimeHistogram> levels)

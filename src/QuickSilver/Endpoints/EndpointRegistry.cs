@@ -1,3 +1,5 @@
+using QuickSilver.Diagnostics;
+
 namespace QuickSilver.Endpoints;
 
 // The endpoints that must end when the core thread of their node has ended, so that no caller waits forever for a thread that a handler

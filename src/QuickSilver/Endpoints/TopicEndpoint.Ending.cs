@@ -1,3 +1,4 @@
+using QuickSilver.Diagnostics;
 using QuickSilver.Publishing;
 
 namespace QuickSilver.Endpoints;

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using QuickSilver.Diagnostics;
 using QuickSilver.Multicast;
 using QuickSilver.Publishing;
 

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints.Changes;
 using QuickSilver.Endpoints.Consumers;
 using QuickSilver.Endpoints.Rings;

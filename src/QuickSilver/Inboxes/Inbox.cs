@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Collections.Immutable;
+using QuickSilver.Diagnostics;
 using QuickSilver.Endpoints;
 
 namespace QuickSilver.Inboxes;

@@ -25,7 +25,10 @@ internal static class ClusterReasons
     {
         var options = new SimulationOptions
         {
-            Nodes = 1, StartedNodes = 0, Membership = MembershipPlacement.Embedded, Link = new LinkModel { MulticastOff = true },
+            Nodes = 1,
+            StartedNodes = 0,
+            Membership = MembershipPlacement.Embedded,
+            Link = new LinkModel { MulticastOff = true },
         };
         using var cluster = new SimulatedCluster(options);
         cluster.Start();

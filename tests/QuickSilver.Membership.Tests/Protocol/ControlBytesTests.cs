@@ -4,8 +4,8 @@ using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
-using QuickSilver.Membership.Signs;
 using QuickSilver.Membership.Reachability;
+using QuickSilver.Membership.Signs;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Protocol;

@@ -94,7 +94,11 @@ public sealed class SignsTests
     {
         byte[] valid = Bytes(new NodeSigns
         {
-            SpanMillis = 5, Trouble = "x", RegionRows = [Region(300)], TopicRows = [Topic(300)], ReasonRows = [Reason(3)],
+            SpanMillis = 5,
+            Trouble = "x",
+            RegionRows = [Region(300)],
+            TopicRows = [Topic(300)],
+            ReasonRows = [Reason(3)],
         });
         for (int length = 0; length < valid.Length; length++)
         {

@@ -27,9 +27,20 @@ internal static class DotnetCommand
     public static (int Code, string Written) Try(string folder, string program, params string[] arguments) =>
         RunToEnd(folder, program, arguments);
 
+    /// <summary>The same of a program that may also not end. Null: it had not ended within the limit, and was ended.</summary>
+    public static (int Code, string Written)? TryWithin(TimeSpan limit, string folder, string program, params string[] arguments) =>
+        RunWithin(limit, folder, program, arguments);
+
     public static string Dotnet(string folder, params string[] arguments) => Run(folder, "dotnet", arguments);
 
     private static (int Code, string Written) RunToEnd(string folder, string program, string[] arguments)
+    {
+        var ended = RunWithin(Limit, folder, program, arguments);
+        Assert.True(ended is not null, $"{program} {string.Join(' ', arguments)} had not ended after {Limit}.");
+        return ended.Value;
+    }
+
+    private static (int Code, string Written)? RunWithin(TimeSpan limit, string folder, string program, string[] arguments)
     {
         var start = new ProcessStartInfo(program, arguments)
         {
@@ -47,10 +58,10 @@ internal static class DotnetCommand
         using var process = Process.Start(start)!;
         var output = process.StandardOutput.ReadToEndAsync();
         var errors = process.StandardError.ReadToEndAsync();
-        if (!process.WaitForExit(Limit))
+        if (!process.WaitForExit(limit))
         {
             process.Kill(entireProcessTree: true);
-            Assert.Fail($"{program} {string.Join(' ', arguments)} had not ended after {Limit}.");
+            return null;
         }
 
         return (process.ExitCode, output.Result + errors.Result);

@@ -37,12 +37,24 @@ public sealed class HistoryTests
             0,
             Cluster.Told(1, new NodeSigns
             {
-                SpanMillis = 1_000, Published = 5, PublishedBytes = 50, AckMedian = 200, AckNinetyNinth = 900, CollectorPause = 10,
-                Repairs = 4, RepairRequests = 2, PendingPackets = 3,
+                SpanMillis = 1_000,
+                Published = 5,
+                PublishedBytes = 50,
+                AckMedian = 200,
+                AckNinetyNinth = 900,
+                CollectorPause = 10,
+                Repairs = 4,
+                RepairRequests = 2,
+                PendingPackets = 3,
             }),
             Cluster.Told(2, new NodeSigns
             {
-                SpanMillis = 500, Delivered = 7, DeliveredBytes = 70, AckMedian = 300, AckNinetyNinth = 400, Repairs = 3,
+                SpanMillis = 500,
+                Delivered = 7,
+                DeliveredBytes = 70,
+                AckMedian = 300,
+                AckNinetyNinth = 400,
+                Repairs = 3,
                 PendingPackets = 4,
             }),
             Cluster.Silent(3)));

@@ -1,4 +1,4 @@
-namespace QuickSilver;
+namespace QuickSilver.Diagnostics;
 
 // The refusal of null, with what it was a payload of. A codec that refuses it does not know that.
 internal static class NullPayload

@@ -1,4 +1,4 @@
-namespace QuickSilver;
+namespace QuickSilver.Diagnostics;
 
 // What calls after the end get: what was disposed, and what to open instead.
 internal static class AfterDispose
@@ -21,5 +21,6 @@ internal static class AfterDispose
     public static ObjectDisposedException OfHost(string what) => new(
         what, "The host has stopped, and its node with it. End what uses the node earlier, such as in StopAsync of a hosted service.");
 
-    private static ObjectDisposedException Of(string what, string method) => new(what, $"{what} was disposed. Open it again with {method}.");
+    private static ObjectDisposedException Of(string what, string method) =>
+        new(what, $"{what} was disposed. Open it again with {method}.");
 }
