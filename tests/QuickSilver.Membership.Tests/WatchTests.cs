@@ -35,6 +35,15 @@ public sealed class WatchTests
     }
 
     [Fact]
+    public void An_observer_is_told_the_port_at_which_the_service_answers_echoes()
+    {
+        var cluster = new FakeCluster();
+        var observer = new FakeObserver(cluster.World, FakeCluster.EndPoint).Ask();
+        cluster.Run(0.2);
+        Assert.Equal(FakeCluster.EndPoint.Port, observer.Last.Service.EchoPort);
+    }
+
+    [Fact]
     public void Nodes_are_asked_only_when_somebody_asks()
     {
         var cluster = new FakeCluster();

@@ -42,6 +42,10 @@ internal static class NftCommand
     public static void DropLargeDatagrams(NetworkNamespaces network, int node, int bytes) => Set(
         network, node, Incoming($"udp length > {bytes + UdpHeaderBytes}"));
 
+    /// <summary>Drops the datagrams that come to a node and answer nothing that it has sent.</summary>
+    public static void DropUnsolicited(NetworkNamespaces network, int node) => Set(
+        network, node, Incoming("meta l4proto udp ct state new"));
+
     /// <summary>Drops the TCP segments that come to a node.</summary>
     public static void DropStreams(NetworkNamespaces network, int node) => Set(
         network, node, Incoming("meta l4proto tcp"));

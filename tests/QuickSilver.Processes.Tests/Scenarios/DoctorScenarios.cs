@@ -28,7 +28,7 @@ public sealed class DoctorScenarios
 
         var report = Examine(cluster, Healthy, "--peer", cluster.Network.Address(Node).ToString());
         Assert.Empty(report.Wrong);
-        Assert.Contains("with 1 nodes", report["service"].Text);
+        Assert.Contains("with 1 node,", report["service"].Text);
         Assert.Contains("passes both ways", report["multicast"].Text);
         Assert.Contains($"({cluster.Service}) and node", report["udp"].Text);
         Assert.Contains("1472 bytes pass whole", report["path mtu"].Text);
@@ -46,6 +46,22 @@ public sealed class DoctorScenarios
         var report = Read(cluster.Start(Patient, "doctor", "--json", "--interface", own, "--cluster", "own"), Healthy);
         Assert.Empty(report.Wrong);
         Assert.Equal(("ok", "ok", "ok"), (report["service"].Status, report["udp"].Status, report["discovery port"].Status));
+    }
+
+    [SkippableFact]
+    public void A_firewall_of_the_host_that_lets_in_answers_only_is_named_and_its_remedies_open_it()
+    {
+        using var cluster = new QsmCluster(3);
+        NftCommand.SkipUnlessUsable(cluster.Network);
+        _ = cluster.Subscribe(Node, "lines");
+        NftCommand.DropUnsolicited(cluster.Network, Patient);
+
+        var report = Examine(cluster, HasProblem);
+        Assert.Equal(["multicast", "udp"], report.Wrong);
+        Assert.Contains("not what others send first", report["udp"].Text);
+        Apply(cluster, report["udp"]);
+        Apply(cluster, report["multicast"]);
+        Assert.Empty(Examine(cluster, Healthy).Wrong);
     }
 
     [SkippableTheory]

@@ -16,10 +16,20 @@ public sealed class NetworkCheckTests
 
     [Fact]
     public void Firewalls_that_drop_nothing_are_in_order() => Assert.Equal(
-        FindingStatus.Ok, Firewall(Service with { IsAnswered = true }, First with { IsAnswered = true }).Status);
+        FindingStatus.Ok, Firewall(Answered(Service), Answered(First)).Status);
 
     [Fact]
     public void Nothing_is_said_of_firewalls_where_nobody_can_answer() => Assert.Equal(FindingStatus.NotChecked, Firewall().Status);
+
+    [Fact]
+    public void A_firewall_that_lets_in_answers_only_is_told()
+    {
+        var finding = Firewall(Service with { IsAnswered = true }, First with { IsAnswered = true, IsHeardUnsolicited = true });
+        Assert.Equal(FindingStatus.Problem, finding.Status);
+        Assert.Contains("not what others send first, by UDP from the service (10.0.0.1:7400).", finding.Text);
+        Assert.Equal(
+            new Remedy("nft 'insert rule inet filter input ip saddr 10.0.0.1 meta l4proto udp accept'"), Assert.Single(finding.Remedies));
+    }
 
     [Fact]
     public void If_nobody_answers_this_host_is_the_suspect_and_its_own_chains_come_first()
@@ -39,7 +49,7 @@ public sealed class NetworkCheckTests
     [Fact]
     public void If_one_node_does_not_answer_it_is_the_suspect()
     {
-        var finding = Firewall(Service with { IsAnswered = true }, First, Second with { IsAnswered = true });
+        var finding = Firewall(Answered(Service), First, Answered(Second));
         Assert.Equal(FindingStatus.Problem, finding.Status);
         Assert.Equal("10.0.0.2", Assert.Single(finding.Remedies).Where);
     }
@@ -47,7 +57,7 @@ public sealed class NetworkCheckTests
     [Fact]
     public void A_service_that_alone_does_not_answer_is_no_problem_but_told()
     {
-        var finding = Firewall(Service, First with { IsAnswered = true });
+        var finding = Firewall(Service, Answered(First));
         Assert.Equal((FindingStatus.Warning, "10.0.0.1"), (finding.Status, Assert.Single(finding.Remedies).Where));
     }
 
@@ -196,6 +206,8 @@ public sealed class NetworkCheckTests
         bytes[4] = 3;
         Assert.Null(DoctorDatagram.Read(bytes, "trading"));
     }
+
+    private static EchoTarget Answered(EchoTarget target) => target with { IsAnswered = true, IsHeardUnsolicited = true };
 
     private static MulticastFacts Multicast() => new("eth0", IPEndPoint.Parse("239.255.74.3:7403")) { HearsItself = true };
 

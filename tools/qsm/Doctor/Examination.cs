@@ -95,7 +95,7 @@ internal static class Examination
             multicast = MulticastProbe.Run(multicast, local, options.Cluster, options.MulticastTimeToLive, peers);
         }
 
-        bool isLost = targets.Any(static target => !target.IsAnswered) || (usesMulticast && !multicast.HearsItself);
+        bool isLost = targets.Any(static target => !target.IsHeardUnsolicited) || (usesMulticast && !multicast.HearsItself);
         var chains = isLost ? FirewallReader.Read() : [];
         return
         [

@@ -24,7 +24,8 @@ internal static class DescriptorCheck
         }
 
         long need = OfProcess + (OfRegion * facts.Regions) + facts.Nodes;
-        string text = $"A process may open {limit} files and sockets. A node with {Number(facts.Regions, "region")} needs up to {need}";
+        string regions = Listing.Count(facts.Regions, "region");
+        string text = $"A process may open {limit} files and sockets. A node with {regions} needs up to {need}";
         return limit < need ? new Finding(Name, FindingStatus.Problem, $"{text}.", Raise(need))
             : limit < Usual ? new Finding(Name, FindingStatus.Warning, $"{text}, without the program's own.", Raise(need))
             : Finding.Ok(Name, $"{text}.");
@@ -35,6 +36,4 @@ internal static class DescriptorCheck
         long limit = Math.Max(65_536, need * 2);
         return new Remedy($"ulimit -Hn {limit} && ulimit -Sn {limit}", "the shell that starts the node, as root (systemd: LimitNOFILE)");
     }
-
-    private static string Number(long count, string what) => $"{count} {what}{(count == 1 ? "" : "s")}";
 }

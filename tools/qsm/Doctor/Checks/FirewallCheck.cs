@@ -16,6 +16,8 @@ internal sealed record FirewallChain(string Family, string Table, string Name, b
 internal sealed record EchoTarget(string Name, IPEndPoint EndPoint, bool IsService)
 {
     public bool IsAnswered { get; init; }
+    // An answer came to a port that had sent nothing, as tokens and messages of others do.
+    public bool IsHeardUnsolicited { get; init; }
     public bool IsForbidden { get; init; }
     public string? Refusal { get; init; }
 
@@ -28,7 +30,8 @@ internal sealed record FirewallFacts(IPAddress Local, IReadOnlyList<EchoTarget> 
 // Whether UDP passes both ways between this host and the service and each node.
 //
 // An echo that does not come back does not tell which way it was lost. If none comes back, this host is the suspect, and its own firewall
-// comes first; if some do, the others are. The service's own port may be closed where members answer: it only helps to tell who is at
+// comes first; if some do, the others are. A firewall that remembers what this host has sent lets the answers in and nothing else: so they
+// are also sent to a port that has sent nothing. The service's own port may be closed where members answer: it only helps to tell who is at
 // fault.
 internal static class FirewallCheck
 {
@@ -42,6 +45,17 @@ internal static class FirewallCheck
         }
 
         var lost = facts.Targets.Where(static target => !target.IsAnswered).ToList();
+        var solicited = facts.Targets.Where(static target => target is { IsAnswered: true, IsHeardUnsolicited: false }).ToList();
+        if (solicited.Count > 0)
+        {
+            return new Finding(
+                Name,
+                FindingStatus.Problem,
+                "A firewall of this host lets in answers to what this host has sent, but not what others send first, by UDP from "
+                + $"{Names(solicited)}.",
+                Local(facts, solicited, isInput: true));
+        }
+
         if (lost.Count == 0)
         {
             return Finding.Ok(Name, $"UDP passes both ways between this host and {Names(facts.Targets)}.");

@@ -21,7 +21,7 @@ internal static class NodesCheck
         Finding[] troubled = [.. nodes.Select(Of).OfType<Finding>()];
         return troubled.Length > 0 ? troubled
             : nodes.Count == 0 ? [Finding.NotChecked(Name, "The cluster has no nodes.")]
-            : [Finding.Ok(Name, $"None of the cluster's nodes reports trouble; there are {nodes.Count}.")];
+            : [Finding.Ok(Name, $"The cluster has {Listing.Count(nodes.Count, "node")}, and no trouble is reported.")];
     }
 
     private static Finding? Of(ClusterNode node) => node switch

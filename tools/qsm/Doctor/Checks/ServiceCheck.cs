@@ -49,9 +49,10 @@ internal static class ServiceCheck
         string host = service.Address.ToString();
         return facts.Outcome switch
         {
-            ServiceOutcome.Answered => Finding.Ok(Name, string.Create(
-                CultureInfo.InvariantCulture,
-                $"{service} is the service of cluster '{facts.Cluster}', with {facts.Nodes} nodes, up for {Span(facts.Age)}.")),
+            ServiceOutcome.Answered => Finding.Ok(
+                Name,
+                $"{service} is the service of cluster '{facts.Cluster}', with {Listing.Count(facts.Nodes, "node")}, up for "
+                + $"{Span(facts.Age)}."),
             ServiceOutcome.NothingListens => new Finding(
                 Name,
                 FindingStatus.Problem,

@@ -9,8 +9,9 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Tool.Doctor.Facts;
 
 // Sends echoes of several sizes to the service and the nodes, and waits for the replies. The service's replies have no body, so its path is
-// tried one way only. None is fragmented: what is too large for a path is lost on it. An echo is repeated, as any datagram may be lost.
-internal sealed class EchoProbe
+// tried one way only. None is fragmented: what is too large for a path is lost on it. One echo asks for its reply at a second port, which
+// sends nothing: that one passes only a firewall that lets in what others send first. All are repeated, as any datagram may be lost.
+internal sealed class EchoProbe : IDisposable
 {
     private const int IpLevel = 0;
     private const int MtuDiscovery = 10;
@@ -27,10 +28,11 @@ internal sealed class EchoProbe
     private readonly int[] _sizes;
     private readonly ulong _cluster;
     private readonly byte[] _packet;
+    private readonly Socket _sender;
+    private readonly Socket _silent;
     private readonly long _base = (long)(BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))) >> 2);
-    private int _left;
 
-    private EchoProbe(IReadOnlyList<EchoTarget> targets, string cluster, int packetBytes)
+    private EchoProbe(IPAddress local, IReadOnlyList<EchoTarget> targets, string cluster, int packetBytes)
     {
         _targets = [.. targets.Select(static target => new Target(target))];
         _sizes =
@@ -41,7 +43,14 @@ internal sealed class EchoProbe
         ];
         _cluster = TopicId.Of(cluster);
         _packet = new byte[packetBytes];
+        _sender = Open(local);
+        _silent = Open(local);
     }
+
+    // The last echo to a target is the one whose reply goes to the silent port.
+    private int EchoesOfTarget => _sizes.Length + 1;
+
+    private bool IsComplete => _targets.TrueForAll(target => target.Largest == _sizes[0] && target.About.IsHeardUnsolicited);
 
     private sealed class Target(EchoTarget about)
     {
@@ -52,15 +61,8 @@ internal sealed class EchoProbe
     public static (IReadOnlyList<EchoTarget> Targets, IReadOnlyList<PathFacts> Paths) Run(
         IPAddress local, IReadOnlyList<EchoTarget> targets, string cluster, int packetBytes)
     {
-        var probe = new EchoProbe(targets, cluster, packetBytes);
-        using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Dgram, ProtocolType.Udp) { ReceiveBufferSize = ReceiveBytes };
-        socket.Bind(new IPEndPoint(local, 0));
-        if (OperatingSystem.IsLinux())
-        {
-            socket.SetRawSocketOption(IpLevel, MtuDiscovery, BitConverter.GetBytes(Probe));
-        }
-
-        probe.Run(socket);
+        using var probe = new EchoProbe(local, targets, cluster, packetBytes);
+        probe.Run();
         return (
             [.. probe._targets.Select(static target => target.About)],
             [
@@ -69,51 +71,82 @@ internal sealed class EchoProbe
             ]);
     }
 
-    private void Run(Socket socket)
+    public void Dispose()
     {
-        _left = _targets.Count;
-        for (int attempt = 0; attempt < Tries && _left > 0; attempt++)
+        _sender.Dispose();
+        _silent.Dispose();
+    }
+
+    private static Socket Open(IPAddress local)
+    {
+        var socket = new Socket(AddressFamily.InterNetwork, SocketType.Dgram, ProtocolType.Udp) { ReceiveBufferSize = ReceiveBytes };
+        socket.Bind(new IPEndPoint(local, 0));
+        if (OperatingSystem.IsLinux())
+        {
+            socket.SetRawSocketOption(IpLevel, MtuDiscovery, BitConverter.GetBytes(Probe));
+        }
+
+        return socket;
+    }
+
+    private void Run()
+    {
+        for (int attempt = 0; attempt < Tries && !IsComplete; attempt++)
         {
             for (int i = 0; i < _targets.Count; i++)
             {
-                Send(socket, i);
+                SendAll(i);
             }
 
-            long until = Stopwatch.GetTimestamp() + (long)(Wait.TotalSeconds * Stopwatch.Frequency);
-            while (_left > 0 && Stopwatch.GetElapsedTime(Stopwatch.GetTimestamp(), until) is { Ticks: > 0 } rest
-                && socket.Poll(rest, SelectMode.SelectRead))
+            long begun = Stopwatch.GetTimestamp();
+            while (Wait - Stopwatch.GetElapsedTime(begun) is { Ticks: > 0 } rest && !IsComplete)
             {
-                Receive(socket);
+                List<Socket> ready = [_sender, _silent];
+                Socket.Select(ready, null, null, rest);
+                ready.ForEach(Receive);
             }
         }
     }
 
-    // The largest first. What is smaller than one that was answered tells nothing more.
-    private void Send(Socket socket, int index)
+    // The smallest first, so that a receiving kernel does not join them to one: a firewall that drops large ones would drop the smaller one
+    // too, which came with it. What is smaller than one that was answered tells nothing more.
+    private void SendAll(int index)
     {
         var target = _targets[index];
-        for (int i = 0; i < _sizes.Length && _sizes[i] > (target.Largest ?? 0); i++)
+        if (!target.About.IsHeardUnsolicited)
         {
-            var packet = _packet.AsSpan(0, _sizes[i]);
-            long nonce = _base + (index * _sizes.Length) + i;
-            EchoPacket.Write(packet, new PacketTemplate(_cluster, 0, 0, 0, 0), nonce, (IPEndPoint)socket.LocalEndPoint!);
-            try
+            Send(target, (index * EchoesOfTarget) + _sizes.Length, EchoPacket.Bytes, _silent);
+        }
+
+        for (int i = _sizes.Length - 1; i >= 0; i--)
+        {
+            if (_sizes[i] > (target.Largest ?? 0))
             {
-                socket.SendTo(packet, target.About.EndPoint);
+                Send(target, (index * EchoesOfTarget) + i, _sizes[i], _sender);
             }
-            catch (SocketException refused) when (refused.SocketErrorCode == SocketError.MessageSize)
+        }
+    }
+
+    private void Send(Target target, int number, int bytes, Socket answerTo)
+    {
+        var packet = _packet.AsSpan(0, bytes);
+        EchoPacket.Write(packet, new PacketTemplate(_cluster, 0, 0, 0, 0), _base + number, (IPEndPoint)answerTo.LocalEndPoint!);
+        try
+        {
+            _sender.SendTo(packet, target.About.EndPoint);
+        }
+        catch (SocketException refused) when (refused.SocketErrorCode == SocketError.MessageSize)
+        {
+            // The interface is too narrow for it.
+        }
+        catch (SocketException refused)
+        {
+            // A firewall may refuse large ones only: an answer takes it back.
+            target.About = target.About with
             {
-                // The interface is too narrow for it.
-            }
-            catch (SocketException refused)
-            {
-                // A firewall may refuse large ones only.
-                target.About = target.About with
-                {
-                    IsForbidden = refused.SocketErrorCode == SocketError.AccessDenied,
-                    Refusal = refused.Message,
-                };
-            }
+                IsForbidden = refused.SocketErrorCode == SocketError.AccessDenied,
+                Refusal = refused.Message,
+            };
         }
     }
 
@@ -138,18 +171,23 @@ internal sealed class EchoProbe
 
         var reply = new PacketHeader(bytes);
         long number = reply.Sequence - _base;
-        if (reply.Kind != PacketKind.EchoReply || number < 0 || number >= (long)_targets.Count * _sizes.Length)
+        if (reply.Kind != PacketKind.EchoReply || number < 0 || number >= (long)_targets.Count * EchoesOfTarget)
         {
             return;
         }
 
-        var target = _targets[(int)(number / _sizes.Length)];
-        int size = _sizes[(int)(number % _sizes.Length)];
-        target.About = target.About with { IsAnswered = true, IsForbidden = false, Refusal = null };
-        if (size > (target.Largest ?? 0))
+        var target = _targets[(int)(number / EchoesOfTarget)];
+        int echo = (int)(number % EchoesOfTarget);
+        target.About = target.About with
         {
-            _left -= size == _sizes[0] ? 1 : 0;
-            target.Largest = size;
+            IsAnswered = true,
+            IsHeardUnsolicited = target.About.IsHeardUnsolicited || echo == _sizes.Length,
+            IsForbidden = false,
+            Refusal = null,
+        };
+        if (echo < _sizes.Length)
+        {
+            target.Largest = Math.Max(target.Largest ?? 0, _sizes[echo]);
         }
     }
 }
