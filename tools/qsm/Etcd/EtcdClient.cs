@@ -14,6 +14,7 @@ internal sealed class EtcdClient : IDisposable
     // One member that does not answer leaves time to ask the others before a lease of two seconds ends.
     private static readonly TimeSpan CallLimit = TimeSpan.FromMilliseconds(500);
     private const int MostAnswerBytes = 1 << 20;
+    private const string Leases = "v3/lease/";
 
     private readonly HttpClient _http;
     private readonly IReadOnlyList<Uri> _members;
@@ -49,8 +50,9 @@ internal sealed class EtcdClient : IDisposable
                 limit.CancelAfter(CallLimit);
                 using var response = await _http.PostAsync(new Uri(member, path), Content(body), limit.Token);
                 byte[] answer = await response.Content.ReadAsByteArrayAsync(limit.Token);
-                // What was asked for is not there any more: a lease that has ended. It has no fields then.
-                if (response.IsSuccessStatusCode || response.StatusCode == HttpStatusCode.NotFound)
+                // A lease that has ended is not found, and the answer has no fields.
+                bool isEndedLease = response.StatusCode == HttpStatusCode.NotFound && path.StartsWith(Leases, StringComparison.Ordinal);
+                if (response.IsSuccessStatusCode || isEndedLease)
                 {
                     return JsonSerializer.Deserialize(answer, responseType)
                         ?? throw new JsonException("The answer is null.");

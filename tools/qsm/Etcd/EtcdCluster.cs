@@ -43,7 +43,7 @@ internal sealed class EtcdCluster(EtcdClient client, string cluster)
                 ],
             },
             cancellationToken);
-        return answer.Succeeded ? (answer.Header.Revision, ReadNumber(answer.Responses[^1])) : null;
+        return answer.Succeeded ? (answer.Header.Revision, ReadNumber(answer.Responses.LastOrDefault())) : null;
     }
 
     /// <summary>Whether the number was put: the leader's key is still the one of this revision.</summary>
@@ -93,8 +93,9 @@ internal sealed class EtcdCluster(EtcdClient client, string cluster)
     private Task<EtcdTransactionResponse> CommitAsync(EtcdTransaction transaction, CancellationToken cancellationToken) => client.CallAsync(
         "v3/kv/txn", transaction, EtcdJson.Default.EtcdTransaction, EtcdJson.Default.EtcdTransactionResponse, cancellationToken);
 
-    private static long ReadNumber(EtcdOutcome outcome) => outcome.ResponseRange?.Kvs is [var one, ..]
-        && long.TryParse(Encoding.UTF8.GetString(one.Value), NumberStyles.None, CultureInfo.InvariantCulture, out long number)
-        ? number
-        : 0;
+    // Whoever cannot read the last number must not give the next.
+    private long ReadNumber(EtcdOutcome? outcome) => outcome?.ResponseRange?.Kvs is not [var one, ..] ? 0
+        : long.TryParse(Encoding.UTF8.GetString(one.Value), NumberStyles.None, CultureInfo.InvariantCulture, out long number) ? number
+        : throw new EtcdUnavailableException(
+            $"The value of {Encoding.UTF8.GetString(_configuration)} is no number. Delete the key to take the number from the nodes.");
 }
