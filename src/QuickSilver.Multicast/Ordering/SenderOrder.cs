@@ -347,8 +347,12 @@ internal sealed class DepartedSenders
     private readonly Dictionary<NodeKey, SenderOrder> _orders = [];
     private readonly Queue<SenderOrder> _byAge = new();
 
+    /// <summary>How many messages the sink has accepted of them, those of removed records included.</summary>
+    public long TakenCount { get; private set; }
+
     public void Add(SenderOrder order)
     {
+        TakenCount += order.TakenCount;
         if (order.Next == 0)
         {
             return;
@@ -366,5 +370,13 @@ internal sealed class DepartedSenders
         }
     }
 
-    public SenderOrder? Take(NodeKey sender) => _orders.Remove(sender, out var order) ? order : null;
+    public SenderOrder? Take(NodeKey sender)
+    {
+        if (_orders.Remove(sender, out var order))
+        {
+            TakenCount -= order.TakenCount;
+        }
+
+        return order;
+    }
 }

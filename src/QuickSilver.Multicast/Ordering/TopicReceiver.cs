@@ -23,8 +23,6 @@ internal sealed class TopicReceiver : ITopicReceiver
     private readonly IDeliverySink _sink;
     private readonly bool _isPinned;
     private bool _isClosed;
-    // What was taken of senders that are among the departed, or were dropped from there.
-    private long _takenOfDeparted;
 
     public TopicReceiver(in ChannelSpec channel, IDeliverySink sink, IReceivingNode node)
     {
@@ -44,7 +42,7 @@ internal sealed class TopicReceiver : ITopicReceiver
     {
         get
         {
-            long taken = _takenOfDeparted;
+            long taken = _departed?.TakenCount ?? 0;
             foreach (var order in Orders)
             {
                 taken += order.TakenCount;
@@ -290,7 +288,6 @@ internal sealed class TopicReceiver : ITopicReceiver
                 _bySender?.Remove(order.Sender);
                 _senders.RemoveAt(i--);
                 order.IsOver = true;
-                _takenOfDeparted += order.TakenCount;
                 (_departed ??= new DepartedSenders()).Add(order);
             }
         }
@@ -403,9 +400,7 @@ internal sealed class TopicReceiver : ITopicReceiver
             return known;
         }
 
-        var order = _departed?.Take(sender);
-        _takenOfDeparted -= order?.TakenCount ?? 0;
-        order ??= new SenderOrder(sender, _sink);
+        var order = _departed?.Take(sender) ?? new SenderOrder(sender, _sink);
         order.IsOver = false;
         (_senders ??= new List<SenderOrder>(1)).Add(order);
         if (_bySender is not null)

@@ -32,7 +32,8 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
     private bool _isAsking;
     private bool _isClosed;
     private bool _isSubscribedInView;
-    private long _tooLarge;
+    // Null until something is lost: most topics never lose anything, and there are thousands of them.
+    private Losses? _losses;
     // The number of receivers opened so far, and the number of the one for which the service was asked to subscribe; 0 if the last request
     // does not subscribe.
     private int _subscription;
@@ -64,7 +65,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
     public long Delivered => _receiver?.Taken ?? 0;
 
     /// <summary>The messages of others that never come here. It does not fall.</summary>
-    public long Lost { get; private set; }
+    public long Lost => _losses?.Messages ?? 0;
 
     /// <summary>What keeps the topic from sending.</summary>
     public SendLimit SendLimit => Readings.Of(_publisher?.Limit ?? StreamLimit.Idle);
@@ -178,7 +179,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
     public void OnGap(in TopicGap gap)
     {
         long lost = gap.Last - gap.First + 1;
-        Lost += lost;
+        (_losses ??= new Losses()).Messages += lost;
         Node.CounterCells.Gaps += lost;
         var reason = GapReasons.Of(gap.Reason);
         ApiLog.GapTold(Node.Log, Name, gap.Sender, gap.First, gap.Last, reason.InWords());
@@ -291,9 +292,10 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
 
     private void OnTooLarge(int bytes, long limit)
     {
-        if (RepeatedEvent.IsLogged(++_tooLarge))
+        long times = ++(_losses ??= new Losses()).TooLarge;
+        if (RepeatedEvent.IsLogged(times))
         {
-            ApiLog.PublishImpossible(Node.Log, Name, MessageTooLargeException.InWords(bytes, limit), _tooLarge);
+            ApiLog.PublishImpossible(Node.Log, Name, MessageTooLargeException.InWords(bytes, limit), times);
         }
     }
 
@@ -483,5 +485,13 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         {
             _endpoints = _subscribers;
         }
+    }
+
+    private sealed class Losses
+    {
+        // Of others, that never came.
+        public long Messages;
+        // Own ones, for which there never was room.
+        public long TooLarge;
     }
 }

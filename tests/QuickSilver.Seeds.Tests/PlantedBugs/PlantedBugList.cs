@@ -120,7 +120,7 @@ internal static class PlantedBugList
         new("an echo that did not come counts as one that did", Membership + "Reachability/Inquest.cs",
             "bool isReached = found.Reaches(i);",
             "bool isReached = !found.Reaches(i);"),
-        new("an endpoint is drained when all was sent and is not stable yet", "src/QuickSilver/Endpoints/TopicEndpoint.Publishing.cs",
+        new("an endpoint is drained when all was sent and is not stable yet", "src/QuickSilver/Endpoints/TopicEndpoint.Ending.cs",
             "marker.Marker = () => Topic.Publisher.WhenStable(() => drained.TrySetResult(DropReason is null));",
             "marker.Marker = () => drained.TrySetResult(DropReason is null);"),
         new("a feed keeps nothing for which there was no room", "src/QuickSilver/Publishing/AttachedFeed.cs",

@@ -49,7 +49,7 @@ public sealed class TopicContractTests
         var node = await parts.StartAsync();
         await node.OpenTopicAsync<string>(Name).OrFail();
         var kind = await Assert.ThrowsAsync<ContractMismatchException>(() => node.OpenTopicAsync<byte[]>(Name)).OrFail();
-        Assert.StartsWith("Topic 'flights' carries string(string); this endpoint has bytes(bytes).", kind.Message);
+        Assert.StartsWith("Topic 'flights' carries string; this endpoint has bytes.", kind.Message);
         var guarantee = await Assert.ThrowsAsync<ContractMismatchException>(
             () => node.OpenTopicAsync<string>(Name, new TopicOptions { Guarantee = Guarantee.BestEffort })).OrFail();
         Assert.Contains("guarantee Reliable; this endpoint asks for BestEffort", guarantee.Message);
