@@ -15,7 +15,9 @@ public sealed class ReadyWhenMembersTests
     {
         using var first = Build();
         await first.StartAsync().OrFail();
-        await first.Services.GetRequiredService<IQuickSilverNodeAccessor>().GetAsync().OrFail();
+        var node = await first.Services.GetRequiredService<IQuickSilverNodeAccessor>().GetAsync().OrFail();
+        // The node has joined before it is told who is a member.
+        await Patience.Until(() => node.Status.Members == 1);
         var alone = await CheckAsync(first);
         Assert.Equal(HealthStatus.Unhealthy, alone.Status);
         Assert.StartsWith("The cluster has 1 members, and the host requires 2. Waiting for 1 more members since ", alone.Description);
