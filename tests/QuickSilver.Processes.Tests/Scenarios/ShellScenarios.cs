@@ -78,14 +78,10 @@ public sealed class ShellScenarios : IDisposable
     [Fact]
     public void What_is_assumed_of_a_topic_that_nobody_has_open_is_said_and_an_open_one_has_its_own_guarantee()
     {
-        var assuming = Join("sub", "unknown");
-        Assert.StartsWith("Nobody has the topic 'unknown' open. It is assumed to be Reliable: ", assuming.StandardError.ReadLine());
-        Assert.Equal("ready", assuming.StandardError.ReadLine());
-
-        var naming = Join("sub", "ticks", "--guarantee", "BestEffort");
-        Assert.Equal("ready", naming.StandardError.ReadLine());
-        var knowing = Join("sub", "ticks");
-        Assert.Equal("ready", knowing.StandardError.ReadLine());
+        string assumption = Assert.Single(Assumptions(Join("sub", "unknown")));
+        Assert.StartsWith("Nobody has the topic 'unknown' open. It is assumed to be Reliable: ", assumption);
+        Assert.Empty(Assumptions(Join("sub", "ticks", "--guarantee", "BestEffort")));
+        Assert.Empty(Assumptions(Join("sub", "ticks")));
         var guarantees = Objects(Run("topics", "--json").Output)
             .ToDictionary(static topic => Text(topic, "topic"), static topic => Text(topic, "guarantee"));
         Assert.Equal(("Reliable", "BestEffort"), (guarantees["unknown"], guarantees["ticks"]));
@@ -106,6 +102,19 @@ public sealed class ShellScenarios : IDisposable
         publisher.StandardInput.Write("hello\n");
         publisher.StandardInput.Close();
         EndsQuietly(subscriber);
+    }
+
+    // What it says of a guarantee before it is ready. On a busy machine a node may also log that its thread had to wait.
+    private static List<string> Assumptions(Process subscriber)
+    {
+        var said = new List<string>();
+        for (string? line = ""; line != "ready"; line = subscriber.StandardError.ReadLine())
+        {
+            Assert.NotNull(line);
+            said.Add(line);
+        }
+
+        return said.FindAll(static line => line.Contains("is assumed", StringComparison.Ordinal));
     }
 
     private static void EndsQuietly(Process process)
