@@ -11,8 +11,8 @@ public sealed class PerfScenarios
     // What one object a message would cost at least.
     private const double SmallestObjectBytes = 24;
 
-    // Fewer than one object in ten messages. Heartbeats and the measurement itself allocate a little per second, and on a busy machine pools
-    // grow once or twice when messages have to wait.
+    // Fewer than one object in ten messages. Heartbeats and the measurement itself allocate a little per second, and on a busy machine
+    // pools grow once or twice when messages have to wait.
     private const double NothingPerMessage = SmallestObjectBytes / 10;
     private const int MessageCount = 100_000;
 
