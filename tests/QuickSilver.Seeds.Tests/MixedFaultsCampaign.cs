@@ -90,6 +90,8 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     [InlineData(1230, "Replay, LargeMessages, Endings", null)]
     // Spare claims were kept without a limit.
     [InlineData(1913, "BestEffort, StableAndFeeds, LoneHost, Churned", null)]
+    // A node that was told of its own removal still heard a removed sender, and passed on its message to one that still knew this node.
+    [InlineData(967, "StableAndFeeds, BusyHandlers, MulticastStops", null)]
     public void Seeds_that_once_failed_under_hardships_hold(ulong seed, string hardships, string? standing)
     {
         StandingFault? fault = standing is null ? null : Enum.Parse<StandingFault>(standing);

@@ -3,14 +3,19 @@ using QuickSilver.Membership.Views;
 namespace QuickSilver.Simulation.Checkers;
 
 // I10, as subscribers see it. After a subscription has received a message of a new incarnation of a node, it receives none of an older
-// incarnation. Nothing that an incarnation published after all live nodes had applied its removal is delivered anywhere. What it published
+// incarnation. Nothing that an incarnation published after all nodes had applied its removal is delivered anywhere. What it published
 // before, while some node still heard it, the others may receive from that node. A node always receives its own messages.
+//
+// A node that was told of its own removal applies no more, and its process runs for a while: it still hears whom it knows, and passes on
+// what it hears to those that still know it. So it counts until none of them does, or until it runs again.
 internal sealed class IncarnationChecker : HistoryChecker
 {
     private readonly Dictionary<(long Subscription, ulong NodeId), NodeKey> _heard = [];
     private readonly HashSet<(long Subscription, NodeKey Old)> _superseded = [];
-    // The live nodes, and the nodes that each of them knows as alive.
+    // The nodes that run, and the nodes that each of them knows as alive.
     private readonly Dictionary<NodeKey, HashSet<NodeKey>> _directories = [];
+    // Those of them that were told of their own removal, and the number of each.
+    private readonly Dictionary<NodeKey, int> _expelled = [];
     // The nodes that were removed everywhere, and when the last node learned of it.
     private readonly Dictionary<NodeKey, TimeSpan> _removed = [];
     private readonly HashSet<MessageId> _late = [];
@@ -20,6 +25,15 @@ internal sealed class IncarnationChecker : HistoryChecker
 
     public override void On(in Configured configured)
     {
+        foreach (var (earlier, node) in _expelled)
+        {
+            if (node == configured.Node && earlier != configured.Life)
+            {
+                _expelled.Remove(earlier);
+                _directories.Remove(earlier);
+            }
+        }
+
         if (!_directories.TryGetValue(configured.Life, out var directory) || configured.Change.IsSnapshot)
         {
             _directories[configured.Life] = directory = [];
@@ -44,9 +58,15 @@ internal sealed class IncarnationChecker : HistoryChecker
         Consider(configured.At);
     }
 
+    public override void On(in Expelled expelled) => _expelled.TryAdd(expelled.Life, expelled.Node);
+
     public override void OnStopped(TimeSpan at, int node, NodeKey life)
     {
-        _directories.Remove(life);
+        if (!_expelled.ContainsKey(life))
+        {
+            _directories.Remove(life);
+        }
+
         Consider(at);
     }
 
@@ -90,10 +110,32 @@ internal sealed class IncarnationChecker : HistoryChecker
     {
         foreach (var gone in _removed.Where(removal => removal.Value == TimeSpan.MaxValue).Select(removal => removal.Key).ToArray())
         {
-            if (!_directories.Any(known => known.Key != gone && known.Value.Contains(gone)))
+            if (!IsHeard(gone))
             {
                 _removed[gone] = at;
             }
         }
+    }
+
+    // Two that were told of their removal may know each other for ever, so they count only from a live node on.
+    private bool IsHeard(NodeKey gone)
+    {
+        var hearers = new Queue<NodeKey>(_directories.Keys.Where(life => life != gone && !_expelled.ContainsKey(life)));
+        var unheard = _expelled.Keys.Where(life => life != gone && _directories.ContainsKey(life)).ToHashSet();
+        while (hearers.TryDequeue(out var hearer))
+        {
+            var directory = _directories[hearer];
+            if (directory.Contains(gone))
+            {
+                return true;
+            }
+
+            foreach (var heard in directory.Where(unheard.Remove))
+            {
+                hearers.Enqueue(heard);
+            }
+        }
+
+        return false;
     }
 }

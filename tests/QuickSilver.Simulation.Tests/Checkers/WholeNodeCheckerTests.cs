@@ -146,6 +146,40 @@ public sealed class WholeNodeCheckerTests
     }
 
     [Fact]
+    public void A_node_that_was_told_of_its_removal_is_heard_until_the_others_apply_it()
+    {
+        var story = new Story(new IncarnationChecker());
+        story.Join(Receiver, 1, Sender, Receiver, Other);
+        story.Join(Other, 1, Sender, Receiver, Other);
+        story.Remove(Receiver, 2, Sender);
+        story.History.Expelled(story.Now, 2, Other);
+        story.History.Stopped(story.Now, 2, Other);
+        story.Publish(1);
+        story.Deliver(1);
+        story.History.AssertHolds();
+
+        story.Remove(Receiver, 3, Other);
+        story.Publish(2);
+        story.Deliver(2);
+        story.AssertViolated("I10", "message 2 ", "after all had applied its sender's removal");
+    }
+
+    [Fact]
+    public void A_node_that_was_told_of_its_removal_is_heard_until_it_runs_again()
+    {
+        var story = new Story(new IncarnationChecker());
+        story.Join(Receiver, 1, Sender, Receiver, Other);
+        story.Join(Other, 1, Sender, Receiver, Other);
+        story.Remove(Receiver, 2, Sender);
+        story.History.Expelled(story.Now, 2, Other);
+        story.History.Stopped(story.Now, 2, Other);
+        story.History.Configured(story.Now, 2, new NodeKey(0xD, 2), new ConfigurationChange { Number = 3, IsSnapshot = true });
+        story.Publish(1);
+        story.Deliver(1);
+        story.AssertViolated("I10", "message 1 ", "after all had applied its sender's removal");
+    }
+
+    [Fact]
     public void A_node_that_dies_or_comes_later_delays_no_removal_and_one_that_returns_is_heard_again()
     {
         var story = new Story(new IncarnationChecker());
