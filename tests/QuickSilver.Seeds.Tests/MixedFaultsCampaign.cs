@@ -90,6 +90,8 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     [InlineData(1230, "Replay, LargeMessages, Endings", null)]
     // Spare claims were kept without a limit.
     [InlineData(1913, "BestEffort, StableAndFeeds, LoneHost, Churned", null)]
+    // A topic with an address of its own kept the streams of its last run when their views were over.
+    [InlineData(1664, "Refusals, StableAndFeeds, NoMulticast, Churned", null)]
     public void Seeds_that_once_failed_under_hardships_hold(ulong seed, string hardships, string? standing)
     {
         StandingFault? fault = standing is null ? null : Enum.Parse<StandingFault>(standing);
