@@ -92,6 +92,8 @@ public sealed class MixedFaultsCampaign(ITestOutputHelper output)
     [InlineData(1913, "BestEffort, StableAndFeeds, LoneHost, Churned", null)]
     // A node that was told of its own removal still heard a removed sender, and passed on its message to one that still knew this node.
     [InlineData(967, "StableAndFeeds, BusyHandlers, MulticastStops", null)]
+    // A topic with an address of its own kept the streams of its last run when their views were over.
+    [InlineData(1664, "Refusals, StableAndFeeds, NoMulticast, Churned", null)]
     public void Seeds_that_once_failed_under_hardships_hold(ulong seed, string hardships, string? standing)
     {
         StandingFault? fault = standing is null ? null : Enum.Parse<StandingFault>(standing);

@@ -34,6 +34,7 @@ internal sealed class HybridSender : IPatientFeed
     private readonly Alarm _alarm;
     private readonly TopicLine _line = new();
     private readonly List<StabilityClaim> _claims = [];
+    // The streams for which the run is sent to the topic's address. Empty between runs.
     private readonly List<SharedPart> _listed = [];
     // The regions that are not waited for.
     private readonly HashSet<ulong> _late = [];
@@ -199,6 +200,14 @@ internal sealed class HybridSender : IPatientFeed
             return true;
         }
 
+        bool isSent = TrySendRun(mayWait);
+        // The next run may be long after these streams have ended: until then they would be kept with all that they hold.
+        _listed.Clear();
+        return isSent;
+    }
+
+    private bool TrySendRun(bool mayWait)
+    {
         bool isPatient = mayWait && (!_isPatient || _context.Environment.Now < _patienceEnd);
         if (FindListed(isPatient))
         {
@@ -237,7 +246,6 @@ internal sealed class HybridSender : IPatientFeed
     // Finds the streams for which the run is sent to the topic's address. Returns whether to wait for others.
     private bool FindListed(bool isPatient)
     {
-        _listed.Clear();
         int count = _packer!.Count;
         bool mustWait = false;
         foreach (var route in _routes)

@@ -1,4 +1,5 @@
 using System.Net;
+using System.Runtime.CompilerServices;
 using QuickSilver.Core.Flow;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
@@ -67,6 +68,19 @@ public sealed class HybridSenderTests
         Assert.Empty(_bench.Group.Take(PacketKind.Shared));
     }
 
+    [Fact]
+    public void A_topic_that_sends_nothing_more_keeps_no_stream_that_it_sent_into()
+    {
+        _bench.Append();
+        Assert.Single(_bench.Group.Take(PacketKind.Shared));
+
+        var streams = _bench.EndStreams();
+        GC.Collect();
+
+        Assert.All(streams, stream => Assert.False(stream.TryGetTarget(out _)));
+        GC.KeepAlive(_bench);
+    }
+
     private void AssertLists(params SharedEntry[] entries)
     {
         var packet = Assert.Single(_bench.Group.Take(PacketKind.Shared)).Bytes;
@@ -82,8 +96,8 @@ public sealed class HybridSenderTests
         private const int MembersOfRegion = 2;
         private static readonly IPEndPoint Address = new(IPAddress.Parse("239.2.0.1"), 25_001);
 
-        private readonly RegionSender[] _streams;
         private readonly HybridSender _sender;
+        private RegionSender[] _streams;
         private long _next = 1;
 
         public Bench()
@@ -149,6 +163,17 @@ public sealed class HybridSenderTests
         public void RouteToAll() => _sender.Route(_streams, Address, since: 1);
 
         public void RouteWithout(int region) => _sender.Route([.. _streams.Where((_, i) => i != region)], Address, since: 1);
+
+        /// <summary>The views are over, and the topic has no others yet.</summary>
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public WeakReference<RegionSender>[] EndStreams()
+        {
+            _sender.Route([], Address, since: 1);
+            WeakReference<RegionSender>[] ended = [.. _streams.Select(stream => new WeakReference<RegionSender>(stream))];
+            Array.ForEach(_streams, static stream => stream.Close("the view is over"));
+            _streams = [];
+            return ended;
+        }
 
         /// <summary>A message, and the end of the turn.</summary>
         public void Append()
