@@ -494,6 +494,11 @@ internal sealed class TopicSender(ChannelSpec channel, TopicNumbers numbers, ISe
             }
         }
 
-        return (!IsHybrid(payloadBytes) || Hybrid!.HasRoomFor(payloadBytes)) && RouteMemory.Has(_routes, payloadBytes, node);
+        return HasRoomBehindRun(payloadBytes) && RouteMemory.Has(_routes, payloadBytes, node);
     }
+
+    // A message that does not go into the shared run waits until the run has its numbers. Otherwise it would precede messages with lower
+    // numbers in each stream: receivers would hold it for them, and would not read as far as them.
+    private bool HasRoomBehindRun(int payloadBytes) =>
+        Hybrid is not { } hybrid || (IsHybrid(payloadBytes) ? hybrid.HasRoomFor(payloadBytes) : hybrid.IsEmpty);
 }

@@ -111,6 +111,10 @@ internal sealed class RingHierarchy : IStabilityTracker
         if (header.Kind == PacketKind.ProbeReply)
         {
             OnProbeReply(from);
+            if ((header.Flags & PacketFlags.Final) != 0)
+            {
+                OnMemberClosed();
+            }
         }
         else if ((header.Flags & PacketFlags.AckWanted) != 0)
         {
@@ -148,6 +152,15 @@ internal sealed class RingHierarchy : IStabilityTracker
         foreach (var ring in _rings)
         {
             ring.OnProbeReply(from);
+        }
+    }
+
+    /// <summary>Called when a member has told that it closed the view.</summary>
+    public void OnMemberClosed()
+    {
+        foreach (var ring in _rings)
+        {
+            ring.OnMemberClosed();
         }
     }
 

@@ -188,6 +188,20 @@ internal sealed class TokenRing
 
     public void OnProbeReply(NodeKey from) => _probes.OnReply(from);
 
+    /// <summary>
+    /// A member has told that it closed the view. The others probably closed it too, and a member that waits for their tokens asks the next
+    /// leader now: a wait for each would add up to minutes in a large view, and members remember the views that they closed only for a
+    /// while.
+    /// </summary>
+    public void OnMemberClosed()
+    {
+        if (!IsLeader && _probes.Count == 0)
+        {
+            _sawToken = false;
+            OnWatch();
+        }
+    }
+
     /// <summary>Called when a leader's probe reports that its token has not returned.</summary>
     public void OnTokenMissed(NodeKey leader) => _probes.OnTokenMissed(leader);
 
