@@ -50,6 +50,26 @@ public sealed class SuccessionTests
     }
 
     [Fact]
+    public void A_member_that_is_told_that_the_leader_closed_the_view_probes_the_next_leader_at_once()
+    {
+        var member = new LoneMember(members: 5, rank: 4);
+        member.Advance(member.Options.TokenIntervalIdle * 3);
+        member.Port.Take(PacketKind.Probe);
+
+        foreach (int leader in (int[])[0, 1, 2])
+        {
+            member.Region.OnMemberClosed(member.Keys[leader]);
+            member.Rings.OnMemberClosed();
+
+            Assert.Equal(LoneMember.EndPointOf(member.Keys[leader + 1]), Assert.Single(member.Port.Take(PacketKind.Probe)).To);
+        }
+
+        // As when the answer comes twice.
+        member.Rings.OnMemberClosed();
+        Assert.Empty(member.Port.Take(PacketKind.Probe));
+    }
+
+    [Fact]
     public void A_leader_that_answers_probes_is_not_reported()
     {
         var member = new LoneMember(members: 4, rank: 2);
