@@ -349,9 +349,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
             var topics = new ClusterTopics(list, [.. _topics]);
             _list = null;
             _topics.Clear();
-            _hasAnswered = true;
-            _attempts = 0;
-            _environment.Cancel(_deadline);
+            OnWhole();
             _reader.OnTopics(topics);
         }
 
@@ -360,11 +358,16 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
             var answer = new ClusterSigns(header, [.. _nodes]);
             _header = null;
             _nodes.Clear();
-            _hasAnswered = true;
-            _attempts = 0;
-            _environment.Cancel(_deadline);
+            OnWhole();
             _reader.OnAnswer(answer);
         }
+    }
+
+    private void OnWhole()
+    {
+        _hasAnswered = true;
+        _attempts = 0;
+        _environment.Cancel(_deadline);
     }
 
     private void End(string reason, bool isRefusal = false)

@@ -61,7 +61,7 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
             catch (EtcdUnavailableException exception)
             {
                 SayUnavailable(exception.Message);
-                await Delay(Retry, cancellationToken);
+                await Task.Delay(Retry, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             }
             catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
             {
@@ -110,7 +110,7 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
         string unanswered = "its lease has ended while etcd did not answer";
         while (true)
         {
-            await Delay(KeepAliveInterval, cancellationToken);
+            await Task.Delay(KeepAliveInterval, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             if (cancellationToken.IsCancellationRequested)
             {
                 return null;
@@ -203,8 +203,4 @@ internal sealed class EtcdElection(EtcdCluster cluster, IPEndPoint address, IEle
             logger.Unavailable(reason);
         }
     }
-
-    private static Task Delay(TimeSpan time, CancellationToken cancellationToken) =>
-        Task.Delay(time, cancellationToken).ContinueWith(
-            static _ => { }, CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
 }

@@ -18,8 +18,6 @@ internal sealed class EtcdTerm(
 
     public long Lease => lease;
 
-    public long Last => last;
-
     /// <summary>By this machine's clock, which counts from before etcd began to count: at the latest when etcd ends the lease.</summary>
     public bool IsHeld => Stopwatch.GetTimestamp() < Volatile.Read(ref _validUntil) && !ended.IsCancellationRequested;
 
