@@ -18,12 +18,14 @@ internal sealed record RegionView
     public RepairRules Repair { get; init; } = RepairRules.Default;
     // Of a pinned topic's region: for each member, the configuration since which it is one. Empty in other regions.
     public ImmutableArray<long> Since { get; init; } = [];
+    // The number of the set of topics that the region belongs to, which a service that takes over goes on with. 0 for a pinned topic's.
+    public int Set { get; init; }
 
     /// <summary>Whether both are equal, the members compared one by one; the record's own equality compares the arrays' identity.</summary>
     public bool HasContentOf(RegionView other) =>
         RegionId == other.RegionId && Number == other.Number && Configuration == other.Configuration
         && Equals(Group, other.Group) && Repair == other.Repair && Members.AsSpan().SequenceEqual(other.Members.AsSpan())
-        && Since.AsSpan().SequenceEqual(other.Since.AsSpan());
+        && Since.AsSpan().SequenceEqual(other.Since.AsSpan()) && Set == other.Set;
 
     public override string ToString() => $"region {RegionId:x}/{Number} ({Members.Length} members, {(Group is null ? "no group" : Group)})";
 }
