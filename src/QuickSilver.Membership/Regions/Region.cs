@@ -42,8 +42,8 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
     public bool IsNew { get; private set; } = true;
 
     /// <summary>
-    /// Whether its view, with its id, is one of the service before this one. The next view has an id of this service: another service that
-    /// was cut off may have numbered on from the same view.
+    /// Whether its view, with its id, is one of the service before this one. It ends with this view, and its members go on in a region of
+    /// this service: another service that was cut off may have numbered on from the same view.
     /// </summary>
     public bool IsAdopted { get; private set; }
 
@@ -142,7 +142,7 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
     public void MakeView(long configuration, RepairRules repair) => View = new RegionView
     {
         RegionId = Id,
-        Number = ++Number,
+        Number = IsAdopted ? Number = RegionView.EndOfAdopted : ++Number,
         Configuration = configuration,
         Group = Group,
         Members = [.. Members.Select(member => member.Node.Key)],

@@ -9,6 +9,11 @@ namespace QuickSilver.Membership.Views;
 // member must come to hold every packet, so a joiner never starts in the middle and a leaver never leaves a hole.
 internal sealed record RegionView
 {
+    /// <summary>
+    /// The number of the end, without members, of a region that came from an earlier service: that one may still number on from its view.
+    /// </summary>
+    public const uint EndOfAdopted = uint.MaxValue;
+
     public required ulong RegionId { get; init; }
     public required uint Number { get; init; }
     public required long Configuration { get; init; }
