@@ -198,8 +198,8 @@ internal sealed class MulticastNode
             OnNodeGone(node);
         }
 
-        _open.OnNodesCame();
         ApplyRegions(change);
+        _open.OnNodesCame();
         if (_topics is not null || !change.Topics.IsEmpty)
         {
             Topics.Apply(change);
@@ -422,6 +422,8 @@ internal sealed class MulticastNode
         {
             if (_views.TryGetValue(view.RegionId, out var known) && known.Number >= view.Number)
             {
+                // A service that took over goes on with it.
+                _open.Find(known.RegionId, known.Number)?.Confirm(change.Number);
                 continue;
             }
 

@@ -11,20 +11,8 @@ namespace QuickSilver.Membership.Tests;
 // I7; what each node is told, step by step, must add up to the truth.
 public sealed class RegionMapTests
 {
-    private const int NodeCount = 6;
-    private const int TopicCount = 5;
-
-    // A step sets a node's role in a topic, removes or brings back a node, or makes a configuration.
-    public sealed record Step(int Node, int Topic, int What);
-
-    private static readonly Gen<Step> Steps =
-        from node in Gen.Choose(0, NodeCount - 1)
-        from topic in Gen.Choose(0, TopicCount - 1)
-        from what in Gen.Choose(0, 11)
-        select new Step(node, topic, what);
-
     // Few nodes and topics, and yet several sets.
-    private static readonly TopicSetRules Eager = new()
+    internal static readonly TopicSetRules Eager = new()
     {
         MaxSets = 3,
         RegularOverlaps = 1,
@@ -33,18 +21,16 @@ public sealed class RegionMapTests
         FarSetCost = 0,
     };
 
-    private static readonly Arbitrary<Step[]> Histories = Steps.ListOf().Select(steps => steps.ToArray()).ToArbitrary();
-
     [Fact]
     public void Deltas_add_up_to_what_is_true_and_to_the_snapshot_after_every_configuration() =>
-        Prop.ForAll(Histories, steps => Play(steps, TopicSetKey.OfTopic))
+        Prop.ForAll(MapHistory.All, steps => Play(steps, TopicSetKey.OfTopic))
             .Check(Config.QuickThrowOnFailure.WithMaxTest(400).WithEndSize(150));
 
     [Fact]
     public void Topics_in_several_sets_keep_each_subscriber_in_one_region_of_the_topics_set_whatever_changes()
     {
         long reassignments = 0, partitions = 0, mostSets = 0;
-        Prop.ForAll(Histories, steps =>
+        Prop.ForAll(MapHistory.All, steps =>
         {
             var world = Play(steps, TopicSetKey.OfTopic, Eager);
             reassignments += world.Map.Reassignments;
@@ -177,7 +163,7 @@ public sealed class RegionMapTests
 
     [Fact]
     public void Sets_whose_keys_collide_are_told_apart_by_their_topics() =>
-        Prop.ForAll(Histories, steps => Play(steps, topic => new TopicSetKey(0, topic & 1)))
+        Prop.ForAll(MapHistory.All, steps => Play(steps, topic => new TopicSetKey(0, topic & 1)))
             .Check(Config.QuickThrowOnFailure.WithMaxTest(200).WithEndSize(100));
 
     [Fact]
@@ -278,200 +264,11 @@ public sealed class RegionMapTests
     private static IEnumerable<string> Describe(RegionMap map) => map.Regions.Values.Select(region =>
         $"{region.View}: {string.Join(' ', region.View!.Members)} for {string.Join(' ', region.Topics.Select(topic => topic.Id))}");
 
-    private static Bookkeeping Play(Step[] steps, Func<ulong, TopicSetKey> keyOfTopic, TopicSetRules? rules = null)
+    private static MapHistory Play(MapHistory.Step[] steps, Func<ulong, TopicSetKey> keyOfTopic, TopicSetRules? rules = null)
     {
-        var world = new Bookkeeping(keyOfTopic, rules);
-        foreach (var step in steps)
-        {
-            world.Do(step);
-        }
-
+        var world = new MapHistory(keyOfTopic, rules);
+        Array.ForEach(steps, world.Do);
         world.MakeConfiguration();
         return world;
-    }
-
-    // The truth beside the map, and what each node was told so far.
-    private sealed class Bookkeeping(Func<ulong, TopicSetKey> keyOfTopic, TopicSetRules? rules)
-    {
-        private readonly AddressPlan _plan = new("test", IPAddress.Parse("239.192.0.0"), 14);
-        private readonly Dictionary<NodeKey, Told> _told = [];
-        private readonly Dictionary<NodeKey, Dictionary<ulong, TopicRole>> _roles = [];
-        private readonly Dictionary<ulong, RegionView> _live = [];
-        private readonly Dictionary<ulong, uint> _numbers = [];
-        private RegionMap? _map;
-        private long _configuration = 1L << 32;
-
-        private sealed class Told
-        {
-            public readonly Dictionary<ulong, RegionView> Regions = [];
-            public readonly Dictionary<ulong, TopicView> Topics = [];
-        }
-
-        private Dictionary<(NodeKey, int), ulong> _regionOf = [];
-
-        public RegionMap Map => _map ??= new RegionMap(_plan, 1, rules, keyOfTopic);
-
-        /// <summary>Subscriptions that came or went.</summary>
-        public int Changes { get; private set; }
-
-        /// <summary>How often a node changed its region of a set.</summary>
-        public int Moves { get; private set; }
-
-        public int MostSets { get; private set; }
-
-        public void Do(Step step)
-        {
-            var node = new NodeKey((ulong)step.Node + 1, 1);
-            ulong topic = (ulong)step.Topic + 1;
-            if (step.What >= 10)
-            {
-                MakeConfiguration();
-                return;
-            }
-
-            if (!_roles.ContainsKey(node))
-            {
-                // A node whose removal is not in a configuration yet does not come back: the service sees to that.
-                if (!Map.HasChanges)
-                {
-                    Map.AddNode(node, hasReturned: true);
-                    _roles.Add(node, []);
-                    _told[node] = new Told();
-                }
-
-                return;
-            }
-
-            if (step.What == 9)
-            {
-                Map.RemoveNode(node);
-                Changes += _roles[node].Values.Count(role => role.HasFlag(TopicRole.Subscribe));
-                _roles.Remove(node);
-                _told.Remove(node);
-                return;
-            }
-
-            var role = step.What switch
-            {
-                <= 3 => TopicRole.Subscribe,
-                4 => TopicRole.Publish,
-                5 => TopicRole.Publish | TopicRole.Subscribe,
-                _ => TopicRole.None,
-            };
-            Map.SetRole(node, topic, role);
-            Changes += role.HasFlag(TopicRole.Subscribe) == _roles[node].GetValueOrDefault(topic).HasFlag(TopicRole.Subscribe) ? 0 : 1;
-            if (role == TopicRole.None)
-            {
-                _roles[node].Remove(topic);
-                _told[node].Topics.Remove(topic);
-            }
-            else
-            {
-                _roles[node][topic] = role;
-            }
-        }
-
-        public void MakeConfiguration()
-        {
-            Map.Apply(++_configuration);
-            foreach (var (node, told) in _told)
-            {
-                Learn(node, told);
-            }
-
-            foreach (var (node, told) in _told)
-            {
-                Check(node, told);
-            }
-
-            CheckRegions();
-            CountMoves();
-        }
-
-        private void CountMoves()
-        {
-            var now = Map.Regions.Values
-                .SelectMany(region => region.Members.Select(place => (Place: (place.Node.Key, region.Set), region.Id)))
-                .ToDictionary(entry => entry.Place, entry => entry.Id);
-            Moves += now.Keys.Union(_regionOf.Keys)
-                .Count(place => now.GetValueOrDefault(place) != _regionOf.GetValueOrDefault(place));
-            MostSets = Math.Max(MostSets, now.Keys.Select(place => place.Item2).Distinct().Count());
-            _regionOf = now;
-        }
-
-        private void Learn(NodeKey node, Told told)
-        {
-            var (regions, topics, outOfSight) = Map.NewsOf(node);
-            Assert.Equal(regions.Count, regions.DistinctBy(view => view.RegionId).Count());
-            Assert.Equal(topics.Count, topics.DistinctBy(view => view.TopicId).Count());
-            foreach (var view in regions)
-            {
-                Assert.True(!told.Regions.TryGetValue(view.RegionId, out var old) || view.Number > old.Number, "views only grow (I7)");
-                told.Regions[view.RegionId] = view;
-                // What everybody is told of one view is the same.
-                uint number = _numbers.GetValueOrDefault(view.RegionId);
-                Assert.True(view.Number >= number);
-                _numbers[view.RegionId] = view.Number;
-                _live[view.RegionId] = view;
-            }
-
-            topics.ForEach(view => told.Topics[view.TopicId] = view);
-            foreach (ulong region in outOfSight)
-            {
-                Assert.Contains(regions, view => view.RegionId == region);
-                Assert.True(told.Regions.Remove(region), "a node is told that it is told no more of what it was told, and that once");
-            }
-        }
-
-        private void Check(NodeKey node, Told told)
-        {
-            Assert.Equal(_roles[node].Keys.Order(), told.Topics.Keys.Order());
-            foreach (var (topic, view) in told.Topics)
-            {
-                var subscribers = _roles.Keys.Where(other => _roles[other].GetValueOrDefault(topic).HasFlag(TopicRole.Subscribe));
-                MembershipOracle.CheckTopic(view, id => _live[id], subscribers);
-                Assert.Equal(_roles[node][topic].HasFlag(TopicRole.Subscribe), view.Subscribed);
-                Assert.True(view.Routed || !_roles[node][topic].HasFlag(TopicRole.Publish), "who may publish is told where to");
-                Assert.All(view.Regions, id => Assert.True(told.Regions.ContainsKey(id) || !IsToldOf(node, view, _live[id])));
-            }
-
-            var (regions, topics, _) = Map.SnapshotOf(node);
-            Assert.Equal(told.Regions.Values.OrderBy(view => view.RegionId), regions);
-            Assert.Equal(told.Topics.OrderBy(entry => entry.Key).Select(entry => entry.Value), topics);
-        }
-
-        private static bool IsToldOf(NodeKey node, TopicView topic, RegionView region) => topic.Routed || region.Members.Contains(node);
-
-        // Same topics of a set, same region; a node in one region of a set; and no two regions at one address.
-        private void CheckRegions()
-        {
-            var overlaps = _roles.Values
-                .SelectMany(roles => roles.Keys
-                    .Where(topic => roles[topic].HasFlag(TopicRole.Subscribe))
-                    .Order()
-                    .GroupBy(topic => Map.Topics[topic].Set, (set, topics) => $"{set}: {string.Join(',', topics)}"))
-                .Distinct();
-            Assert.Equal(overlaps.Count(), Map.RegionCount);
-            var places = Map.Regions.Values.SelectMany(region => region.Members.Select(place => (place.Node.Key, region.Set))).ToList();
-            Assert.Equal(places.Count, places.Distinct().Count());
-            foreach (var topic in Map.Topics.Values)
-            {
-                Assert.All(topic.Regions.All, region => Assert.True(region.Set == topic.Set && region.Contains(topic.Id)));
-            }
-
-            foreach (var region in Map.Regions.Values)
-            {
-                Assert.Equal(region.AwaitingViewEnd.Count, region.AwaitingViewEnd.Distinct().Count());
-                Assert.All(region.AwaitingViewEnd, node => Assert.Contains(node.Key, _roles.Keys));
-            }
-
-            foreach (ulong gone in _live.Where(entry => entry.Value.Members.IsEmpty).Select(entry => entry.Key).ToArray())
-            {
-                _live.Remove(gone);
-            }
-
-            var groups = _live.Values.Select(view => view.Group).Where(group => group is not null).ToList();
-            Assert.Equal(groups.Count, groups.Distinct().Count());
-        }
     }
 }

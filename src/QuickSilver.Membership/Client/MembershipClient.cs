@@ -31,6 +31,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     // Null until the first prefix is followed.
     private TopicFollows? _follows;
     private readonly ConfigurationAssembler _assembler = new();
+    private readonly HeldRegions _held;
     // Asked between a registration and the service's welcome; null while there is nothing.
     private List<Action>? _afterWelcome;
     private Alarm? _leaveAlarm;
@@ -64,6 +65,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         _observer = observer;
         _configurations = configurations;
         Roster = configurations.Views.NoNodes;
+        _held = new HeldRegions(options.Self);
         _logger = logger;
         var context = new DiscoveryContext(environment, options.Discovery, options.Hosted.Cluster, Counters, logger);
         _link = new ServiceLink(environment, options, this, context);
@@ -228,7 +230,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
             KnownNodes = Roster.Count,
             TellsSigns = true,
         };
-        _link.SendJoin(join, _topics?.Register() ?? []);
+        _link.SendJoin(join, _topics?.Register(_held) ?? []);
         _afterWelcome = null;
         _hasJoined = true;
     }
@@ -433,6 +435,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         Counters.ConfigurationsApplied++;
         _reach.Forget();
         var topics = Accept(content.Topics, message.LastRequest);
+        _held.Apply(message.IsSnapshot, content);
         _topics?.NoteMembership(topics, content.Regions, Self);
         _observer.OnConfiguration(ConfigurationAssembler.ToChange(message, _service, topics));
     }

@@ -26,6 +26,8 @@ internal sealed class TopicTable
         public bool HasView;
         // The request that subscribed; none while the last one does not. Views from before are of an earlier subscription.
         public ulong SubscribedBy = ulong.MaxValue;
+        // The regions of its last view, while that is one to which this node subscribes; default otherwise.
+        public ImmutableArray<ulong> Regions;
     }
 
     // Completed is null for a registration anew of what was granted before.
@@ -45,6 +47,7 @@ internal sealed class TopicTable
         if (!request.Role.HasFlag(TopicRole.Subscribe))
         {
             topic.SubscribedBy = ulong.MaxValue;
+            topic.Regions = default;
             _memberSince?.Remove(request.TopicId);
         }
         else if (topic.SubscribedBy == ulong.MaxValue)
@@ -78,8 +81,10 @@ internal sealed class TopicTable
     }
 
     /// <summary>All that is open or asked for, to be registered with a service anew.</summary>
-    public List<SetTopicMessage> Register()
+    /// <param name="held">The views that this node holds, which a service that did not make them is told.</param>
+    public List<SetTopicMessage> Register(HeldRegions held)
     {
+        held.BeginTelling();
         foreach (var ask in _asks.Values.Where(ask => ask.Completed is null).ToArray())
         {
             _asks.Remove(ask.RequestId);
@@ -94,7 +99,7 @@ internal sealed class TopicTable
             {
                 var ask = new Ask(++_lastRequest, topic, granted, null);
                 _asks.Add(ask.RequestId, ask);
-                messages.Add(ToMessage(ask, named));
+                messages.Add(held.Tell(ToMessage(ask, named), topic.Regions));
             }
 
             messages.AddRange((topic.Waiting ?? []).Select(waiting => ToMessage(waiting, named)));
@@ -160,7 +165,9 @@ internal sealed class TopicTable
         }
 
         topic.HasView = true;
-        return view.Subscribed && lastRequest < topic.SubscribedBy ? view with { Subscribed = false } : view;
+        bool subscribes = view.Subscribed && lastRequest >= topic.SubscribedBy;
+        topic.Regions = subscribes ? view.Regions : default;
+        return subscribes == view.Subscribed ? view : view with { Subscribed = false };
     }
 
     /// <summary>

@@ -63,6 +63,10 @@ internal static partial class MembershipLog
         "The membership service stood still for {Milliseconds:F0} ms ({Cause}). This does not count as silence of its members.")]
     public static partial void ServiceStoodStill(this ILogger logger, double milliseconds, PauseCause cause);
 
+    [LoggerMessage(1217, LogLevel.Information,
+        "{Adopted} of {Regions} regions go on with the views that their members have from the earlier service.")]
+    public static partial void RegionsAdopted(this ILogger logger, int adopted, int regions);
+
     [LoggerMessage(1230, LogLevel.Warning,
         "The group ports {Ports} are in the system's ephemeral port range, so other programs may use them. Choose other ports "
         + "(FirstGroupPort and LastGroupPort, or --group-ports), or reserve them (Linux: net.ipv4.ip_local_reserved_ports).")]

@@ -35,4 +35,6 @@ internal sealed class ServiceCounters
     public long ConfigurationBytes { get; set; }
     public long ConfigurationBytesWritten { get; set; }
     public long AddressesShared { get; set; }
+    // Regions that go on as they were in the service before.
+    public long RegionsAdopted { get; set; }
 }

@@ -164,7 +164,7 @@ internal static class ViewFields
         }
 
         buffer.PackedFixed64(8, MemoryMarshal.Cast<long, ulong>(view.Since.AsSpan()));
-
+        buffer.UInt64(10, (ulong)view.Set);
         buffer.End(start);
     }
 
@@ -178,6 +178,7 @@ internal static class ViewFields
         var repair = RepairRules.Default;
         var members = ImmutableArray.CreateBuilder<NodeKey>();
         ulong[] since = [];
+        int set = 0;
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -190,6 +191,7 @@ internal static class ViewFields
                 case 6: repair = repair with { Replicas = (int)reader.ReadUInt32(field) }; break;
                 case 7: repair = repair with { RingSize = (int)reader.ReadUInt32(field) }; break;
                 case 8: since = reader.ReadPackedFixed64(field, members.Count); break;
+                case 10: set = reader.ReadInt32(field, int.MaxValue); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -218,7 +220,51 @@ internal static class ViewFields
             Members = members.DrainToImmutable(),
             Repair = repair == RepairRules.Default ? RepairRules.Default : repair,
             Since = [.. MemoryMarshal.Cast<ulong, long>(since)],
+            Set = set,
         };
+    }
+
+    public static void WriteHeld(ControlBuffer buffer, int field, HeldView view)
+    {
+        int start = buffer.Begin(field);
+        buffer.Fixed64(1, view.RegionId);
+        buffer.UInt64(2, view.Number);
+        buffer.Int64(3, view.Configuration);
+        if (view.Group is not null)
+        {
+            WriteEndPoint(buffer, 4, view.Group);
+        }
+
+        buffer.UInt64(5, (ulong)view.Set);
+        buffer.Fixed64(6, view.Digest.High);
+        buffer.Fixed64(7, view.Digest.Low);
+        buffer.End(start);
+    }
+
+    public static HeldView ReadHeld(ref ProtobufReader outer, ControlField at)
+    {
+        var reader = outer.ReadMessage(at);
+        ulong id = 0, high = 0, low = 0;
+        uint number = 0;
+        long configuration = 0;
+        IPEndPoint? group = null;
+        int set = 0;
+        while (reader.TryReadField(out var field))
+        {
+            switch (field.Number)
+            {
+                case 1: id = reader.ReadFixed64(field); break;
+                case 2: number = reader.ReadUInt32(field); break;
+                case 3: configuration = reader.ReadInt64(field); break;
+                case 4: group = ReadEndPoint(ref reader, field); break;
+                case 5: set = reader.ReadInt32(field, int.MaxValue); break;
+                case 6: high = reader.ReadFixed64(field); break;
+                case 7: low = reader.ReadFixed64(field); break;
+                default: reader.Skip(field); break;
+            }
+        }
+
+        return new HeldView(id, number, configuration, group, set, new ViewDigest(high, low));
     }
 
     // A member's place is its rank in all that the members work out by themselves.

@@ -69,9 +69,23 @@ internal sealed class AddressPlan
         }
 
         int port = _ports[index];
-        _claims[slot] = _claims.GetValueOrDefault(slot) + 1;
-        _endPoints[(slot, port)] = _endPoints.GetValueOrDefault((slot, port)) + 1;
+        Claim(slot, port);
         return new IPEndPoint(ToAddress(_base + slot), port);
+    }
+
+    /// <summary>
+    /// Takes the group that a region had under an earlier service, shared with another one if need be. False if it is not of the range.
+    /// </summary>
+    public bool TryTake(IPEndPoint group)
+    {
+        if (group.AddressFamily != AddressFamily.InterNetwork || !_ports.Contains(group.Port)
+            || ToNumber(group.Address) is var number && (number < _base || number - _base >= _size))
+        {
+            return false;
+        }
+
+        Claim(number - _base, group.Port);
+        return true;
     }
 
     /// <summary>Called when the region has no group from this configuration on.</summary>
@@ -99,6 +113,12 @@ internal sealed class AddressPlan
 
             return isOver;
         });
+    }
+
+    private void Claim(uint slot, int port)
+    {
+        _claims[slot] = _claims.GetValueOrDefault(slot) + 1;
+        _endPoints[(slot, port)] = _endPoints.GetValueOrDefault((slot, port)) + 1;
     }
 
     private void Free(IPEndPoint group)

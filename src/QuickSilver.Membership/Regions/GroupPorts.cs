@@ -75,5 +75,7 @@ internal sealed class GroupPorts
         }
     }
 
+    public bool Contains(int port) => _parts.Exists(part => port >= part.First && port <= part.Last);
+
     public override string ToString() => $"{First}-{Last}";
 }

@@ -18,6 +18,10 @@ internal sealed class MappedNode(NodeKey key)
 
     // Whether the node was a member before and returned. It may have sent in views of regions that have not changed since.
     public bool HasReturned { get; init; }
+    // Where it came from then.
+    public Origin Origin { get; init; }
+    // What it holds from there, until the first configuration of this service is made.
+    public HeldViews? Held { get; set; }
     // The first configuration that contains the node; 0 before it.
     public long AdmittedAt { get; set; }
 

@@ -66,6 +66,31 @@ internal sealed class MappedTopic(ulong id)
         }
     }
 
+    /// <summary>The set in which it was under the service before, as most of its subscribers report; -1: none reports one.</summary>
+    public int SetBefore(int sets)
+    {
+        Span<int> votes = stackalloc int[sets];
+        votes.Clear();
+        int best = -1;
+        foreach (var opener in Openers)
+        {
+            if (opener.Subscribes && opener.Node.Held?.ViewOf(Id) is { } held && held.Set < sets)
+            {
+                votes[held.Set]++;
+            }
+        }
+
+        for (int set = 0; set < sets; set++)
+        {
+            if (votes[set] > (best < 0 ? 0 : votes[best]))
+            {
+                best = set;
+            }
+        }
+
+        return best;
+    }
+
     public void Add(Opener opener)
     {
         if (_openerCount == _openers.Length)

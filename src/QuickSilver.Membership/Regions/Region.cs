@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using System.Net;
 using QuickSilver.Membership.Views;
 
@@ -37,8 +38,17 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
 
     public bool IsForming { get; private set; } = true;
 
-    // Whether its first view is the one that is being made.
-    public bool IsNew => Number == 1;
+    // Whether no configuration with it has been told yet.
+    public bool IsNew { get; private set; } = true;
+
+    /// <summary>
+    /// Whether its view, with its id, is one of the service before this one. It ends with this view, and its members go on in a region of
+    /// this service: another service that was cut off may have numbered on from the same view.
+    /// </summary>
+    public bool IsAdopted { get; private set; }
+
+    /// <summary>Whether another region has taken over its group.</summary>
+    public bool IsSucceeded { get; private set; }
 
     public bool Contains(ulong topicId)
     {
@@ -96,6 +106,23 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
         IsForming = false;
     }
 
+    /// <summary>Goes on with a view of the service before this one.</summary>
+    public void Adopt(RegionView view)
+    {
+        Establish(view.RegionId);
+        View = view;
+        Number = view.Number;
+        Group = view.Group;
+        IsAdopted = true;
+    }
+
+    /// <summary>Another region has its topics, and the group with it; this one ends with its members.</summary>
+    public void GiveGroupTo(Region heir)
+    {
+        heir.Group = Group;
+        IsSucceeded = true;
+    }
+
     /// <summary>Replaces a region that was forming: takes over its topics.</summary>
     public void TakeOver(Region forming)
     {
@@ -112,22 +139,43 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
         Members.Sort((a, b) => a.Node.Key.CompareTo(b.Node.Key));
     }
 
-    public void MakeView(long configuration, RepairRules repair)
+    public void MakeView(long configuration, RepairRules repair) => View = new RegionView
     {
-        View = new RegionView
+        RegionId = Id,
+        Number = IsAdopted ? Number = RegionView.EndOfAdopted : ++Number,
+        Configuration = configuration,
+        Group = Group,
+        Members = [.. Members.Select(member => member.Node.Key)],
+        Repair = repair,
+        Since = SinceOf(Members, configuration),
+        Set = IsPinned ? 0 : Set,
+    };
+
+    /// <summary>The view of a region that is forming, if it is this one of the service before.</summary>
+    public RegionView ViewAs(HeldView held, long configuration, RepairRules repair)
+    {
+        var members = Arriving.OrderBy(static place => place.Node.Key).ToList();
+        return new RegionView
         {
-            RegionId = Id,
-            Number = ++Number,
-            Configuration = configuration,
-            Group = Group,
-            Members = [.. Members.Select(member => member.Node.Key)],
+            RegionId = held.RegionId,
+            Number = held.Number,
+            Configuration = held.Configuration,
+            Group = held.Group,
+            Members = [.. members.Select(static place => place.Node.Key)],
             Repair = repair,
-            Since = Topics is [{ IsPinned: true } topic] ? [.. Members.Select(member => topic.SinceOf(member.Node, configuration))] : [],
+            Since = SinceOf(members, configuration),
+            Set = IsPinned ? 0 : Set,
         };
     }
 
+    private bool IsPinned => Topics is [{ IsPinned: true }];
+
+    private ImmutableArray<long> SinceOf(List<Place> members, long configuration) =>
+        IsPinned ? [.. members.Select(member => Topics[0].SinceOf(member.Node, configuration))] : [];
+
     public void EndChange()
     {
+        IsNew = false;
         IsChanging = false;
         Arriving.Clear();
         Leaving.Clear();

@@ -20,6 +20,8 @@ internal sealed class RegionMap
     private readonly Dictionary<ulong, MappedTopic> _topics = [];
     private readonly List<Opener> _fresh = [];
     private readonly List<Region> _outworn = [];
+    // Whether no configuration was made yet.
+    private bool _isFirst = true;
 
     public RegionMap(
         AddressPlan addresses,
@@ -57,8 +59,15 @@ internal sealed class RegionMap
     /// <summary>The topics that have a multicast address of their own.</summary>
     public IReadOnlyCollection<MappedTopic> TopicsWithAddress => [.. _topicAddresses.Held.Select(static held => held.Topic)];
 
-    public void AddNode(NodeKey key, bool hasReturned = false) =>
-        _nodes.Add(key, new MappedNode(key) { HasReturned = hasReturned });
+    /// <summary>How many regions went on as they were in the service before.</summary>
+    public int Adopted => _reform.Adopted;
+
+    /// <param name="key">The node.</param>
+    /// <param name="hasReturned">Whether it was a member before.</param>
+    /// <param name="origin">Where it was a member.</param>
+    /// <param name="held">What it holds from there; null: nothing, or this service has made configurations already.</param>
+    public void AddNode(NodeKey key, bool hasReturned = false, Origin origin = default, HeldViews? held = null) =>
+        _nodes.Add(key, new MappedNode(key) { HasReturned = hasReturned, Origin = origin, Held = held });
 
     public void RemoveNode(NodeKey key)
     {
@@ -176,7 +185,7 @@ internal sealed class RegionMap
         _sets.Moved.Sort(static (a, b) =>
             a.Node == b.Node ? a.Set.CompareTo(b.Set) : a.Node.Key.CompareTo(b.Node.Key));
         CollectOutworn();
-        _reform.Run(_sets.Moved, _outworn, _topics, configuration);
+        _reform.Run(_sets.Moved, _outworn, _topics, configuration, mayAdopt: _isFirst);
         _distribution.Run(_reform.Changed, _sets.Changed, _fresh, configuration, _topicAddresses);
         foreach (var topic in _distribution.Touched)
         {
@@ -187,6 +196,14 @@ internal sealed class RegionMap
         _sets.EndChange();
         _fresh.Empty();
         _outworn.Empty();
+        if (_isFirst)
+        {
+            _isFirst = false;
+            foreach (var node in _nodes.Values)
+            {
+                node.Held = null;
+            }
+        }
     }
 
     /// <summary>Called when all nodes were told the last configuration: removes the news.</summary>
@@ -226,7 +243,8 @@ internal sealed class RegionMap
     }
 
     // Packets are numbered from 1 in each view, and the members of a view have given up the nodes that went away. A node that has returned
-    // therefore never sends in a view from before its return.
+    // therefore never sends in a view from before its return, unless it came with the view and is a member of it: others that came with it
+    // may have lost sight of it since.
     private void CollectOutworn()
     {
         _outworn.Clear();
@@ -237,7 +255,7 @@ internal sealed class RegionMap
             {
                 foreach (var region in opener.Topic.Regions.All)
                 {
-                    if (region.View!.Configuration < node.AdmittedAt)
+                    if (region.View!.Configuration < node.AdmittedAt && node.PlaceIn(region.Set)?.Region != region)
                     {
                         _outworn.Add(region);
                     }
@@ -297,6 +315,7 @@ internal sealed class RegionMap
         {
             opener.Topic.Subscribers--;
             opener.Topic.ForgetSince(opener.Node);
+            opener.Node.Held?.Forget(opener.Topic.Id);
             _sets.Unsubscribe(opener.Node, opener.Topic);
         }
     }

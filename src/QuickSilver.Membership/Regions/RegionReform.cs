@@ -23,11 +23,16 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
     /// <summary>The regions with a new view in the last configuration, in the order in which they began to change.</summary>
     public List<Region> Changed => _changed;
 
+    /// <summary>The regions that went on as they were in the service before.</summary>
+    public int Adopted { get; private set; }
+
     /// <param name="moved">The places whose nodes arrive, leave, or have other topics.</param>
     /// <param name="outworn">The regions that need a new view, whether or not their members or topics change.</param>
     /// <param name="topics">All topics.</param>
     /// <param name="configuration">The configuration that is being made.</param>
-    public void Run(List<Place> moved, List<Region> outworn, Dictionary<ulong, MappedTopic> topics, long configuration)
+    /// <param name="mayAdopt">Whether regions may go on as they were in the service before: in the first configuration.</param>
+    public void Run(
+        List<Place> moved, List<Region> outworn, Dictionary<ulong, MappedTopic> topics, long configuration, bool mayAdopt = false)
     {
         _changed.Clear();
         _forming.Clear();
@@ -37,10 +42,23 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
         }
 
         outworn.ForEach(Change);
+        uint epoch = (uint)(configuration >> 32);
+        foreach (var region in _changed.FindAll(static region => region.IsAdopted))
+        {
+            Succeed(region, epoch);
+        }
+
+        if (mayAdopt)
+        {
+            Adopt(configuration);
+        }
 
         foreach (var region in _forming)
         {
-            Settle(region, (uint)(configuration >> 32));
+            if (region.IsForming)
+            {
+                Settle(region, epoch);
+            }
         }
 
         // A forming region that was merged into an older one has no members of its own.
@@ -48,11 +66,24 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
         foreach (var region in _changed)
         {
             region.MakeMembers();
-            SetGroup(region, configuration);
+            if (region is { IsAdopted: true, IsNew: true })
+            {
+                continue;
+            }
+
+            if (!region.IsSucceeded)
+            {
+                SetGroup(region, configuration);
+            }
+
             region.MakeView(configuration, repair);
             if (region.Members.Count == 0)
             {
-                Unindex(region);
+                if (!region.IsSucceeded)
+                {
+                    Unindex(region);
+                }
+
                 _regions.Remove(region.Id);
             }
         }
@@ -140,9 +171,7 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
         var heir = FindPredecessor(forming);
         if (heir is null)
         {
-            ulong id = ((ulong)epoch << 32) | _nextRegion++;
-            forming.Establish(id);
-            _regions.Add(id, forming);
+            Establish(forming, epoch);
             return;
         }
 
@@ -161,6 +190,59 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
 
         heir.Leaving.Clear();
         forming.EndChange();
+    }
+
+    private void Establish(Region region, uint epoch)
+    {
+        ulong id = ((ulong)epoch << 32) | _nextRegion++;
+        region.Establish(id);
+        _regions.Add(id, region);
+    }
+
+    private void Adopt(long configuration)
+    {
+        foreach (var (region, view) in Adoption.Choose(_forming, configuration, repair))
+        {
+            if (view.Group is null || addresses.TryTake(view.Group))
+            {
+                region.Adopt(view);
+                _regions.Add(region.Id, region);
+                Adopted++;
+            }
+        }
+    }
+
+    // Who stays in the region, or arrives, goes on in a new one with its topics and its group.
+    private void Succeed(Region region, uint epoch)
+    {
+        if (region.Arriving.Count == 0 && region.Members.TrueForAll(place => place.Region != region))
+        {
+            return;
+        }
+
+        var heir = new Region(region.Set, region.SetKey, region.Topics);
+        Unindex(region);
+        Index(heir);
+        Establish(heir, epoch);
+        Change(heir);
+        foreach (var place in region.Members)
+        {
+            if (place.Region == region)
+            {
+                region.Leaving.Add(place);
+                Move(place, heir);
+            }
+        }
+
+        region.Arriving.ForEach(place => Move(place, heir));
+        region.Arriving.Clear();
+        region.GiveGroupTo(heir);
+    }
+
+    private static void Move(Place place, Region to)
+    {
+        place.Region = to;
+        to.Arriving.Add(place);
     }
 
     private static Region? FindPredecessor(Region forming)
@@ -184,7 +266,7 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
         var candidates = new List<Region>();
         foreach (var node in forming.Arriving)
         {
-            if (node.Previous is { } previous && !candidates.Contains(previous) && MovesWhollyTo(previous, forming))
+            if (node.Previous is { IsAdopted: false } previous && !candidates.Contains(previous) && MovesWhollyTo(previous, forming))
             {
                 candidates.Add(previous);
             }

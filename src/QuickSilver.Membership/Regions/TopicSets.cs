@@ -139,6 +139,10 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
         {
             _changesSincePartition = _sets.Count == 0 ? 0 : _changesSincePartition;
             _changed.Sort(LargestFirst);
+            if (_sets.Count == 0 && rules.Policy == TopicSetPolicy.LeastCost)
+            {
+                PutAsBefore();
+            }
         }
 
         // After a new partition, only pinned topics are left to place.
@@ -164,6 +168,23 @@ internal sealed class TopicSets(TopicSetRules rules, Func<ulong, TopicSetKey> ke
         {
             _hasCommonChanged = false;
             MoveAll(topics);
+        }
+    }
+
+    // In the first configuration: the topics that nodes bring along from the service before stay in their sets.
+    private void PutAsBefore()
+    {
+        foreach (var topic in _changed)
+        {
+            if (topic is { Subscribers: > 0, Set: < 0, IsPinned: false } && topic.SetBefore(rules.MaxSets) is var set and >= 0)
+            {
+                while (_sets.Count < set)
+                {
+                    _sets.Add(new SetOverlaps(_sets.Count, rules, keyOfTopic));
+                }
+
+                Put(topic, set);
+            }
         }
     }
 

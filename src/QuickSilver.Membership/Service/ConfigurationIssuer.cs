@@ -186,6 +186,12 @@ internal sealed class ConfigurationIssuer
             _context.Logger.AddressesShared(_addresses.Shared);
         }
 
+        if (previous == 0 && Map.Adopted > 0)
+        {
+            _context.Counters.RegionsAdopted += Map.Adopted;
+            _context.Logger.RegionsAdopted(Map.Adopted, Map.RegionCount);
+        }
+
         _context.Logger.ConfigurationMade(number, _members.Count, Map.TopicCount, Map.RegionCount);
         Settlement.OnTold();
     }

@@ -374,7 +374,8 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
 
         _members.Add(member);
         _membersById.Add(join.Node.Id, member);
-        _map.AddNode(join.Node, hasReturned: join.WasMember);
+        var held = join.WasMember && _numbers.Current == 0 ? HeldViews.Of(topics, join.Known) : null;
+        _map.AddNode(join.Node, hasReturned: join.WasMember, join.Origin, held);
         _failures.Track(join.Node, _environment.Now);
         Attach(member, session, isResumed: false);
         Register(member, topics);

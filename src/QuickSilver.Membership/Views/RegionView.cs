@@ -9,6 +9,11 @@ namespace QuickSilver.Membership.Views;
 // member must come to hold every packet, so a joiner never starts in the middle and a leaver never leaves a hole.
 internal sealed record RegionView
 {
+    /// <summary>
+    /// The number of the end, without members, of a region that came from an earlier service: that one may still number on from its view.
+    /// </summary>
+    public const uint EndOfAdopted = uint.MaxValue;
+
     public required ulong RegionId { get; init; }
     public required uint Number { get; init; }
     public required long Configuration { get; init; }
@@ -18,12 +23,14 @@ internal sealed record RegionView
     public RepairRules Repair { get; init; } = RepairRules.Default;
     // Of a pinned topic's region: for each member, the configuration since which it is one. Empty in other regions.
     public ImmutableArray<long> Since { get; init; } = [];
+    // The number of the set of topics that the region belongs to, which a service that takes over goes on with. 0 for a pinned topic's.
+    public int Set { get; init; }
 
     /// <summary>Whether both are equal, the members compared one by one; the record's own equality compares the arrays' identity.</summary>
     public bool HasContentOf(RegionView other) =>
         RegionId == other.RegionId && Number == other.Number && Configuration == other.Configuration
         && Equals(Group, other.Group) && Repair == other.Repair && Members.AsSpan().SequenceEqual(other.Members.AsSpan())
-        && Since.AsSpan().SequenceEqual(other.Since.AsSpan());
+        && Since.AsSpan().SequenceEqual(other.Since.AsSpan()) && Set == other.Set;
 
     public override string ToString() => $"region {RegionId:x}/{Number} ({Members.Length} members, {(Group is null ? "no group" : Group)})";
 }

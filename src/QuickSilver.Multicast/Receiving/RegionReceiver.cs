@@ -43,6 +43,7 @@ internal sealed class RegionReceiver : IGapObserver
         _context = context;
         _consumer = consumer;
         View = view;
+        _confirmedAt = view.Configuration;
         Port = port;
         port?.AddUser();
         Live = new LiveMembers(view.Members);
@@ -79,6 +80,9 @@ internal sealed class RegionReceiver : IGapObserver
     // The partition whose packets this member keeps for others.
     public int OwnPartition { get; }
     public long SupersededAt { get; private set; }
+
+    // The newest configuration that is known to have the view: its own, or the first of a service that took over and goes on with it.
+    private long _confirmedAt;
 
     /// <summary>When this member opened the view.</summary>
     public TimeSpan OpenedAt { get; }
@@ -250,6 +254,9 @@ internal sealed class RegionReceiver : IGapObserver
     public void Compare(InboundStream stream, in RingComparison compared) => _repairs[stream].OnCompared(compared);
 
     public bool NeedsNeighbourPush(InboundStream stream) => _repairs[stream].NeedsNeighbourPush;
+
+    /// <summary>A configuration names the view again, with no change.</summary>
+    public void Confirm(long configuration) => _confirmedAt = configuration;
 
     public void Supersede(long configuration)
     {
@@ -433,7 +440,7 @@ internal sealed class RegionReceiver : IGapObserver
 
     private TimeSpan StoodStill => _stoodStill.HeardAt == Stability.LastHeard ? _stoodStill.Length : TimeSpan.Zero;
 
-    private bool HasLost(NodeKey node) => _gone.Contains(node) || !_context.Directory.Shares(node, View.Configuration);
+    private bool HasLost(NodeKey node) => _gone.Contains(node) || !_context.Directory.Shares(node, _confirmedAt);
 
     private void OnFewer(NodeKey node)
     {

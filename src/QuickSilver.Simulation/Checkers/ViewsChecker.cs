@@ -32,7 +32,16 @@ internal sealed class ViewsChecker : HistoryChecker
             Violate(seen.At, $"Node {seen.Node} ({seen.Life}) went from view {last} of region {seen.RegionId:x} to {seen.Number}.");
         }
 
-        _regions[(seen.Life, seen.RegionId)] = Math.Max(seen.Number, last);
+        if (seen.Number == RegionView.EndOfAdopted)
+        {
+            // Another service may number on from the view that ended here, and the node may come over to that one.
+            _regions.Remove((seen.Life, seen.RegionId));
+        }
+        else
+        {
+            _regions[(seen.Life, seen.RegionId)] = Math.Max(seen.Number, last);
+        }
+
         if (seen.View.Members.Contains(seen.Life))
         {
             _memberOf.Add((seen.Life, seen.RegionId));

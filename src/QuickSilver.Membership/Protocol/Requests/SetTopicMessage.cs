@@ -1,4 +1,5 @@
 using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Views;
 using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Requests;
@@ -19,6 +20,10 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
     public ulong ContractOf { get; init; }
     // Of a pinned topic that the node is a member of: the configuration since which it is; 0: it is not.
     public long MemberSince { get; init; }
+    // In a registration, of a topic that the node gets by a region of which it is a member: the region; 0: there is none.
+    public ulong Region { get; init; }
+    // The view of that region that the node holds; null if an earlier request of the registration told it, or if there is none.
+    public HeldView? View { get; init; }
     // How long it was where it was read.
     public int Bytes { get; init; }
 
@@ -36,6 +41,11 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
         buffer.Bool(6, Held);
         buffer.UInt64(7, ContractOf);
         buffer.Int64(8, MemberSince);
+        buffer.Fixed64(9, Region);
+        if (View is not null)
+        {
+            ViewFields.WriteHeld(buffer, 10, View);
+        }
     }
 
     public static SetTopicMessage Read(ReadOnlySpan<byte> body) => Read(body, named: null);
@@ -53,6 +63,8 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
         ContractDescription? contract = null;
         bool held = false;
         long memberSince = 0;
+        ulong region = 0;
+        HeldView? view = null;
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -68,6 +80,8 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
                     contract = named?.GetValueOrDefault(contractOf);
                     break;
                 case 8: memberSince = reader.ReadInt64(field); break;
+                case 9: region = reader.ReadFixed64(field); break;
+                case 10: view = ViewFields.ReadHeld(ref reader, field); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -91,6 +105,8 @@ internal sealed record SetTopicMessage : IControlMessage, IReadableMessage<SetTo
             Held = held,
             ContractOf = contractOf,
             MemberSince = memberSince,
+            Region = region,
+            View = view,
             Bytes = body.Length,
         };
     }

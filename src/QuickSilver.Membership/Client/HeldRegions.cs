@@ -1,0 +1,62 @@
+using System.Collections.Immutable;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Client;
+
+// The views of which this node is a member, as it was told last. A service that did not make them is told of each with the first topic of
+// it, and goes on with those that all their members hold alike.
+internal sealed class HeldRegions(NodeKey self)
+{
+    // Null while there are none.
+    private Dictionary<ulong, RegionView>? _views;
+    private HashSet<ulong>? _told;
+
+    public void Apply(bool isSnapshot, ConfigurationContent content)
+    {
+        if (isSnapshot)
+        {
+            _views = null;
+        }
+
+        foreach (var view in content.Regions)
+        {
+            if (view.Members.AsSpan().BinarySearch(self) >= 0)
+            {
+                (_views ??= [])[view.RegionId] = view;
+            }
+            else
+            {
+                _views?.Remove(view.RegionId);
+            }
+        }
+
+        foreach (ulong region in content.OutOfSight)
+        {
+            _views?.Remove(region);
+        }
+    }
+
+    /// <summary>A registration begins.</summary>
+    public void BeginTelling() => _told = null;
+
+    /// <summary>Adds to a registration by which of its regions this node gets the topic, and once for each region the view.</summary>
+    public SetTopicMessage Tell(SetTopicMessage topic, ImmutableArray<ulong> regions)
+    {
+        if (_views is null || regions.IsDefault)
+        {
+            return topic;
+        }
+
+        foreach (ulong region in regions)
+        {
+            if (_views.TryGetValue(region, out var view))
+            {
+                return topic with { Region = region, View = (_told ??= []).Add(region) ? HeldView.Of(view) : null };
+            }
+        }
+
+        return topic;
+    }
+}
