@@ -36,7 +36,7 @@ public sealed class AddressPlanTests
         Assert.Equal(10 + 1 + 10, ports.Count);
         Assert.Equal([19_990, 19_999, 30_000, 30_010, 30_019], ((int[])[0, 9, 10, 11, 20]).Select(index => ports[index]));
         Assert.False(ports.IsAllEphemeral);
-        var plan = new AddressPlan("test", IPAddress.Parse("239.192.0.0"), 24, ports);
+        var plan = new AddressPlan("test", IPNetwork.Parse("239.192.0.0/24"), ports);
         Assert.All(Enumerable.Range(1, 256), id => Assert.False(ephemeral.Contains(plan.Take((ulong)id).Port)));
     }
 
@@ -51,7 +51,7 @@ public sealed class AddressPlanTests
     [Fact]
     public void When_all_ports_of_all_addresses_are_used_up_they_are_shared_and_each_is_free_again_with_its_last_region()
     {
-        var plan = new AddressPlan("test", IPAddress.Parse("239.192.0.0"), 30, new GroupPorts(5000, 5001));
+        var plan = new AddressPlan("test", IPNetwork.Parse("239.192.0.0/30"), new GroupPorts(5000, 5001));
         var groups = Enumerable.Range(1, 20).Select(id => plan.Take((ulong)id)).ToArray();
         Assert.InRange(groups.Distinct().Count(), 5, 8);
         Assert.Equal(groups.Distinct().Count(), plan.Claimed);
@@ -92,5 +92,5 @@ public sealed class AddressPlanTests
     [InlineData("10.0.0.0", 14)]
     [InlineData("ff02::1", 14)]
     public void A_range_that_is_not_multicast_is_refused(string rangeBase, int prefix) =>
-        Assert.Throws<ArgumentException>(() => new AddressPlan("test", IPAddress.Parse(rangeBase), prefix));
+        Assert.Throws<ArgumentException>(() => new AddressPlan("test", new IPNetwork(IPAddress.Parse(rangeBase), prefix)));
 }
