@@ -262,7 +262,7 @@ public sealed class RegionMapTests
         Assert.InRange(perOpening, 1, 1500);
     }
 
-    private static AddressPlan NewPlan() => new("test", IPAddress.Parse("239.192.0.0"), 14);
+    private static AddressPlan NewPlan() => new("test", IPNetwork.Parse("239.192.0.0/14"));
 
     private static void Fill(RegionMap map, List<(NodeKey Node, ulong Topic)> subscriptions)
     {
@@ -293,7 +293,7 @@ public sealed class RegionMapTests
     // The truth beside the map, and what each node was told so far.
     private sealed class Bookkeeping(Func<ulong, TopicSetKey> keyOfTopic, TopicSetRules? rules)
     {
-        private readonly AddressPlan _plan = new("test", IPAddress.Parse("239.192.0.0"), 14);
+        private readonly AddressPlan _plan = new("test", IPNetwork.Parse("239.192.0.0/14"));
         private readonly Dictionary<NodeKey, Told> _told = [];
         private readonly Dictionary<NodeKey, Dictionary<ulong, TopicRole>> _roles = [];
         private readonly Dictionary<ulong, RegionView> _live = [];
