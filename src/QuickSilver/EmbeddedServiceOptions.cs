@@ -22,8 +22,9 @@ public sealed record EmbeddedServiceOptions
     public int MissedHeartbeatLimit { get; set; } = 10;
 
     /// <summary>
-    /// The multicast addresses for regions: an IPv4 network of prefix length 8 to 30 within 224.0.1.0 to 239.255.255.255. Default
-    /// 239.192.0.0/14.
+    /// The multicast addresses for regions: an IPv4 network of prefix length 8 to 30 within 224.0.1.0 to 239.255.255.255, or an IPv6
+    /// network of prefix length 97 to 126 within ff00::/8. Default 239.192.0.0/14. If the addresses of the nodes are of the other kind, the
+    /// default of that kind applies: 239.192.0.0/14, or ff15::5153:8000:0/98.
     /// </summary>
     public IPNetwork MulticastNetwork { get; set; } = new(new IPAddress([239, 192, 0, 0]), 14);
 

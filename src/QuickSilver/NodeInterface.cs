@@ -5,8 +5,8 @@ using System.Net.Sockets;
 namespace QuickSilver;
 
 /// <summary>
-/// The network interface of a node: an IPv4 address, the name of an interface, a subnet, or <see cref="Auto"/>. It is resolved to an
-/// address of this machine when the node starts. <see cref="NodeStatus.Interface"/> gives the result and the reason.
+/// The network interface of a node: an IPv4 or IPv6 address, the name of an interface, a subnet, or <see cref="Auto"/>. It is resolved to
+/// an address of this machine when the node starts. <see cref="NodeStatus.Interface"/> gives the result and the reason.
 /// </summary>
 public sealed record NodeInterface : IParsable<NodeInterface>
 {
@@ -18,7 +18,8 @@ public sealed record NodeInterface : IParsable<NodeInterface>
 
     /// <summary>
     /// The interface that leads to <see cref="QuickSilverOptions.MembershipService"/>, if that is set. Otherwise, an interface that is up,
-    /// carries multicast and has an IPv4 address; of several, one with a default gateway. If there is none, the loopback interface.
+    /// carries multicast and has an IPv4 address, or if none has, an IPv6 address that is valid beyond the link; of several, one with a
+    /// default gateway. If there is none, the loopback interface.
     /// </summary>
     public static NodeInterface Auto { get; } = new();
 
@@ -34,13 +35,16 @@ public sealed record NodeInterface : IParsable<NodeInterface>
     /// <summary>The subnet that contains exactly one address of this machine; null if the interface is not given by a subnet.</summary>
     public IPNetwork? Network { get; }
 
+    /// <summary>The family of its address, if the option says so much.</summary>
+    internal AddressFamily? Family => (Address ?? Network?.BaseAddress)?.AddressFamily;
+
     internal bool IsAuto => Address is null && Name is null && Network is null;
 
     /// <summary>The interface with this address.</summary>
     /// <exception cref="ArgumentNullException">The address is null.</exception>
     public static implicit operator NodeInterface(IPAddress address) => FromAddress(address);
 
-    /// <summary>The interface with this address. Whether it is an IPv4 address of this machine is checked when the node starts.</summary>
+    /// <summary>The interface with this address. Whether it is an address of this machine is checked when the node starts.</summary>
     /// <exception cref="ArgumentNullException">The address is null.</exception>
     public static NodeInterface FromAddress(IPAddress address)
     {
@@ -48,7 +52,9 @@ public sealed record NodeInterface : IParsable<NodeInterface>
         return new NodeInterface(address);
     }
 
-    /// <summary>Reads "auto", an address ("10.0.0.5"), a subnet ("10.0.0.0/8") or the name of an interface ("eth0").</summary>
+    /// <summary>
+    /// Reads "auto", an address ("10.0.0.5", "fe80::1%eth0"), a subnet ("10.0.0.0/8") or the name of an interface ("eth0").
+    /// </summary>
     /// <param name="text">The text.</param>
     /// <param name="provider">Not used.</param>
     /// <exception cref="ArgumentNullException">The text is null.</exception>
@@ -97,7 +103,7 @@ public sealed record NodeInterface : IParsable<NodeInterface>
 
         if (trimmed.Length == 0 || trimmed.Any(char.IsControl))
         {
-            fault = $"\"{text}\" is not an interface. Use an IPv4 address, a name such as eth0, a subnet such as 10.0.0.0/8, or auto.";
+            fault = $"\"{text}\" is not an interface. Use an address, a name such as eth0, a subnet such as 10.0.0.0/8, or auto.";
             return null;
         }
 
@@ -107,12 +113,12 @@ public sealed record NodeInterface : IParsable<NodeInterface>
     private static NodeInterface? ReadNetwork(string text, out string? fault)
     {
         fault = null;
-        if (IPNetwork.TryParse(text, out var network) && network.BaseAddress.AddressFamily == AddressFamily.InterNetwork)
+        if (IPNetwork.TryParse(text, out var network) && !network.BaseAddress.IsIPv6Multicast)
         {
             return new NodeInterface(network: network);
         }
 
-        fault = $"\"{text}\" is not an IPv4 subnet. Use an address and the length of a prefix, such as 10.0.0.0/8.";
+        fault = $"\"{text}\" is not a subnet. Use an address and the length of a prefix, such as 10.0.0.0/8 or fd00::/64.";
         return null;
     }
 }

@@ -1,7 +1,9 @@
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
+using QuickSilver.Composition;
 using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Regions;
 using QuickSilver.Multicast;
 
 namespace QuickSilver;
@@ -104,7 +106,7 @@ internal static class OptionRules
                 failures,
                 nameof(options.Interface),
                 options.Interface,
-                "an IPv4 address of this machine, such as 127.0.0.1, the name of an interface, a subnet, or auto");
+                "an address of this machine, such as 127.0.0.1 or ::1, the name of an interface, a subnet, or auto");
         }
 
         Within(failures, nameof(options.DiscoveryPort), options.DiscoveryPort, 1, IPEndPoint.MaxPort);
@@ -220,23 +222,16 @@ internal static class OptionRules
 
     private static void CheckService(string? service, List<string> failures)
     {
-        if (service is not null && (service.Length > MostServiceCharacters || !Array.TrueForAll(service.Split(','), IsEndPoint)))
+        if (service is not null
+            && (service.Length > MostServiceCharacters || Array.Exists(service.Split(','), static one => ServerAddress.Read(one) is null)))
         {
             Add(
                 failures,
                 nameof(QuickSilverOptions.MembershipService),
                 Quote(service),
-                "\"host:port\" with a port of 1 to 65535, several of them with commas between, or null for embedded membership");
+                "\"host:port\" or \"[IPv6 address]:port\" with a port of 1 to 65535, several of them with commas between, or null for "
+                + "embedded membership");
         }
-    }
-
-    private static bool IsEndPoint(string server)
-    {
-        int colon = server.LastIndexOf(':');
-        return colon > 0
-            && !server.AsSpan(0, colon).ContainsAny(" \t\r\n:/")
-            && int.TryParse(server.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out int port)
-            && port is >= 1 and <= IPEndPoint.MaxPort;
     }
 
     private static void CheckMode(QuickSilverOptions options, List<string> failures)
@@ -271,13 +266,14 @@ internal static class OptionRules
             TimeSpan.FromMilliseconds(50),
             TimeSpan.FromMinutes(1));
         Within(failures, KeyOf(Group, nameof(service.MissedHeartbeatLimit)), service.MissedHeartbeatLimit, 2, 100);
-        if (service.MulticastNetwork is not { PrefixLength: >= 8 and <= 30, BaseAddress: var first } || !IsMulticast(first))
+        if (!AddressPlan.IsRange(service.MulticastNetwork) || !IsMulticast(service.MulticastNetwork.BaseAddress))
         {
             Add(
                 failures,
                 KeyOf(Group, nameof(service.MulticastNetwork)),
                 service.MulticastNetwork,
-                "an IPv4 network of prefix length 8 to 30 within 224.0.1.0 to 239.255.255.255, such as 239.192.0.0/14");
+                "an IPv4 network of prefix length 8 to 30 within 224.0.1.0 to 239.255.255.255, such as 239.192.0.0/14, or an IPv6 network "
+                + "of prefix length 97 to 126 within ff00::/8, such as ff15::5153:8000:0/98");
         }
 
         Within(failures, KeyOf(Group, nameof(service.FirstGroupPort)), service.FirstGroupPort, LeastGroupPort, IPEndPoint.MaxPort);
@@ -313,10 +309,11 @@ internal static class OptionRules
 
     // 224.0.0.0/24 is reserved for link-local protocols and is not routed, so no region uses it.
     private static bool IsMulticast(IPAddress address) => address.AddressFamily == AddressFamily.InterNetwork
-        && ToNumber(address) is >= 0xE000_0100 and <= 0xEFFF_FFFF;
+        ? ToNumber(address) is >= 0xE000_0100 and <= 0xEFFF_FFFF
+        : address.IsIPv6Multicast;
 
     private static bool IsUnicast(IPAddress address) =>
-        address.AddressFamily == AddressFamily.InterNetwork && !address.Equals(IPAddress.Any) && !IsMulticast(address);
+        !address.Equals(IPAddress.Any) && !address.Equals(IPAddress.IPv6Any) && !address.IsIPv4MappedToIPv6 && !IsMulticast(address);
 
     private static uint ToNumber(IPAddress address)
     {

@@ -62,9 +62,10 @@ public enum SenderSharing
 public sealed record QuickSilverOptions
 {
     /// <summary>
-    /// The "host:port" of the membership service; if several servers form it, those of all, with commas between. A host name may have
-    /// several addresses. The node tries them in turn, and a server that does not lead names the one that does. Null (default): embedded
-    /// membership. The node looks for a service on the network of its interface, and hosts one if there is none.
+    /// The "host:port" of the membership service, with an IPv6 address in brackets ("[fd00::1]:7400"); if several servers form it, those of
+    /// all, with commas between. A host name may have several addresses. The node tries them in turn, and a server that does not lead names
+    /// the one that does. Null (default): embedded membership. The node looks for a service on the network of its interface, and hosts one
+    /// if there is none.
     /// </summary>
     public string? MembershipService { get; set; }
 
@@ -80,8 +81,9 @@ public sealed record QuickSilverOptions
     public string Cluster { get; set; } = "default";
 
     /// <summary>
-    /// The network interface: its IPv4 address ("10.0.0.5"), its name ("eth0"), a subnet with one address of this machine ("10.0.0.0/8"),
-    /// or "auto" (<see cref="NodeInterface.Auto"/>). Default: 127.0.0.1, the loopback interface, so a first program needs no network.
+    /// The network interface: its address of IPv4 ("10.0.0.5") or IPv6 ("fd00::5"), its name ("eth0"), a subnet with one address of this
+    /// machine ("10.0.0.0/8"), or "auto" (<see cref="NodeInterface.Auto"/>). All nodes of a cluster use addresses of one kind. Default:
+    /// 127.0.0.1, the loopback interface, so a first program needs no network.
     /// </summary>
     public NodeInterface Interface { get; set; } = NodeInterface.Loopback;
 

@@ -268,7 +268,7 @@ public sealed class AdoptionTests
     [Fact]
     public void The_address_of_an_adopted_region_is_taken_and_rests_when_the_region_has_ended()
     {
-        var plan = new AddressPlan("test", IPAddress.Parse("239.192.0.0"), 14);
+        var plan = new AddressPlan("test", IPNetwork.Parse("239.192.0.0/14"));
         var map = new RegionMap(plan, 1);
         var view = View(0x50000_0001, 3);
         Add(map, 3, (9, view));
@@ -305,7 +305,7 @@ public sealed class AdoptionTests
 
     // Topics 7 and 8 of nodes 1 and 2, and topic 9 of node 3.
     private static (RegionMap Map, Dictionary<ulong, RegionView> Regions) NewService() => (
-        new RegionMap(new AddressPlan("test", IPAddress.Parse("239.192.0.0"), 14), 1),
+        new RegionMap(new AddressPlan("test", IPNetwork.Parse("239.192.0.0/14")), 1),
         new Dictionary<ulong, RegionView> { [7] = View(0x50000_0001, 1, 2), [9] = View(0x50000_0002, 3) });
 
     private static RegionView View(ulong region, params ulong[] members) => new()

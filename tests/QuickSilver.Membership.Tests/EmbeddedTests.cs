@@ -310,9 +310,9 @@ public sealed class EmbeddedTests
 
         private void Send(DiscoveryDatagram datagram, DatagramAddress to)
         {
-            byte[] bytes = new byte[DiscoveryDatagram.Bytes];
-            datagram.Write(bytes);
-            _port.Send(bytes, bytes.Length, to);
+            byte[] bytes = new byte[DiscoveryDatagram.MostBytes];
+            int length = datagram.Write(bytes);
+            _port.Send(bytes.AsSpan(0, length), length, to);
         }
     }
 

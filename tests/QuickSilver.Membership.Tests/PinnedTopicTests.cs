@@ -129,7 +129,7 @@ public sealed class PinnedTopicTests
     private static void PlayChanges(int seed)
     {
         var chance = new Random(seed);
-        var map = new RegionMap(new AddressPlan("test", IPAddress.Parse("239.192.0.0"), 14), 1, new TopicSetRules { RegularOverlaps = 2 });
+        var map = new RegionMap(new AddressPlan("test", IPNetwork.Parse("239.192.0.0/14")), 1, new TopicSetRules { RegularOverlaps = 2 });
         var wanted = new Dictionary<(ulong Node, ulong Topic), bool>();
         var nodes = new HashSet<ulong>();
         for (int step = 1; step <= 30; step++)
@@ -188,7 +188,7 @@ public sealed class PinnedTopicTests
 
     private static RegionMap Map(int nodes)
     {
-        var map = new RegionMap(new AddressPlan("test", IPAddress.Parse("239.192.0.0"), 14), 1);
+        var map = new RegionMap(new AddressPlan("test", IPNetwork.Parse("239.192.0.0/14")), 1);
         for (ulong id = 1; id <= (ulong)nodes; id++)
         {
             map.AddNode(Node(id));

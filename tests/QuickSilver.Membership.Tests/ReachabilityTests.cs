@@ -237,7 +237,7 @@ public sealed class ReachabilityTests
     public void An_echo_that_names_no_address_of_one_node_is_not_answered()
     {
         byte[] packet = new byte[EchoPacket.Bytes];
-        foreach (string address in (ReadOnlySpan<string>)["224.0.0.1", "255.255.255.255", "0.0.0.0"])
+        foreach (string address in (ReadOnlySpan<string>)["224.0.0.1", "255.255.255.255", "0.0.0.0", "::", "ff02::1", "::ffff:10.1.2.3"])
         {
             EchoPacket.Write(packet, new PacketTemplate(1, 5, 6, 0, 0), 1, new IPEndPoint(IPAddress.Parse(address), 5));
             Assert.Null(EchoPacket.ReadAnswerTo(packet.AsSpan(PacketHeader.Bytes)));
@@ -246,8 +246,17 @@ public sealed class ReachabilityTests
         EchoPacket.Write(packet, new PacketTemplate(1, 5, 6, 0, 0), 1, new IPEndPoint(IPAddress.Loopback, 0));
         Assert.Null(EchoPacket.ReadAnswerTo(packet.AsSpan(PacketHeader.Bytes)));
         Assert.Null(EchoPacket.ReadAnswerTo([]));
-        EchoPacket.Write(packet, new PacketTemplate(1, 5, 6, 0, 0), 1, new IPEndPoint(IPAddress.Parse("10.1.2.3"), 65_000));
-        Assert.Equal(new IPEndPoint(IPAddress.Parse("10.1.2.3"), 65_000), EchoPacket.ReadAnswerTo(packet.AsSpan(PacketHeader.Bytes)));
+        foreach (string address in (ReadOnlySpan<string>)["10.1.2.3", "::1", "fd00::1:2", "fe80::1"])
+        {
+            var answerTo = new IPEndPoint(IPAddress.Parse(address), 65_000);
+            EchoPacket.Write(packet, new PacketTemplate(1, 5, 6, 0, 0), 1, answerTo);
+            Assert.Equal(answerTo, EchoPacket.ReadAnswerTo(packet.AsSpan(PacketHeader.Bytes)));
+        }
+
+        // The address is cut off, or of a length that no address has.
+        Assert.Null(EchoPacket.ReadAnswerTo(packet.AsSpan(PacketHeader.Bytes, 23)));
+        packet[PacketHeader.Bytes + 6] = 15;
+        Assert.Null(EchoPacket.ReadAnswerTo(packet.AsSpan(PacketHeader.Bytes)));
     }
 
     private sealed class Replies : IDatagramReceiver

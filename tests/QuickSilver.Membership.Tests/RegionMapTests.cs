@@ -169,7 +169,7 @@ public sealed class RegionMapTests
     [Fact]
     public void A_histories_end_of_all_leaves_nothing_behind()
     {
-        var plan = new AddressPlan("test", IPAddress.Parse("239.192.0.0"), 14);
+        var plan = new AddressPlan("test", IPNetwork.Parse("239.192.0.0/14"));
         var map = new RegionMap(plan, 1);
         for (ulong id = 1; id <= 4; id++)
         {
@@ -202,7 +202,7 @@ public sealed class RegionMapTests
     public void A_publisher_that_returns_receives_no_earlier_view()
     {
         var (publisher, subscriber) = (new NodeKey(1, 1), new NodeKey(2, 1));
-        var map = new RegionMap(new AddressPlan("test", IPAddress.Parse("239.192.0.0"), 14), 1);
+        var map = new RegionMap(new AddressPlan("test", IPNetwork.Parse("239.192.0.0/14")), 1);
         map.AddNode(publisher);
         map.AddNode(subscriber);
         foreach (ulong topic in (ulong[])[7, 8])
@@ -228,7 +228,7 @@ public sealed class RegionMapTests
     public void Opening_8192_topics_at_3_nodes_makes_one_region_and_few_allocations()
     {
         const int Topics = 8192;
-        var map = new RegionMap(new AddressPlan("test", IPAddress.Parse("239.192.0.0"), 14), 1);
+        var map = new RegionMap(new AddressPlan("test", IPNetwork.Parse("239.192.0.0/14")), 1);
         NodeKey[] nodes = [new(1, 1), new(2, 1), new(3, 1)];
         Array.ForEach(nodes, node => map.AddNode(node));
         long before = GC.GetAllocatedBytesForCurrentThread();
@@ -248,7 +248,7 @@ public sealed class RegionMapTests
         Assert.InRange(perOpening, 1, 1500);
     }
 
-    private static AddressPlan NewPlan() => new("test", IPAddress.Parse("239.192.0.0"), 14);
+    private static AddressPlan NewPlan() => new("test", IPNetwork.Parse("239.192.0.0/14"));
 
     private static void Fill(RegionMap map, List<(NodeKey Node, ulong Topic)> subscriptions)
     {

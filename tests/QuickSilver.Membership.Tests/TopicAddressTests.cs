@@ -187,7 +187,7 @@ public sealed class TopicAddressTests
     {
         var sets = new TopicSetRules { MaxSets = 1 };
         var map = new RegionMap(
-            new AddressPlan("test", IPAddress.Parse("239.192.0.0"), 14), 1, sets, topicAddresses: rules);
+            new AddressPlan("test", IPNetwork.Parse("239.192.0.0/14")), 1, sets, topicAddresses: rules);
         for (int node = 1; node <= Nodes; node++)
         {
             map.AddNode(Key(node));

@@ -103,7 +103,7 @@ public sealed class TopicSetPolicyTests
 
     private static RegionMap New(TopicSetRules rules, int nodes)
     {
-        var map = new RegionMap(new AddressPlan("test", IPAddress.Parse("239.192.0.0"), 14), 1, rules);
+        var map = new RegionMap(new AddressPlan("test", IPNetwork.Parse("239.192.0.0/14")), 1, rules);
         foreach (int node in Nodes(1, nodes))
         {
             map.AddNode(new NodeKey((ulong)node, 1));

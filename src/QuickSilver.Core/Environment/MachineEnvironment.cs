@@ -142,6 +142,7 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
     private void Renew()
     {
         _open.RemoveAll(static port => port.IsClosed);
+        _ports.Refresh();
         foreach (var port in _open)
         {
             port.Renew();

@@ -7,7 +7,7 @@ internal sealed record MachineEnvironmentOptions
 {
     public string Name { get; init; } = "QuickSilver";
 
-    /// <summary>The IPv4 address of the interface to use.</summary>
+    /// <summary>The address of the interface to use.</summary>
     public IPAddress LocalAddress { get; init; } = IPAddress.Loopback;
 
     /// <summary>Packet memory in all.</summary>

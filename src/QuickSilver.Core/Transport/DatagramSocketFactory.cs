@@ -10,29 +10,31 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
 {
     private const int SocketLevel = 1;
     private const int ReuseAddress = 2;
-    private const int IpLevel = 0;
-    private const int MulticastAll = 49;
-    private const int ReceiveErrors = 11;
     // A port that only sends still has a receive queue; the kernel rounds this up to its least.
     private const int UnusedBufferBytes = 1;
 
+    private readonly MulticastInterface _interface = new(interfaceAddress);
+
     /// <summary>How many routers what is sent to groups may pass, plus one.</summary>
     public int TimeToLive { get; init; } = 1;
+
+    /// <summary>Looks up the interface again, before ports are bound to it again.</summary>
+    public void Refresh() => _interface.Refresh();
 
     public DatagramSocket Open(DatagramPortOptions options)
     {
         Socket? socket = null;
         try
         {
-            socket = new Socket(AddressFamily.InterNetwork, SocketType.Dgram, ProtocolType.Udp);
+            socket = new Socket(_interface.Family, SocketType.Dgram, ProtocolType.Udp);
             return Set(socket, options);
         }
         catch (SocketException refusal)
         {
             socket?.Dispose();
             string place = options.Group is null
-                ? $"{interfaceAddress}:{options.Port}"
-                : $"{options.Group}:{options.Port} on {interfaceAddress}";
+                ? $"{new IPEndPoint(interfaceAddress, options.Port)}"
+                : $"{new IPEndPoint(options.Group, options.Port)} on {interfaceAddress}";
             throw new TransportException($"Cannot open a datagram port at {place}: {refusal.Message}.", refusal);
         }
         catch
@@ -50,12 +52,12 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
         Bind(socket, options);
 
         // Sends leave by this interface, and what this host sends reaches the members on this host too.
-        socket.SetSocketOption(SocketOptionLevel.IP, SocketOptionName.MulticastInterface, interfaceAddress.GetAddressBytes());
-        socket.SetSocketOption(SocketOptionLevel.IP, SocketOptionName.MulticastLoopback, true);
-        socket.SetSocketOption(SocketOptionLevel.IP, SocketOptionName.MulticastTimeToLive, TimeToLive);
+        socket.SetSocketOption(_interface.Options, SocketOptionName.MulticastInterface, _interface.Value);
+        socket.SetSocketOption(_interface.Options, SocketOptionName.MulticastLoopback, true);
+        socket.SetSocketOption(_interface.Options, SocketOptionName.MulticastTimeToLive, TimeToLive);
         if (options.TellsFullQueue && OperatingSystem.IsLinux())
         {
-            socket.SetRawSocketOption(IpLevel, ReceiveErrors, [1, 0, 0, 0]);
+            socket.SetRawSocketOption(_interface.Level, _interface.ReceiveErrorsOption, [1, 0, 0, 0]);
         }
 
         var calls = OperatingSystem.IsLinux() ? (IDatagramCalls)new LinuxDatagramCalls(socket) : new ManagedDatagramCalls(socket);
@@ -65,7 +67,7 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
             ReceiveBufferBytes = receiveBufferBytes,
             MaxRunSegments = mayOffload && SegmentationOffload.CanSendRuns(socket) ? SegmentationOffload.MaxSegments : 1,
             Place = OperatingSystem.IsLinux()
-                ? new InterfacePlace(socket, options.Receives ? options.Group : null, interfaceAddress)
+                ? new InterfacePlace(socket, options.Receives ? options.Group : null, _interface)
                 : null,
             ReceivesRuns = mayOffload && options.Receives && SegmentationOffload.TryReceiveRuns(socket),
         };
@@ -86,19 +88,19 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
             // Bare SO_REUSEADDR: the managed option sets SO_REUSEPORT too, which needs all processes to be of one user.
             socket.SetRawSocketOption(SocketLevel, ReuseAddress, [1, 0, 0, 0]);
             // Off, as else this socket also hears the groups that other sockets of the host have joined.
-            socket.SetRawSocketOption(IpLevel, MulticastAll, [0, 0, 0, 0]);
+            socket.SetRawSocketOption(_interface.Level, _interface.MulticastAllOption, [0, 0, 0, 0]);
             // Bound to the group, so that nothing but the group's packets is looked up to this socket.
-            socket.Bind(new IPEndPoint(group, options.Port));
+            socket.Bind(new IPEndPoint(_interface.Bindable(group), options.Port));
         }
         else
         {
             socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.ReuseAddress, true);
-            socket.Bind(new IPEndPoint(IPAddress.Any, options.Port));
+            socket.Bind(new IPEndPoint(_interface.Any, options.Port));
         }
 
         if (options.Receives)
         {
-            socket.SetSocketOption(SocketOptionLevel.IP, SocketOptionName.AddMembership, new MulticastOption(group, interfaceAddress));
+            _interface.Join(socket, group);
         }
     }
 

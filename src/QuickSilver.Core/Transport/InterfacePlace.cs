@@ -10,35 +10,38 @@ namespace QuickSilver.Core.Transport;
 // a network manager, a driver or a container, has the same address and another number: what is sent goes nowhere, and nothing
 // arrives. Application: both are said again now and then. To join where one is a member already is refused, so that costs one
 // call and changes nothing; only a join that succeeds tells that the membership was lost.
-internal sealed unsafe class InterfacePlace(Socket socket, IPAddress? group, IPAddress interfaceAddress)
+internal sealed unsafe class InterfacePlace(Socket socket, IPAddress? group, MulticastInterface place)
 {
-    private const int IpLevel = 0;
-    private const int MulticastInterface = 32;
-    private const int AddMembership = 35;
-    private const int DropMembership = 36;
-    private const int AddressBytes = 4;
     // Stale memberships of the group, of interfaces that are gone; a socket has 20 memberships at most.
     private const int MostMemberships = 20;
 
     private readonly int _descriptor = (int)socket.Handle;
-    private readonly byte[] _request = [.. (group ?? IPAddress.Any).GetAddressBytes(), .. interfaceAddress.GetAddressBytes()];
+    private byte[]? _joined = group is null ? null : place.Membership(group);
 
     /// <summary>True when a membership that was lost stands again.</summary>
     [SupportedOSPlatform("linux")]
     public bool Renew()
     {
-        Set(MulticastInterface, _request.AsSpan(AddressBytes));
-        if (group is null || !Set(AddMembership, _request))
+        Set(place.SendsByOption, place.Value);
+        if (group is null)
         {
             return false;
         }
 
-        // Now there are two, and to leave takes the newer one first.
-        for (int i = 0; i < MostMemberships && Set(DropMembership, _request); i++)
+        byte[] wanted = place.Membership(group);
+        if (!Set(place.JoinOption, wanted))
+        {
+            return false;
+        }
+
+        // Now there are two. IPv4 names them alike, and to leave takes the newer one first; IPv6 tells them apart by their numbers.
+        for (int i = 0; i < MostMemberships && Set(place.LeaveOption, _joined!); i++)
         {
         }
 
-        return Set(AddMembership, _request);
+        _joined = wanted;
+        Set(place.JoinOption, wanted);
+        return true;
     }
 
     [SupportedOSPlatform("linux")]
@@ -46,7 +49,7 @@ internal sealed unsafe class InterfacePlace(Socket socket, IPAddress? group, IPA
     {
         fixed (byte* at = value)
         {
-            return LinuxCalls.setsockopt(_descriptor, IpLevel, option, at, value.Length) == 0;
+            return LinuxCalls.setsockopt(_descriptor, place.Level, option, at, value.Length) == 0;
         }
     }
 }

@@ -14,7 +14,7 @@ internal static class LocalRoute
     {
         try
         {
-            using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Dgram, ProtocolType.Udp);
+            using var socket = new Socket(remote.AddressFamily, SocketType.Dgram, ProtocolType.Udp);
             socket.Connect(remote.Address, remote.Port == 0 ? AnyPort : remote.Port);
             return ((IPEndPoint)socket.LocalEndPoint!).Address;
         }

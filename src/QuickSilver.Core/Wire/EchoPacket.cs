@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Net;
+using System.Net.Sockets;
 
 namespace QuickSilver.Core.Wire;
 
@@ -12,10 +13,14 @@ namespace QuickSilver.Core.Wire;
 // packets, and so are the answers: a path that drops large datagrams only is dead to them.
 internal static class EchoPacket
 {
-    public const int Bytes = PacketHeader.Bytes + BodyBytes;
+    /// <summary>Of the smallest echo whose answer goes to an address of either kind.</summary>
+    public const int Bytes = PacketHeader.Bytes + BodyBytes + Ipv6Bytes;
     public const int ReplyBytes = PacketHeader.Bytes;
     private const int BodyBytes = 8;
+    private const int Ipv4Bytes = 4;
+    private const int Ipv6Bytes = 16;
     private const int PortOffset = 4;
+    private const int LongAddressOffset = 6;
 
     /// <summary>Fills the packet, which has at least <see cref="Bytes"/>.</summary>
     public static void Write(Span<byte> packet, in PacketTemplate template, long nonce, IPEndPoint answerTo)
@@ -23,21 +28,38 @@ internal static class EchoPacket
         packet.Clear();
         template.Write(packet, PacketKind.Echo, PacketFlags.None, nonce, 0, 0);
         var body = packet[PacketHeader.Bytes..];
-        answerTo.Address.TryWriteBytes(body, out _);
+        bool isLong = answerTo.AddressFamily == AddressFamily.InterNetworkV6;
+        answerTo.Address.TryWriteBytes(isLong ? body[BodyBytes..] : body, out _);
         BinaryPrimitives.WriteUInt16LittleEndian(body[PortOffset..], (ushort)answerTo.Port);
+        BinaryPrimitives.WriteUInt16LittleEndian(body[LongAddressOffset..], isLong ? (ushort)Ipv6Bytes : (ushort)0);
         PacketTemplate.Seal(packet);
     }
 
     /// <summary>Where the answer goes; null when that is no address of one node.</summary>
     public static IPEndPoint? ReadAnswerTo(ReadOnlySpan<byte> body)
     {
-        if (body.Length < BodyBytes || body[0] is 0 or >= 224)
+        if (body.Length < BodyBytes)
         {
             return null;
         }
 
         int port = BinaryPrimitives.ReadUInt16LittleEndian(body[PortOffset..]);
-        return port == 0 ? null : new IPEndPoint(new IPAddress(body[..PortOffset]), port);
+        int longBytes = BinaryPrimitives.ReadUInt16LittleEndian(body[LongAddressOffset..]);
+        var address = longBytes == 0 ? ReadIpv4(body) : longBytes == Ipv6Bytes ? ReadIpv6(body[BodyBytes..]) : null;
+        return port == 0 || address is null ? null : new IPEndPoint(address, port);
+    }
+
+    private static IPAddress? ReadIpv4(ReadOnlySpan<byte> body) => body[0] is 0 or >= 224 ? null : new IPAddress(body[..Ipv4Bytes]);
+
+    private static IPAddress? ReadIpv6(ReadOnlySpan<byte> rest)
+    {
+        if (rest.Length < Ipv6Bytes)
+        {
+            return null;
+        }
+
+        var address = new IPAddress(rest[..Ipv6Bytes]);
+        return address.IsIPv6Multicast || address.IsIPv4MappedToIPv6 || address.Equals(IPAddress.IPv6Any) ? null : address;
     }
 
     /// <summary>Fills the packet, which has at least <see cref="ReplyBytes"/>.</summary>

@@ -25,8 +25,8 @@ internal static class OptionValue
             _ => throw new NotSupportedException($"Options of the type {type} cannot be read from configuration."),
         };
         fault = value is not null ? null
-            : plain == typeof(IPNetwork) ? "an IPv4 network, such as 239.192.0.0/14"
-            : plain == typeof(NodeInterface) ? "an IPv4 address, the name of an interface, a subnet such as 10.0.0.0/8, or auto"
+            : plain == typeof(IPNetwork) ? "a network, such as 239.192.0.0/14"
+            : plain == typeof(NodeInterface) ? "an address, the name of an interface, a subnet such as 10.0.0.0/8, or auto"
             : "";
         return value;
     }

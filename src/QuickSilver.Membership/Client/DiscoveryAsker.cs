@@ -1,4 +1,3 @@
-using System.Net;
 using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Membership.Client;
@@ -7,7 +6,7 @@ namespace QuickSilver.Membership.Client;
 // nonce, so that a late answer to somebody else, or to an earlier life, is not taken for one.
 internal sealed class DiscoveryAsker(DiscoveryContext context, Action<DiscoveryDatagram> onAnswer) : IDatagramReceiver, IDisposable
 {
-    private readonly DatagramAddress _group = new(new IPEndPoint(context.Options.Group, context.Options.Port));
+    private readonly DatagramAddress _group = new(context.Group);
     private ulong _nonce = context.Environment.NextRandom();
     private IDatagramPort? _port;
 
@@ -32,9 +31,9 @@ internal sealed class DiscoveryAsker(DiscoveryContext context, Action<DiscoveryD
     /// <summary>Sends what belongs to the last question and its answer.</summary>
     public void Send(in DiscoveryDatagram datagram)
     {
-        Span<byte> bytes = stackalloc byte[DiscoveryDatagram.Bytes];
-        datagram.Write(bytes);
-        if (Open()?.Send(bytes, bytes.Length, _group) == SendOutcome.Refused)
+        Span<byte> bytes = stackalloc byte[DiscoveryDatagram.MostBytes];
+        int length = datagram.Write(bytes);
+        if (Open()?.Send(bytes[..length], length, _group) == SendOutcome.Refused)
         {
             context.ReportFailure($"the system refused to send to {_group}");
         }
@@ -50,7 +49,7 @@ internal sealed class DiscoveryAsker(DiscoveryContext context, Action<DiscoveryD
 
     void IDatagramReceiver.OnRun(in ReceivedRun run)
     {
-        for (int at = 0; at < run.Length && _port is not null; at += DiscoveryDatagram.Bytes)
+        for (int at = 0; at < run.Length && _port is not null; at += DiscoveryDatagram.LengthOf(run.Span[at..]))
         {
             if (context.TryRead(run.Span[at..], out var answer))
             {

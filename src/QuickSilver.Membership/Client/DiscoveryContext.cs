@@ -1,3 +1,4 @@
+using System.Net;
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
@@ -27,6 +28,8 @@ internal sealed class DiscoveryContext(
 
     public INodeEnvironment Environment { get; } = environment;
     public DiscoveryOptions Options { get; } = options;
+    /// <summary>Where questions go.</summary>
+    public IPEndPoint Group { get; } = new(options.GroupOf(environment.LocalAddress), options.Port);
     public ulong ClusterHash { get; } = DiscoveryDatagram.HashOf(cluster);
     public ClientCounters Counters { get; } = counters;
     public ILogger Logger { get; } = logger;

@@ -87,7 +87,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
 
     void IDatagramReceiver.OnRun(in ReceivedRun run)
     {
-        for (int at = 0; at < run.Length && !_isOver; at += DiscoveryDatagram.Bytes)
+        for (int at = 0; at < run.Length && !_isOver; at += DiscoveryDatagram.LengthOf(run.Span[at..]))
         {
             if (!_context.TryRead(run.Span[at..], out var datagram))
             {
@@ -136,10 +136,10 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
             _offer = (question.Host.Id, token, own);
         }
 
-        Span<byte> bytes = stackalloc byte[DiscoveryDatagram.Bytes];
-        new DiscoveryDatagram(DiscoveryKind.Answer, _context.ClusterHash, question.Nonce, own, EndPoint, token).Write(bytes);
+        Span<byte> bytes = stackalloc byte[DiscoveryDatagram.MostBytes];
+        int length = new DiscoveryDatagram(DiscoveryKind.Answer, _context.ClusterHash, question.Nonce, own, EndPoint, token).Write(bytes);
         _context.Counters.QueriesAnswered++;
-        _answers!.Send(bytes, bytes.Length, new DatagramAddress(question.EndPoint));
+        _answers!.Send(bytes[..length], length, new DatagramAddress(question.EndPoint));
     }
 
     private void OnAnswer(DiscoveryDatagram answer)
@@ -207,8 +207,8 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
 
         try
         {
-            var options = _context.Options;
-            _answers = _context.Environment.OpenPort(DiscoveryContext.SmallPort with { Group = options.Group, Port = options.Port }, this);
+            var group = _context.Group;
+            _answers = _context.Environment.OpenPort(DiscoveryContext.SmallPort with { Group = group.Address, Port = group.Port }, this);
             _alone.OnPort(refusal: null);
         }
         catch (TransportException refused)

@@ -47,7 +47,7 @@ internal sealed class LoneHost(DiscoveryContext context, IPEndPoint service)
         string? trouble = _refusal is not null
             ? $"Discovery does not work: {_refusal.TrimEnd('.')}. Other nodes cannot find this node. {Advice}"
             : isDeaf
-            ? $"Discovery does not work: this node does not receive its own datagrams to {context.Options.Group}:{context.Options.Port}, "
+            ? $"Discovery does not work: this node does not receive its own datagrams to {context.Group}, "
                 + $"so other nodes cannot find it. {Advice}"
             : isAlone && !isLoopback
                 ? $"No other node has been found since this node started to host the membership service at {service}. {Advice}"

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using System.Net;
+using System.Net.Sockets;
 using QuickSilver.Membership.Service;
 using QuickSilver.Membership.Views;
 
@@ -30,9 +31,15 @@ internal sealed record MembershipClientOptions
 internal sealed record DiscoveryOptions
 {
     private static readonly IPAddress DefaultGroup = IPAddress.Parse("239.255.74.2");
+    private static readonly IPAddress DefaultGroupV6 = IPAddress.Parse("ff15::5153:ffff:4a02");
 
     public IPAddress Group { get; init; } = DefaultGroup;
+    public IPAddress GroupV6 { get; init; } = DefaultGroupV6;
     public int Port { get; init; } = 7402;
+
+    /// <summary>The group for a node with this address.</summary>
+    public IPAddress GroupOf(IPAddress local) => local.AddressFamily == AddressFamily.InterNetworkV6 ? GroupV6 : Group;
+
     // Whether the node hosts a service if it finds none.
     public bool Hosts { get; init; } = true;
     // Whether it does so at its start without looking for one.

@@ -15,7 +15,14 @@ internal sealed class AddressPlan
     // Bounds the table if a node never settles: beyond this number, the oldest address becomes free.
     private const int MaxResting = 65_536;
 
-    private readonly uint _base;
+    private const int LeastPrefix = 8;
+    private const int LeastPrefixV6 = 97;
+    // So many low bits at least tell the addresses of a range apart.
+    private const int LeastBits = 2;
+
+    // Of the first address; the last four bytes are those that differ, with the number of the address in their lower bits.
+    private readonly byte[] _base;
+    private readonly uint _first;
     private readonly uint _size;
     private readonly ulong _clusterHash;
     private readonly GroupPorts _ports;
@@ -23,23 +30,26 @@ internal sealed class AddressPlan
     private readonly Dictionary<(uint Slot, int Port), int> _endPoints = [];
     private readonly List<(ulong Region, IPEndPoint Group, long Configuration)> _resting = [];
 
-    public AddressPlan(string cluster, IPAddress rangeBase, int prefixLength, GroupPorts? ports = null)
+    public AddressPlan(string cluster, IPNetwork range, GroupPorts? ports = null)
     {
         _ports = ports ?? GroupPorts.Default;
-        if (rangeBase.AddressFamily != AddressFamily.InterNetwork || prefixLength is < 8 or > 30)
+        if (!IsRange(range))
         {
             throw new ArgumentException(
-                $"The multicast range {rangeBase}/{prefixLength} must be an IPv4 range with a prefix length of 8 to 30.");
+                $"The multicast range {range} must be within 224.0.0.0/4 with a prefix length of 8 to 30, or within ff00::/8 with one of"
+                + " 97 to 126.");
         }
 
-        _size = 1u << (32 - prefixLength);
-        _base = ToNumber(rangeBase) & ~(_size - 1);
+        _base = range.BaseAddress.GetAddressBytes();
+        _size = 1u << ((_base.Length * 8) - range.PrefixLength);
+        _first = ToNumber(range.BaseAddress) & ~(_size - 1);
         _clusterHash = TopicId.Of(cluster);
-        if (_base >> 28 != 0xE)
-        {
-            throw new ArgumentException($"The multicast range {rangeBase}/{prefixLength} must be within 224.0.0.0/4.");
-        }
     }
+
+    /// <summary>Whether these are multicast addresses, not too few and not more than can be numbered.</summary>
+    public static bool IsRange(IPNetwork range) => range.BaseAddress is { AddressFamily: AddressFamily.InterNetworkV6 } address
+        ? address.IsIPv6Multicast && range.PrefixLength is >= LeastPrefixV6 and <= 128 - LeastBits
+        : ToNumber(range.BaseAddress) >> 28 == 0xE && range.PrefixLength is >= LeastPrefix and <= 32 - LeastBits;
 
     /// <summary>The number of addresses in use or resting.</summary>
     public int Claimed => _endPoints.Count;
@@ -70,7 +80,7 @@ internal sealed class AddressPlan
 
         int port = _ports[index];
         Claim(slot, port);
-        return new IPEndPoint(ToAddress(_base + slot), port);
+        return new IPEndPoint(ToAddress(_first + slot), port);
     }
 
     /// <summary>
@@ -78,13 +88,13 @@ internal sealed class AddressPlan
     /// </summary>
     public bool TryTake(IPEndPoint group)
     {
-        if (group.AddressFamily != AddressFamily.InterNetwork || !_ports.Contains(group.Port)
-            || ToNumber(group.Address) is var number && (number < _base || number - _base >= _size))
+        uint slot = ToNumber(group.Address) - _first;
+        if (slot >= _size || !_ports.Contains(group.Port) || !ToAddress(_first + slot).Equals(group.Address))
         {
             return false;
         }
 
-        Claim(number - _base, group.Port);
+        Claim(slot, group.Port);
         return true;
     }
 
@@ -123,7 +133,7 @@ internal sealed class AddressPlan
 
     private void Free(IPEndPoint group)
     {
-        uint slot = ToNumber(group.Address) - _base;
+        uint slot = ToNumber(group.Address) - _first;
         if (--_endPoints[(slot, group.Port)] == 0)
         {
             _endPoints.Remove((slot, group.Port));
@@ -137,15 +147,16 @@ internal sealed class AddressPlan
 
     private static uint ToNumber(IPAddress address)
     {
-        Span<byte> bytes = stackalloc byte[4];
-        address.TryWriteBytes(bytes, out _);
-        return BinaryPrimitives.ReadUInt32BigEndian(bytes);
+        Span<byte> bytes = stackalloc byte[16];
+        address.TryWriteBytes(bytes, out int length);
+        return BinaryPrimitives.ReadUInt32BigEndian(bytes[(length - sizeof(uint))..]);
     }
 
-    private static IPAddress ToAddress(uint number)
+    private IPAddress ToAddress(uint number)
     {
-        Span<byte> bytes = stackalloc byte[4];
-        BinaryPrimitives.WriteUInt32BigEndian(bytes, number);
+        Span<byte> bytes = stackalloc byte[_base.Length];
+        _base.CopyTo(bytes);
+        BinaryPrimitives.WriteUInt32BigEndian(bytes[^sizeof(uint)..], number);
         return new IPAddress(bytes);
     }
 }

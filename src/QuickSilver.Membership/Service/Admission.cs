@@ -50,6 +50,12 @@ internal sealed class Admission(string cluster, ConfigurationNumbers numbers, Di
         foreach (var member in membersById.Values)
         {
             var other = member.Info.EndPoint.Address;
+            if (other.AddressFamily != address.AddressFamily)
+            {
+                return $"The node is at {address} and a member is at {other}. The nodes of a cluster use addresses of one kind: IPv4 or"
+                    + " IPv6. Set the option Interface to an address of the kind that the members have.";
+            }
+
             if (IPAddress.IsLoopback(other) != isLoopback)
             {
                 return $"The node is at {address} and a member is at {other}, but other machines cannot reach the loopback address"

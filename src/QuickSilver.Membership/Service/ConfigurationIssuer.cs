@@ -40,7 +40,7 @@ internal sealed class ConfigurationIssuer
         _context = context;
         _options = options;
         _members = members;
-        _addresses = new AddressPlan(options.Cluster, options.MulticastBase, options.MulticastPrefix, options.GroupPorts);
+        _addresses = new AddressPlan(options.Cluster, options.RangeFor(context.Environment.LocalAddress), options.GroupPorts);
         Map = new RegionMap(_addresses, (uint)context.Environment.NextRandom(), options.TopicSets, repair: options.Repair,
             topicAddresses: options.TopicAddresses);
         Numbers = new ConfigurationNumbers(store, context.Logger, life);

@@ -1,4 +1,5 @@
 using System.Net;
+using System.Net.Sockets;
 using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Service.Failures;
 using QuickSilver.Membership.Views;
@@ -13,7 +14,9 @@ internal sealed record MembershipServiceOptions
     private static readonly SessionLimits DefaultLimits = new();
     private static readonly TopicSetRules DefaultSets = new();
     private static readonly TopicAddressRules DefaultAddresses = new();
-    private static readonly IPAddress DefaultBase = IPAddress.Parse("239.192.0.0");
+    private static readonly IPNetwork DefaultRange = IPNetwork.Parse("239.192.0.0/14");
+    // Group ids that are neither assigned nor permanent (RFC 3307), of a site at most.
+    private static readonly IPNetwork DefaultRangeV6 = IPNetwork.Parse("ff15::5153:8000:0/98");
 
     public string Cluster { get; init; } = "default";
     public FailureDetectorOptions Failures { get; init; } = DefaultFailures;
@@ -31,8 +34,8 @@ internal sealed record MembershipServiceOptions
     // the silent one may have been on the other side of a torn network, without a host there yet.
     public bool TakesBackTheSilent { get; init; }
 
-    public IPAddress MulticastBase { get; init; } = DefaultBase;
-    public int MulticastPrefix { get; init; } = 14;
+    // Of either family. Members that have addresses of the other one get groups of that family's default.
+    public IPNetwork MulticastRange { get; init; } = DefaultRange;
     public GroupPorts GroupPorts { get; init; } = GroupPorts.Default;
 
     public TopicSetRules TopicSets { get; init; } = DefaultSets;
@@ -43,6 +46,11 @@ internal sealed record MembershipServiceOptions
     public RepairRules Repair { get; init; } = RepairRules.Default;
 
     public SessionLimits Limits { get; init; } = DefaultLimits;
+
+    /// <summary>The range for members of which one, or their service, has this address.</summary>
+    public IPNetwork RangeFor(IPAddress address) => MulticastRange.BaseAddress.AddressFamily == address.AddressFamily
+        ? MulticastRange
+        : address.AddressFamily == AddressFamily.InterNetworkV6 ? DefaultRangeV6 : DefaultRange;
 }
 
 // What one session, and all together, may cost the service.

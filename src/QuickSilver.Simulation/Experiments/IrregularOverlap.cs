@@ -24,7 +24,7 @@ internal sealed class IrregularOverlap
     {
         _interests = interests;
         _dice = new SeededRandom(seed);
-        _map = new RegionMap(new AddressPlan("irregular-overlap", IPAddress.Parse("239.192.0.0"), 14), 1, rules,
+        _map = new RegionMap(new AddressPlan("irregular-overlap", IPNetwork.Parse("239.192.0.0/14")), 1, rules,
             topicAddresses: topicAddresses);
         _wanted = Array.ConvertAll(interests.OfNode, ranks => ranks.ToHashSet());
         for (int node = 0; node < _wanted.Length; node++)

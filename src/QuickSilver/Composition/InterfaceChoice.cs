@@ -1,4 +1,5 @@
 using System.Net;
+using System.Net.Sockets;
 
 namespace QuickSilver.Composition;
 
@@ -14,7 +15,9 @@ internal sealed record InterfaceChoice(IPAddress Address, string? Name, string W
     /// <param name="known">The interfaces of this machine; null: not known, so an address is taken as it is.</param>
     /// <param name="towards">The address from which the system reaches the membership service, if one is named.</param>
     /// <exception cref="QuickSilverOptionsException">No interface fits, several do, or it is down.</exception>
-    public static InterfaceChoice Of(NodeInterface wanted, IReadOnlyList<LocalInterface>? known, IPAddress? towards)
+    /// <param name="family">Of the service's addresses; null: none is named.</param>
+    public static InterfaceChoice Of(
+        NodeInterface wanted, IReadOnlyList<LocalInterface>? known, IPAddress? towards, AddressFamily? family = null)
     {
         if (wanted.Address is { } address)
         {
@@ -28,7 +31,7 @@ internal sealed record InterfaceChoice(IPAddress Address, string? Name, string W
 
         return wanted switch
         {
-            { Name: { } name } => OfName(wanted, name, known),
+            { Name: { } name } => OfName(wanted, name, known, family),
             { Network: { } network } => OfNetwork(wanted, network, known),
             _ => Automatic(known, towards),
         };
@@ -36,29 +39,54 @@ internal sealed record InterfaceChoice(IPAddress Address, string? Name, string W
 
     private static InterfaceChoice OfAddress(IPAddress address, IReadOnlyList<LocalInterface>? known)
     {
-        var found = known?.FirstOrDefault(one => one.Addresses.Contains(address));
+        var fitting = known is null ? [] : Owners(address, known);
+        var found = fitting.FirstOrDefault();
         const string Why = "the option Interface names this address";
 
         // All of 127.0.0.0/8 belongs to this machine, although its interface lists one address of it.
         if (known is null || IPAddress.IsLoopback(address))
         {
-            return new InterfaceChoice(address, found?.Name, Why);
+            return new InterfaceChoice(address, found.Interface?.Name, Why);
         }
 
-        return found is { } interfaceOfIt
-            ? new InterfaceChoice(address, Up(address, interfaceOfIt).Name, Why)
-            : throw Refused(
-                address, $"an address of this machine: {string.Join(", ", known.SelectMany(static one => one.Addresses))}");
+        return fitting.Length switch
+        {
+            0 => throw Refused(
+                address, $"an address of this machine: {string.Join(", ", known.SelectMany(static one => one.Addresses))}"),
+            1 => new InterfaceChoice(found.Address, Up(address, found.Interface).Name, Why),
+            _ => throw Refused(
+                address,
+                "an address with the interface that it is valid on: "
+                + string.Join(", ", fitting.Select(one => $"{address}%{one.Interface.Name}"))),
+        };
     }
 
-    private static InterfaceChoice OfName(NodeInterface wanted, string name, IReadOnlyList<LocalInterface> known)
+    // A link-local address without its interface may be on several.
+    private static (LocalInterface Interface, IPAddress Address)[] Owners(IPAddress wanted, IReadOnlyList<LocalInterface> known) =>
+    [
+        .. known.SelectMany(static one => one.Addresses, static (one, address) => (Interface: one, Address: address))
+            .Where(one => one.Address.Equals(wanted)
+                || (wanted is { IsIPv6LinkLocal: true, ScopeId: 0 } && one.Address.IsIPv6LinkLocal
+                    && one.Address.GetAddressBytes().AsSpan().SequenceEqual(wanted.GetAddressBytes()))),
+    ];
+
+    private static InterfaceChoice OfName(
+        NodeInterface wanted, string name, IReadOnlyList<LocalInterface> known, AddressFamily? family)
     {
         var found = known.FirstOrDefault(one => one.Name.Equals(name, StringComparison.OrdinalIgnoreCase))
             ?? throw Refused(wanted, $"an interface of this machine: {List(known)}");
-        if (Up(wanted, found).Addresses is not [var first, ..] addresses)
+        var addresses = Up(wanted, found).Addresses
+            .Where(one => one.AddressFamily == (family ?? found.Addresses[0].AddressFamily))
+            .ToList();
+        if (addresses is not [var first, ..])
         {
-            throw Refused(
-                wanted, $"an interface with an IPv4 address, which {found.Name} does not have: {List(known.Where(HasAddress))}");
+            string kind = family switch
+            {
+                AddressFamily.InterNetwork => "an IPv4 address",
+                AddressFamily.InterNetworkV6 => "an IPv6 address",
+                _ => "an address",
+            };
+            throw Refused(wanted, $"an interface with {kind}, which {found.Name} does not have: {List(known.Where(HasAddress))}");
         }
 
         return new InterfaceChoice(
@@ -94,10 +122,13 @@ internal sealed record InterfaceChoice(IPAddress Address, string? Name, string W
             return new InterfaceChoice(towards, name, "the system reaches the membership service from this address");
         }
 
-        LocalInterface[] fitting =
-        [
-            .. known.Where(static one => one is { IsUp: true, CarriesMulticast: true, IsLoopback: false } && HasAddress(one)),
-        ];
+        LocalInterface[] usable = [.. known.Where(static one => one is { IsUp: true, CarriesMulticast: true, IsLoopback: false })];
+        LocalInterface[] fitting = [.. usable.Where(static one => HasAddress(one, AddressFamily.InterNetwork))];
+        if (fitting.Length == 0)
+        {
+            fitting = [.. usable.Where(static one => HasAddress(one, AddressFamily.InterNetworkV6))];
+        }
+
         LocalInterface[] routed = [.. fitting.Where(static one => one.HasGateway)];
         return (routed, fitting) switch
         {
@@ -108,7 +139,7 @@ internal sealed record InterfaceChoice(IPAddress Address, string? Name, string W
             _ => new InterfaceChoice(
                 IPAddress.Loopback,
                 known.FirstOrDefault(static one => one.IsLoopback)?.Name,
-                "no other interface is up, carries multicast and has an IPv4 address, so only programs on this machine are found"),
+                "no other interface is up, carries multicast and has an address, so only programs on this machine are found"),
         };
     }
 
@@ -122,6 +153,10 @@ internal sealed record InterfaceChoice(IPAddress Address, string? Name, string W
         : throw Refused(wanted, $"an interface that is up, which {found.Name} is not. Bring it up, or use another");
 
     private static bool HasAddress(LocalInterface one) => one.Addresses.Count > 0;
+
+    // The first is never a link-local one then, which others can use on one link only.
+    private static bool HasAddress(LocalInterface one, AddressFamily family) =>
+        one.Addresses is [{ IsIPv6LinkLocal: false } first, ..] && first.AddressFamily == family;
 
     private static string List(IEnumerable<LocalInterface> some) => string.Join(", ", some);
 

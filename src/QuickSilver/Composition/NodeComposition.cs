@@ -26,7 +26,7 @@ internal static class NodeComposition
         ConfigurationCache? configurations = null)
     {
         var services = options.MembershipService is { } named
-            ? await ResolveAsync(named, cancellationToken).ConfigureAwait(false)
+            ? await ResolveAsync(named, options.Interface.Family, cancellationToken).ConfigureAwait(false)
             : [];
         var choice = Choose(options.Interface, services);
         CheckDiscovery(options, choice.Address);
@@ -41,7 +41,7 @@ internal static class NodeComposition
         int port = options.DiscoveryPort;
         if (options.MembershipService is null
             && options.MembershipMode != MembershipMode.Find
-            && PortHolder.IsBusy(local, new DiscoveryOptions().Group, port))
+            && PortHolder.IsBusy(local, new DiscoveryOptions().GroupOf(local), port))
         {
             throw new PortInUseException(port, PortHolder.Of(port));
         }
@@ -52,7 +52,8 @@ internal static class NodeComposition
     public static InterfaceChoice Choose(NodeInterface wanted, ImmutableArray<IPEndPoint> services)
     {
         var towards = wanted.IsAuto && !services.IsEmpty ? LocalRoute.SourceFor(services[0]) : null;
-        var choice = InterfaceChoice.Of(wanted, LocalInterfaces.Read(), towards);
+        var choice = InterfaceChoice.Of(
+            wanted, LocalInterfaces.Read(), towards, services.IsEmpty ? null : services[0].AddressFamily);
         foreach (var service in services)
         {
             LocalInterfaces.CheckReach(choice.Address, service);
@@ -62,10 +63,14 @@ internal static class NodeComposition
     }
 
     /// <summary>
-    /// The addresses of the servers of a service, which are named by host and port, with commas between them: all IPv4 addresses of each
-    /// host. Servers whose names cannot be resolved are left out, unless that leaves none.
+    /// The addresses of the servers of a service, which are named by host and port, with commas between them: all addresses of each host
+    /// of one kind. Servers whose names cannot be resolved are left out, unless that leaves none.
     /// </summary>
-    public static async Task<ImmutableArray<IPEndPoint>> ResolveAsync(string servers, CancellationToken cancellationToken)
+    /// <param name="servers">The option.</param>
+    /// <param name="family">Which addresses; null: those of IPv4, or of IPv6 if the first host has only such.</param>
+    /// <param name="cancellationToken">Cancels the resolution.</param>
+    public static async Task<ImmutableArray<IPEndPoint>> ResolveAsync(
+        string servers, AddressFamily? family, CancellationToken cancellationToken)
     {
         var found = new List<IPEndPoint>();
         MembershipUnreachableException? unresolved = null;
@@ -73,7 +78,9 @@ internal static class NodeComposition
         {
             try
             {
-                found.AddRange(await ResolveServerAsync(server, cancellationToken).ConfigureAwait(false));
+                var addresses = await ResolveServerAsync(server, family, cancellationToken).ConfigureAwait(false);
+                family ??= addresses[0].AddressFamily;
+                found.AddRange(addresses);
             }
             catch (MembershipUnreachableException exception)
             {
@@ -84,12 +91,12 @@ internal static class NodeComposition
         return found.Count > 0 ? [.. found.Distinct()] : throw unresolved!;
     }
 
-    private static async Task<IPEndPoint[]> ResolveServerAsync(string hostAndPort, CancellationToken cancellationToken)
+    private static async Task<IPEndPoint[]> ResolveServerAsync(
+        string hostAndPort, AddressFamily? family, CancellationToken cancellationToken)
     {
-        int colon = hostAndPort.LastIndexOf(':');
-        string host = hostAndPort[..colon];
-        int port = int.Parse(hostAndPort.AsSpan(colon + 1), CultureInfo.InvariantCulture);
-        if (IPAddress.TryParse(host, out var address))
+        var server = ServerAddress.Read(hostAndPort)!.Value;
+        (string host, int port) = server;
+        if (server.Address is { } address)
         {
             return [new IPEndPoint(address, port)];
         }
@@ -97,22 +104,36 @@ internal static class NodeComposition
         IPAddress[] addresses;
         try
         {
-            addresses = await Dns.GetHostAddressesAsync(host, AddressFamily.InterNetwork, cancellationToken).ConfigureAwait(false);
+            addresses = await Dns.GetHostAddressesAsync(host, family ?? AddressFamily.Unspecified, cancellationToken)
+                .ConfigureAwait(false);
         }
         catch (Exception exception) when (exception is SocketException or ArgumentException)
         {
-            throw Unresolved(host, hostAndPort, exception.Message.TrimEnd('.'), exception);
+            throw Unresolved(host, hostAndPort, family, exception.Message.TrimEnd('.'), exception);
+        }
+
+        if (family is null && Array.Exists(addresses, static one => one.AddressFamily == AddressFamily.InterNetwork))
+        {
+            addresses = Array.FindAll(addresses, static one => one.AddressFamily == AddressFamily.InterNetwork);
         }
 
         return addresses.Length > 0
             ? [.. addresses.Select(one => new IPEndPoint(one, port))]
-            : throw Unresolved(host, hostAndPort, "it has none", null);
+            : throw Unresolved(host, hostAndPort, family, "it has none", null);
     }
 
-    private static MembershipUnreachableException Unresolved(string host, string hostAndPort, string why, Exception? cause) => new(
-        $"Cannot resolve the membership service {hostAndPort}: no IPv4 address was found for the host name {host} ({why}). "
+    private static MembershipUnreachableException Unresolved(
+        string host, string hostAndPort, AddressFamily? family, string why, Exception? cause) => new(
+        $"Cannot resolve the membership service {hostAndPort}: no {Kind(family)} was found for the host name {host} ({why}). "
         + $"Correct {nameof(QuickSilverOptions.MembershipService)}, or give the address of the host in place of its name.",
         cause);
+
+    private static string Kind(AddressFamily? family) => family switch
+    {
+        AddressFamily.InterNetwork => "IPv4 address",
+        AddressFamily.InterNetworkV6 => "IPv6 address",
+        _ => "address",
+    };
 
     private sealed class MachineParts : ProtocolParts
     {

@@ -50,8 +50,7 @@ internal sealed class ProtocolOptions
         Service = new MembershipServiceOptions
         {
             Cluster = node.Cluster,
-            MulticastBase = node.Service.MulticastNetwork.BaseAddress,
-            MulticastPrefix = node.Service.MulticastNetwork.PrefixLength,
+            MulticastRange = node.Service.MulticastNetwork,
             GroupPorts = new GroupPorts(node.Service.FirstGroupPort, node.Service.LastGroupPort, ephemeral),
             Repair = new RepairRules(node.Service.Replicas, node.RingSize),
             Failures = new FailureDetectorOptions

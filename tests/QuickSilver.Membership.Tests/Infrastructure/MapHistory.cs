@@ -16,7 +16,7 @@ internal sealed class MapHistory(Func<ulong, TopicSetKey> keyOfTopic, TopicSetRu
     private const int NodeCount = 6;
     private const int TopicCount = 5;
 
-    private AddressPlan _plan = new("test", IPAddress.Parse("239.192.0.0"), 14);
+    private AddressPlan _plan = new("test", IPNetwork.Parse("239.192.0.0/14"));
     private readonly Dictionary<NodeKey, Told> _told = [];
     private readonly Dictionary<NodeKey, Dictionary<ulong, TopicRole>> _roles = [];
     private readonly Dictionary<ulong, RegionView> _live = [];
@@ -111,7 +111,7 @@ internal sealed class MapHistory(Func<ulong, TopicSetKey> keyOfTopic, TopicSetRu
         var origin = new Origin(1, _configuration);
         // What is not in its first configuration is over.
         _live.Clear();
-        _plan = new AddressPlan("test", IPAddress.Parse("239.192.0.0"), 14);
+        _plan = new AddressPlan("test", IPNetwork.Parse("239.192.0.0/14"));
         _map = new RegionMap(_plan, firstRegion, rules, keyOfTopic);
         _configuration = ((_configuration >> 32) + 1) << 32;
         foreach (var (node, told) in _told)

@@ -6,7 +6,8 @@ using System.Text;
 namespace QuickSilver.Processes.Tests.Lab;
 
 // Nodes 1..N, each a network namespace with one device e0 at 10.99.x.i/24 whose other end is a TAP that a switch holds.
-// Neighbours are static, so that no lost ARP frame stalls a test for a second, and IPv6 is off, so that nothing chatters.
+// Neighbours are static, so that no lost ARP frame stalls a test for a second, and IPv6 is off, so that nothing chatters. Or it is the
+// only one, at fd99:x::i/64.
 // All is removed on disposal, when the constructor fails half-way, and when the test process exits.
 internal sealed class NetworkNamespaces : IDisposable
 {
@@ -17,11 +18,12 @@ internal sealed class NetworkNamespaces : IDisposable
     private readonly List<TapDevice> _taps = [];
     private bool _disposed;
 
-    private NetworkNamespaces(int nodes, byte subnet, int mtu, bool withRuns)
+    private NetworkNamespaces(int nodes, byte subnet, int mtu, bool withRuns, bool isIpv6)
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThan(nodes, MaxNodes);
         Subnet = subnet;
         Count = nodes;
+        IsIpv6 = isIpv6;
         AppDomain.CurrentDomain.ProcessExit += OnProcessExit;
         try
         {
@@ -41,13 +43,15 @@ internal sealed class NetworkNamespaces : IDisposable
 
     public byte Subnet { get; }
 
+    public bool IsIpv6 { get; }
+
     /// <summary>Skips the running test, with the reason, where the machine cannot do this.</summary>
-    public static NetworkNamespaces Create(int nodes, byte subnet = 1, int mtu = 1500, bool withRuns = true)
+    public static NetworkNamespaces Create(int nodes, byte subnet = 1, int mtu = 1500, bool withRuns = true, bool isIpv6 = false)
     {
         LabRequirement.SkipUnlessMet();
         try
         {
-            return new NetworkNamespaces(nodes, subnet, mtu, withRuns);
+            return new NetworkNamespaces(nodes, subnet, mtu, withRuns, isIpv6);
         }
         catch (IpCommandException exception) when (exception.Message.Contains("not permitted", StringComparison.Ordinal))
         {
@@ -59,7 +63,9 @@ internal sealed class NetworkNamespaces : IDisposable
 
     public TapDevice Tap(int node) => _taps[node - 1];
 
-    public IPAddress Address(int node) => new([10, 99, Subnet, (byte)node]);
+    public IPAddress Address(int node) => IsIpv6
+        ? IPAddress.Parse(string.Create(CultureInfo.InvariantCulture, $"fd99:{Subnet}::{node}"))
+        : new IPAddress([10, 99, Subnet, (byte)node]);
 
     /// <summary>The hardware address of a node; its last byte is the node's number.</summary>
     public byte[] HardwareAddress(int node) => [0x02, 0x71, 10, 99, Subnet, (byte)node];
@@ -107,7 +113,15 @@ internal sealed class NetworkNamespaces : IDisposable
         _names.Add(name);
         _taps.Add(NamespaceThread.Run(name, () =>
         {
-            SilenceIPv6();
+            if (IsIpv6)
+            {
+                QuietIPv6();
+            }
+            else
+            {
+                SilenceIPv6();
+            }
+
             return TapDevice.Open(name, withRuns);
         }));
         _ = IpCommand.RunWithInput(Configuration(node, mtu), "-n", name, "-batch", "-");
@@ -119,9 +133,13 @@ internal sealed class NetworkNamespaces : IDisposable
         var batch = new StringBuilder()
             .AppendLine("link set lo up")
             .AppendLine($"link set {device} address {Colons(node)} mtu {mtu} txqueuelen {TransmitQueueFrames}")
-            .AppendLine($"address add {Address(node)}/24 dev {device}")
-            .AppendLine($"link set {device} up")
-            .AppendLine($"route add 224.0.0.0/4 dev {device}");
+            .AppendLine($"address add {Address(node)}/{(IsIpv6 ? "64" : "24")} dev {device}{(IsIpv6 ? " nodad" : "")}")
+            .AppendLine($"link set {device} up");
+        if (!IsIpv6)
+        {
+            batch.AppendLine($"route add 224.0.0.0/4 dev {device}");
+        }
+
         for (var other = 1; other <= Count; other++)
         {
             if (other != node)
@@ -134,6 +152,15 @@ internal sealed class NetworkNamespaces : IDisposable
     }
 
     private string Colons(int node) => string.Join(':', HardwareAddress(node).Select(b => b.ToString("x2", CultureInfo.InvariantCulture)));
+
+    // Nobody looks for duplicates and routers.
+    private static void QuietIPv6()
+    {
+        foreach (var setting in new[] { "accept_dad", "router_solicitations" })
+        {
+            File.WriteAllText($"/proc/sys/net/ipv6/conf/default/{setting}", "0");
+        }
+    }
 
     // /proc/sys/net shows the namespace of the thread that looks.
     private static void SilenceIPv6()

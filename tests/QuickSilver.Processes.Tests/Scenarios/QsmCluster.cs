@@ -1,3 +1,4 @@
+using System.Net;
 using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Scenarios;
@@ -13,9 +14,11 @@ internal sealed class QsmCluster : IDisposable
     /// <param name="seed">What the switch draws from.</param>
     /// <param name="impairment">What the network does to frames; null: nothing.</param>
     /// <param name="service">What the membership service is told besides.</param>
-    public QsmCluster(int nodes, ulong seed = 1, Impairment? impairment = null, string[]? service = null)
+    /// <param name="isIpv6">Whether all addresses are of IPv6.</param>
+    public QsmCluster(int nodes, ulong seed = 1, Impairment? impairment = null, string[]? service = null, bool isIpv6 = false)
     {
-        Network = NetworkNamespaces.Create(nodes);
+        // The switch knows runs of IPv4 only.
+        Network = NetworkNamespaces.Create(nodes, withRuns: !isIpv6, isIpv6: isIpv6);
         try
         {
             Assert.True(File.Exists(Programs.Qsm), $"the tool is not built: {Programs.Qsm}");
@@ -35,7 +38,7 @@ internal sealed class QsmCluster : IDisposable
 
     public ImpairedSwitch Switch { get; } = null!;
 
-    public string Service => $"{Network.Address(1)}:{ServicePort}";
+    public string Service => new IPEndPoint(Network.Address(1), ServicePort).ToString();
 
     /// <summary>Starts the tool on a node; it ends at the latest with the cluster.</summary>
     public NodeProcess Start(int node, params IEnumerable<string> arguments) => StartProgram(Programs.Qsm, node, arguments);

@@ -1,4 +1,5 @@
 using System.Net;
+using System.Net.Sockets;
 using QuickSilver.Composition;
 
 namespace QuickSilver.Tests.Composition;
@@ -11,6 +12,10 @@ public sealed class InterfaceChoiceTests
     private static readonly LocalInterface Eth2 = new("eth2", [Ip("192.168.0.5")]) { IsUp = false };
     private static readonly LocalInterface Tap = new("tap0", []);
     private static readonly LocalInterface[] All = [Lo, Eth0, Eth1, Eth2, Tap];
+    private static readonly LocalInterface Both = new("eth5", [Ip("10.5.0.5"), Ip("fd05::5"), Ip("fe80::5%15")]);
+    private static readonly LocalInterface OnlyV6 = new("eth6", [Ip("fd06::5"), Ip("fe80::6%16"), Ip("fe80::7%16")]);
+    private static readonly LocalInterface OnlyLink = new("eth7", [Ip("fe80::7%17")]);
+    private static readonly LocalInterface[] AllV6 = [Lo, Both, OnlyV6, OnlyLink];
 
     [Theory]
     [InlineData("10.0.0.5", "10.0.0.5 (eth0): the option Interface names this address")]
@@ -30,7 +35,7 @@ public sealed class InterfaceChoiceTests
     [InlineData("eth2", "an interface that is up, which eth2 is not.")]
     [InlineData("192.168.0.5", "an interface that is up, which eth2 is not.")]
     [InlineData("192.168.0.0/16", "an interface that is up, which eth2 is not.")]
-    [InlineData("tap0", "an interface with an IPv4 address, which tap0 does not have: lo (127.0.0.1), eth0 (10.0.0.5), ")]
+    [InlineData("tap0", "an interface with an address, which tap0 does not have: lo (127.0.0.1), eth0 (10.0.0.5), ")]
     [InlineData("11.0.0.0/8", "a subnet that contains an address of this machine: lo (127.0.0.1), ")]
     [InlineData("10.0.0.0/8", "one address of this machine, not 2. Use one of them: 10.0.0.5 (eth0), 10.1.0.5 (eth1).")]
     public void What_fits_no_interface_or_several_is_refused_with_those_there_are(string wanted, string allowed)
@@ -54,6 +59,37 @@ public sealed class InterfaceChoiceTests
             "10.1.0.5 (eth1): the first interface that is up and carries multicast, of eth1 (10.1.0.5, 172.16.0.5), eth4 (10.4.0.5)",
             Auto([Eth1, new("eth4", [Ip("10.4.0.5")])]));
         Assert.StartsWith("127.0.0.1 (lo): no other interface is up", Auto([Lo, Eth2, Tap]));
+    }
+
+    [Theory]
+    [InlineData("fd05::5", "fd05::5 (eth5): the option Interface names this address")]
+    [InlineData("fe80::6", "fe80::6%16 (eth6): the option Interface names this address")]
+    [InlineData("fe80::7%17", "fe80::7%17 (eth7): the option Interface names this address")]
+    [InlineData("eth5", "10.5.0.5 (eth5): the option Interface names this interface")]
+    [InlineData("eth6", "fd06::5 (eth6): the option Interface names this interface, and it is the first of its 3 addresses")]
+    [InlineData("eth7", "fe80::7%17 (eth7): the option Interface names this interface")]
+    [InlineData("fd06::/64", "fd06::5 (eth6): the only address of this machine in fd06::/64")]
+    public void An_address_of_IPv6_is_named_as_well(string wanted, string choice) =>
+        Assert.Equal(choice, InterfaceChoice.Of(NodeInterface.Parse(wanted), AllV6, towards: null).ToString());
+
+    [Fact]
+    public void The_kind_of_the_services_address_decides_and_IPv6_is_used_where_there_is_no_IPv4()
+    {
+        var family = AddressFamily.InterNetworkV6;
+        Assert.Equal(Ip("fd05::5"), InterfaceChoice.Of(NodeInterface.Parse("eth5"), AllV6, null, family).Address);
+        var failure = Assert.Throws<QuickSilverOptionsException>(
+            () => InterfaceChoice.Of(NodeInterface.Parse("lo"), AllV6, null, family));
+        Assert.Contains("an interface with an IPv6 address, which lo does not have", failure.Message);
+        Assert.StartsWith("10.5.0.5 (eth5): the only interface that is up", Auto(AllV6));
+        Assert.StartsWith("fd06::5 (eth6): the only interface that is up", Auto([Lo, OnlyV6, OnlyLink]));
+        Assert.StartsWith("127.0.0.1 (lo): no other interface is up", Auto([Lo, OnlyLink]));
+    }
+
+    [Fact]
+    public void A_link_local_address_of_several_interfaces_is_refused_with_each()
+    {
+        var failure = Assert.Throws<QuickSilverOptionsException>(() => InterfaceChoice.Of(NodeInterface.Parse("fe80::7"), AllV6, null));
+        Assert.Contains("fe80::7%eth6, fe80::7%eth7", failure.Message);
     }
 
     [Fact]
@@ -83,9 +119,9 @@ public sealed class InterfaceChoiceTests
     [Theory]
     [InlineData("", "is not an interface")]
     [InlineData("a\tb", "is not an interface")]
-    [InlineData("10.0.0.x/8", "IPv4 subnet")]
+    [InlineData("10.0.0.x/8", "not a subnet")]
     [InlineData("10.0.0.0/33", "length of a prefix")]
-    [InlineData("ff02::/16", "IPv4 subnet")]
+    [InlineData("ff02::/16", "not a subnet")]
     public void A_text_that_is_none_of_the_forms_is_refused_with_the_reason(string text, string why)
     {
         Assert.Contains(why, Assert.Throws<FormatException>(() => NodeInterface.Parse(text)).Message);

@@ -1,4 +1,5 @@
 using System.Net;
+using System.Net.Sockets;
 using QuickSilver.Tool.Doctor.Checks;
 using QuickSilver.Tool.Doctor.Facts;
 
@@ -123,18 +124,29 @@ public sealed class NetworkCheckTests
     [Fact]
     public void A_path_that_loses_large_packets_is_told_with_the_size_that_passes()
     {
-        var finding = MtuCheck.OfPaths([new PathFacts("node a", 1252), new PathFacts("node b", 1472)], 1472, 1500);
+        var finding = MtuCheck.OfPaths([new PathFacts("node a", 1252), new PathFacts("node b", 1472)], new MtuFacts("eth0", 1500, 1472));
         Assert.Equal(FindingStatus.Problem, finding.Status);
         Assert.Contains("between this host and node a, but those of 1252 bytes do (an MTU of 1280)", finding.Text);
         Assert.Equal(new Remedy("export QuickSilver__PacketBytes=1252", "every node"), Assert.Single(finding.Remedies));
     }
 
     [Fact]
+    public void The_headers_of_IPv6_are_larger()
+    {
+        int headers = MtuCheck.HeadersOf(AddressFamily.InterNetworkV6);
+        var finding = MtuCheck.OfInterface(new MtuFacts("eth0", 1500, 1472, headers));
+        Assert.Equal(
+            [new Remedy("ip link set dev eth0 mtu 1520"), new Remedy("export QuickSilver__PacketBytes=1452", "every node")],
+            finding.Remedies);
+        Assert.Equal(FindingStatus.Ok, MtuCheck.OfInterface(new MtuFacts("eth0", 1500, 1452, headers)).Status);
+    }
+
+    [Fact]
     public void A_path_is_not_blamed_for_the_interface()
     {
-        Assert.Equal(FindingStatus.Ok, MtuCheck.OfPaths([new PathFacts("node a", 1472)], 1472, 1500).Status);
-        Assert.Equal(FindingStatus.Ok, MtuCheck.OfPaths([new PathFacts("node a", 1252)], 1472, 1280).Status);
-        Assert.Equal(FindingStatus.NotChecked, MtuCheck.OfPaths([], 1472, 1500).Status);
+        Assert.Equal(FindingStatus.Ok, MtuCheck.OfPaths([new PathFacts("node a", 1472)], new MtuFacts("eth0", 1500, 1472)).Status);
+        Assert.Equal(FindingStatus.Ok, MtuCheck.OfPaths([new PathFacts("node a", 1252)], new MtuFacts("eth0", 1280, 1472)).Status);
+        Assert.Equal(FindingStatus.NotChecked, MtuCheck.OfPaths([], new MtuFacts("eth0", 1500, 1472)).Status);
     }
 
     [Fact]

@@ -62,8 +62,10 @@ internal static class DashboardCommand
             reason => Terminal.Note($"{reason} Trying again."));
         await using var server = await DashboardServer.StartAsync(listen, access, gathering, broadcast);
         var at = server.EndPoint;
-        string host = at.Address.Equals(IPAddress.Any) ? Dns.GetHostName() : at.Address.ToString();
-        Terminal.Note($"listening http://{host}:{at.Port}/{(shownToken is null ? "" : $"?token={shownToken}")}");
+        string host = at.Address.Equals(IPAddress.Any) || at.Address.Equals(IPAddress.IPv6Any)
+            ? $"{Dns.GetHostName()}:{at.Port}"
+            : at.ToString();
+        Terminal.Note($"listening http://{host}/{(shownToken is null ? "" : $"?token={shownToken}")}");
         if (access.NeedsToken && shownToken is null)
         {
             Terminal.Note("The page asks for the token that you chose.");

@@ -97,12 +97,12 @@ internal static class DoctorCommand
         }
         catch (SocketException exception)
         {
-            throw new ToolException(ExitCode.Failed, $"Cannot listen at {DoctorSockets.Group}: {exception.Message}.", exception);
+            throw new ToolException(ExitCode.Failed, $"Cannot listen for doctors' multicast: {exception.Message}.", exception);
         }
 
         using (listener)
         {
-            Terminal.Note($"listening {DoctorSockets.Group} on {local}");
+            Terminal.Note($"listening {DoctorSockets.GroupOf(local)} on {local}");
             try
             {
                 await listener.RunAsync(session.Interrupted);
@@ -121,13 +121,13 @@ internal static class DoctorCommand
         var peers = new List<IPAddress>();
         foreach (var token in result.Tokens)
         {
-            if (IPAddress.TryParse(token.Value, out var address) && address.AddressFamily == AddressFamily.InterNetwork)
+            if (IPAddress.TryParse(token.Value, out var address))
             {
                 peers.Add(address);
             }
             else
             {
-                result.AddError($"--peer: '{token.Value}' is not an IPv4 address.");
+                result.AddError($"--peer: '{token.Value}' is not an address.");
             }
         }
 

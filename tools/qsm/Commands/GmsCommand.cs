@@ -66,7 +66,7 @@ internal static class GmsCommand
             throw new ToolException(ExitCode.Usage, "--state: a service with --etcd keeps its state there. Give one of the two.");
         }
 
-        if (listen.Address.Equals(IPAddress.Any))
+        if (listen.Address.Equals(IPAddress.Any) || listen.Address.Equals(IPAddress.IPv6Any))
         {
             throw new ToolException(
                 ExitCode.Usage, $"--listen: with --etcd, other servers send nodes to this address, so {listen} is not enough. Name one.");
@@ -105,7 +105,7 @@ internal static class GmsCommand
 
         if (!IPNetwork.TryParse(text, out IPNetwork network))
         {
-            throw new ToolException(ExitCode.Usage, $"--multicast-range: '{text}' is not a range, such as 239.192.0.0/14.");
+            throw new ToolException(ExitCode.Usage, $"--multicast-range: '{text}' is not a range, such as 239.192.0.0/14 or ff15::5153:8000:0/98.");
         }
 
         options.Service.MulticastNetwork = network;

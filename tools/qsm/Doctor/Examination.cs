@@ -56,7 +56,7 @@ internal static class Examination
     {
         try
         {
-            return (options.MembershipService is { } named ? await NodeComposition.ResolveAsync(named, interrupted) : [], null);
+            return (options.MembershipService is { } named ? await NodeComposition.ResolveAsync(named, options.Interface.Family, interrupted) : [], null);
         }
         catch (MembershipUnreachableException exception)
         {
@@ -81,11 +81,12 @@ internal static class Examination
         QuickSilverOptions options, InterfaceChoice choice, ServiceAnswer? answer, IReadOnlyList<IPAddress> peers)
     {
         var local = choice.Address;
+        int headers = MtuCheck.HeadersOf(local.AddressFamily);
         bool usesMulticast = options.Dissemination != Dissemination.Unicast;
         var (mtu, subnet, carriesMulticast) = HostReader.ReadInterface(choice.Name, local);
         var ports = PortReader.Read(options, local);
         var (targets, paths) = EchoProbe.Run(local, answer?.EchoTargets(MostNodes) ?? [], options.Cluster, options.PacketBytes);
-        var multicast = new MulticastFacts(choice.Name ?? local.ToString(), DoctorSockets.Group)
+        var multicast = new MulticastFacts(choice.Name ?? local.ToString(), DoctorSockets.GroupOf(local))
         {
             IsUsed = usesMulticast,
             CarriesMulticast = carriesMulticast,
@@ -101,7 +102,7 @@ internal static class Examination
         [
             PortCheck.OfDiscovery(ports),
             PortCheck.OfGroups(ports),
-            MtuCheck.OfInterface(new MtuFacts(choice.Name, mtu, options.PacketBytes)),
+            MtuCheck.OfInterface(new MtuFacts(choice.Name, mtu, options.PacketBytes, headers)),
             TimeToLiveCheck.Of(new TimeToLiveFacts(
                 options.MulticastTimeToLive, local, subnet, [.. answer?.Nodes?.Select(static node => node.EndPoint.Address) ?? []])
             {
@@ -109,7 +110,7 @@ internal static class Examination
             }),
             .. MulticastCheck.Of(multicast with { Chains = chains }),
             FirewallCheck.Of(new FirewallFacts(local, targets, chains)),
-            MtuCheck.OfPaths(paths, options.PacketBytes, mtu),
+            MtuCheck.OfPaths(paths, new MtuFacts(choice.Name, mtu, options.PacketBytes, headers)),
         ];
     }
 

@@ -47,7 +47,7 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
         {
             OptionRules.Check(session.Options);
             var servers = session.Options.MembershipService is { } named
-                ? await NodeComposition.ResolveAsync(named, session.Interrupted)
+                ? await NodeComposition.ResolveAsync(named, session.Options.Interface.Family, session.Interrupted)
                 : [];
             var local = NodeComposition.Choose(session.Options.Interface, servers).Address;
             return new ClusterWatch(session.Options, local, isVerbose ? session.Logs : NullLoggerFactory.Instance, servers, rows);

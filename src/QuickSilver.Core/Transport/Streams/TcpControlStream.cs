@@ -66,7 +66,9 @@ internal sealed class TcpControlStream : CompletionSource, IControlStream
         var stream = new TcpControlStream(socket, remote, streams) { _handler = handler, _from = local };
         stream._operations = streams.Host.Poller.OpenStream(socket, stream);
         // A service on this machine may be named by its loopback address by a node that is on another interface.
-        bool isBound = !local.Equals(IPAddress.Any) && IPAddress.IsLoopback(local) == IPAddress.IsLoopback(remote.Address);
+        bool isBound = local.AddressFamily == remote.AddressFamily
+            && !local.Equals(IPAddress.Any) && !local.Equals(IPAddress.IPv6Any)
+            && IPAddress.IsLoopback(local) == IPAddress.IsLoopback(remote.Address);
         stream._operations.Connect(isBound ? new IPEndPoint(local, 0) : null, remote);
         return stream;
     }

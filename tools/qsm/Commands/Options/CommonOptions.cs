@@ -8,15 +8,15 @@ internal sealed class CommonOptions
 {
     private readonly Option<string?> _gms = new("--gms")
     {
-        Description = "The address of the membership service, or those of its servers with commas between. By default, one is "
+        Description = "The address of the membership service, an IPv6 one as [ADDRESS]:PORT, or those of its servers with commas between. By default, one is "
             + "discovered on the network; a node that finds none hosts one.",
         HelpName = "HOST:PORT",
     };
 
     private readonly Option<NodeInterface> _interface = new("--interface")
     {
-        Description = "The network interface: its IPv4 address, its name (eth0), a subnet with one address of this machine (10.0.0.0/8), "
-            + "or auto.",
+        Description = "The network interface: its IPv4 or IPv6 address, its name (eth0), a subnet with one address of this machine "
+            + "(10.0.0.0/8), or auto.",
         HelpName = "INTERFACE",
         CustomParser = ParseInterface,
         DefaultValueFactory = _ => NodeInterface.Loopback,

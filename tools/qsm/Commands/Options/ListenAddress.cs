@@ -25,7 +25,9 @@ internal static class ListenAddress
         string host = text;
         int port = defaultPort;
         int colon = text.LastIndexOf(':');
-        if (colon >= 0)
+        // An IPv6 address is in brackets if a port follows.
+        bool isAddressAlone = text.EndsWith(']') || (text.IndexOf(':') != colon && !text.StartsWith('['));
+        if (colon >= 0 && !isAddressAlone)
         {
             host = text[..colon];
             if (!int.TryParse(text.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out port)
@@ -39,14 +41,18 @@ internal static class ListenAddress
         {
             "localhost" => IPAddress.Loopback,
             "" or "*" => IPAddress.Any,
-            _ => IPAddress.TryParse(host, out IPAddress? parsed) && parsed.AddressFamily == AddressFamily.InterNetwork ? parsed : null,
+            _ => IPAddress.TryParse(host, out IPAddress? parsed) && IsWritten(host, parsed) ? parsed : null,
         };
         if (address is null || port < 0)
         {
-            result.AddError($"--listen: '{text}' is not an IPv4 address and port, such as 10.0.0.1:{defaultPort}.");
+            result.AddError($"--listen: '{text}' is not an address and port, such as 10.0.0.1:{defaultPort} or [fd00::1]:{defaultPort}.");
             return new IPEndPoint(IPAddress.Loopback, 0);
         }
 
         return new IPEndPoint(address, port);
     }
+
+    // "10" is an address of four bytes to the system's parser.
+    private static bool IsWritten(string host, IPAddress parsed) =>
+        parsed.AddressFamily == AddressFamily.InterNetworkV6 || host.Split('.').Length == 4;
 }

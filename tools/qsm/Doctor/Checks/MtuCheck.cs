@@ -1,7 +1,13 @@
+using System.Net.Sockets;
+
 namespace QuickSilver.Tool.Doctor.Checks;
 
 // InterfaceMtu: null if the system does not tell it.
-internal sealed record MtuFacts(string? Interface, int? InterfaceMtu, int PacketBytes);
+internal sealed record MtuFacts(string? Interface, int? InterfaceMtu, int PacketBytes, int HeaderBytes = MtuCheck.HeaderBytes)
+{
+    /// <summary>The largest packet that both the option and the interface allow.</summary>
+    public int MostBytes => Math.Min(PacketBytes, (InterfaceMtu ?? int.MaxValue) - HeaderBytes);
+}
 
 // The largest echo that was answered, of those up to PacketBytes; null: none.
 internal sealed record PathFacts(string Target, int? LargestBytes);
@@ -13,10 +19,14 @@ internal static class MtuCheck
     public const string Path = "path mtu";
     /// <summary>Of IPv4 and UDP.</summary>
     public const int HeaderBytes = 28;
+    private const int Ipv6HeaderBytes = 48;
+
+    /// <summary>Of IP and UDP.</summary>
+    public static int HeadersOf(AddressFamily family) => family == AddressFamily.InterNetworkV6 ? Ipv6HeaderBytes : HeaderBytes;
 
     public static Finding OfInterface(MtuFacts facts)
     {
-        int needed = facts.PacketBytes + HeaderBytes;
+        int needed = facts.PacketBytes + facts.HeaderBytes;
         if (facts is not { Interface: { } name, InterfaceMtu: { } mtu })
         {
             return Finding.NotChecked(Interface, "The system does not tell the MTU of the interface.");
@@ -30,20 +40,20 @@ internal static class MtuCheck
                 $"The MTU of {name} is {mtu}, but packets of {facts.PacketBytes} bytes need {needed}. They are fragmented or lost. "
                 + "Raise the MTU if the network carries it; otherwise decrease PacketBytes on all nodes.",
                 new Remedy($"ip link set dev {name} mtu {needed}"),
-                Smaller(mtu));
+                Smaller(mtu - facts.HeaderBytes));
     }
 
     /// <param name="paths">To whom at least one echo came back.</param>
-    /// <param name="packetBytes">What nodes send.</param>
-    /// <param name="interfaceMtu">A path that is as narrow as the interface is no news.</param>
-    public static Finding OfPaths(IReadOnlyList<PathFacts> paths, int packetBytes, int? interfaceMtu)
+    /// <param name="facts">What nodes send, and the interface: a path that is as narrow as it is no news.</param>
+    public static Finding OfPaths(IReadOnlyList<PathFacts> paths, MtuFacts facts)
     {
+        int packetBytes = facts.PacketBytes;
         if (paths.Count == 0)
         {
             return Finding.NotChecked(Path, "No echo came back that could show it.");
         }
 
-        int limit = Math.Min(packetBytes, (interfaceMtu ?? int.MaxValue) - HeaderBytes);
+        int limit = facts.MostBytes;
         var narrow = paths.Where(path => path.LargestBytes is not { } largest || largest < limit).ToList();
         if (narrow.Count == 0)
         {
@@ -55,16 +65,16 @@ internal static class MtuCheck
         int least = narrow.Min(static path => path.LargestBytes ?? 0);
         string most = least == 0
             ? "only the smallest ones do"
-            : $"those of {least} bytes do (an MTU of {least + HeaderBytes})";
+            : $"those of {least} bytes do (an MTU of {least + facts.HeaderBytes})";
         return new Finding(
             Path,
             FindingStatus.Problem,
             $"Packets of {packetBytes} bytes do not pass whole between this host and {Targets(narrow)}, but {most}. A tunnel, a VPN or an "
             + "overlay network on the way has a smaller MTU. Decrease PacketBytes on all nodes.",
-            least == 0 ? [] : [Smaller(least + HeaderBytes)]);
+            least == 0 ? [] : [Smaller(least)]);
     }
 
-    private static Remedy Smaller(int mtu) => new($"export QuickSilver__PacketBytes={mtu - HeaderBytes}", "every node");
+    private static Remedy Smaller(int bytes) => new($"export QuickSilver__PacketBytes={bytes}", "every node");
 
     private static string Targets(IReadOnlyList<PathFacts> paths) => Listing.Of([.. paths.Select(static path => path.Target)]);
 }

@@ -15,6 +15,8 @@ internal sealed class EchoProbe : IDisposable
 {
     private const int IpLevel = 0;
     private const int MtuDiscovery = 10;
+    private const int Ipv6Level = 41;
+    private const int MtuDiscoveryV6 = 23;
     // Neither fragments, nor believes what the path was found to carry before.
     private const int Probe = 3;
     private const int ReceiveBytes = 4 << 20;
@@ -38,7 +40,7 @@ internal sealed class EchoProbe : IDisposable
         _sizes =
         [
             packetBytes,
-            .. Mtus.Select(static mtu => mtu - MtuCheck.HeaderBytes).Where(size => size < packetBytes),
+            .. Mtus.Select(mtu => mtu - MtuCheck.HeadersOf(local.AddressFamily)).Where(size => size < packetBytes && size > EchoPacket.Bytes),
             EchoPacket.Bytes,
         ];
         _cluster = TopicId.Of(cluster);
@@ -79,11 +81,14 @@ internal sealed class EchoProbe : IDisposable
 
     private static Socket Open(IPAddress local)
     {
-        var socket = new Socket(AddressFamily.InterNetwork, SocketType.Dgram, ProtocolType.Udp) { ReceiveBufferSize = ReceiveBytes };
+        var socket = new Socket(local.AddressFamily, SocketType.Dgram, ProtocolType.Udp) { ReceiveBufferSize = ReceiveBytes };
         socket.Bind(new IPEndPoint(local, 0));
         if (OperatingSystem.IsLinux())
         {
-            socket.SetRawSocketOption(IpLevel, MtuDiscovery, BitConverter.GetBytes(Probe));
+            (int level, int option) = local.AddressFamily == AddressFamily.InterNetworkV6
+                ? (Ipv6Level, MtuDiscoveryV6)
+                : (IpLevel, MtuDiscovery);
+            socket.SetRawSocketOption(level, option, BitConverter.GetBytes(Probe));
         }
 
         return socket;

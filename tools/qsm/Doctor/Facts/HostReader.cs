@@ -37,8 +37,12 @@ internal static class HostReader
         var address = properties?.UnicastAddresses.FirstOrDefault(one => one.Address.Equals(local));
         IPNetwork? subnet = address is null ? null : Subnet(local, address.PrefixLength);
         // Linux carries multicast on its loopback interface, and does not say so.
-        return (properties?.GetIPv4Properties()?.Mtu, subnet, found is null || IPAddress.IsLoopback(local) || found.SupportsMulticast);
+        return (Mtu(properties, local), subnet, found is null || IPAddress.IsLoopback(local) || found.SupportsMulticast);
     }
+
+    private static int? Mtu(IPInterfaceProperties? properties, IPAddress local) => local.AddressFamily == AddressFamily.InterNetworkV6
+        ? properties?.GetIPv6Properties()?.Mtu
+        : properties?.GetIPv4Properties()?.Mtu;
 
     public static DescriptorFacts ReadDescriptors(long regions, int nodes) => new(ReadFileLimit(), regions, nodes);
 
@@ -52,7 +56,7 @@ internal static class HostReader
     private static IPNetwork Subnet(IPAddress address, int prefix)
     {
         byte[] bytes = address.GetAddressBytes();
-        for (int bit = prefix; bit < 32; bit++)
+        for (int bit = prefix; bit < bytes.Length * 8; bit++)
         {
             bytes[bit / 8] &= (byte)~(0x80 >> (bit % 8));
         }

@@ -9,6 +9,7 @@ internal sealed class MulticastListener : IDisposable
 {
     private readonly Socket _own;
     private readonly Socket _group;
+    private readonly IPEndPoint _doctors;
     private readonly string _cluster;
     private readonly Action<IPAddress, bool> _heard;
     private readonly HashSet<(IPAddress, bool)> _told = [];
@@ -21,12 +22,13 @@ internal sealed class MulticastListener : IDisposable
     /// <param name="heard">Told who was heard the first time, and whether over the group.</param>
     public MulticastListener(IPAddress local, string cluster, int timeToLive, Action<IPAddress, bool> heard)
     {
+        _doctors = DoctorSockets.GroupOf(local);
         _cluster = cluster;
         _heard = heard;
         _group = DoctorSockets.OpenGroup(local);
         try
         {
-            _own = DoctorSockets.OpenOwn(local, DoctorSockets.Group.Port, timeToLive);
+            _own = DoctorSockets.OpenOwn(local, DoctorSockets.Port, timeToLive);
         }
         catch
         {
@@ -51,7 +53,7 @@ internal sealed class MulticastListener : IDisposable
         {
             try
             {
-                var received = await socket.ReceiveFromAsync(bytes, new IPEndPoint(IPAddress.Any, 0), cancellationToken);
+                var received = await socket.ReceiveFromAsync(bytes, DoctorSockets.AnyOf(_doctors.AddressFamily), cancellationToken);
                 var word = DoctorDatagram.Read(bytes.AsSpan(0, received.ReceivedBytes), _cluster);
                 if (word is { Kind: DoctorKind.Probe } probe)
                 {
@@ -74,6 +76,6 @@ internal sealed class MulticastListener : IDisposable
 
         var answer = new DoctorDatagram(DoctorKind.Answer, isGroup, IsToGroup: false, probe.Nonce);
         await _own.SendToAsync(answer.Write(_cluster), from, cancellationToken);
-        await _own.SendToAsync((answer with { IsToGroup = true }).Write(_cluster), DoctorSockets.Group, cancellationToken);
+        await _own.SendToAsync((answer with { IsToGroup = true }).Write(_cluster), _doctors, cancellationToken);
     }
 }

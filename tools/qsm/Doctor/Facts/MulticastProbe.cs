@@ -14,6 +14,7 @@ internal sealed class MulticastProbe : IDisposable
 
     private readonly Socket _own;
     private readonly Socket _group;
+    private readonly IPEndPoint _doctors;
     private readonly string _cluster;
     private readonly ulong _nonce = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong)));
     private readonly Dictionary<IPAddress, MulticastPeer> _peers;
@@ -21,6 +22,7 @@ internal sealed class MulticastProbe : IDisposable
 
     private MulticastProbe(IPAddress local, string cluster, int timeToLive, IReadOnlyList<IPAddress> named)
     {
+        _doctors = DoctorSockets.GroupOf(local);
         _cluster = cluster;
         _peers = named.Distinct().ToDictionary(static address => address, static address => new MulticastPeer(address, IsNamed: true));
         _group = DoctorSockets.OpenGroup(local);
@@ -65,7 +67,7 @@ internal sealed class MulticastProbe : IDisposable
     {
         for (int attempt = 0; attempt < Tries && !IsComplete; attempt++)
         {
-            _own.SendTo(Probe(isOfGroup: true), DoctorSockets.Group);
+            _own.SendTo(Probe(isOfGroup: true), _doctors);
             foreach (var peer in _peers.Values.Where(static peer => !peer.AnswersUnicast))
             {
                 TrySend(peer.Address);
@@ -88,7 +90,7 @@ internal sealed class MulticastProbe : IDisposable
     {
         try
         {
-            _own.SendTo(Probe(isOfGroup: false), new IPEndPoint(peer, DoctorSockets.Group.Port));
+            _own.SendTo(Probe(isOfGroup: false), new IPEndPoint(peer, _doctors.Port));
         }
         catch (SocketException)
         {
@@ -99,7 +101,7 @@ internal sealed class MulticastProbe : IDisposable
     private void Receive(Socket socket)
     {
         byte[] bytes = new byte[DoctorDatagram.Bytes];
-        EndPoint from = new IPEndPoint(IPAddress.Any, 0);
+        EndPoint from = DoctorSockets.AnyOf(_doctors.AddressFamily);
         int length;
         try
         {

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Net;
+using QuickSilver.Composition;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Client;
@@ -16,15 +17,16 @@ internal static class PortReader
     public static PortFacts Read(QuickSilverOptions options, IPAddress local)
     {
         var (first, last) = (options.Service.FirstGroupPort, options.Service.LastGroupPort);
+        var group = new ProtocolOptions(options).Service.RangeFor(local).BaseAddress;
         bool usesDiscovery = options.MembershipService is null;
         return new PortFacts(options.DiscoveryPort, first, last, EphemeralPorts.Read())
         {
             UsesDiscovery = usesDiscovery,
-            Discovery = usesDiscovery ? Held(local, new DiscoveryOptions().Group, options.DiscoveryPort) : null,
+            Discovery = usesDiscovery ? Held(local, new DiscoveryOptions().GroupOf(local), options.DiscoveryPort) : null,
             Groups =
             [
                 .. Bound().Where(port => port >= first && port <= last).Distinct().Take(MostTried)
-                    .Select(port => Held(local, options.Service.MulticastNetwork.BaseAddress, port)).OfType<HeldPort>(),
+                    .Select(port => Held(local, group, port)).OfType<HeldPort>(),
             ],
         };
     }

@@ -67,7 +67,7 @@ internal static class ServiceReader
     // Why it did not answer: how far a connection comes.
     private static async Task<ServiceFacts> TryConnectAsync(ServiceFacts facts, IPEndPoint service, CancellationToken interrupted)
     {
-        using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        using var socket = new Socket(service.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
         using var limit = CancellationTokenSource.CreateLinkedTokenSource(interrupted);
         limit.CancelAfter(Patience);
         try
