@@ -3,21 +3,26 @@ namespace QuickSilver.Processes.Tests.Scenarios;
 // Where the build put the programs that the scenarios start: beside these tests' own output, under the same configuration.
 internal static class Programs
 {
+    /// <summary>The folder of the repository.</summary>
+    public static string Root { get; } = FindRoot();
+
     public static string Qsm { get; } = Locate("qsm");
 
     public static string ChurnNode { get; } = Locate("ChurnNode");
 
     public static string StreamNode { get; } = Locate("StreamNode");
 
-    private static string Locate(string program)
+    private static string Locate(string program) =>
+        Path.Combine(Root, "artifacts", "bin", program, new DirectoryInfo(AppContext.BaseDirectory).Name, program);
+
+    private static string FindRoot()
     {
-        var here = new DirectoryInfo(AppContext.BaseDirectory);
-        var root = here;
+        var root = new DirectoryInfo(AppContext.BaseDirectory);
         while (!File.Exists(Path.Combine(root.FullName, "QuickSilver.sln")))
         {
-            root = root.Parent ?? throw new FileNotFoundException("QuickSilver.sln is in no folder above " + here.FullName);
+            root = root.Parent ?? throw new FileNotFoundException("QuickSilver.sln is in no folder above " + AppContext.BaseDirectory);
         }
 
-        return Path.Combine(root.FullName, "artifacts", "bin", program, here.Name, program);
+        return root.FullName;
     }
 }
