@@ -32,8 +32,8 @@ internal sealed class DiscoveryAsker(DiscoveryContext context, Action<DiscoveryD
     /// <summary>Sends what belongs to the last question and its answer.</summary>
     public void Send(in DiscoveryDatagram datagram)
     {
-        Span<byte> bytes = stackalloc byte[DiscoveryDatagram.Bytes];
-        datagram.Write(bytes);
+        Span<byte> bytes = stackalloc byte[DiscoverySeal.SealedBytes];
+        bytes = bytes[..context.Write(datagram, bytes)];
         if (Open()?.Send(bytes, bytes.Length, _group) == SendOutcome.Refused)
         {
             context.ReportFailure($"the system refused to send to {_group}");
@@ -50,7 +50,7 @@ internal sealed class DiscoveryAsker(DiscoveryContext context, Action<DiscoveryD
 
     void IDatagramReceiver.OnRun(in ReceivedRun run)
     {
-        for (int at = 0; at < run.Length && _port is not null; at += DiscoveryDatagram.Bytes)
+        for (int at = 0; at < run.Length && _port is not null; at += DiscoverySeal.LengthOf(run.Span[at..]))
         {
             if (context.TryRead(run.Span[at..], out var answer))
             {
