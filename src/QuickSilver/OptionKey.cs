@@ -8,8 +8,9 @@ internal sealed record OptionKey(string Name, PropertyInfo Property, PropertyInf
     public static IReadOnlyList<OptionKey> All { get; } =
     [
         .. typeof(QuickSilverOptions).GetProperties()
-            .Where(static one => !IsGroup(one))
+            .Where(static one => !IsGroup(one.PropertyType))
             .Select(static one => new OptionKey(one.Name, one, null)),
+        .. Of(nameof(QuickSilverOptions.Security), typeof(SecurityOptions).GetProperties(BindingFlags.Public | BindingFlags.Instance)),
         .. Of(nameof(QuickSilverOptions.Service), typeof(EmbeddedServiceOptions).GetProperties()),
         .. Of(nameof(QuickSilverOptions.Limits), typeof(NodeLimits).GetProperties()),
     ];
@@ -20,12 +21,15 @@ internal sealed record OptionKey(string Name, PropertyInfo Property, PropertyInf
 
     private object? OwnerIn(QuickSilverOptions options) => Group is null ? options : Group.GetValue(options);
 
-    private static bool IsGroup(PropertyInfo property) =>
-        property.PropertyType == typeof(EmbeddedServiceOptions) || property.PropertyType == typeof(NodeLimits);
+    private static bool IsGroup(Type type) =>
+        type == typeof(SecurityOptions) || type == typeof(EmbeddedServiceOptions) || type == typeof(NodeLimits);
 
+    // What only a program can give, such as its own rules, is no key.
     private static IEnumerable<OptionKey> Of(string group, PropertyInfo[] properties)
     {
         var owner = typeof(QuickSilverOptions).GetProperty(group);
-        return properties.Select(one => new OptionKey($"{group}:{one.Name}", one, owner));
+        return properties
+            .Where(static one => !one.PropertyType.IsInterface)
+            .Select(one => new OptionKey($"{group}:{one.Name}", one, owner));
     }
 }

@@ -107,6 +107,11 @@ public sealed record QuickSilverOptions
     /// </summary>
     public SenderSharing SenderSharing { get; set; } = SenderSharing.Fair;
 
+    /// <summary>
+    /// How the node proves that it belongs to its cluster: a secret, a certificate, or neither of them, by name.
+    /// </summary>
+    public SecurityOptions Security { get; set; } = new();
+
     /// <summary>What applies if this node hosts the membership service.</summary>
     public EmbeddedServiceOptions Service { get; set; } = new();
 
@@ -163,7 +168,12 @@ public sealed record QuickSilverOptions
     public int MeteredTopics { get; set; }
 
     /// <summary>A copy that shares no group with this.</summary>
-    internal QuickSilverOptions Copy() => this with { Service = Service with { }, Limits = Limits with { } };
+    internal QuickSilverOptions Copy() => this with
+    {
+        Security = Security with { },
+        Service = Service with { },
+        Limits = Limits with { },
+    };
 
     // Seats of a token ring at most; for tests and experiments.
     internal int RingSize { get; set; } = 16;

@@ -39,6 +39,12 @@ internal static partial class CoreLog
     [LoggerMessage(1012, LogLevel.Critical, "Core thread {Name} failed and stopped.")]
     public static partial void CoreThreadFailed(ILogger logger, Exception exception, string name);
 
+    [LoggerMessage(1013, LogLevel.Information, "Secrets or certificates were read anew from {Files}.")]
+    public static partial void CredentialsRead(ILogger logger, string files);
+
+    [LoggerMessage(1014, LogLevel.Error, "Secrets or certificates have changed and cannot be used, so those from before stay: {Reason}")]
+    public static partial void CredentialsUnusable(ILogger logger, string reason);
+
     [LoggerMessage(1020, LogLevel.Error, "Unhandled exception in {Handler}. The core thread continues.")]
     public static partial void HandlerThrew(ILogger logger, Exception exception, object handler);
 

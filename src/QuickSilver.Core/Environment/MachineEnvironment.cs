@@ -48,7 +48,7 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
             TimeToLive = options.MulticastTimeToLive,
         };
         _renewal = new Alarm(Renew);
-        _streams = new ControlStreams(_core);
+        _streams = new ControlStreams(_core, options.Credentials);
         _logs = new MachineLogs(_core, options);
     }
 

@@ -1,5 +1,6 @@
 using System.Net;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Tls;
 
 namespace QuickSilver.Core.Environment;
 
@@ -28,6 +29,9 @@ internal sealed record MachineEnvironmentOptions
 
     /// <summary>The longest rest taken under load to let datagrams gather, and so the delay it may add; zero: none.</summary>
     public TimeSpan LongestNap { get; init; } = TimeSpan.FromMicroseconds(200);
+
+    /// <summary>What control streams show and believe. Null (default): they are TCP alone.</summary>
+    public IStreamCredentials? Credentials { get; init; }
 
     /// <summary>Where this node's logs lie, and no other node's. Null (default): the node can open no logs.</summary>
     public string? StorageDirectory { get; init; }

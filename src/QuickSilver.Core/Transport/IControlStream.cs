@@ -1,4 +1,5 @@
 using System.Net;
+using QuickSilver.Core.Security.Identities;
 
 namespace QuickSilver.Core.Transport;
 
@@ -7,6 +8,9 @@ namespace QuickSilver.Core.Transport;
 internal interface IControlStream
 {
     IPEndPoint? RemoteEndPoint { get; }
+
+    /// <summary>Who is at the other end, as it has proved; null where nobody proves anything.</summary>
+    PeerIdentity? Peer => null;
 
     /// <summary>Bytes accepted and not yet handed to the network; who writes faster than this shrinks should close.</summary>
     long PendingBytes { get; }
@@ -36,6 +40,24 @@ internal interface IControlAcceptor
 {
     /// <summary>The handler for a new inbound stream; null refuses it.</summary>
     IControlStreamHandler? OnAccept(IControlStream stream);
+
+    /// <summary>Somebody connected and did not prove who it is, or found no room to do so; the reason is the end of a sentence.</summary>
+    void OnRefused(IPEndPoint remote, string reason, StreamRefusal kind)
+    {
+    }
+}
+
+// Why somebody who connected did not become a stream.
+internal enum StreamRefusal
+{
+    // The handshake failed.
+    Failed = 0,
+
+    // There was no room for its handshake.
+    NoRoom,
+
+    // It sent nothing.
+    Silent,
 }
 
 internal interface IControlListener : IDisposable

@@ -218,6 +218,12 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         int consumed = 0;
         while (!_isOver && stream == _stream)
         {
+            if (!_hasAnswered && ControlFrame.IsTlsAlert(bytes))
+            {
+                End($"The membership service at {_service} requires security: it uses TLS, and this observer has no key.");
+                break;
+            }
+
             var rest = bytes[consumed..];
             var outcome = ControlFrame.TryCut(rest, ControlFrame.MaxFromServiceBytes, out int kind, out var body, out int length);
             if (outcome == FrameOutcome.Incomplete)
@@ -242,6 +248,7 @@ internal sealed class ClusterObserver : IControlStreamHandler, IDisposable
         if (stream == _stream && !TryAnother(successor: null))
         {
             End(!_isConnected ? $"Cannot connect to a membership service at {_service}: {reason}."
+                : !_hasAnswered && stream.Peer is not null ? $"Cannot watch the cluster: {reason}."
                 : !_hasAnswered ? $"The process at {_service} closed the connection without an answer. {NoService}"
                 : $"The membership service at {_service} closed the connection: {reason}.");
         }

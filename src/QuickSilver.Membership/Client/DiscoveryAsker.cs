@@ -31,8 +31,8 @@ internal sealed class DiscoveryAsker(DiscoveryContext context, Action<DiscoveryD
     /// <summary>Sends what belongs to the last question and its answer.</summary>
     public void Send(in DiscoveryDatagram datagram)
     {
-        Span<byte> bytes = stackalloc byte[DiscoveryDatagram.MostBytes];
-        int length = datagram.Write(bytes);
+        Span<byte> bytes = stackalloc byte[DiscoverySeal.MostBytes];
+        int length = context.Write(datagram, bytes);
         if (Open()?.Send(bytes[..length], length, _group) == SendOutcome.Refused)
         {
             context.ReportFailure($"the system refused to send to {_group}");
@@ -49,7 +49,7 @@ internal sealed class DiscoveryAsker(DiscoveryContext context, Action<DiscoveryD
 
     void IDatagramReceiver.OnRun(in ReceivedRun run)
     {
-        for (int at = 0; at < run.Length && _port is not null; at += DiscoveryDatagram.LengthOf(run.Span[at..]))
+        for (int at = 0; at < run.Length && _port is not null; at += DiscoverySeal.LengthOf(run.Span[at..]))
         {
             if (context.TryRead(run.Span[at..], out var answer))
             {

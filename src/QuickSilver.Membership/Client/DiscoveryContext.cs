@@ -1,5 +1,6 @@
 using System.Net;
 using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Diagnostics;
@@ -23,6 +24,7 @@ internal sealed class DiscoveryContext(
         SegmentationOffload = false,
     };
 
+    private readonly DiscoverySeal _seal = new(options.Keys);
     private string? _lastFailure;
     private byte _lastVersion;
 
@@ -48,7 +50,7 @@ internal sealed class DiscoveryContext(
 
         if (datagram.Version == ControlFrame.ProtocolVersion)
         {
-            return true;
+            return IsAuthentic(bytes, ref datagram);
         }
 
         Counters.OtherVersions++;
@@ -56,6 +58,25 @@ internal sealed class DiscoveryContext(
         {
             _lastVersion = datagram.Version;
             Logger.OtherVersion(datagram.Version, ControlFrame.ProtocolVersion);
+        }
+
+        return false;
+    }
+
+    /// <summary>Writes a datagram, which takes at most <see cref="DiscoverySeal.MostBytes"/>; how many it took.</summary>
+    public int Write(in DiscoveryDatagram datagram, Span<byte> bytes) => _seal.Write(datagram, bytes);
+
+    private bool IsAuthentic(ReadOnlySpan<byte> bytes, ref DiscoveryDatagram datagram)
+    {
+        if (_seal.TryOpen(bytes, out byte[]? key))
+        {
+            datagram = datagram with { Key = key };
+            return true;
+        }
+
+        if (RepeatedEvent.IsLogged(++Counters.NotAuthentic))
+        {
+            Logger.DiscoveryNotAuthentic(datagram.EndPoint, Counters.NotAuthentic);
         }
 
         return false;

@@ -35,6 +35,7 @@ internal enum DiscoveryKind : byte
 //  16  nonce of the question  24  configuration of the host   32  id of the host (0: not a host)
 //  40  IPv4 address and port: where to answer, or the service 46  bytes of an IPv6 address in its place (16), or 0
 //  48  members of the host     56  token: what a claim repeats   64  the IPv6 address
+// Byte 6 says whether 16 bytes follow that authenticate it (DiscoverySeal).
 // The first 16 bytes are the same in all versions; of another version nothing else is read.
 internal readonly record struct DiscoveryDatagram(
     DiscoveryKind Kind, ulong ClusterHash, ulong Nonce, HostStanding Host, IPEndPoint EndPoint, ulong Token = 0)
@@ -48,6 +49,9 @@ internal readonly record struct DiscoveryDatagram(
     private static readonly IPEndPoint Nowhere = new(IPAddress.Any, 0);
 
     public byte Version { get; init; } = ControlFrame.ProtocolVersion;
+
+    /// <summary>The key by which it was authenticated, or is to be; null: the node's own, or none.</summary>
+    public byte[]? Key { get; init; }
 
     public static ulong HashOf(string cluster) => TopicId.Of(cluster);
 

@@ -87,7 +87,7 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
 
     void IDatagramReceiver.OnRun(in ReceivedRun run)
     {
-        for (int at = 0; at < run.Length && !_isOver; at += DiscoveryDatagram.LengthOf(run.Span[at..]))
+        for (int at = 0; at < run.Length && !_isOver; at += DiscoverySeal.LengthOf(run.Span[at..]))
         {
             if (!_context.TryRead(run.Span[at..], out var datagram))
             {
@@ -136,8 +136,13 @@ internal sealed class EmbeddedHost : IDatagramReceiver, IDisposable
             _offer = (question.Host.Id, token, own);
         }
 
-        Span<byte> bytes = stackalloc byte[DiscoveryDatagram.MostBytes];
-        int length = new DiscoveryDatagram(DiscoveryKind.Answer, _context.ClusterHash, question.Nonce, own, EndPoint, token).Write(bytes);
+        // Of the length of the question, and by the key of the question, which the asker has.
+        var answer = new DiscoveryDatagram(DiscoveryKind.Answer, _context.ClusterHash, question.Nonce, own, EndPoint, token)
+        {
+            Key = question.Key,
+        };
+        Span<byte> bytes = stackalloc byte[DiscoverySeal.MostBytes];
+        int length = _context.Write(answer, bytes);
         _context.Counters.QueriesAnswered++;
         _answers!.Send(bytes[..length], length, new DatagramAddress(question.EndPoint));
     }

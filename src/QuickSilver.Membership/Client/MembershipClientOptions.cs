@@ -19,7 +19,9 @@ internal sealed record MembershipClientOptions
     public MembershipServiceOptions Hosted { get; init; } = new();
     public DiscoveryOptions Discovery { get; init; } = new();
 
-    public TimeSpan ConnectTimeout { get; init; } = TimeSpan.FromSeconds(2);
+    public static readonly TimeSpan PlainConnectTimeout = TimeSpan.FromSeconds(2);
+
+    public TimeSpan ConnectTimeout { get; init; } = PlainConnectTimeout;
     public TimeSpan WelcomeTimeout { get; init; } = TimeSpan.FromSeconds(5);
     // Reconnection backs off from the first to the second, which must stay below the service's gathering grace.
     public TimeSpan FirstRetry { get; init; } = TimeSpan.FromMilliseconds(50);
@@ -40,6 +42,8 @@ internal sealed record DiscoveryOptions
     /// <summary>The group for a node with this address.</summary>
     public IPAddress GroupOf(IPAddress local) => local.AddressFamily == AddressFamily.InterNetworkV6 ? GroupV6 : Group;
 
+    // Of the secrets that the node accepts, its own first: what is asked and answered is authenticated by them. Null, or none: it is not.
+    public Func<ImmutableArray<byte[]>>? Keys { get; init; }
     // Whether the node hosts a service if it finds none.
     public bool Hosts { get; init; } = true;
     // Whether it does so at its start without looking for one.

@@ -10,6 +10,7 @@ namespace QuickSilver.Membership.Client;
 // its turn (the longest-standing node has the first), asking on, and then hosts.
 internal sealed class ServiceDiscovery : IDisposable
 {
+    private static readonly TimeSpan FailureMemory = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan RetryHosting = TimeSpan.FromSeconds(1);
 
     private readonly DiscoveryContext _context;
@@ -20,6 +21,11 @@ internal sealed class ServiceDiscovery : IDisposable
     private TimeSpan _hostAt;
     private long _known;
     private EmbeddedHost? _host;
+    // An answer that named a service which did not take the node in a moment ago: used if no other comes until the next question. So an
+    // answer that was forged, where nothing authenticates answers, delays a node by a connection and not for ever.
+    private IPEndPoint? _lastResort;
+    private IPEndPoint? _failed;
+    private TimeSpan _failedAt = TimeSpan.MinValue / 2;
     // Services that ended and whose last words are on their way.
     private readonly List<EmbeddedHost> _ended = [];
 
@@ -59,7 +65,7 @@ internal sealed class ServiceDiscovery : IDisposable
         _hostAt = !options.Hosts ? TimeSpan.MaxValue
             : options.HostsAtOnce && known == 0 ? now
             : now + options.Patience + turn + _context.Jitter(options.AskInterval);
-        _asker ??= new DiscoveryAsker(_context, answer => Found(answer.EndPoint));
+        _asker ??= new DiscoveryAsker(_context, OnAnswer);
         Ask();
     }
 
@@ -68,6 +74,13 @@ internal sealed class ServiceDiscovery : IDisposable
         _context.Environment.Cancel(_askAlarm);
         _asker?.Dispose();
         _asker = null;
+    }
+
+    /// <summary>A service that was found did not take the node in.</summary>
+    public void OnFailed(IPEndPoint service)
+    {
+        _failed = service;
+        _failedAt = _context.Environment.Now;
     }
 
     /// <summary>Ends the service hosted here, if there is one; its clients look for another.</summary>
@@ -89,8 +102,25 @@ internal sealed class ServiceDiscovery : IDisposable
         _ended.Clear();
     }
 
+    private void OnAnswer(DiscoveryDatagram answer)
+    {
+        if (answer.EndPoint.Equals(_failed) && _context.Environment.Now - _failedAt < FailureMemory)
+        {
+            _lastResort = answer.EndPoint;
+            return;
+        }
+
+        Found(answer.EndPoint);
+    }
+
     private void Ask()
     {
+        if (_lastResort is { } service)
+        {
+            Found(service);
+            return;
+        }
+
         if (_context.Environment.Now >= _hostAt)
         {
             Host();
@@ -122,6 +152,7 @@ internal sealed class ServiceDiscovery : IDisposable
     private void Found(IPEndPoint endPoint)
     {
         StopFinding();
+        _lastResort = null;
         _onFound(endPoint);
     }
 

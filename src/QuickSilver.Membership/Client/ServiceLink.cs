@@ -188,6 +188,12 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         while (stream == _stream)
         {
             _lastHeard = _environment.Now;
+            if (!IsWelcome && ControlFrame.IsTlsAlert(bytes))
+            {
+                Drop("the service requires security: it uses TLS, and this node has no key. Set Security:SecretFile to the secret of the cluster");
+                break;
+            }
+
             var rest = bytes[consumed..];
             var outcome = ControlFrame.TryCut(rest, ControlFrame.MaxFromServiceBytes, out int kind, out var body, out int length);
             if (outcome == FrameOutcome.Incomplete)
@@ -263,6 +269,10 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         else if (!_isStopped && !isTold)
         {
             OnFailed(service, reason);
+            if (service is not null)
+            {
+                _discovery?.OnFailed(service);
+            }
         }
 
         if (!_isStopped)

@@ -14,6 +14,8 @@ internal sealed class ClientCounters
     public long QueriesAnswered { get; set; }
     public long ForeignDatagrams { get; set; }
     public long OtherVersions { get; set; }
+    // Of this cluster, and not by one of its secrets.
+    public long NotAuthentic { get; set; }
     public long ServicesHosted { get; set; }
     public long HostsYielded { get; set; }
 }

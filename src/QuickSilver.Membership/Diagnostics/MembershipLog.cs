@@ -112,6 +112,11 @@ internal static partial class MembershipLog
         + "This node speaks version {Own} and does not join them.")]
     public static partial void OtherVersion(this ILogger logger, int version, int own);
 
+    [LoggerMessage(1311, LogLevel.Warning,
+        "Discovery from {EndPoint} for this cluster is not authenticated by a secret of this node, and is ignored ({Count} so far). "
+        + "All nodes of a cluster must have the same secret, or none.")]
+    public static partial void DiscoveryNotAuthentic(this ILogger logger, IPEndPoint endPoint, long count);
+
     [LoggerMessage(1310, LogLevel.Information, "Cannot join the membership service at {EndPoint}: {Reason}. Retrying.")]
     public static partial void ServiceDoesNotComeThrough(this ILogger logger, IPEndPoint? endPoint, string reason);
 

@@ -6,6 +6,11 @@ internal sealed class ServiceCounters
     // Sessions.
     public long SessionsAccepted { get; set; }
     public long SessionsRefused { get; set; }
+    // Of those without a session: they failed to prove who they are, found no room for a handshake, or speak TLS to a service without.
+    public long HandshakesFailed { get; set; }
+    public long HandshakesWithoutRoom { get; set; }
+    public long HandshakesAbandoned { get; set; }
+    public long TlsRefused { get; set; }
     public long SessionsNeverJoined { get; set; }
     public long RegistrationsPutOff { get; set; }
     public long SlowSessionsClosed { get; set; }
@@ -30,6 +35,7 @@ internal sealed class ServiceCounters
     // Topics and configurations.
     public long TopicRequests { get; set; }
     public long TopicsRefused { get; set; }
+    public long RightsDenied { get; set; }
     public long Configurations { get; set; }
     public long SnapshotsSent { get; set; }
     public long ConfigurationBytes { get; set; }

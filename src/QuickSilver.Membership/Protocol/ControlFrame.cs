@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Diagnostics.CodeAnalysis;
+using QuickSilver.Core.Transport.Tls;
 using QuickSilver.Serialization;
 using QuickSilver.Serialization.Protobuf;
 
@@ -29,6 +30,13 @@ internal static class ControlFrame
     public const int MaxReasonBytes = 16 * 1024;
 
     public const int ProtocolVersion = 3;
+
+    /// <summary>What a service says that has security, when a node without it connects: a TLS alert, which is no frame.</summary>
+    public static bool IsTlsAlert(ReadOnlySpan<byte> bytes) => bytes.StartsWith(TlsSide.NoTlsAlert);
+
+    /// <summary>How a node with security begins. No frame that is small enough begins so.</summary>
+    public static bool BeginsTls(ReadOnlySpan<byte> bytes) =>
+        bytes.Length >= PrefixBytes && bytes[0] == 22 && FirstBytesStream.BeginsRecord(bytes);
 
     /// <summary>Appends one framed message.</summary>
     public static void Append<T>(ControlBuffer buffer, in T message)

@@ -1,6 +1,8 @@
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
+using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Diagnostics;
@@ -54,6 +56,9 @@ internal sealed class ControlSession : IControlStreamHandler
     public bool IsObserver => _stage == Stage.Observer;
 
     public System.Net.IPEndPoint? RemoteEndPoint => _stream.RemoteEndPoint;
+
+    /// <summary>Who is there, as it has proved; null on a stream without security.</summary>
+    public PeerIdentity? Peer => _stream.Peer;
 
     /// <summary>The node is a member from here on, and requests come with its name.</summary>
     public void Attach(Member member)
@@ -170,6 +175,12 @@ internal sealed class ControlSession : IControlStreamHandler
                 return consumed;
             }
 
+            if (outcome == FrameOutcome.Garbage && _stage == Stage.Connected && ControlFrame.BeginsTls(rest))
+            {
+                OnTls();
+                break;
+            }
+
             string? fault = outcome == FrameOutcome.Garbage ? "invalid frame" : Handle(kind, body);
             if (fault is not null)
             {
@@ -185,6 +196,18 @@ internal sealed class ControlSession : IControlStreamHandler
     }
 
     void IControlStreamHandler.OnClosed(IControlStream stream, string reason) => End();
+
+    // It has a key and this service has none. What it is answered is shorter than what it sent, and to it no TLS, so it can tell its user.
+    private void OnTls()
+    {
+        if (RepeatedEvent.IsLogged(++_context.Counters.TlsRefused))
+        {
+            _context.Audit.TlsRefused(RemoteEndPoint, _context.Counters.TlsRefused);
+        }
+
+        Send(ReasonMessage.Refused("This membership service runs without security."));
+        CloseAfterLastWord();
+    }
 
     // Null, or why the session is closed.
     private string? Handle(int kind, ReadOnlySpan<byte> body) => _stage switch
@@ -407,6 +430,9 @@ internal sealed record SessionContext(
     ILogger Logger)
 {
     public ControlBuffer Buffer { get; } = new();
+
+    /// <summary>Where it is recorded who came in, who did not, and who was denied what.</summary>
+    public ILogger Audit { get; init; } = Logger;
 
     // Of topics that are named by nodes whose registration is not complete.
     public long RegisteringBytes { get; set; }

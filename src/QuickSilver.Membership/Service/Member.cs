@@ -14,6 +14,9 @@ internal sealed class Member(NodeInfo info, JoinMessage join, long maxBacklogByt
 
     public ControlSession? Session { get; set; }
 
+    /// <summary>Who it is, as it has proved; null without security.</summary>
+    public string? Identity { get; set; }
+
     /// <summary>Not yet in any configuration: nobody knows it.</summary>
     public bool IsNew { get; set; } = true;
 

@@ -69,7 +69,10 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _environment = environment;
         _options = options;
         _store = store;
-        _sessionContext = new SessionContext(environment, options.Limits, counters, logger);
+        _sessionContext = new SessionContext(environment, options.Limits, counters, logger)
+        {
+            Audit = options.Audit is { } audit ? GuardedLogger.Of(audit) : logger,
+        };
         _sessions = new SessionTable(options.Limits);
         _life = environment.NextRandom() | 1;
         _issuer = new ConfigurationIssuer(_sessionContext, options, store, _members, _life);
@@ -109,6 +112,8 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     IReadOnlyList<Member> IMemberRoll.Members => _members;
 
     private ILogger Log => _sessionContext.Logger;
+
+    private ILogger Audit => _sessionContext.Audit;
 
     private ServiceCounters Counters => _sessionContext.Counters;
 
@@ -160,9 +165,15 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
 
     IControlStreamHandler? IControlAcceptor.OnAccept(IControlStream stream)
     {
-        if (_isRetired || !_sessions.HasRoomFor(stream.RemoteEndPoint))
+        if (_isRetired || !_sessions.HasRoomFor(stream))
         {
             Counters.SessionsRefused++;
+            if (stream.Peer is { } peer && RepeatedEvent.IsLogged(Counters.SessionsRefused))
+            {
+                string why = _isRetired ? "the service ends" : "there are too many sessions of it, of its address or in all";
+                Audit.SessionRefused(peer.Name, stream.RemoteEndPoint, why, Counters.SessionsRefused);
+            }
+
             return null;
         }
 
@@ -170,6 +181,21 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         var session = new ControlSession(_sessionContext, stream, this);
         _sessions.Add(session);
         return session;
+    }
+
+    void IControlAcceptor.OnRefused(IPEndPoint remote, string reason, StreamRefusal kind)
+    {
+        long count = kind switch
+        {
+            StreamRefusal.NoRoom => ++Counters.HandshakesWithoutRoom,
+            StreamRefusal.Silent => ++Counters.HandshakesAbandoned,
+            _ => ++Counters.HandshakesFailed,
+        };
+        // Who says nothing at all may be a probe of whether this service lives.
+        if (kind != StreamRefusal.Silent && RepeatedEvent.IsLogged(count))
+        {
+            Audit.ConnectionRefused(remote, reason, count);
+        }
     }
 
     void IControlRequests.OnSessionClosed(ControlSession session)
@@ -294,7 +320,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
 
     void IControlRequests.OnWatch(ControlSession session, WatchMessage watch)
     {
-        if (_observers.TryAdmit(session, watch.Cluster, watch.ProtocolVersion, watches: true)
+        if (TryAdmitObserver(session, watch.Cluster, watch.ProtocolVersion, watches: true)
             && !_observers.TryWatch(session, watch.Rows))
         {
             session.Close("the observer asked again before it was answered");
@@ -303,7 +329,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
 
     void IControlRequests.OnListTopics(ControlSession session, ListTopicsMessage request)
     {
-        if (_observers.TryAdmit(session, request.Cluster, request.ProtocolVersion, watches: false))
+        if (TryAdmitObserver(session, request.Cluster, request.ProtocolVersion, watches: false))
         {
             _topics.List(session, request);
         }
@@ -359,6 +385,18 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     private void Enter(ControlSession session, JoinMessage join, List<SetTopicMessage> topics) =>
         ((IControlRequests)this).OnJoinComplete(session, join, topics);
 
+    private bool TryAdmitObserver(ControlSession session, string cluster, int version, bool watches)
+    {
+        bool isFirst = !session.IsObserver;
+        bool isAdmitted = _observers.TryAdmit(session, cluster, version, watches);
+        if (isAdmitted && isFirst && session.Peer is { } peer)
+        {
+            Audit.ObserverAdmitted(session.RemoteEndPoint, peer.Name);
+        }
+
+        return isAdmitted;
+    }
+
     private void Admit(ControlSession session, JoinMessage join, List<SetTopicMessage> topics)
     {
         bool keepsOrder = join.JoinOrder is > 0 and <= MostClaimedOrder
@@ -381,6 +419,11 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         Register(member, topics);
         Counters.NodesJoined++;
         Log.NodeJoined(join.Node, join.EndPoint, topics.Count);
+        if (session.Peer is { } peer)
+        {
+            Audit.NodeAdmitted(join.Node, session.RemoteEndPoint, peer.Name);
+        }
+
         _issuer.MarkChanged();
     }
 
@@ -404,6 +447,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     private void Attach(Member member, ControlSession session, bool isResumed)
     {
         member.Session = session;
+        member.Identity = session.Peer?.Name ?? member.Identity;
         session.Attach(member);
         Hear(member);
         session.Send(new WelcomeMessage(_life, isResumed, _options.Failures.HeartbeatInterval, _options.Failures.HeartbeatsMissed));
@@ -463,6 +507,11 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     {
         Counters.NodesRemoved++;
         Log.NodeRemoved(member.Key, reason);
+        if (member.Identity is { } identity)
+        {
+            Audit.NodeRemovedOf(member.Key, identity, reason);
+        }
+
         if (isOver)
         {
             member.Session?.Send(ReasonMessage.Expelled(reason));

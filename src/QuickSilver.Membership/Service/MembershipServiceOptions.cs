@@ -1,6 +1,8 @@
 using System.Net;
 using System.Net.Sockets;
+using Microsoft.Extensions.Logging;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Service.Access;
 using QuickSilver.Membership.Service.Failures;
 using QuickSilver.Membership.Views;
 
@@ -43,6 +45,12 @@ internal sealed record MembershipServiceOptions
     // How many topics get an address of their own, and which.
     public TopicAddressRules TopicAddresses { get; init; } = DefaultAddresses;
 
+    // Where it is recorded who came in and who did not; null: with everything else.
+    public ILogger? Audit { get; init; }
+
+    // Who may publish and subscribe to what; null: everybody.
+    public ITopicAccess? Access { get; init; }
+
     public RepairRules Repair { get; init; } = RepairRules.Default;
 
     public SessionLimits Limits { get; init; } = DefaultLimits;
@@ -59,6 +67,8 @@ internal sealed record SessionLimits
     public int MaxSessions { get; init; } = 16_384;
     // Of them from one address: as many nodes as one machine may run, and a fourth of all.
     public int MaxSessionsPerAddress { get; init; } = 4_096;
+    // Of them with one certificate: the processes that share it. A secret is shared by all.
+    public int MaxSessionsPerIdentity { get; init; } = 1_024;
     // Who connects must have joined after this long.
     public TimeSpan JoinTimeout { get; init; } = TimeSpan.FromSeconds(5);
     // Bytes that a client leaves unread; a snapshot of as many topics as a node may have is some 6 MB.

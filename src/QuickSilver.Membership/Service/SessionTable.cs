@@ -1,4 +1,5 @@
 using System.Net;
+using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Membership.Service;
 
@@ -7,11 +8,15 @@ internal sealed class SessionTable(SessionLimits limits)
 {
     private readonly List<ControlSession> _sessions = [];
     private readonly Dictionary<IPAddress, int> _byAddress = [];
+    // Of certificates. A secret is that of all nodes.
+    private readonly Dictionary<string, int> _byIdentity = [];
 
     public int Count => _sessions.Count;
 
-    public bool HasRoomFor(IPEndPoint? remote) => _sessions.Count < limits.MaxSessions
-        && (remote is null || _byAddress.GetValueOrDefault(remote.Address) < limits.MaxSessionsPerAddress);
+    public bool HasRoomFor(IControlStream stream) => _sessions.Count < limits.MaxSessions
+        && (stream.RemoteEndPoint is not { } remote || _byAddress.GetValueOrDefault(remote.Address) < limits.MaxSessionsPerAddress)
+        && (stream.Peer is not { IsShared: false, Name: var name }
+            || _byIdentity.GetValueOrDefault(name) < limits.MaxSessionsPerIdentity);
 
     public void Add(ControlSession session)
     {
@@ -20,13 +25,28 @@ internal sealed class SessionTable(SessionLimits limits)
         {
             _byAddress[remote.Address] = _byAddress.GetValueOrDefault(remote.Address) + 1;
         }
+
+        if (session.Peer is { IsShared: false, Name: var name })
+        {
+            _byIdentity[name] = _byIdentity.GetValueOrDefault(name) + 1;
+        }
     }
 
     public void Remove(ControlSession session)
     {
-        if (_sessions.Remove(session) && session.RemoteEndPoint is { } remote && --_byAddress[remote.Address] == 0)
+        if (!_sessions.Remove(session))
+        {
+            return;
+        }
+
+        if (session.RemoteEndPoint is { } remote && --_byAddress[remote.Address] == 0)
         {
             _byAddress.Remove(remote.Address);
+        }
+
+        if (session.Peer is { IsShared: false, Name: var name } && --_byIdentity[name] == 0)
+        {
+            _byIdentity.Remove(name);
         }
     }
 

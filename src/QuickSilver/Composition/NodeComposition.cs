@@ -29,8 +29,10 @@ internal static class NodeComposition
             ? await ResolveAsync(named, options.Interface.Family, cancellationToken).ConfigureAwait(false)
             : [];
         var choice = Choose(options.Interface, services);
+        var credentials = SecurityComposition.CredentialsOf(options.Security, logs);
         CheckDiscovery(options, choice.Address);
-        return new MachineParts(options, choice, services, configurations ?? new ConfigurationCache(), logs);
+        var protocols = new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()) { Credentials = credentials, Logs = logs };
+        return new MachineParts(protocols, choice, services, configurations ?? new ConfigurationCache(), logs);
     }
 
     // A node that may host answers at this port. If another program has it, no node would find this one, now or after the present service.
@@ -141,13 +143,14 @@ internal static class NodeComposition
         private readonly InterfaceChoice _interface;
 
         public MachineParts(
-            QuickSilverOptions options,
+            ProtocolOptions protocols,
             InterfaceChoice choice,
             ImmutableArray<IPEndPoint> services,
             ConfigurationCache configurations,
             ILoggerFactory logs)
-            : base(new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()), services, configurations, logs)
+            : base(protocols, services, configurations, logs)
         {
+            var options = protocols.Node;
             _interface = choice;
             var machine = new MachineEnvironmentOptions
             {
@@ -157,6 +160,7 @@ internal static class NodeComposition
                 SegmentationOffload = options.SegmentationOffload,
                 Spin = options.BusyPoll,
                 MulticastTimeToLive = options.MulticastTimeToLive,
+                Credentials = protocols.Credentials,
             };
             _environment = Start(machine, logs);
         }

@@ -1,4 +1,6 @@
+using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Environment;
+using QuickSilver.Core.Transport.Tls;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Service;
@@ -89,6 +91,12 @@ internal sealed class ProtocolOptions
     /// <summary>The options of the membership service, which the node may host.</summary>
     public MembershipServiceOptions Service { get; private init; }
 
+    /// <summary>Where a service that the process hosts records who came in, and who did not.</summary>
+    public ILoggerFactory? Logs
+    {
+        init => Service = Service with { Audit = value?.CreateLogger("QuickSilver.Audit") };
+    }
+
     /// <summary>How many sends of a message make its topic get an address of its own; null: the default. For tests.</summary>
     public int? LeastSends
     {
@@ -97,5 +105,16 @@ internal sealed class ProtocolOptions
             : Service;
     }
 
-    public DiscoveryOptions Discovery { get; }
+    public DiscoveryOptions Discovery { get; private init; }
+
+    /// <summary>What the process shows and believes; null: it is not protected.</summary>
+    public IStreamCredentials? Credentials
+    {
+        get;
+        init
+        {
+            field = value;
+            Discovery = Discovery with { Keys = value is null ? null : () => value.Latest.DiscoveryKeys };
+        }
+    }
 }

@@ -4,6 +4,7 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
+using QuickSilver.Core.Transport.Tls;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Views;
@@ -55,6 +56,8 @@ internal abstract class ProtocolParts(
                 Services = services,
                 Hosted = options.Service,
                 Discovery = options.Discovery,
+                // The handshake is part of connecting, and may wait for its turn at the service.
+                ConnectTimeout = options.Credentials is null ? MembershipClientOptions.PlainConnectTimeout : TlsConnection.HandshakeLimit,
             };
             var logger = _logs.CreateLogger("QuickSilver.Membership");
             return _membership = new MembershipClient(Environment, membership, below, configurations, logger);

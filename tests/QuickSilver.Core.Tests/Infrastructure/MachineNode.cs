@@ -1,6 +1,7 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
 using QuickSilver.Core.Transport;
+using QuickSilver.Core.Transport.Tls;
 
 namespace QuickSilver.Core.Tests.Infrastructure;
 
@@ -13,6 +14,13 @@ internal sealed class MachineNode : IDisposable
     {
         Environment = MachineEnvironment.Start(
             new MachineEnvironmentOptions { Poller = poller, SegmentationOffload = segmentationOffload, BufferBytes = bufferBytes }, Log);
+    }
+
+    // Whose streams are TLS, unless there is nothing to show.
+    public MachineNode(IStreamCredentials? credentials)
+    {
+        Environment = MachineEnvironment.Start(
+            new MachineEnvironmentOptions { Credentials = credentials, BufferBytes = 4 << 20 }, Log);
     }
 
     // Over a poller of the test, with a directory for logs.

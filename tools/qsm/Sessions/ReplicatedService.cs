@@ -26,7 +26,7 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
         MachineEnvironment environment, QuickSilverOptions options, IReadOnlyList<Uri> etcd, ILoggerFactory logs, IPEndPoint listen)
     {
         _environment = environment;
-        _options = new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()).Service;
+        _options = new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()) { Logs = logs }.Service;
         _logger = logs.CreateLogger("QuickSilver.Membership");
         _client = new EtcdClient(etcd);
         LocalEndPoint = listen;
@@ -43,7 +43,13 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
         {
             OptionRules.Check(options);
             environment = MachineEnvironment.Start(
-                new MachineEnvironmentOptions { Name = "QuickSilver membership", LocalAddress = listen.Address, BufferBytes = 16 << 20 },
+                new MachineEnvironmentOptions
+                {
+                    Name = "QuickSilver membership",
+                    LocalAddress = listen.Address,
+                    BufferBytes = 16 << 20,
+                    Credentials = SecurityComposition.CredentialsOf(options.Security, logs),
+                },
                 logs);
             var server = new ReplicatedService(environment, options, etcd, logs, listen);
             await server.RunAsync(server.StandBy);

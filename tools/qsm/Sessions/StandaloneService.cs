@@ -3,6 +3,7 @@ using Microsoft.Extensions.Logging;
 using QuickSilver.Composition;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Requests;
+using QuickSilver.Core.Transport.Tls;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Service;
 
@@ -27,10 +28,12 @@ internal sealed class StandaloneService : IAsyncDisposable
     public static async Task<StandaloneService> StartAsync(
         IPEndPoint listen, QuickSilverOptions options, string? stateFile, ILoggerFactory logs)
     {
+        IStreamCredentials? credentials;
         IMembershipStore store = stateFile is null ? new MemoryMembershipStore() : new FileMembershipStore(stateFile);
         try
         {
             OptionRules.Check(options);
+            credentials = SecurityComposition.CredentialsOf(options.Security, logs);
             // A file that cannot be written is found out now and not when the service has something to remember.
             store.SaveEpoch(store.LoadEpoch());
         }
@@ -44,7 +47,14 @@ internal sealed class StandaloneService : IAsyncDisposable
         }
 
         var environment = MachineEnvironment.Start(
-            new MachineEnvironmentOptions { Name = "QuickSilver membership", LocalAddress = listen.Address, BufferBytes = 16 << 20 }, logs);
+            new MachineEnvironmentOptions
+            {
+                Name = "QuickSilver membership",
+                LocalAddress = listen.Address,
+                BufferBytes = 16 << 20,
+                Credentials = credentials,
+            },
+            logs);
         var started = new TaskCompletionSource<StandaloneService>(TaskCreationOptions.RunContinuationsAsynchronously);
         environment.Post(new ActionRequest(() =>
         {
@@ -52,7 +62,7 @@ internal sealed class StandaloneService : IAsyncDisposable
             {
                 var service = new MembershipService(
                     environment,
-                    new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()).Service,
+                    new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()) { Logs = logs }.Service,
                     store,
                     new ServiceCounters(),
                     logs.CreateLogger("QuickSilver.Membership"));

@@ -26,11 +26,18 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
 
     private ClusterWatch(QuickSilverOptions options, IPAddress local, ILoggerFactory logs, ImmutableArray<IPEndPoint> servers, int rows)
     {
+        var credentials = SecurityComposition.CredentialsOf(options.Security, logs);
         _environment = MachineEnvironment.Start(
-            new MachineEnvironmentOptions { Name = "QuickSilver observer", LocalAddress = local, BufferBytes = 16 << 20 },
+            new MachineEnvironmentOptions
+            {
+                Name = "QuickSilver observer",
+                LocalAddress = local,
+                BufferBytes = 16 << 20,
+                Credentials = credentials,
+            },
             logs);
         _rows = rows;
-        var discovery = new ProtocolOptions(options).Discovery;
+        var discovery = new ProtocolOptions(options) { Credentials = credentials }.Discovery;
         var logger = logs.CreateLogger("QuickSilver.Membership");
         _observer = new ClusterObserver(_environment, servers, options.Cluster, discovery, this, logger);
     }

@@ -1,17 +1,21 @@
 using System.Net;
 using System.Net.Sockets;
+using QuickSilver.Core.Transport.Tls;
 
 namespace QuickSilver.Core.Transport.Streams;
 
 // A node's TCP streams and listeners, and who closes them at the node's end. All of it is the core thread's.
-internal sealed class ControlStreams(IStreamHost host)
+internal sealed class ControlStreams(IStreamHost host, IStreamCredentials? credentials = null)
 {
-    private readonly HashSet<TcpControlStream> _streams = [];
+    private readonly HashSet<IControlStream> _streams = [];
     private readonly HashSet<TcpControlListener> _listeners = [];
     // Streams that are closed and still hand what was queued to the network.
     private readonly HashSet<Task> _lingering = [];
 
     public IStreamHost Host { get; } = host;
+
+    /// <summary>Null: streams are TCP alone. Otherwise all of them are TLS.</summary>
+    public IStreamCredentials? Credentials { get; } = credentials;
 
     /// <summary>What is received comes here first, and small messages are gathered here: nothing stays after the step.</summary>
     public byte[] Scratch => field ??= GC.AllocateUninitializedArray<byte>(IStreamSocket.MostReceivedBytes, pinned: true);
@@ -27,7 +31,9 @@ internal sealed class ControlStreams(IStreamHost host)
     {
         try
         {
-            return TcpControlStream.Connect(local, remote, handler, this);
+            return Credentials is { } credentials
+                ? TlsControlStream.Connect(local, remote, credentials, handler, this)
+                : TcpControlStream.Connect(local, remote, handler, this);
         }
         catch (SocketException refusal)
         {
@@ -51,9 +57,9 @@ internal sealed class ControlStreams(IStreamHost host)
         return Task.WhenAll(_lingering);
     }
 
-    internal void Add(TcpControlStream stream) => _streams.Add(stream);
+    internal void Add(IControlStream stream) => _streams.Add(stream);
 
-    internal void Remove(TcpControlStream stream, Task lingering)
+    internal void Remove(IControlStream stream, Task lingering)
     {
         _streams.Remove(stream);
         _lingering.RemoveWhere(task => task.IsCompleted);

@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Transport.Tls;
 
 namespace QuickSilver.Core.Transport.Streams;
 
@@ -16,6 +17,8 @@ internal sealed class TcpControlListener : CompletionSource, IControlListener
     private readonly IControlAcceptor _acceptor;
     private readonly ControlStreams _streams;
     private readonly IAcceptSocket _operations;
+    // Null: streams are TCP alone.
+    private readonly TlsAdmission? _admission;
     // Taken and not handled yet.
     private Socket? _accepted;
     private TimeSpan _retry = FirstRetry;
@@ -30,6 +33,7 @@ internal sealed class TcpControlListener : CompletionSource, IControlListener
         _streams = streams;
         LocalEndPoint = (IPEndPoint)socket.LocalEndPoint!;
         _operations = streams.Host.Poller.OpenListener(socket, this);
+        _admission = streams.Credentials is { } credentials ? new TlsAdmission(credentials, acceptor, streams) : null;
     }
 
     public IPEndPoint LocalEndPoint { get; }
@@ -64,6 +68,7 @@ internal sealed class TcpControlListener : CompletionSource, IControlListener
             _socket.Dispose();
             _accepted?.Dispose();
             _accepted = null;
+            _admission?.Close();
         }
     }
 
@@ -105,6 +110,12 @@ internal sealed class TcpControlListener : CompletionSource, IControlListener
         (_failures, _retry) = (0, FirstRetry);
         var accepted = _accepted!;
         _accepted = null;
+        if (_admission is not null)
+        {
+            _admission.Accept(accepted);
+            return;
+        }
+
         // Its peer may be gone already, and then it has no address any more.
         if (TcpControlStream.TryAccept(accepted, _streams) is not { } stream)
         {

@@ -181,10 +181,10 @@ internal sealed class TcpControlStream : CompletionSource, IControlStream
                 OnClosed("the peer closed the stream");
                 break;
             case CompletionKind.Error when _state == StreamState.Connecting:
-                OnClosed($"cannot connect to {RemoteEndPoint} from {_from}: {InWords((SocketError)completion.Value)}");
+                OnClosed($"cannot connect to {RemoteEndPoint} from {_from}: {StreamFailure.InWords((SocketError)completion.Value)}");
                 break;
             case CompletionKind.Error:
-                OnClosed(Failure((SocketError)completion.Value));
+                OnClosed(StreamFailure.Of((SocketError)completion.Value));
                 break;
         }
     }
@@ -246,7 +246,7 @@ internal sealed class TcpControlStream : CompletionSource, IControlStream
         SendSome(out var error);
         if (error != SocketError.Success)
         {
-            OnClosed(Failure(error));
+            OnClosed(StreamFailure.Of(error));
         }
         else if (!_isSendUnderWay && !_output.IsEmpty && !_isFlushDue)
         {
@@ -292,17 +292,6 @@ internal sealed class TcpControlStream : CompletionSource, IControlStream
             _handler!.OnClosed(this, reason);
         }
     }
-
-    private static string Failure(SocketError error) => $"the stream failed: {new SocketException((int)error).Message}";
-
-    // The system's own words differ from one to the next, and say neither that somebody answered nor what to look at.
-    private static string InWords(SocketError error) => error switch
-    {
-        SocketError.ConnectionRefused => "connection refused; nothing listens there, or a firewall blocks it",
-        SocketError.HostUnreachable or SocketError.NetworkUnreachable or SocketError.NetworkDown => "no route to host",
-        SocketError.TimedOut => "connection attempt timed out",
-        _ => new SocketException((int)error).Message,
-    };
 
     private sealed class Flush(TcpControlStream stream) : Request
     {

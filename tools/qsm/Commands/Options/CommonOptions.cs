@@ -29,6 +29,8 @@ internal sealed class CommonOptions
         DefaultValueFactory = _ => "default",
     };
 
+    private readonly SecurityOption _security = new();
+
     private readonly Option<bool> _unicast = new("--unicast")
     {
         Description = "Always send a unicast copy to each member, not only to members that multicast does not reach.",
@@ -67,6 +69,7 @@ internal sealed class CommonOptions
         command.Add(_gms);
         command.Add(_interface);
         command.Add(_cluster);
+        _security.AddTo(command);
         command.Add(_unicast);
         command.Add(_noOffload);
         command.Add(_packetBytes);
@@ -80,6 +83,7 @@ internal sealed class CommonOptions
     public Command AddToService(Command command)
     {
         command.Add(_cluster);
+        _security.AddTo(command);
         command.Add(_verbose);
         return command;
     }
@@ -105,6 +109,7 @@ internal sealed class CommonOptions
         command.Add(_gms);
         command.Add(_interface);
         command.Add(_cluster);
+        _security.AddTo(command);
         command.Add(_unicast);
         command.Add(_packetBytes);
         command.Add(_timeToLive);
@@ -124,6 +129,7 @@ internal sealed class CommonOptions
             SegmentationOffload = !parse.GetValue(_noOffload),
             BusyPoll = parse.GetValue(_spin),
             MulticastTimeToLive = parse.GetValue(_timeToLive),
+            Security = _security.Read(parse),
         };
         if (parse.GetValue(_packetBytes) is int packetBytes)
         {

@@ -1,0 +1,20 @@
+namespace QuickSilver.Core.Security.Identities;
+
+// Who is at the other end of a stream, as it has proved: the name of the secret, which many may share, or the common name of a certificate.
+internal readonly record struct PeerIdentity(string Name, bool IsShared)
+{
+    public override string ToString() => Name;
+}
+
+// What a certificate may be used for. Whoever has none of the two says nothing that anybody believes.
+[Flags]
+internal enum PeerRole
+{
+    None = 0,
+
+    // Of a node, which connects: the extended key usage clientAuth.
+    Node = 1,
+
+    // Of a membership service, to which nodes connect: serverAuth.
+    Service = 2,
+}

@@ -1,0 +1,87 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Globalization;
+using System.Security.Cryptography;
+using System.Text;
+
+namespace QuickSilver.Core.Security.Identities;
+
+// What the processes of a cluster share: at least 256 random bits, and a name, which is the identity of who shows that it has them. As text:
+// quicksilver-secret:NAME:BASE64. Nothing of it but the name is ever shown.
+internal sealed class Secret
+{
+    public const int LeastKeyBytes = 32;
+    public const int MostKeyBytes = 256;
+    public const int MostNameCharacters = 64;
+    public const string Form = "quicksilver-secret:NAME:BASE64";
+    private const string Prefix = "quicksilver-secret";
+    private const char Separator = ':';
+
+    private readonly byte[] _key;
+
+    private Secret(string name, byte[] key)
+    {
+        Name = name;
+        _key = key;
+        Fingerprint = Convert.ToHexStringLower(Derive("fingerprint", 8));
+    }
+
+    public string Name { get; }
+
+    /// <summary>Tells secrets apart, and does not tell what is in them.</summary>
+    public string Fingerprint { get; }
+
+    public static Secret Of(string name, ReadOnlySpan<byte> key) =>
+        FaultOf(name) is { } fault ? throw new ArgumentException(fault, nameof(name))
+        : key.Length is < LeastKeyBytes or > MostKeyBytes
+            ? throw new ArgumentException($"A secret has {LeastKeyBytes} to {MostKeyBytes} bytes.", nameof(key))
+        : new Secret(name, key.ToArray());
+
+    /// <summary>False with what is wrong with the text, as a sentence that shows nothing of it.</summary>
+    public static bool TryParse(string text, [NotNullWhen(true)] out Secret? secret, [NotNullWhen(false)] out string? fault)
+    {
+        secret = null;
+        string[] parts = text.Trim().Split(Separator);
+        if (parts.Length != 3 || parts[0] != Prefix)
+        {
+            fault = $"It does not have the form {Form}.";
+            return false;
+        }
+
+        fault = FaultOf(parts[1]);
+        if (fault is not null)
+        {
+            return false;
+        }
+
+        byte[] key = new byte[MostKeyBytes];
+        bool isBase64 = Convert.TryFromBase64String(parts[2], key, out int length);
+        if (isBase64 && length >= LeastKeyBytes)
+        {
+            secret = new Secret(parts[1], key[..length]);
+        }
+        else
+        {
+            fault = isBase64
+                ? string.Create(CultureInfo.InvariantCulture, $"Its key has {length} bytes, and at least {LeastKeyBytes} are required.")
+                : $"Its key is not base64, or has more than {MostKeyBytes} bytes.";
+        }
+
+        CryptographicOperations.ZeroMemory(key);
+        return secret is not null;
+    }
+
+    /// <summary>What a name must be; null if it is.</summary>
+    public static string? FaultOf(string name) =>
+        name.Length is >= 1 and <= MostNameCharacters && name.All(static c => char.IsAsciiLetterOrDigit(c) || c is '-' or '_' or '.')
+            ? null
+            : $"A name has 1 to {MostNameCharacters} ASCII letters, digits, hyphens, underscores and full stops.";
+
+    /// <summary>The text of the secret, for a file that nobody else reads.</summary>
+    public string Reveal() => $"{Prefix}{Separator}{Name}{Separator}{Convert.ToBase64String(_key)}";
+
+    /// <summary>A key for one purpose. Keys for different purposes tell nothing of each other, or of the secret.</summary>
+    public byte[] Derive(string purpose, int bytes) => HKDF.DeriveKey(
+        HashAlgorithmName.SHA256, _key, bytes, "quicksilver secret v1"u8.ToArray(), Encoding.UTF8.GetBytes(purpose));
+
+    public override string ToString() => $"secret {Name} ({Fingerprint})";
+}

@@ -1,0 +1,95 @@
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using QuickSilver.Core.Security.Identities;
+
+namespace QuickSilver.Core.Transport.Tls;
+
+// Reads secrets and certificates. What is wrong is said with the name of the file and without anything of its content.
+internal static class CredentialFiles
+{
+    // A secret has less than 500 characters, and a chain of certificates some kilobytes.
+    private const long MostBytes = 1 << 20;
+    private const int MostSecrets = 16;
+
+    /// <summary>The secrets of a text: one a line, the own one first. Empty lines and those that begin with # are left out.</summary>
+    /// <exception cref="CredentialException">There is none, or a line is wrong.</exception>
+    public static TlsCredentials OfSecrets(string text, string source)
+    {
+        var secrets = new List<Secret>();
+        int number = 0;
+        foreach (var line in text.Split('\n', StringSplitOptions.TrimEntries))
+        {
+            number++;
+            if (line.Length == 0 || line[0] == '#')
+            {
+                continue;
+            }
+
+            if (!Secret.TryParse(line, out var secret, out string? fault))
+            {
+                throw new CredentialException($"{source}, line {number}: {fault}");
+            }
+
+            secrets.Add(secret);
+        }
+
+        return secrets.Count is >= 1 and <= MostSecrets
+            ? TlsCredentials.Of(secrets)
+            : throw new CredentialException($"{source} has {secrets.Count} secrets, and 1 to {MostSecrets} are allowed.");
+    }
+
+    public static TlsCredentials OfSecretFile(string path) => OfSecrets(ReadText(path), path);
+
+    /// <summary>A certificate with what lies between it and its authority, its key, and the authorities that are believed, as PEM.</summary>
+    public static TlsCredentials OfCertificate(string certificatePath, string? keyPath, string authorityPath)
+    {
+        string certificates = ReadText(certificatePath);
+        string key = keyPath is null ? certificates : ReadText(keyPath);
+        var authorities = Import(ReadText(authorityPath), authorityPath);
+        X509Certificate2 own;
+        try
+        {
+            own = CertificateIssue.Usable(X509Certificate2.CreateFromPem(certificates, key));
+        }
+        catch (Exception exception) when (exception is CryptographicException or ArgumentException)
+        {
+            string where = keyPath is null ? certificatePath : $"{certificatePath} with the key {keyPath}";
+            throw new CredentialException($"{where} is no certificate with its key (PEM): {exception.Message.TrimEnd('.')}.", exception);
+        }
+
+        var between = Import(certificates, certificatePath);
+        between.RemoveAt(0);
+        return TlsCredentials.Of(own, between, authorities);
+    }
+
+    private static X509Certificate2Collection Import(string pem, string path)
+    {
+        var all = new X509Certificate2Collection();
+        try
+        {
+            all.ImportFromPem(pem);
+        }
+        catch (CryptographicException exception)
+        {
+            throw new CredentialException($"{path} is no certificate (PEM): {exception.Message.TrimEnd('.')}.", exception);
+        }
+
+        return all.Count > 0 ? all : throw new CredentialException($"{path} has no certificate (PEM).");
+    }
+
+    private static string ReadText(string path)
+    {
+        try
+        {
+            long bytes = new FileInfo(path).Length;
+            return bytes <= MostBytes ? File.ReadAllText(path) : throw new CredentialException($"{path} has {bytes} bytes, which is too much.");
+        }
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException or ArgumentException)
+        {
+            throw new CredentialException($"{path} cannot be read: {exception.Message.TrimEnd('.')}.", exception);
+        }
+    }
+}
+
+// A secret or a certificate that cannot be used. The message names the file, and nothing that is in it.
+internal sealed class CredentialException(string message, Exception? inner = null) : Exception(message, inner);

@@ -1,0 +1,111 @@
+using System.Net;
+using System.Net.Sockets;
+using QuickSilver.Core.Transport.Streams;
+
+namespace QuickSilver.Core.Transport.Tls;
+
+// The handshakes of a listener. The acceptor hears of a stream when it is known who is there, and of those who did not get so far only why.
+// When a secret or an authority is taken away, the streams that were admitted by it end.
+internal sealed class TlsAdmission(IStreamCredentials credentials, IControlAcceptor acceptor, ControlStreams streams) : ITlsAdmission
+{
+    private static readonly TimeSpan LookInterval = TimeSpan.FromSeconds(2);
+
+    private readonly TlsGate _gate = new(TimeProvider.System);
+    private readonly HashSet<TlsControlStream> _admitted = [];
+    private TlsCredentials _known = credentials.Latest;
+    private Task<TlsCredentials>? _look;
+    private bool _isLooking;
+    private bool _isClosed;
+
+    /// <summary>Begins the handshake with who has connected, unless there is no room for it.</summary>
+    public void Accept(Socket socket)
+    {
+        Look();
+        if (RemoteOf(socket) is not { } remote)
+        {
+            socket.Dispose();
+            return;
+        }
+
+        if (_gate.Refuse(remote.Address) is { } reason)
+        {
+            socket.Dispose();
+            acceptor.OnRefused(remote, reason, StreamRefusal.NoRoom);
+            return;
+        }
+
+        TlsControlStream.Accept(socket, remote, credentials, this, streams);
+    }
+
+    public void Close() => _isClosed = true;
+
+    void ITlsAdmission.OnLeft(TlsControlStream stream, bool hasFailed) => _gate.Leave(stream.RemoteEndPoint!.Address, hasFailed);
+
+    IControlStreamHandler? ITlsAdmission.OnIdentified(TlsControlStream stream)
+    {
+        if (_isClosed || acceptor.OnAccept(stream) is not { } handler)
+        {
+            return null;
+        }
+
+        _admitted.RemoveWhere(static one => one.IsClosed);
+        _admitted.Add(stream);
+        return handler;
+    }
+
+    void ITlsAdmission.OnRefused(TlsControlStream stream, string reason) =>
+        acceptor.OnRefused(stream.RemoteEndPoint!, reason, stream.WasSilent ? StreamRefusal.Silent : StreamRefusal.Failed);
+
+    // Null: the peer is gone already.
+    private static IPEndPoint? RemoteOf(Socket socket)
+    {
+        try
+        {
+            socket.NoDelay = true;
+            // As the listener's, it does not block, which a stream of the framework refuses though it never blocks either.
+            socket.Blocking = true;
+            return socket.RemoteEndPoint as IPEndPoint;
+        }
+        catch (SocketException)
+        {
+            return null;
+        }
+    }
+
+    // Files are read on the thread pool, and what came of it is seen at the next look.
+    private void Look()
+    {
+        if (_isLooking || credentials is FixedCredentials)
+        {
+            return;
+        }
+
+        _isLooking = true;
+        _look = Task.Run(credentials.Refresh);
+        streams.Host.After(LookInterval, Looked);
+    }
+
+    private void Looked()
+    {
+        _isLooking = false;
+        if (_isClosed)
+        {
+            return;
+        }
+
+        if (_look is { IsCompletedSuccessfully: true } && credentials.Latest != _known)
+        {
+            _known = credentials.Latest;
+            foreach (var stream in _admitted.Where(stream => !stream.IsClosed && !stream.IsStillKnownTo(_known)).ToArray())
+            {
+                stream.End("what its peer proved itself with is not accepted any more");
+            }
+        }
+
+        _admitted.RemoveWhere(static one => one.IsClosed);
+        if (_admitted.Count > 0)
+        {
+            Look();
+        }
+    }
+}

@@ -1,0 +1,199 @@
+using System.Net;
+using System.Net.Security;
+using System.Net.Sockets;
+using System.Security.Authentication;
+using System.Security.Cryptography.X509Certificates;
+using QuickSilver.Core.Security.Identities;
+using QuickSilver.Core.Transport.Streams;
+
+namespace QuickSilver.Core.Transport.Tls;
+
+// One side of a TLS handshake: what it shows, whom it believes, and in words why it failed. TLS 1.3 alone, both sides with certificates.
+// Nothing is resumed, so that each stream says anew who is there.
+internal abstract class TlsSide(IPEndPoint remote)
+{
+    // What a TLS server answers to what is no TLS: a fatal alert "unexpected message". A node without security recognizes it.
+    internal static readonly byte[] NoTlsAlert = [21, 3, 3, 0, 2, 2, 10];
+
+    private string? _fault;
+
+    /// <summary>Who the peer is; valid after the handshake.</summary>
+    public PeerIdentity Peer { get; private set; }
+
+    /// <summary>The hash of the authority that vouches for the peer.</summary>
+    public string Root { get; private set; } = "";
+
+    protected TlsCredentials? Credentials { get; set; }
+
+    protected abstract string PeerInWords { get; }
+
+    protected IPEndPoint Remote { get; } = remote;
+
+    protected abstract PeerRole PeerRole { get; }
+
+    public abstract Task ConnectAsync(Socket socket, CancellationToken limit);
+
+    public abstract Task AuthenticateAsync(SslStream stream, CancellationToken limit);
+
+    /// <summary>Why the stream ended before anything came over it, as the end of a sentence.</summary>
+    public abstract string BeforeAnything(Exception? failure);
+
+    /// <summary>Why the handshake failed, as the end of a sentence.</summary>
+    public string InWords(Exception failure, FirstBytesStream? beneath, TimeSpan limit) => failure switch
+    {
+        OperationCanceledException => $"the TLS handshake with {PeerInWords} did not end within {limit.TotalSeconds} s",
+        _ when _fault is not null => $"{PeerInWords} {_fault}{Advice}",
+        _ when beneath is { IsForeign: true } => Foreign,
+        SocketException refusal when beneath is null => ConnectFailure(refusal.SocketErrorCode),
+        _ when beneath is { HasAny: false } => Silent,
+        AuthenticationException { InnerException: { } inner } when IsAlert(inner) => Refused,
+        _ => $"the TLS handshake with {PeerInWords} failed: {Innermost(failure)}",
+    };
+
+    protected abstract string Advice { get; }
+
+    protected abstract string Foreign { get; }
+
+    protected abstract string Silent { get; }
+
+    protected abstract string Refused { get; }
+
+    protected virtual string ConnectFailure(SocketError error) => StreamFailure.InWords(error);
+
+    protected bool Validate(X509Certificate? certificate, X509Chain? chain)
+    {
+        var known = certificate as X509Certificate2;
+        if (!Credentials!.TryIdentify(known, chain, PeerRole, out var identity, out string fault))
+        {
+            _fault = fault;
+            return false;
+        }
+
+        Peer = identity;
+        Root = TlsCredentials.HashOf(chain!.ChainElements[^1].Certificate);
+        return true;
+    }
+
+    // The library below names an alert of the peer in its text only.
+    protected static bool IsAlert(Exception failure)
+    {
+        for (Exception? one = failure; one is not null; one = one.InnerException)
+        {
+            if (one.Message.Contains("alert", StringComparison.OrdinalIgnoreCase))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    protected static string Innermost(Exception failure)
+    {
+        while (failure.InnerException is { } inner)
+        {
+            failure = inner;
+        }
+
+        return failure.Message.TrimEnd('.');
+    }
+}
+
+// Of a node or an observer, which connects.
+internal sealed class TlsClientSide(IPAddress local, IPEndPoint remote, IStreamCredentials credentials) : TlsSide(remote)
+{
+    protected override string PeerInWords => $"the service at {Remote}";
+
+    protected override PeerRole PeerRole => PeerRole.Service;
+
+    protected override string Advice => $"; the service and this node must have the same secret, or certificates of one authority";
+
+    protected override string Foreign =>
+        $"the service at {Remote} does not use TLS: it runs without security, and this node has a key. Give the service a key, too, or start "
+        + "this node without security (Security:Mode None)";
+
+    protected override string Silent =>
+        $"the service at {Remote} closed the connection before the TLS handshake: it runs without security, or has too many connections "
+        + "from this address";
+
+    protected override string Refused => $"the service at {Remote} does not accept the {Credentials!.Origin} of this node";
+
+    public override async Task ConnectAsync(Socket socket, CancellationToken limit)
+    {
+        // A service on this machine may be named by its loopback address by a node that is on another interface.
+        if (!local.Equals(IPAddress.Any) && IPAddress.IsLoopback(local) == IPAddress.IsLoopback(Remote.Address))
+        {
+            socket.Bind(new IPEndPoint(local, 0));
+        }
+
+        await socket.ConnectAsync(Remote, limit).ConfigureAwait(false);
+    }
+
+    public override Task AuthenticateAsync(SslStream stream, CancellationToken limit)
+    {
+        var known = credentials.Refresh();
+        Credentials = known;
+        return stream.AuthenticateAsClientAsync(
+            new SslClientAuthenticationOptions
+            {
+                TargetHost = known.TargetHost,
+                ClientCertificateContext = known.Own,
+                EnabledSslProtocols = SslProtocols.Tls13,
+                CertificateChainPolicy = known.NewPolicy(),
+                RemoteCertificateValidationCallback = (_, certificate, chain, _) => Validate(certificate, chain),
+                AllowTlsResume = false,
+                AllowRenegotiation = false,
+            },
+            limit);
+    }
+
+    public override string BeforeAnything(Exception? failure) => failure is not null && IsAlert(failure)
+        ? Refused
+        : failure is null
+            ? $"the service at {Remote} closed the stream after the TLS handshake: it does not accept the {Credentials!.Origin} of this node, "
+                + "or has too many connections"
+            : StreamFailure.Of(failure);
+
+    protected override string ConnectFailure(SocketError error) =>
+        $"cannot connect to {Remote} from {local}: {StreamFailure.InWords(error)}";
+}
+
+// Of a membership service, to which somebody has connected.
+internal sealed class TlsServerSide(IPEndPoint remote, IStreamCredentials credentials) : TlsSide(remote)
+{
+    protected override string PeerInWords => $"the peer at {Remote}";
+
+    protected override PeerRole PeerRole => PeerRole.Node;
+
+    protected override string Advice => "";
+
+    protected override string Foreign => $"the peer at {Remote} does not use TLS";
+
+    protected override string Silent => $"the peer at {Remote} closed the connection before the TLS handshake";
+
+    protected override string Refused => $"the peer at {Remote} does not accept the {Credentials?.Origin ?? "certificate"} of this service";
+
+    public override Task ConnectAsync(Socket socket, CancellationToken limit) => Task.CompletedTask;
+
+    public override Task AuthenticateAsync(SslStream stream, CancellationToken limit)
+    {
+        var known = credentials.Refresh();
+        Credentials = known;
+        return stream.AuthenticateAsServerAsync(
+            (_, hello, _, _) => ValueTask.FromResult(new SslServerAuthenticationOptions
+            {
+                ServerCertificateContext = known.ContextFor(hello.ServerName),
+                ClientCertificateRequired = true,
+                EnabledSslProtocols = SslProtocols.Tls13,
+                CertificateChainPolicy = known.NewPolicy(),
+                RemoteCertificateValidationCallback = (_, certificate, chain, _) => Validate(certificate, chain),
+                AllowTlsResume = false,
+                AllowRenegotiation = false,
+            }),
+            null,
+            limit);
+    }
+
+    public override string BeforeAnything(Exception? failure) =>
+        failure is null ? "the peer closed the stream" : IsAlert(failure) ? Refused : StreamFailure.Of(failure);
+}

@@ -1,0 +1,69 @@
+using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Diagnostics;
+using QuickSilver.Core.Transport.Tls;
+
+namespace QuickSilver.Composition;
+
+// What a process shows and believes, from its options.
+internal static class SecurityComposition
+{
+    private const string Category = "QuickSilver.Security";
+
+    /// <summary>Null: the process is not protected.</summary>
+    /// <exception cref="QuickSilverOptionsException">What the options name cannot be used.</exception>
+    public static IStreamCredentials? CredentialsOf(SecurityOptions options, ILoggerFactory logs)
+    {
+        try
+        {
+            return options switch
+            {
+                { HasKey: false } => null,
+                { Secret: { } secret } => new FixedCredentials(CredentialFiles.OfSecrets(secret, "the secret of the program")),
+                { SecretVariable: { } variable } => new FixedCredentials(OfVariable(variable)),
+                { SecretFile: { } path } => Watched(() => CredentialFiles.OfSecretFile(path), [path], logs),
+                { Certificate: { } certificate } =>
+                    new FixedCredentials(TlsCredentials.Of(certificate, [], options.Authorities!)),
+                _ => OfFiles(options, logs),
+            };
+        }
+        catch (CredentialException unusable)
+        {
+            throw new QuickSilverOptionsException($"The options {nameof(QuickSilverOptions.Security)} cannot be used: {unusable.Message}", unusable);
+        }
+    }
+
+    private static TlsCredentials OfVariable(string variable)
+    {
+        string? text = System.Environment.GetEnvironmentVariable(variable);
+        return text is not null
+            ? CredentialFiles.OfSecrets(text, $"the environment variable {variable}")
+            : throw new CredentialException($"{Key(nameof(SecurityOptions.SecretVariable))}: there is no environment variable {variable}.");
+    }
+
+    private static WatchedCredentials OfFiles(SecurityOptions options, ILoggerFactory logs)
+    {
+        string certificate = options.CertificateFile!;
+        string? key = options.CertificateKeyFile;
+        string authority = options.AuthorityFile!;
+        string[] paths = key is null ? [certificate, authority] : [certificate, key, authority];
+        return Watched(() => CredentialFiles.OfCertificate(certificate, key, authority), paths, logs);
+    }
+
+    private static WatchedCredentials Watched(Func<TlsCredentials> read, string[] paths, ILoggerFactory logs)
+    {
+        var log = logs.CreateLogger(Category);
+        return new WatchedCredentials(read, paths, TimeProvider.System, (what, isGood) =>
+        {
+            if (isGood)
+            {
+                CoreLog.CredentialsRead(log, what);
+            }
+            else
+            {
+                CoreLog.CredentialsUnusable(log, what);
+            }
+        });
+    }
+
+    private static string Key(string option) => $"{nameof(QuickSilverOptions.Security)}:{option}";
+}

@@ -1,0 +1,125 @@
+using QuickSilver.Core.Security.Identities;
+using QuickSilver.Core.Tests.Infrastructure;
+using QuickSilver.Core.Transport.Tls;
+
+namespace QuickSilver.Core.Tests.Transport.Tls;
+
+// A secret is replaced while nodes come and go: the service takes both, nodes move, the old one goes.
+public sealed class TlsRotationTests : IDisposable
+{
+    private readonly string _path = Path.Combine(Path.GetTempPath(), "qs-" + Guid.NewGuid().ToString("N"));
+
+    public void Dispose() => File.Delete(_path);
+
+    [Fact]
+    public void A_service_takes_nodes_with_each_of_its_secrets_and_shows_each_its_own()
+    {
+        var old = TlsHouse.NewSecret("cluster");
+        var next = TlsHouse.NewSecret("cluster");
+        var third = TlsHouse.NewSecret("orders");
+        using var service = new TlsService(TlsHouse.Of(next, old, third));
+        foreach (var secret in new[] { old, next, third })
+        {
+            using var node = new TlsNode(TlsHouse.Of(secret));
+            var (_, told) = node.Connect(service.At);
+            Patience.Until(() => told.Told.Contains("connected"), $"the connection of {secret}");
+        }
+
+        Patience.Until(() => service.Admitted.Length == 3, "all three");
+        Assert.Equal(["cluster", "cluster", "orders"], service.Admitted.Select(static one => one?.Name));
+    }
+
+    [Fact]
+    public void Files_are_read_anew_without_a_pause_and_who_came_with_the_old_secret_goes_with_it()
+    {
+        var old = TlsHouse.NewSecret("cluster");
+        var next = TlsHouse.NewSecret("cluster");
+        Write(old);
+        var told = new List<(string What, bool IsGood)>();
+        var credentials = new WatchedCredentials(
+            () => CredentialFiles.OfSecretFile(_path),
+            [_path],
+            TimeProvider.System,
+            (what, isGood) =>
+            {
+                lock (told)
+                {
+                    told.Add((what, isGood));
+                }
+            });
+        using var service = new TlsService(credentials);
+        using var first = new TlsNode(TlsHouse.Of(old));
+        using var second = new TlsNode(TlsHouse.Of(next));
+        var (_, of) = first.Connect(service.At);
+        Patience.Until(() => of.Told.Contains("connected"), "the connection with the old one");
+
+        Write(next, old);
+        Until(second, service);
+        Assert.Null(of.Reason);
+
+        // A file that is broken for a while changes nothing.
+        File.WriteAllText(_path, "nonsense");
+        Patience.Until(() => Poked(second, service, () => told.Exists(static one => !one.IsGood)), "the complaint");
+        Assert.Equal($"{_path}, line 1: It does not have the form {Secret.Form}.", told.First(static one => !one.IsGood).What);
+        Assert.Null(of.Reason);
+
+        Write(next);
+        Patience.Until(() => Poked(second, service, () => of.Reason is not null), "the end of who has the old one");
+        Until(second, service);
+        Assert.DoesNotContain(told, static one => one.What.Contains("quicksilver-secret:c"));
+    }
+
+    [Fact]
+    public void Files_are_looked_at_once_a_second_at_most()
+    {
+        Write(TlsHouse.NewSecret("one"));
+        var time = new SteppedTime();
+        int reads = 0;
+        var credentials = new WatchedCredentials(
+            () =>
+            {
+                reads++;
+                return CredentialFiles.OfSecretFile(_path);
+            },
+            [_path],
+            time,
+            static (_, _) => { });
+        var before = credentials.Latest;
+        Write(TlsHouse.NewSecret("other"), TlsHouse.NewSecret("two"));
+        Assert.Same(before, ((IStreamCredentials)credentials).Refresh());
+        time.Now += TimeSpan.FromSeconds(1);
+        Assert.NotSame(before, ((IStreamCredentials)credentials).Refresh());
+        time.Now += TimeSpan.FromSeconds(1);
+        credentials.Refresh();
+        Assert.Equal(2, reads);
+    }
+
+    private static bool Poked(TlsNode node, TlsService service, Func<bool> condition)
+    {
+        node.Connect(service.At);
+        Thread.Sleep(100);
+        return condition();
+    }
+
+    private static void Until(TlsNode node, TlsService service) => Patience.Until(
+        () =>
+        {
+            var (_, told) = node.Connect(service.At);
+            Patience.Until(() => told.Told.Length > 0, "an answer");
+            Thread.Sleep(50);
+            return told.Reason is null;
+        },
+        "the connection with the new secret");
+
+    private void Write(params Secret[] secrets) =>
+        File.WriteAllLines(_path, ["# of a test", "", .. secrets.Select(static secret => secret.Reveal())]);
+
+    private sealed class SteppedTime : TimeProvider
+    {
+        public TimeSpan Now { get; set; }
+
+        public override long TimestampFrequency => TimeSpan.TicksPerSecond;
+
+        public override long GetTimestamp() => Now.Ticks;
+    }
+}
