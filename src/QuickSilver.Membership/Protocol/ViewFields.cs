@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using System.Net;
 using System.Runtime.InteropServices;
+using QuickSilver.Core.Sealing;
 using QuickSilver.Membership.Views;
 using QuickSilver.Serialization.Protobuf;
 
@@ -164,6 +165,10 @@ internal static class ViewFields
         }
 
         buffer.PackedFixed64(8, MemoryMarshal.Cast<long, ulong>(view.Since.AsSpan()));
+        if (view.Key is { } key)
+        {
+            buffer.Bytes(9, key.Span);
+        }
 
         buffer.End(start);
     }
@@ -178,6 +183,7 @@ internal static class ViewFields
         var repair = RepairRules.Default;
         var members = ImmutableArray.CreateBuilder<NodeKey>();
         ulong[] since = [];
+        SecretKey? key = null;
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -190,6 +196,7 @@ internal static class ViewFields
                 case 6: repair = repair with { Replicas = (int)reader.ReadUInt32(field) }; break;
                 case 7: repair = repair with { RingSize = (int)reader.ReadUInt32(field) }; break;
                 case 8: since = reader.ReadPackedFixed64(field, members.Count); break;
+                case 9: key = ReadKey(ref reader, field); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -218,7 +225,47 @@ internal static class ViewFields
             Members = members.DrainToImmutable(),
             Repair = repair == RepairRules.Default ? RepairRules.Default : repair,
             Since = [.. MemoryMarshal.Cast<ulong, long>(since)],
+            Key = key,
         };
+    }
+
+    public static void WriteClusterKey(ControlBuffer buffer, int field, ClusterKey? key)
+    {
+        if (key is not null)
+        {
+            int start = buffer.Begin(field);
+            buffer.Int64(1, key.Configuration);
+            buffer.Bytes(2, key.Key.Span);
+            buffer.End(start);
+        }
+    }
+
+    public static ClusterKey ReadClusterKey(ref ProtobufReader outer, ControlField at)
+    {
+        var reader = outer.ReadMessage(at);
+        long configuration = 0;
+        SecretKey? key = null;
+        while (reader.TryReadField(out var field))
+        {
+            switch (field.Number)
+            {
+                case 1: configuration = reader.ReadInt64(field); break;
+                case 2: key = ReadKey(ref reader, field); break;
+                default: reader.Skip(field); break;
+            }
+        }
+
+        return key is null
+            ? throw new ControlFormatException("The key of the cluster is missing.")
+            : new ClusterKey(configuration, key);
+    }
+
+    private static SecretKey ReadKey(ref ProtobufReader reader, ControlField field)
+    {
+        var bytes = reader.ReadBytes(field);
+        return bytes.Length == SecretKey.Bytes
+            ? new SecretKey(bytes)
+            : throw new ControlFormatException($"Field {field.Number} has a key of {bytes.Length} bytes; expected {SecretKey.Bytes}.");
     }
 
     // A member's place is its rank in all that the members work out by themselves.

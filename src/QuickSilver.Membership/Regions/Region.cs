@@ -112,17 +112,19 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
         Members.Sort((a, b) => a.Node.Key.CompareTo(b.Node.Key));
     }
 
-    public void MakeView(long configuration, RepairRules repair)
+    public void MakeView(long configuration, RepairRules repair, RegionKeys? keys = null)
     {
+        Number++;
         View = new RegionView
         {
             RegionId = Id,
-            Number = ++Number,
+            Number = Number,
             Configuration = configuration,
             Group = Group,
             Members = [.. Members.Select(member => member.Node.Key)],
             Repair = repair,
             Since = Topics is [{ IsPinned: true } topic] ? [.. Members.Select(member => topic.SinceOf(member.Node, configuration))] : [],
+            Key = keys?.OfView(Id, Number, configuration),
         };
     }
 

@@ -20,6 +20,9 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
 
     public IReadOnlyDictionary<ulong, Region> Regions => _regions;
 
+    /// <summary>The keys of views; null: packets are not sealed.</summary>
+    public RegionKeys? Keys { get; init; }
+
     /// <summary>The regions with a new view in the last configuration, in the order in which they began to change.</summary>
     public List<Region> Changed => _changed;
 
@@ -49,7 +52,7 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
         {
             region.MakeMembers();
             SetGroup(region, configuration);
-            region.MakeView(configuration, repair);
+            region.MakeView(configuration, repair, Keys);
             if (region.Members.Count == 0)
             {
                 Unindex(region);

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using System.Net;
+using QuickSilver.Core.Sealing;
 
 namespace QuickSilver.Membership.Views;
 
@@ -18,12 +19,14 @@ internal sealed record RegionView
     public RepairRules Repair { get; init; } = RepairRules.Default;
     // Of a pinned topic's region: for each member, the configuration since which it is one. Empty in other regions.
     public ImmutableArray<long> Since { get; init; } = [];
+    // Under which its packets are sealed. Null: packets are not sealed, or whoever is told this has the key.
+    public SecretKey? Key { get; init; }
 
     /// <summary>Whether both are equal, the members compared one by one; the record's own equality compares the arrays' identity.</summary>
     public bool HasContentOf(RegionView other) =>
         RegionId == other.RegionId && Number == other.Number && Configuration == other.Configuration
         && Equals(Group, other.Group) && Repair == other.Repair && Members.AsSpan().SequenceEqual(other.Members.AsSpan())
-        && Since.AsSpan().SequenceEqual(other.Since.AsSpan());
+        && Since.AsSpan().SequenceEqual(other.Since.AsSpan()) && Equals(Key, other.Key);
 
     public override string ToString() => $"region {RegionId:x}/{Number} ({Members.Length} members, {(Group is null ? "no group" : Group)})";
 }
