@@ -3,9 +3,10 @@ using QuickSilver.Microbenchmarks.DataPath;
 using QuickSilver.Microbenchmarks.GarbageCollection;
 using QuickSilver.Microbenchmarks.Memory;
 using QuickSilver.Microbenchmarks.Regions;
+using QuickSilver.Microbenchmarks.Sealing;
 
 // `--list flat` names the benchmarks, `--filter '*Alarm*'` runs some; `receive` alone tells quickly what a received message
-// costs; `gc` is a trial over whole processes (docs/gc.md); `topics` weighs idle topics (docs/memory.md).
+// costs; `seal` what encryption adds to a packet, beside openssl; `gc` is a trial over whole processes (docs/gc.md); `topics` weighs idle topics (docs/memory.md).
 if (args is ["gc", "send" or "receive", _])
 {
     await GcTrial.RunAsync(args[1], args[2]);
@@ -17,6 +18,10 @@ else if (args is ["receive"])
 else if (args is ["topics"])
 {
     await IdleTopics.RunAsync();
+}
+else if (args is ["seal", ..])
+{
+    SealReport.Run(args[1..]);
 }
 else if (args is ["regions", ..])
 {

@@ -14,6 +14,7 @@ using QuickSilver.Multicast.Reachability;
 using QuickSilver.Multicast.Reassembly;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Sealing;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.Views;
@@ -42,7 +43,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     public INodeEnvironment Environment { get; } = environment;
     public MulticastOptions Options { get; } = options;
     public IMembership Membership { get; } = membership;
-    public MulticastCounters Counters { get; } = new();
+    public MulticastCounters Counters { get; init; } = new();
     public NodeDirectory Directory { get; } = new(membership.Roster);
     public RetentionBudget Retention { get; } = new(options.RetentionBytes);
     public ReceiveMemory Memory { get; } = new(environment.Buffers, options.PacketBytes);
@@ -104,6 +105,9 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
 
     /// <summary>The unicast port of the node, for tokens, pulls, acknowledgements and repairs.</summary>
     public required IDatagramPort ControlPort { get; init; }
+
+    /// <summary>The port as it appears in received runs.</summary>
+    public IDatagramPort ArrivalPort => ControlPort is SealingPort sealing ? sealing.Inner : ControlPort;
 
     /// <summary>
     /// The datagrams that the kernel dropped at the unicast port, where copies arrive too. The value is sampled.
@@ -220,7 +224,15 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
         }
 
         PacketTemplate.AddFlags(copy, PacketFlags.Repair);
-        PacketTemplate.Seal(copy);
+        if (Options.IsSealed)
+        {
+            PacketTemplate.WriteLength(copy);
+        }
+        else
+        {
+            PacketTemplate.Seal(copy);
+        }
+
         return copy;
     }
 

@@ -53,6 +53,8 @@ internal sealed class MulticastCounters
     public long DeafMembers;
     public long BusySends;
     public long RefusedSends;
+    // Runs that could not be sealed and were not sent, because this node does not have the key of their view.
+    public long Keyless;
     // How often the system refused the port of a group.
     public long RefusedGroups;
     // Datagrams that the kernel dropped because a receive buffer of this node was full.

@@ -6,6 +6,7 @@ using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Flow;
 using QuickSilver.Core.Requests;
+using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Client;
@@ -18,6 +19,7 @@ using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Repair;
+using QuickSilver.Multicast.Sealing;
 using QuickSilver.Multicast.Sending;
 using QuickSilver.Multicast.Stability;
 using QuickSilver.Multicast.Stalls;
@@ -44,6 +46,8 @@ internal sealed class MulticastNode
     private readonly PacketDispatcher _dispatcher;
     private readonly PacketWays _ways;
     private readonly SendingPorts _ports;
+    // Null: packets are not sealed.
+    private readonly KeyRing? _keys;
     private readonly Dictionary<ulong, RegionView> _views = [];
     // Null until something is sent.
     private SentStreams? _sent;
@@ -76,17 +80,21 @@ internal sealed class MulticastNode
         INodeEnvironment environment, MulticastOptions options, Func<IMembershipObserver, DatagramAddress, IMembership> join)
     {
         options.Validate();
-        var splitter = new RunSplitter(options.ClusterId);
+        _keys = options.IsSealed ? new KeyRing(environment, options) : null;
+        var counters = new MulticastCounters();
+        var splitter = new RunSplitter(options.ClusterId, _keys);
         var unicast = new DatagramPortOptions { ReceiveBufferBytes = options.ReceiveBufferBytes, SegmentationOffload = false };
         var control = environment.OpenPort(unicast, splitter);
-        _ports = new SendingPorts(environment, options, splitter);
+        _ports = new SendingPorts(environment, options, splitter, port => SealingPort.Over(port, _keys, counters));
         var membership = join(this, new DatagramAddress(control.LocalEndPoint));
         _context = new MulticastContext(environment, options, membership)
         {
-            ControlPort = control,
+            Counters = counters,
+            ControlPort = SealingPort.Over(control, _keys, counters),
             OnSenderProgress = PostProgress,
             OnWait = () => Waits.Look(),
         };
+        _keys?.Begin(_context);
         _context.GroupPort = options.Unicast || options.Dissemination != GroupMulticast.Scheme ? null : _ports.Groups;
         _context.Receiver = splitter;
         _context.Deaf = new DeafMembers(_context, _ports.Groups, region => _views.GetValueOrDefault(region));
@@ -99,6 +107,9 @@ internal sealed class MulticastNode
     }
 
     public MulticastContext Context => _context;
+
+    /// <summary>Null: packets are not sealed.</summary>
+    public KeyRing? Keys => _keys;
 
     INodeEnvironment IConfirmingNode.Environment => _context.Environment;
 
@@ -198,6 +209,7 @@ internal sealed class MulticastNode
             OnNodeGone(node);
         }
 
+        _keys?.Add(change.ClusterKey);
         ApplyRegions(change);
         _open.OnNodesCame();
         if (_topics is not null || !change.Topics.IsEmpty)
@@ -208,6 +220,7 @@ internal sealed class MulticastNode
         // Only after the topics have left the regions.
         foreach (ulong region in change.OutOfSight)
         {
+            _keys?.Supersede(region);
             _views.Remove(region);
         }
 
@@ -227,8 +240,11 @@ internal sealed class MulticastNode
         _topics?.Rest(_settled);
         _context.TopicPorts?.OnSettled(_settled);
         _open.CloseSettled(_settled, open);
+        _keys?.Rest(IsInUse);
         Observer?.OnSettled(configuration, open);
     }
+
+    public void OnClusterKey(ClusterKey key) => _keys?.Add(key);
 
     public void OnInquiry(ImmutableArray<IPEndPoint> targets, TimeSpan wait, Action<EchoesAnswered> completed) =>
         _context.Echoes.Ask(targets, wait, completed);
@@ -384,6 +400,7 @@ internal sealed class MulticastNode
         _context.TopicPorts?.Close();
         _ports.Dispose();
         _context.ControlPort.Dispose();
+        _keys?.Dispose();
     }
 
     // Registers the handler of each packet kind. The node itself handles the kinds whose handlers are created when first needed.
@@ -391,7 +408,7 @@ internal sealed class MulticastNode
     {
         var data = new DataHandler(_open, _ways, this);
         var stability = new StabilityHandler(_context, _open);
-        var dispatcher = new PacketDispatcher(_context, _open, data, _ways);
+        var dispatcher = new PacketDispatcher(_context, _open, data, _ways) { Keys = _keys };
         dispatcher.Register(PacketKind.Announce, data, keepEarly: true);
         dispatcher.Register(PacketKind.Token, stability);
         dispatcher.Register(PacketKind.Probe, stability);
@@ -424,6 +441,13 @@ internal sealed class MulticastNode
             {
                 // A service that took over goes on with it.
                 _open.Find(known.RegionId, known.Number)?.Confirm(change.Number);
+
+                // The node may now have a key that it was not told before.
+                if (known.Number == view.Number)
+                {
+                    _keys?.Add(view);
+                }
+
                 continue;
             }
 
@@ -435,6 +459,7 @@ internal sealed class MulticastNode
             }
 
             _views[view.RegionId] = view;
+            _keys?.Add(view);
             if (view.Members.AsSpan().BinarySearch(_context.Self) >= 0)
             {
                 _open.Open(view, this);
@@ -444,8 +469,20 @@ internal sealed class MulticastNode
 
     private void Supersede(ulong region, long configuration)
     {
+        _keys?.Supersede(region);
         _sent?.Supersede(region, configuration);
         _open.Supersede(region, configuration);
+    }
+
+    private bool IsInUse(ulong region, uint view)
+    {
+        bool isSent = false;
+        foreach (var streamClass in StreamClass.All)
+        {
+            isSent |= _sent?.Find(region, view, streamClass) is not null;
+        }
+
+        return isSent || _open.Find(region, view) is not null;
     }
 
     private void OnNodeGone(NodeKey node)

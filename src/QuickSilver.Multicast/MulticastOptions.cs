@@ -1,5 +1,6 @@
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Environment;
+using QuickSilver.Core.Sealing;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Ordering;
 using QuickSilver.Multicast.Repair;
@@ -21,8 +22,22 @@ internal sealed record MulticastOptions
 
     public required ulong ClusterId { get; init; }
 
-    // One datagram, including the header: the largest that fits into an Ethernet frame with an MTU of 1500.
+    // One packet, including the header, as it is in memory. By default, its datagram is the largest that fits into an Ethernet frame with
+    // an MTU of 1500.
     public int PacketBytes { get; init; } = 1472;
+
+    // Whether each packet is sealed on its way, and nothing else is accepted. The keys come from the membership service. It must be the
+    // same at all nodes of a cluster.
+    public bool IsSealed { get; init; }
+
+    // How many packets this node seals under one subkey. Smaller numbers are for tests.
+    public long PacketsPerKeyEpoch { get; init; } = PacketSealer.DefaultPacketsPerEpoch;
+
+    /// <summary>The least size of a datagram: one that is sealed has room for less.</summary>
+    public static int LeastDatagramBytes(bool isSealed) => MinPacketBytes + (isSealed ? SealedPacket.TrailerBytes : 0);
+
+    // One packet as it is sent.
+    public int DatagramBytes => PacketBytes + (IsSealed ? SealedPacket.TrailerBytes : 0);
 
     // The bytes of a node that are sent and not yet stable.
     public long RetentionBytes { get; init; } = 64L << 20;
@@ -174,7 +189,7 @@ internal sealed record MulticastOptions
 
     public void Validate()
     {
-        if (PacketBytes is < MinPacketBytes or > 65_507)
+        if (PacketBytes < MinPacketBytes || DatagramBytes > 65_507)
         {
             throw new ArgumentOutOfRangeException(
                 nameof(PacketBytes), PacketBytes, $"A packet must have {MinPacketBytes} to 65,507 bytes.");

@@ -42,7 +42,7 @@ internal sealed class PacketWays : IPacketHandler
     public void OnRun(IDatagramPort port)
     {
         _noted = null;
-        _way = ReferenceEquals(port, _context.ControlPort) ? Way.Unicast : Way.Group;
+        _way = ReferenceEquals(port, _context.ArrivalPort) ? Way.Unicast : Way.Group;
     }
 
     public void OnReplay()

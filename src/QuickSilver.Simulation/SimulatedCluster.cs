@@ -59,7 +59,7 @@ public sealed class SimulatedCluster : IDisposable
         ArgumentNullException.ThrowIfNull(options);
         options.Check();
         Options = options;
-        Machines = new SimulatedMachines(options with { SharesPacketMemory = true });
+        Machines = new SimulatedMachines(options with { SharesPacketMemory = !options.IsSealed });
         Time = new ScenarioTime(Machines);
         Random = new SimulatedRandom(SeededRandom.Derive(options.Seed, purpose: 9, owner: 0));
         _starts = SeededRandom.Derive(options.Seed, purpose: 10, owner: 0);
@@ -127,6 +127,8 @@ public sealed class SimulatedCluster : IDisposable
         : field = new ProtocolOptions(Options.NodeOptions.Copy(), Options.TokenInterval, Options.FeedbackRanges, Options.TopicSets)
         {
             LeastSends = Options.LeastSends,
+            IsSealed = Options.IsSealed,
+            PacketsPerKeyEpoch = Options.PacketsPerKeyEpoch,
             PullsWaitForKeepers = Options.PullsWaitForKeepers,
         };
 

@@ -63,6 +63,12 @@ public sealed record SimulationOptions
     /// </summary>
     internal bool SharesPacketMemory { get; init; }
 
+    /// <summary>Whether packets are sealed, as between machines: with real keys and AES-GCM. Receivers then share no packet memory.</summary>
+    internal bool IsSealed { get; init; }
+
+    /// <summary>How many packets a node seals under one subkey; null: the default.</summary>
+    internal long? PacketsPerKeyEpoch { get; init; }
+
     /// <summary>Null: tokens go when there is something to tell.</summary>
     internal TimeSpan? TokenInterval { get; init; }
 

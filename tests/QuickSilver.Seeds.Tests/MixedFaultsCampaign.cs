@@ -116,7 +116,7 @@ internal sealed class MixedFaults(
 {
     // What a fault that stands does not make harder to judge.
     private const Hardships BesideStanding = Hardships.StableAndFeeds | Hardships.Endings | Hardships.BestEffort | Hardships.YearsOff
-        | Hardships.OtherCluster;
+        | Hardships.OtherCluster | Hardships.Sealed;
 
     private const Hardships WithoutMulticast = Hardships.NoMulticast | Hardships.MulticastStops;
 

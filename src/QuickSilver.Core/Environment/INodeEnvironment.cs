@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using System.Net;
 using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Buffers;
@@ -20,6 +21,21 @@ internal interface INodeEnvironment
 
     /// <summary>The node's one stream of random numbers; seeded in the simulator.</summary>
     ulong NextRandom();
+
+    /// <summary>
+    /// Fills in what nobody may guess, such as a key. By default it is drawn from <see cref="NextRandom"/>, which suits simulations only.
+    /// </summary>
+    void FillSecret(Span<byte> secret)
+    {
+        Span<byte> drawn = stackalloc byte[sizeof(ulong)];
+        while (!secret.IsEmpty)
+        {
+            BinaryPrimitives.WriteUInt64LittleEndian(drawn, NextRandom());
+            int taken = Math.Min(secret.Length, drawn.Length);
+            drawn[..taken].CopyTo(secret);
+            secret = secret[taken..];
+        }
+    }
 
     /// <summary>The node's pool of pinned packet memory.</summary>
     SlabPool Buffers { get; }

@@ -78,6 +78,8 @@ internal sealed class MachineEnvironment : INodeEnvironment, IDisposable
 
     public ulong NextRandom() => _random.Next();
 
+    public void FillSecret(Span<byte> secret) => RandomNumberGenerator.Fill(secret);
+
     public void Schedule(Alarm alarm, TimeSpan delay) => _core.Schedule(alarm, delay);
 
     public void Cancel(Alarm alarm) => _core.Cancel(alarm);

@@ -40,4 +40,10 @@ internal enum DropReason
     RateLimited,
     // A shared packet that lists no view that is open here.
     NotListed,
+    // Not sealed, where all packets are.
+    Unsealed,
+    // Its tag does not match: changed on the way, or made without the key; or it speaks in the name of another node.
+    NotAuthentic,
+    // Genuine, and has come before.
+    Replayed,
 }

@@ -151,9 +151,13 @@ internal readonly struct PacketTemplate(
         BinaryPrimitives.WriteUInt16LittleEndian(at, (ushort)(BinaryPrimitives.ReadUInt16LittleEndian(at) | (ushort)flags));
     }
 
+    /// <summary>Completes a packet that goes out sealed, and so needs no checksum.</summary>
+    public static void WriteLength(Span<byte> packet) =>
+        BinaryPrimitives.WriteUInt16LittleEndian(packet[PacketHeader.LengthOffset..], (ushort)packet.Length);
+
     public static void Seal(Span<byte> packet)
     {
-        BinaryPrimitives.WriteUInt16LittleEndian(packet[PacketHeader.LengthOffset..], (ushort)packet.Length);
+        WriteLength(packet);
         BinaryPrimitives.WriteUInt32LittleEndian(packet[PacketHeader.ChecksumOffset..], PacketChecksum.Compute(packet));
     }
 }

@@ -47,6 +47,7 @@ internal sealed class ConfigurationAssembler
                 IsSnapshot = _first.IsSnapshot,
                 IsLast = true,
                 LastRequest = part.LastRequest,
+                ClusterKey = part.ClusterKey,
                 Content = _content,
             };
             Reset();
@@ -65,5 +66,6 @@ internal sealed class ConfigurationAssembler
         Regions = message.Content.Regions,
         Topics = topics,
         OutOfSight = message.Content.OutOfSight,
+        ClusterKey = message.ClusterKey,
     };
 }

@@ -332,6 +332,11 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     private void OnInquiry(InquiryMessage inquiry)
     {
         _link.OnTried();
+        if (inquiry.ClusterKey is { } key)
+        {
+            _observer.OnClusterKey(key);
+        }
+
         var targets = inquiry.Targets;
         int members = targets.Length;
         var service = _link.RemoteEndPoint;

@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using System.Net;
 using System.Runtime.InteropServices;
+using QuickSilver.Core.Sealing;
 using QuickSilver.Membership.Views;
 using QuickSilver.Serialization.Protobuf;
 
@@ -165,6 +166,11 @@ internal static class ViewFields
 
         buffer.PackedFixed64(8, MemoryMarshal.Cast<long, ulong>(view.Since.AsSpan()));
         buffer.UInt64(10, (ulong)view.Set);
+        if (view.Key is { } key)
+        {
+            buffer.Bytes(9, key.Span);
+        }
+
         buffer.End(start);
     }
 
@@ -179,6 +185,7 @@ internal static class ViewFields
         var members = ImmutableArray.CreateBuilder<NodeKey>();
         ulong[] since = [];
         int set = 0;
+        SecretKey? key = null;
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -192,6 +199,7 @@ internal static class ViewFields
                 case 7: repair = repair with { RingSize = (int)reader.ReadUInt32(field) }; break;
                 case 8: since = reader.ReadPackedFixed64(field, members.Count); break;
                 case 10: set = reader.ReadInt32(field, int.MaxValue); break;
+                case 9: key = ReadKey(ref reader, field); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -221,6 +229,7 @@ internal static class ViewFields
             Repair = repair == RepairRules.Default ? RepairRules.Default : repair,
             Since = [.. MemoryMarshal.Cast<ulong, long>(since)],
             Set = set,
+            Key = key,
         };
     }
 
@@ -238,6 +247,11 @@ internal static class ViewFields
         buffer.UInt64(5, (ulong)view.Set);
         buffer.Fixed64(6, view.Digest.High);
         buffer.Fixed64(7, view.Digest.Low);
+        if (view.Key is { } key)
+        {
+            buffer.Bytes(8, key.Span);
+        }
+
         buffer.End(start);
     }
 
@@ -249,6 +263,7 @@ internal static class ViewFields
         long configuration = 0;
         IPEndPoint? group = null;
         int set = 0;
+        SecretKey? key = null;
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -260,11 +275,51 @@ internal static class ViewFields
                 case 5: set = reader.ReadInt32(field, int.MaxValue); break;
                 case 6: high = reader.ReadFixed64(field); break;
                 case 7: low = reader.ReadFixed64(field); break;
+                case 8: key = ReadKey(ref reader, field); break;
                 default: reader.Skip(field); break;
             }
         }
 
-        return new HeldView(id, number, configuration, group, set, new ViewDigest(high, low));
+        return new HeldView(id, number, configuration, group, set, new ViewDigest(high, low)) { Key = key };
+    }
+
+    public static void WriteClusterKey(ControlBuffer buffer, int field, ClusterKey? key)
+    {
+        if (key is not null)
+        {
+            int start = buffer.Begin(field);
+            buffer.Int64(1, key.Configuration);
+            buffer.Bytes(2, key.Key.Span);
+            buffer.End(start);
+        }
+    }
+
+    public static ClusterKey ReadClusterKey(ref ProtobufReader outer, ControlField at)
+    {
+        var reader = outer.ReadMessage(at);
+        long configuration = 0;
+        SecretKey? key = null;
+        while (reader.TryReadField(out var field))
+        {
+            switch (field.Number)
+            {
+                case 1: configuration = reader.ReadInt64(field); break;
+                case 2: key = ReadKey(ref reader, field); break;
+                default: reader.Skip(field); break;
+            }
+        }
+
+        return key is null
+            ? throw new ControlFormatException("The key of the cluster is missing.")
+            : new ClusterKey(configuration, key);
+    }
+
+    private static SecretKey ReadKey(ref ProtobufReader reader, ControlField field)
+    {
+        var bytes = reader.ReadBytes(field);
+        return bytes.Length == SecretKey.Bytes
+            ? new SecretKey(bytes)
+            : throw new ControlFormatException($"Field {field.Number} has a key of {bytes.Length} bytes; expected {SecretKey.Bytes}.");
     }
 
     // A member's place is its rank in all that the members work out by themselves.

@@ -1,6 +1,9 @@
 using QuickSilver.Core.Environment;
+using QuickSilver.Core.Flow;
+using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Reachability;
@@ -8,8 +11,14 @@ namespace QuickSilver.Membership.Reachability;
 // The service's own answer to echoes, so that a node can be told from the network: who reaches neither the others nor this port is
 // at fault itself. Opened when it is first needed, by an inquest or by an observer that is told its number, at the number of the service's
 // TCP port, so that a firewall needs one rule; at any other where that is taken.
-internal sealed class EchoPort(INodeEnvironment environment, string cluster) : IDatagramReceiver, IDisposable
+//
+// A sealed echo is answered sealed, under the key of the cluster. One that is not is answered too, as observers have no key: a node that
+// seals believes no such answer. Neither answer is longer than its question.
+internal sealed class EchoPort(INodeEnvironment environment, string cluster, RegionKeys? keys = null)
+    : IDatagramReceiver, ISubkeyBudget, IDisposable
 {
+    private const double DerivationsPerSecond = 1_000;
+
     private static readonly DatagramPortOptions Small = new()
     {
         ReceiveBufferBytes = 256 << 10,
@@ -19,6 +28,8 @@ internal sealed class EchoPort(INodeEnvironment environment, string cluster) : I
 
     private readonly ulong _cluster = TopicId.Of(cluster);
     private IDatagramPort? _port;
+    private ClusterSeals? _seals;
+    private RateLimit? _derivations;
 
     public long Answered { get; private set; }
 
@@ -33,30 +44,78 @@ internal sealed class EchoPort(INodeEnvironment environment, string cluster) : I
     {
         _port?.Dispose();
         _port = null;
+        _seals?.Dispose();
     }
+
+    bool ISubkeyBudget.TryTake() =>
+        (_derivations ??= new RateLimit(environment.Now, DerivationsPerSecond, DerivationsPerSecond)).TryTake(environment.Now, 1);
 
     bool IDatagramReceiver.IsControl(ReadOnlySpan<byte> firstBytes) => true;
 
     void IDatagramReceiver.OnRun(in ReceivedRun run)
     {
-        var bytes = run.Span;
-        if (_port is null || PacketHeader.Validate(bytes, _cluster) != DropReason.None)
+        var bytes = run.Lease.Span.Slice(run.Offset, run.Length);
+        if (_port is null)
         {
             return;
         }
 
-        var header = new PacketHeader(bytes);
-        if (header.Kind == PacketKind.Echo && EchoPacket.ReadAnswerTo(header.Body) is { } answerTo)
+        if (keys is not null && SealedPacket.Validate(bytes, _cluster) == DropReason.None)
+        {
+            AnswerSealed(bytes[..new PacketHeader(bytes).Length]);
+        }
+        else if (PacketHeader.Validate(bytes, _cluster) == DropReason.None)
         {
             Span<byte> reply = stackalloc byte[EchoPacket.ReplyBytes];
-            EchoPacket.WriteReply(reply, new PacketTemplate(_cluster, 0, 0, 0, 0), header.Sequence);
-            _port.Send(reply, reply.Length, new DatagramAddress(answerTo));
-            Answered++;
+            Answer(new PacketHeader(bytes), reply, seal: null, label: 0);
         }
     }
 
     void IDatagramReceiver.OnBatchEnd()
     {
+    }
+
+    private void AnswerSealed(Span<byte> packet)
+    {
+        _seals ??= new ClusterSeals(self: default, this);
+        if (keys!.Cluster is { } newest)
+        {
+            _seals.Add(newest);
+        }
+
+        var header = new PacketHeader(packet);
+        uint label = header.View;
+        if (header.Region != 0 || _seals.Find(label) is not { } seal
+            || seal.Opener.Open(packet, SealedPacket.SealerOf(packet)) != DropReason.None)
+        {
+            return;
+        }
+
+        Span<byte> reply = stackalloc byte[EchoPacket.ReplyBytes];
+        Answer(header, reply, seal, label);
+    }
+
+    private void Answer(in PacketHeader echo, Span<byte> reply, KeySeal? seal, uint label)
+    {
+        if (echo.Kind != PacketKind.Echo || EchoPacket.ReadAnswerTo(echo.Body) is not { } answerTo)
+        {
+            return;
+        }
+
+        EchoPacket.WriteReply(reply, new PacketTemplate(_cluster, 0, 0, 0, 0), echo.Sequence);
+        var to = new DatagramAddress(answerTo);
+        if (seal is null)
+        {
+            _port!.Send(reply, reply.Length, to);
+        }
+        else
+        {
+            Span<byte> sealedReply = stackalloc byte[EchoPacket.ReplyBytes + SealedPacket.TrailerBytes];
+            seal.Sealer.Seal(reply, reply.Length, sealedReply, label);
+            _port!.Send(sealedReply, sealedReply.Length, to);
+        }
+
+        Answered++;
     }
 
     private IDatagramPort? TryOpen(int number)

@@ -3,19 +3,20 @@ using System.Net;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Service;
 
 namespace QuickSilver.Membership.Reachability;
 
 // Asks nodes over their streams whom their datagrams reach, and hands each answer to who wanted it. Who does not answer in time is
 // forgotten: no answer is no finding.
-internal sealed class Inquiries(INodeEnvironment environment, string cluster) : IDisposable
+internal sealed class Inquiries(INodeEnvironment environment, string cluster, RegionKeys? keys = null) : IDisposable
 {
     private readonly Dictionary<ulong, (ControlSession Session, Action<Findings> Found)> _asked = [];
     private readonly Queue<(ulong Id, TimeSpan Until)> _order = new();
     private ulong _last;
 
-    public EchoPort Echo { get; } = new(environment, cluster);
+    public EchoPort Echo { get; } = new(environment, cluster, keys);
 
     /// <summary>Where the service listens for streams; echoes are answered at the same number where possible.</summary>
     public int ServicePort { get; set; }
@@ -37,6 +38,7 @@ internal sealed class Inquiries(INodeEnvironment environment, string cluster) : 
             WaitMilliseconds = Math.Max(1, (int)wait.TotalMilliseconds),
             ServicePort = Echo.Open(ServicePort),
             Targets = targets,
+            ClusterKey = keys?.Cluster,
         });
     }
 

@@ -139,17 +139,22 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
         Members.Sort((a, b) => a.Node.Key.CompareTo(b.Node.Key));
     }
 
-    public void MakeView(long configuration, RepairRules repair) => View = new RegionView
+    public void MakeView(long configuration, RepairRules repair, RegionKeys? keys = null)
     {
-        RegionId = Id,
-        Number = IsAdopted ? Number = RegionView.EndOfAdopted : ++Number,
-        Configuration = configuration,
-        Group = Group,
-        Members = [.. Members.Select(member => member.Node.Key)],
-        Repair = repair,
-        Since = SinceOf(Members, configuration),
-        Set = IsPinned ? 0 : Set,
-    };
+        Number = IsAdopted ? RegionView.EndOfAdopted : Number + 1;
+        View = new RegionView
+        {
+            RegionId = Id,
+            Number = Number,
+            Configuration = configuration,
+            Group = Group,
+            Members = [.. Members.Select(member => member.Node.Key)],
+            Repair = repair,
+            Since = SinceOf(Members, configuration),
+            Set = IsPinned ? 0 : Set,
+            Key = keys?.OfView(Id, Number, configuration),
+        };
+    }
 
     /// <summary>The view of a region that is forming, if it is this one of the service before.</summary>
     public RegionView ViewAs(HeldView held, long configuration, RepairRules repair)
@@ -165,6 +170,7 @@ internal sealed class Region(int set, TopicSetKey setKey, MappedTopic[] topics)
             Repair = repair,
             Since = SinceOf(members, configuration),
             Set = IsPinned ? 0 : Set,
+            Key = held.Key,
         };
     }
 

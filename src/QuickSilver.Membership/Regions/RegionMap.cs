@@ -22,6 +22,8 @@ internal sealed class RegionMap
     private readonly List<Region> _outworn = [];
     // Whether no configuration was made yet.
     private bool _isFirst = true;
+    // The regions of which a removed node has the key of a view.
+    private readonly SortedSet<ulong> _exposed = [];
 
     public RegionMap(
         AddressPlan addresses,
@@ -29,15 +31,16 @@ internal sealed class RegionMap
         TopicSetRules? rules = null,
         Func<ulong, TopicSetKey>? keyOfTopic = null,
         RepairRules? repair = null,
-        TopicAddressRules? topicAddresses = null)
+        TopicAddressRules? topicAddresses = null,
+        RegionKeys? keys = null)
     {
         rules ??= new TopicSetRules();
         _sets = new TopicSets(rules, keyOfTopic ?? TopicSetKey.OfTopic);
-        _reform = new RegionReform(addresses, firstRegion, rules, repair ?? RepairRules.Default);
+        _reform = new RegionReform(addresses, firstRegion, rules, repair ?? RepairRules.Default) { Keys = keys };
         _topicAddresses = new TopicAddresses(addresses, topicAddresses ?? TopicAddressRules.None);
     }
 
-    public bool HasChanges => _sets.Moved.Count > 0 || _sets.Changed.Count > 0 || _fresh.Count > 0;
+    public bool HasChanges => _sets.Moved.Count > 0 || _sets.Changed.Count > 0 || _fresh.Count > 0 || _exposed.Count > 0;
 
     public int RegionCount => _reform.Regions.Count;
 
@@ -84,6 +87,12 @@ internal sealed class RegionMap
         foreach (ulong region in node.VisibleRegions.AwaitingViewEnd)
         {
             _reform.Regions[region].AwaitingViewEnd.Remove(node);
+        }
+
+        // A node that was no member gets no other view by being removed, but may have published there.
+        if (_reform.Keys is not null)
+        {
+            _exposed.UnionWith(node.VisibleRegions.ToSorted());
         }
 
         node.Open.Clear();
@@ -192,6 +201,14 @@ internal sealed class RegionMap
             ForgetIfUnused(topic);
         }
 
+        if (_reform.Keys is not null)
+        {
+            foreach (var node in _nodes.Values)
+            {
+                node.VisibleRegions.WithholdKeys();
+            }
+        }
+
         _distribution.EndChange();
         _sets.EndChange();
         _fresh.Empty();
@@ -204,6 +221,7 @@ internal sealed class RegionMap
                 node.Held = null;
             }
         }
+        _exposed.Clear();
     }
 
     /// <summary>Called when all nodes were told the last configuration: removes the news.</summary>
@@ -231,7 +249,7 @@ internal sealed class RegionMap
     public RegionNews SnapshotOf(NodeKey key)
     {
         var node = _nodes[key];
-        List<RegionView> regions = [.. node.VisibleRegions.ToSorted().Select(id => _reform.Regions[id].View!)];
+        List<RegionView> regions = [.. node.VisibleRegions.ToSorted().Select(id => ViewFor(node, _reform.Regions[id].View!))];
         List<TopicView> topics =
         [
             .. node.Open.Values
@@ -242,12 +260,25 @@ internal sealed class RegionMap
         return new RegionNews(regions, topics, []);
     }
 
+    private static RegionView ViewFor(MappedNode node, RegionView view) =>
+        view.Key is null || node.VisibleRegions.HasReason(view.RegionId) ? view : view with { Key = null };
+
+    // What is sent after a node was removed is sealed under keys that it does not have.
+    //
     // Packets are numbered from 1 in each view, and the members of a view have given up the nodes that went away. A node that has returned
     // therefore never sends in a view from before its return, unless it came with the view and is a member of it: others that came with it
     // may have lost sight of it since.
     private void CollectOutworn()
     {
         _outworn.Clear();
+        foreach (ulong id in _exposed)
+        {
+            if (_reform.Regions.TryGetValue(id, out var region))
+            {
+                _outworn.Add(region);
+            }
+        }
+
         foreach (var opener in _fresh)
         {
             var node = opener.Node;

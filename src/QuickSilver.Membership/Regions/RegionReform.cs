@@ -20,6 +20,9 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
 
     public IReadOnlyDictionary<ulong, Region> Regions => _regions;
 
+    /// <summary>The keys of views; null: packets are not sealed.</summary>
+    public RegionKeys? Keys { get; init; }
+
     /// <summary>The regions with a new view in the last configuration, in the order in which they began to change.</summary>
     public List<Region> Changed => _changed;
 
@@ -76,7 +79,7 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
                 SetGroup(region, configuration);
             }
 
-            region.MakeView(configuration, repair);
+            region.MakeView(configuration, repair, Keys);
             if (region.Members.Count == 0)
             {
                 if (!region.IsSucceeded)
@@ -203,7 +206,9 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
     {
         foreach (var (region, view) in Adoption.Choose(_forming, configuration, repair))
         {
-            if (view.Group is null || addresses.TryTake(view.Group))
+            // Without the key, nobody who comes later could be let into the view.
+            bool isKeyed = Keys is null || view.Key is not null;
+            if (isKeyed && (view.Group is null || addresses.TryTake(view.Group)))
             {
                 region.Adopt(view);
                 _regions.Add(region.Id, region);

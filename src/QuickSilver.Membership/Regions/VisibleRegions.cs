@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 
 namespace QuickSilver.Membership.Regions;
@@ -18,6 +19,8 @@ internal sealed class VisibleRegions
         public uint ToldNumber;
         // The number of reasons: its membership, and each topic in the region to which it may publish.
         public int Reasons;
+        // Whether it was told with its key: a node that has no reason to see the view any more is told that it began, and not the key.
+        public bool IsKeyTold;
         // Whether the node is in Region.AwaitingViewEnd, where it stays until the view ends, even if it gets a new reason.
         public bool AwaitsViewEnd;
     }
@@ -40,7 +43,30 @@ internal sealed class VisibleRegions
         ref var visibility = ref CollectionsMarshal.GetValueRefOrAddDefault(_regions, region.Id, out _);
         visibility.Reasons++;
         TellIfNew(ref visibility, region);
+        if (!visibility.IsKeyTold && region.View is { Key: not null } view && !News.Regions.Contains(view))
+        {
+            News.Regions.Add(view);
+        }
     }
+
+    /// <summary>Takes the keys out of the news of views that the node has no reason to see, when all reasons are known.</summary>
+    public void WithholdKeys()
+    {
+        for (int i = 0; i < News.Regions.Count; i++)
+        {
+            var view = News.Regions[i];
+            ref var visibility = ref CollectionsMarshal.GetValueRefOrNullRef(_regions, view.RegionId);
+            bool mayHave = !Unsafe.IsNullRef(ref visibility) && visibility.Reasons > 0;
+            News.Regions[i] = mayHave ? view : view with { Key = null };
+            if (!Unsafe.IsNullRef(ref visibility))
+            {
+                visibility.IsKeyTold = mayHave;
+            }
+        }
+    }
+
+    /// <summary>Whether the node may have the key of the region's view.</summary>
+    public bool HasReason(ulong region) => _regions.TryGetValue(region, out var visibility) && visibility.Reasons > 0;
 
     /// <summary>The regions whose AwaitingViewEnd list contains this node.</summary>
     public IEnumerable<ulong> AwaitingViewEnd => _regions.Where(entry => entry.Value.AwaitsViewEnd).Select(entry => entry.Key);

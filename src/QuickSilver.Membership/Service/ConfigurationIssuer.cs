@@ -41,10 +41,12 @@ internal sealed class ConfigurationIssuer
         _options = options;
         _members = members;
         _addresses = new AddressPlan(options.Cluster, options.RangeFor(context.Environment.LocalAddress), options.GroupPorts);
-        Map = new RegionMap(_addresses, (uint)context.Environment.NextRandom(), options.TopicSets, repair: options.Repair,
-            topicAddresses: options.TopicAddresses);
+        uint firstRegion = (uint)context.Environment.NextRandom();
+        Keys = options.IsSealed ? RegionKeys.Draw(context.Environment) : null;
+        Map = new RegionMap(_addresses, firstRegion, options.TopicSets, repair: options.Repair,
+            topicAddresses: options.IsSealed ? TopicAddressRules.None : options.TopicAddresses, keys: Keys);
         Numbers = new ConfigurationNumbers(store, context.Logger, life);
-        _publisher = new ConfigurationPublisher(Map, context.Counters);
+        _publisher = new ConfigurationPublisher(Map, context.Counters) { Keys = Keys };
         Settlement = new Settlement(context.Environment, options.SettleInterval, members, _addresses);
         _batch = new SubscriptionBatch(options.BatchInterval, options.QuietDelay);
         _gathering = new Gathering(options.GatherGrace);
@@ -53,6 +55,9 @@ internal sealed class ConfigurationIssuer
     }
 
     public RegionMap Map { get; }
+
+    /// <summary>Null: packets are not sealed.</summary>
+    public RegionKeys? Keys { get; }
 
     public ConfigurationNumbers Numbers { get; }
 
@@ -175,6 +180,11 @@ internal sealed class ConfigurationIssuer
         long previous = Numbers.Current;
         Numbers.Use(number);
         Map.Apply(number);
+        if (Keys is not null && (Keys.Cluster is null || _removed.Count > 0))
+        {
+            Keys.RenewCluster(number);
+        }
+
         long bytesBefore = _context.Counters.ConfigurationBytes;
         Announce(number, previous, joined);
         _batch.OnTold(_context.Counters.ConfigurationBytes - bytesBefore);

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Sealing;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol;
 using QuickSilver.Membership.Protocol.Replies;
@@ -17,11 +18,14 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
     private NodeFrames? _changed;
     private NodeFrames? _all;
 
+    /// <summary>Null: packets are not sealed.</summary>
+    public RegionKeys? Keys { get; init; }
+
     private sealed record NodeFrames(byte[] Bytes, int NextPart);
 
     public void PublishDelta(Member member, long number, long previous, List<NodeInfo> joined, List<NodeKey> removed)
     {
-        var header = new ConfigurationHeader(number, previous, IsSnapshot: false, member.LastRequest);
+        var header = new ConfigurationHeader(number, previous, IsSnapshot: false, member.LastRequest, NewClusterKey(number));
         _changed ??= WriteNodes(header, joined, removed);
         Tell(member, header, _changed, map.NewsOf(member.Key));
     }
@@ -29,7 +33,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
     /// <summary>The first configuration of a new member: what is news to it is all there is.</summary>
     public void PublishFirst(Member member, long number, List<Member> members)
     {
-        var header = new ConfigurationHeader(number, 0, IsSnapshot: true, member.LastRequest);
+        var header = new ConfigurationHeader(number, 0, IsSnapshot: true, member.LastRequest, Keys?.Cluster);
         _all ??= WriteNodes(header, Known(members), []);
         Tell(member, header, _all, map.NewsOf(member.Key));
     }
@@ -38,7 +42,7 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
     public void PublishSnapshot(Member member, long number, List<Member> members)
     {
         counters.SnapshotsSent++;
-        var header = new ConfigurationHeader(number, 0, IsSnapshot: true, member.LastRequest);
+        var header = new ConfigurationHeader(number, 0, IsSnapshot: true, member.LastRequest, Keys?.Cluster);
         member.Backlog.Clear();
         Tell(member, header, WriteNodes(header, Known(members), []), map.SnapshotOf(member.Key));
         _news.Clear();
@@ -74,6 +78,8 @@ internal sealed class ConfigurationPublisher(RegionMap map, ServiceCounters coun
         _buffer.Rest();
         map.ForgetNews();
     }
+
+    private ClusterKey? NewClusterKey(long number) => Keys?.Cluster is { } key && key.Configuration == number ? key : null;
 
     // Members who are not in a configuration yet are in nobody's snapshot.
     private static List<NodeInfo> Known(List<Member> members) => [.. members.Where(other => !other.IsNew).Select(other => other.Info)];

@@ -53,6 +53,10 @@ internal sealed record MembershipServiceOptions
 
     public RepairRules Repair { get; init; } = RepairRules.Default;
 
+    // Whether the service makes keys under which nodes seal their packets. It then gives no topic an address: packets for several regions
+    // would need a key that members of all of them have.
+    public bool IsSealed { get; init; }
+
     public SessionLimits Limits { get; init; } = DefaultLimits;
 
     /// <summary>The range for members of which one, or their service, has this address.</summary>

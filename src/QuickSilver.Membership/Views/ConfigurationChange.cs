@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using System.Net;
+using QuickSilver.Core.Sealing;
 using QuickSilver.Membership.Signs;
 
 namespace QuickSilver.Membership.Views;
@@ -22,6 +23,8 @@ internal sealed record ConfigurationChange
     public ImmutableArray<TopicView> Topics { get; init; } = [];
     // Regions of which this node is told no more, after what is said of them here.
     public ImmutableArray<ulong> OutOfSight { get; init; } = [];
+    // The key of packets that concern no view, when it is news. Null: it is as before, or packets are not sealed.
+    public ClusterKey? ClusterKey { get; init; }
 
     /// <summary>Of the regions that a node knows, those that a snapshot does not name: they are over. In ascending order.</summary>
     public List<ulong> RegionsAbsent(IReadOnlyCollection<ulong> known)
@@ -60,6 +63,13 @@ internal interface IMembershipObserver
 
     /// <summary>The service refuses a topic that was open, now that the node has registered anew: it is open no more.</summary>
     void OnTopicRefused(ulong topicId, string reason);
+
+    /// <summary>
+    /// The key of packets that concern no view, ahead of the configuration: who is not a member yet needs it for the echoes of an inquiry.
+    /// </summary>
+    void OnClusterKey(ClusterKey key)
+    {
+    }
 
     /// <summary>
     /// The service wants to know which of these answer this node's echoes: told once, within <paramref name="wait"/>. Who cannot send

@@ -1,4 +1,5 @@
 using System.Net;
+using QuickSilver.Core.Sealing;
 
 namespace QuickSilver.Membership.Views;
 
@@ -6,6 +7,9 @@ namespace QuickSilver.Membership.Views;
 // Set: the number of the region's set of topics there. Members and all else are in the digest.
 internal sealed record HeldView(ulong RegionId, uint Number, long Configuration, IPEndPoint? Group, int Set, ViewDigest Digest)
 {
+    // Under which the view's packets are sealed. Null: they are not. A service that takes over tells it to those who publish into the view.
+    public SecretKey? Key { get; init; }
+
     public static HeldView Of(RegionView view) =>
-        new(view.RegionId, view.Number, view.Configuration, view.Group, view.Set, ViewDigest.Of(view));
+        new(view.RegionId, view.Number, view.Configuration, view.Group, view.Set, ViewDigest.Of(view)) { Key = view.Key };
 }

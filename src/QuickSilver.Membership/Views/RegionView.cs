@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using System.Net;
+using QuickSilver.Core.Sealing;
 
 namespace QuickSilver.Membership.Views;
 
@@ -25,12 +26,14 @@ internal sealed record RegionView
     public ImmutableArray<long> Since { get; init; } = [];
     // The number of the set of topics that the region belongs to, which a service that takes over goes on with. 0 for a pinned topic's.
     public int Set { get; init; }
+    // Under which its packets are sealed. Null: packets are not sealed, or whoever is told this has the key.
+    public SecretKey? Key { get; init; }
 
     /// <summary>Whether both are equal, the members compared one by one; the record's own equality compares the arrays' identity.</summary>
     public bool HasContentOf(RegionView other) =>
         RegionId == other.RegionId && Number == other.Number && Configuration == other.Configuration
         && Equals(Group, other.Group) && Repair == other.Repair && Members.AsSpan().SequenceEqual(other.Members.AsSpan())
-        && Since.AsSpan().SequenceEqual(other.Since.AsSpan()) && Set == other.Set;
+        && Since.AsSpan().SequenceEqual(other.Since.AsSpan()) && Set == other.Set && Equals(Key, other.Key);
 
     public override string ToString() => $"region {RegionId:x}/{Number} ({Members.Length} members, {(Group is null ? "no group" : Group)})";
 }

@@ -6,6 +6,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Receiving;
+using QuickSilver.Multicast.Sealing;
 using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Dispatch;
@@ -69,6 +70,12 @@ internal sealed class PacketDispatcher
         return refused == DropReason.UnknownView ? Keep(header, lease, offset, _context.Environment.Now) : refused;
     }
 
+    /// <summary>Keeps a sealed packet whose view is not known, if it is worth it, until its key may be there.</summary>
+    public DropReason KeepSealed(in PacketHeader header, Lease lease, int offset) => Keep(header, lease, offset, _context.Environment.Now);
+
+    /// <summary>Opens sealed packets that were kept; null: packets are not sealed.</summary>
+    public KeyRing? Keys { get; init; }
+
     /// <summary>Dispatches the kept packets again, because a configuration has come that may have their views.</summary>
     public void ReplayUnknown()
     {
@@ -78,8 +85,11 @@ internal sealed class PacketDispatcher
         _ways.OnReplay();
         while (left-- > 0 && _unknown!.TryTake(out var lease, out int offset, out int length, out var arrived))
         {
-            var header = new PacketHeader(lease.Span.Slice(offset, length));
-            var refused = Hand(header, lease, offset);
+            var packet = lease.Span.Slice(offset, length);
+            var header = new PacketHeader(packet);
+            // One that was opened before and has waited for its view since has no tag any more.
+            var refused = Keys is null || header.TagBytes == 0 ? DropReason.None : Keys.Open(packet);
+            refused = refused == DropReason.None ? Hand(header, lease, offset) : refused;
             refused = refused == DropReason.UnknownView ? Keep(header, lease, offset, arrived) : refused;
             if (refused != DropReason.None)
             {

@@ -1,12 +1,16 @@
 using System.Runtime.CompilerServices;
+using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
+using QuickSilver.Multicast.Sealing;
 
 namespace QuickSilver.Multicast.Dispatch;
 
 // Splits received runs into packets by the length in each header, refuses damaged packets, and passes the others to the dispatcher. The
 // ports of a node are open before the node has joined: until Begin is called, everything that arrives is dropped.
-internal sealed class RunSplitter(ulong cluster) : IDatagramReceiver
+//
+// Sealed packets are opened here, each just before it is dispatched: above, nothing knows that they were sealed.
+internal sealed class RunSplitter(ulong cluster, KeyRing? keys = null) : IDatagramReceiver
 {
     private PacketDispatcher? _dispatcher;
 
@@ -34,7 +38,14 @@ internal sealed class RunSplitter(ulong cluster) : IDatagramReceiver
         int bytes = 0;
         try
         {
-            Split(run, dispatcher, ref packets, ref bytes);
+            if (keys is null)
+            {
+                Split(run, dispatcher, ref packets, ref bytes);
+            }
+            else
+            {
+                SplitSealed(run, dispatcher, keys, ref packets, ref bytes);
+            }
         }
         finally
         {
@@ -89,6 +100,67 @@ internal sealed class RunSplitter(ulong cluster) : IDatagramReceiver
             }
 
             offset += segment;
+        }
+    }
+
+    // The packets of a run are opened one by one, so that each is in the processor's cache when it is read. What follows a packet is not
+    // opened yet, so nobody looks ahead further than into the packet itself.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void SplitSealed(in ReceivedRun run, PacketDispatcher dispatcher, KeyRing keyRing, ref int packets, ref int bytes)
+    {
+        var lease = run.Lease;
+        var all = lease.Span[..(run.Offset + run.Length)];
+        int offset = run.Offset;
+        int segment = 0;
+        bool looksAhead = true;
+        while (offset < all.Length)
+        {
+            var rest = all[offset..];
+            var refused = SealedPacket.Validate(rest, cluster);
+            if (refused != DropReason.None)
+            {
+                dispatcher.Counters.Drop(refused);
+                if (segment == 0)
+                {
+                    break;
+                }
+
+                offset += segment;
+                continue;
+            }
+
+            int length = new PacketHeader(rest).Length;
+            var packet = rest[..length];
+            refused = keyRing.Open(packet);
+            var header = new PacketHeader(packet);
+            if (refused == DropReason.None)
+            {
+                segment = segment == 0 ? length : segment;
+                packets++;
+                bytes += length;
+                if (looksAhead)
+                {
+                    var opened = packet[..header.Length];
+                    looksAhead = dispatcher.LookAhead(opened, opened.Length) != int.MaxValue;
+                }
+
+                refused = dispatcher.Dispatch(header, lease, offset);
+            }
+            else if (refused == DropReason.UnknownView)
+            {
+                refused = dispatcher.KeepSealed(header, lease, offset);
+            }
+            else if (segment > 0)
+            {
+                // The length of a packet that is not genuine is not believed where there is another to go by.
+                length = segment;
+            }
+
+            offset += length;
+            if (refused != DropReason.None)
+            {
+                dispatcher.Counters.Drop(refused);
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
 using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Receiving;
@@ -10,8 +11,14 @@ namespace QuickSilver.Multicast.Sending;
 // messages wait is as long as its content.
 //
 // Invariant: an open packet is at [_start, _start + _length) of _block and has the number packets.Next.
-internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetBytes, RetentionBuffer packets)
+//
+// Packets that go out sealed have no checksum, and a block has room for no more of them than one run of sealed packets takes.
+internal sealed class Packer(
+    SlabPool pool, PacketTemplate template, int packetBytes, RetentionBuffer packets, bool isSealed = false)
 {
+    private readonly int _blockBytes = isSealed
+        ? SlabPool.BlockBytes / (packetBytes + SealedPacket.TrailerBytes) * packetBytes
+        : SlabPool.BlockBytes;
     private readonly PacketTemplate _template = template;
     private Lease? _block;
     private int _used;
@@ -27,14 +34,15 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
     /// <summary>The number of blocks that senders may still rent.</summary>
     public long FreeBlocks => pool.FreeToSend;
 
-    private int PacketsInBlock => SlabPool.BlockBytes / packetBytes;
+    private int PacketsInBlock => _blockBytes / packetBytes;
 
     /// <summary>How many blocks more a message of so many bytes may take, in whatever state the stream is.</summary>
     public static int MostBlocks(int payloadBytes, int packetBytes) =>
         2 + (WithStart(payloadBytes) / (SlabPool.BlockBytes / packetBytes * (packetBytes - PacketHeader.Bytes)));
 
     /// <summary>How many blocks more a message of so many bytes may take, in whatever state the stream is.</summary>
-    public int MostBlocks(int payloadBytes) => MostBlocks(payloadBytes, packetBytes);
+    public int MostBlocks(int payloadBytes) =>
+        2 + (WithStart(payloadBytes) / (PacketsInBlock * (packetBytes - PacketHeader.Bytes)));
 
     /// <summary>
     /// The largest payload of a message to so many regions for which the memory of all senders together has room; negative if it has room
@@ -51,8 +59,8 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
     {
         // The rest of the open packet is not counted, because it may be too small for a header.
         int packets = Interval.Parts(WithStart(payloadBytes), packetBytes - PacketHeader.Bytes);
-        int used = _block is null ? SlabPool.BlockBytes : _open ? _start + packetBytes : _used;
-        int more = packets - ((SlabPool.BlockBytes - used) / packetBytes);
+        int used = _block is null ? _blockBytes : _open ? _start + packetBytes : _used;
+        int more = packets - ((_blockBytes - used) / packetBytes);
         return more <= 0 ? 0 : Interval.Parts(more, PacketsInBlock);
     }
 
@@ -155,7 +163,7 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
 
     private void Open(int headBytes, long headDistance)
     {
-        if (_block is null || SlabPool.BlockBytes - _used < packetBytes)
+        if (_block is null || _blockBytes - _used < packetBytes)
         {
             _block?.Release();
             FullThrough = packets.Last;
@@ -178,7 +186,15 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
             _length = packetBytes;
         }
 
-        PacketTemplate.Seal(packet[.._length]);
+        if (isSealed)
+        {
+            PacketTemplate.WriteLength(packet[.._length]);
+        }
+        else
+        {
+            PacketTemplate.Seal(packet[.._length]);
+        }
+
         packets.Append(_block, _start, _length);
         _used = _start + _length;
         _open = false;

@@ -49,7 +49,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         Class = streamClass;
         _packets = new RetentionBuffer(context.Retention);
         var template = context.Template(view).Of(streamClass.Value);
-        _packer = new Packer(context.Environment.Buffers, template, context.Options.PacketBytes, _packets);
+        _packer = new Packer(context.Environment.Buffers, template, context.Options.PacketBytes, _packets, context.Options.IsSealed);
         _window = new SendWindow(context.Options.PacketBytes, IsReliable);
         _transmitter = new RunTransmitter(context, this, path, _packets, _window, template);
         _announcements = new Announcements(context, this, path, template);

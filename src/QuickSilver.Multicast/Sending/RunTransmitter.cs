@@ -39,7 +39,7 @@ internal sealed class RunTransmitter
         _packets = packets;
         _window = window;
         _template = template;
-        _mostInRun = SegmentationOffload.MaxRunBytes / context.Options.PacketBytes;
+        _mostInRun = SegmentationOffload.MaxRunBytes / context.Options.DatagramBytes;
         _resumeAlarm = new Alarm(Resume);
         _opensAt = context.Environment.Now + context.Options.ReconfigurationPause;
     }

@@ -3,8 +3,9 @@ using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Multicast.Sending;
 
-// The ports through which a node sends its streams.
-internal sealed class SendingPorts(INodeEnvironment environment, MulticastOptions options, IDatagramReceiver receiver) : IDisposable
+// The ports through which a node sends its streams: those that the environment opens, and over them what seals packets if they are sealed.
+internal sealed class SendingPorts(
+    INodeEnvironment environment, MulticastOptions options, IDatagramReceiver receiver, Func<IDatagramPort, IDatagramPort> over) : IDisposable
 {
     // Opened when the first copy is sent. It does not report a full queue: on this port the operating system would also report members
     // that no longer exist, as if a send had failed.
@@ -13,7 +14,7 @@ internal sealed class SendingPorts(INodeEnvironment environment, MulticastOption
     public int MaxRunSegments => Groups.MaxRunSegments;
 
     /// <summary>The port for packets to groups.</summary>
-    public IDatagramPort Groups { get; } = Open(environment, options, receiver, tellsFullQueue: !options.Unicast);
+    public IDatagramPort Groups { get; } = over(Open(environment, options, receiver, tellsFullQueue: !options.Unicast));
 
     /// <summary>The port for unicast packets to members, except control packets.</summary>
     public IDatagramPort Copies => options.Unicast ? Groups : _copies ??= TryOpenCopies() ?? Groups;
@@ -29,7 +30,7 @@ internal sealed class SendingPorts(INodeEnvironment environment, MulticastOption
     {
         try
         {
-            return Open(environment, options, receiver, tellsFullQueue: false);
+            return over(Open(environment, options, receiver, tellsFullQueue: false));
         }
         catch (TransportException)
         {

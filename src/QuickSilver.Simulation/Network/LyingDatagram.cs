@@ -26,6 +26,13 @@ internal static class LyingDatagram
             return false;
         }
 
+        if (SealedForgery.IsSealed(datagram))
+        {
+            // Without the key, every lie is a forgery.
+            SealedForgery.Make(datagram, random);
+            return true;
+        }
+
         (int Offset, int Bytes)[] numbers = (PacketKind)datagram[PacketHeader.KindOffset] switch
         {
             PacketKind.Announce => [(PacketHeader.SequenceOffset - PacketHeader.Bytes, LongBytes)],

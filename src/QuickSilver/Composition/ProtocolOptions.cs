@@ -1,5 +1,6 @@
 using Microsoft.Extensions.Logging;
 using QuickSilver.Core.Environment;
+using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Transport.Tls;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Regions;
@@ -86,6 +87,27 @@ internal sealed class ProtocolOptions
     public bool PullsWaitForKeepers
     {
         init => Multicast = Multicast with { PullsWaitForKeepers = value };
+    }
+
+    /// <summary>
+    /// Whether packets are sealed. The size of a datagram stays as it is, so that of a packet is less.
+    /// </summary>
+    public bool IsSealed
+    {
+        init
+        {
+            if (value && !Multicast.IsSealed)
+            {
+                Multicast = Multicast with { IsSealed = true, PacketBytes = Multicast.PacketBytes - SealedPacket.TrailerBytes };
+                Service = Service with { IsSealed = true };
+            }
+        }
+    }
+
+    /// <summary>How many packets are sealed under one subkey; null: the default. For tests.</summary>
+    public long? PacketsPerKeyEpoch
+    {
+        init => Multicast = value is { } packets ? Multicast with { PacketsPerKeyEpoch = packets } : Multicast;
     }
 
     /// <summary>The options of the membership service, which the node may host.</summary>

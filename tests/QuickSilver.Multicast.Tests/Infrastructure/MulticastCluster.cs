@@ -1,4 +1,5 @@
 using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Sealing;
 using QuickSilver.Membership.Views;
 using QuickSilver.Simulation;
 using QuickSilver.Simulation.Machines;
@@ -18,6 +19,7 @@ internal sealed class MulticastCluster
         });
         Service = new ScriptedService(Simulation);
         Options = options ?? new MulticastOptions { ClusterId = 7 };
+        Service.Root = Options.IsSealed ? new SecretKey(new byte[SecretKey.Bytes]) : null;
         foreach (var node in Simulation.AddNodes(nodes))
         {
             Hosts.Add(new Host(this, node, Options));

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using System.Net;
+using QuickSilver.Core.Sealing;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
@@ -29,6 +30,11 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
     public bool HasGroups { get; set; } = true;
 
     public RepairRules Repair { get; set; } = RepairRules.Default;
+
+    /// <summary>The root of the keys; null: packets are not sealed.</summary>
+    public SecretKey? Root { get; set; }
+
+    private ClusterKey? _clusterKey;
 
     /// <summary>Topics that own their regions.</summary>
     public HashSet<ulong> Pinned { get; } = [];
@@ -65,6 +71,11 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
     public void Commit()
     {
         _number++;
+        if (Root is not null && (_clusterKey is null || _removed.Count > 0))
+        {
+            _clusterKey = new ClusterKey(_number, Root.OfCluster(_number));
+        }
+
         var bySet = new SortedDictionary<string, List<ScriptedMembership>>(StringComparer.Ordinal);
         foreach (var member in _members)
         {
@@ -148,6 +159,7 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
         Members = region.Members,
         Repair = Repair,
         Since = SinceOf(region.Id, region.Members),
+        Key = Root?.OfView(region.Id, region.Number, 0),
     };
 
     internal static string Name(ulong topic) => topic.ToString(System.Globalization.CultureInfo.InvariantCulture);
@@ -209,6 +221,7 @@ internal sealed class ScriptedService(SimulatedMachines cluster)
             Removed = [.. _removed],
             Regions = [.. regionViews.OrderBy(view => view.RegionId)],
             Topics = [.. topics],
+            ClusterKey = _clusterKey,
         };
     }
 }

@@ -28,6 +28,9 @@ internal enum Hardships
 
     // One fault that stands, and everybody else goes on: StandingFaults.
     Standing = 1 << 20,
+
+    // No hardship by itself, but all others are met by nodes that seal their packets.
+    Sealed = 1 << 21,
 }
 
 // How often each is drawn, and whether it is yet: what the protocol does not stand is switched on with what mends it. Each is drawn from a
@@ -82,6 +85,8 @@ internal static class HardshipTable
         (Hardships.Churned, 0.05, Yes),
         // The others go on while a fault stands (I22 to I24).
         (Hardships.Standing, 0.2, Yes),
+        // F18: who is on the network has no key, and who has one cannot be told from another.
+        (Hardships.Sealed, 0.25, Yes),
     ];
 
     /// <summary>Those that QS_HARDSHIPS names, in every seed; null where it says nothing.</summary>

@@ -7,6 +7,7 @@ using QuickSilver.Core.Buffers;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Service;
+using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Hybrid;
 using QuickSilver.Multicast.Ordering;
@@ -108,12 +109,23 @@ internal sealed class WholeCluster : IDisposable
         _strangers = setup.Hardships.HasFlag(Hardships.OtherCluster) ? new Strangers(this) : null;
     }
 
-    private ProtocolOptions ProtocolsOf(QuickSilverOptions options) =>
-        new(options, topicSets: Setup.TopicSets, reassemblyBytes: Setup.ReassemblyBytes)
+    private ProtocolOptions ProtocolsOf(QuickSilverOptions options)
+    {
+        bool isSealed = Setup.Hardships.HasFlag(Hardships.Sealed);
+        if (isSealed)
+        {
+            options = options with { PacketBytes = Math.Max(MulticastOptions.LeastDatagramBytes(isSealed), options.PacketBytes) };
+        }
+
+        return new ProtocolOptions(options, topicSets: Setup.TopicSets, reassemblyBytes: Setup.ReassemblyBytes)
         {
             LeastSends = LeastSends(Seed),
             Protocols = TopicProtocols.BuiltIn.With(Pinned),
+            IsSealed = isSealed,
+            // Epochs end and begin within a run.
+            PacketsPerKeyEpoch = isSealed ? 100 + (long)(Seed % 1000) : null,
         };
+    }
 
     /// <summary>Where what a machine logs is shown with the records of the run, if anyone looks at them.</summary>
     public ILoggerFactory LogsOf(SimulatedMachine machine) =>

@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using QuickSilver.Core.Sealing;
 using QuickSilver.Membership.Views;
 using QuickSilver.Serialization.Protobuf;
 
@@ -21,6 +22,8 @@ internal sealed class ConfigurationMessage : IReadableMessage<ConfigurationMessa
     public int Part { get; init; }
     public bool IsLast { get; init; }
     public ulong LastRequest { get; init; }
+    // In the last part only.
+    public ClusterKey? ClusterKey { get; init; }
     public ConfigurationContent Content { get; init; } = ConfigurationContent.None;
 
     public static ConfigurationMessage Read(ReadOnlySpan<byte> body) => Read(body, shared: null);
@@ -35,6 +38,7 @@ internal sealed class ConfigurationMessage : IReadableMessage<ConfigurationMessa
         bool isSnapshot = false, isLast = false;
         int part = 0;
         ulong lastRequest = 0;
+        ClusterKey? clusterKey = null;
         var joined = ImmutableArray.CreateBuilder<NodeInfo>(0);
         var removed = ImmutableArray.CreateBuilder<NodeKey>(0);
         var regions = ImmutableArray.CreateBuilder<RegionView>(0);
@@ -58,6 +62,7 @@ internal sealed class ConfigurationMessage : IReadableMessage<ConfigurationMessa
                     break;
                 case 10: topics.Add(ViewFields.ReadTopic(ref reader, field, topics.Count > 0 ? topics[^1].Regions : [])); break;
                 case 11: outOfSight.Add(reader.ReadFixed64(field)); break;
+                case 12: clusterKey = ViewFields.ReadClusterKey(ref reader, field); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -70,6 +75,7 @@ internal sealed class ConfigurationMessage : IReadableMessage<ConfigurationMessa
             Part = part,
             IsLast = isLast,
             LastRequest = lastRequest,
+            ClusterKey = clusterKey,
             Content = new ConfigurationContent
             {
                 Joined = joined.DrainToImmutable(),

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Sealing;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Protocol.Replies;
@@ -79,9 +80,11 @@ internal sealed class ConfigurationWriter(ControlBuffer buffer, int maxPartBytes
     {
         buffer.Bool(5, isLast);
         buffer.UInt64(6, isLast ? _header.LastRequest : 0);
+        ViewFields.WriteClusterKey(buffer, 12, isLast ? _header.ClusterKey : null);
         buffer.End(_envelope);
         buffer.EndFrame(_frame);
     }
 }
 
-internal readonly record struct ConfigurationHeader(long Number, long Previous, bool IsSnapshot, ulong LastRequest);
+internal readonly record struct ConfigurationHeader(
+    long Number, long Previous, bool IsSnapshot, ulong LastRequest, ClusterKey? ClusterKey = null);

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using System.Net;
+using QuickSilver.Core.Sealing;
 using QuickSilver.Serialization.Protobuf;
 
 namespace QuickSilver.Membership.Protocol.Replies;
@@ -19,6 +20,8 @@ internal sealed record InquiryMessage : IControlMessage, IReadableMessage<Inquir
     // Where the service itself answers echoes, at the address that the node reaches it by; 0: nowhere.
     public int ServicePort { get; init; }
     public ImmutableArray<IPEndPoint> Targets { get; init; } = [];
+    // Under which echoes are sealed: the node may not be a member yet. Null: they are not sealed.
+    public ClusterKey? ClusterKey { get; init; }
 
     public void Write(ControlBuffer buffer)
     {
@@ -29,6 +32,8 @@ internal sealed record InquiryMessage : IControlMessage, IReadableMessage<Inquir
         {
             ViewFields.WriteEndPoint(buffer, 4, target);
         }
+
+        ViewFields.WriteClusterKey(buffer, 5, ClusterKey);
     }
 
     public static InquiryMessage Read(ReadOnlySpan<byte> body)
@@ -37,6 +42,7 @@ internal sealed record InquiryMessage : IControlMessage, IReadableMessage<Inquir
         ulong id = 0;
         int wait = 0;
         int port = 0;
+        ClusterKey? clusterKey = null;
         var targets = ImmutableArray.CreateBuilder<IPEndPoint>();
         while (reader.TryReadField(out var field))
         {
@@ -47,12 +53,20 @@ internal sealed record InquiryMessage : IControlMessage, IReadableMessage<Inquir
                 case 3: port = reader.ReadInt32(field, IPEndPoint.MaxPort); break;
                 case 4 when targets.Count < MaxTargets: targets.Add(ViewFields.ReadEndPoint(ref reader, field)); break;
                 case 4: throw new ControlFormatException($"The inquiry has more than {MaxTargets} targets.");
+                case 5: clusterKey = ViewFields.ReadClusterKey(ref reader, field); break;
                 default: reader.Skip(field); break;
             }
         }
 
         return wait == 0
             ? throw new ControlFormatException("The inquiry leaves no time to answer.")
-            : new InquiryMessage { Id = id, WaitMilliseconds = wait, ServicePort = port, Targets = targets.DrainToImmutable() };
+            : new InquiryMessage
+            {
+                Id = id,
+                WaitMilliseconds = wait,
+                ServicePort = port,
+                Targets = targets.DrainToImmutable(),
+                ClusterKey = clusterKey,
+            };
     }
 }

@@ -1,0 +1,34 @@
+namespace QuickSilver.Core.Sealing;
+
+// The last two keys of the cluster at one node. Others may not have the newest yet, or may still use the one before.
+internal sealed class ClusterSeals(Sealer self, ISubkeyBudget budget, long packetsPerEpoch = PacketSealer.DefaultPacketsPerEpoch) : IDisposable
+{
+    private Known? _newest;
+    private Known? _before;
+
+    /// <summary>The one to seal under, and its label; null before there is one.</summary>
+    public (KeySeal Seal, uint Label)? Newest => _newest is { } newest ? (newest.Seal, newest.Key.Label) : null;
+
+    public void Add(ClusterKey key)
+    {
+        if (key == _newest?.Key || key == _before?.Key || key.Configuration < _newest?.Key.Configuration)
+        {
+            return;
+        }
+
+        _before?.Seal.Dispose();
+        _before = _newest;
+        _newest = new Known(key, new KeySeal(key.Key, self, budget, packetsPerEpoch));
+    }
+
+    public KeySeal? Find(uint label) =>
+        _newest?.Key.Label == label ? _newest.Seal : _before?.Key.Label == label ? _before.Seal : null;
+
+    public void Dispose()
+    {
+        _newest?.Seal.Dispose();
+        _before?.Seal.Dispose();
+    }
+
+    private sealed record Known(ClusterKey Key, KeySeal Seal);
+}

@@ -1,0 +1,214 @@
+using QuickSilver.Core.Environment;
+using QuickSilver.Core.Flow;
+using QuickSilver.Core.Sealing;
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Multicast.Sealing;
+
+// The keys of a node: of each view that it was told of, as long as it has the view open, and the keys of the cluster. Seals what the node
+// sends and opens what it receives.
+//
+// A view that was closed is remembered with its key for as long as other nodes may still ask about it (ClosedViews), but without what was
+// derived of the key.
+//
+// Invariant: a view's key is never added again once it was forgotten, as the service tells no node of a view that it has superseded. So
+// counters never begin again under a key.
+internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions options) : ISubkeyBudget, IDisposable
+{
+    // Each takes some microseconds: a stranger that claims to be one sealer after another takes some percent of a processor. A genuine
+    // packet that finds no budget is repaired or repeated, and one is enough.
+    private const double DerivationsPerSecond = 4_000;
+
+    private static readonly TimeSpan ClosedAge = Views.ClosedViews.Age;
+
+    private readonly Dictionary<(ulong Region, uint View), KeySeal> _views = [];
+    // The newest view of each region.
+    private readonly Dictionary<ulong, uint> _current = [];
+    private readonly List<(ulong Region, uint View)> _superseded = [];
+    private readonly Queue<((ulong Region, uint View) View, TimeSpan At)> _closed = new();
+    private readonly RateLimit _derivations = new(environment.Now, DerivationsPerSecond, DerivationsPerSecond);
+    private MulticastContext? _context;
+    private Sealer _self;
+    private ClusterSeals? _cluster;
+    // The views of the last packets: nearly all packets are of the same few views.
+    private (ulong Region, uint View, KeySeal? Seal) _sent;
+    private (ulong Region, uint View, KeySeal? Seal) _received;
+    private byte[]? _scratch;
+
+    /// <summary>Views whose keys are known, closed ones included; for diagnostics.</summary>
+    public int Count => _views.Count;
+
+    private ClusterSeals Cluster => _cluster ??= new ClusterSeals(_self, this, options.PacketsPerKeyEpoch);
+
+    /// <summary>Called once, when the node knows itself.</summary>
+    public void Begin(MulticastContext context)
+    {
+        _context = context;
+        _self = new Sealer(context.Self.Id, context.Self.Incarnation);
+    }
+
+    public void Add(ClusterKey? key)
+    {
+        if (key is not null)
+        {
+            Cluster.Add(key);
+        }
+    }
+
+    /// <summary>The node was told of this view. Without its key, it has it, or may not have it.</summary>
+    public void Add(RegionView view)
+    {
+        var id = (view.RegionId, view.Number);
+        if (view.Key is { } key && !_views.ContainsKey(id))
+        {
+            _views.Add(id, new KeySeal(key, _self, this, options.PacketsPerKeyEpoch));
+            _current[view.RegionId] = view.Number;
+            ForgetLast();
+        }
+    }
+
+    /// <summary>Another view follows the newest one of this region, or none.</summary>
+    public void Supersede(ulong region)
+    {
+        if (_current.Remove(region, out uint number))
+        {
+            _superseded.Add((region, number));
+        }
+    }
+
+    /// <summary>Gives up what was derived of the keys of superseded views that are not in use any more.</summary>
+    public void Rest(Func<ulong, uint, bool> isInUse)
+    {
+        for (int i = _superseded.Count - 1; i >= 0; i--)
+        {
+            var view = _superseded[i];
+            if (!isInUse(view.Region, view.View))
+            {
+                _superseded.RemoveAt(i);
+                _views[view].Rest();
+                _closed.Enqueue((view, environment.Now));
+            }
+        }
+
+        while (_closed.TryPeek(out var oldest)
+            && (environment.Now - oldest.At >= ClosedAge || _closed.Count > Views.ClosedViews.Most))
+        {
+            _closed.Dequeue();
+            _views.Remove(oldest.View, out var seal);
+            seal?.Dispose();
+            ForgetLast();
+        }
+    }
+
+    /// <summary>
+    /// Seals a run of packets of one view into memory of the ring, where it stays until the next call. False: the node does not have the
+    /// key.
+    /// </summary>
+    public bool TrySeal(ReadOnlySpan<byte> run, int packetBytes, out ReadOnlySpan<byte> sealedRun)
+    {
+        sealedRun = default;
+        var header = new PacketHeader(run);
+        uint? label = null;
+        KeySeal? seal;
+        if (header.Region == 0)
+        {
+            if (_cluster?.Newest is not { } newest)
+            {
+                return false;
+            }
+
+            (seal, label) = newest;
+        }
+        else
+        {
+            seal = Find(ref _sent, header.Region, header.View);
+        }
+
+        if (seal is null)
+        {
+            return false;
+        }
+
+        int most = run.Length + ((run.Length + packetBytes - 1) / packetBytes * SealedPacket.TrailerBytes);
+        if (_scratch is null || _scratch.Length < most)
+        {
+            _scratch = GC.AllocateUninitializedArray<byte>(Math.Max(most, 1 << 16), pinned: true);
+        }
+
+        int bytes = seal.Sealer.Seal(run, packetBytes, _scratch, label);
+        sealedRun = _scratch.AsSpan(0, bytes);
+        return true;
+    }
+
+    /// <summary>
+    /// Opens a whole packet where it lies: it is then as if it had never been sealed. UnknownView: the packet may be kept as it is, and
+    /// opened when the view is known.
+    /// </summary>
+    public DropReason Open(Span<byte> packet)
+    {
+        var header = new PacketHeader(packet);
+        var sealer = SealedPacket.SealerOf(packet);
+        // Members send data of each other again. In all other packets everyone speaks for itself.
+        if (!SealedPacket.IsData(header.Kind) && (header.Sender != sealer.Id || header.Incarnation != sealer.Incarnation))
+        {
+            return DropReason.NotAuthentic;
+        }
+
+        if (header.Region == 0)
+        {
+            return OpenOfCluster(packet, header.View, sealer);
+        }
+
+        if (Find(ref _received, header.Region, header.View) is not { } seal)
+        {
+            return DropReason.UnknownView;
+        }
+
+        // Who was removed has the keys of its time.
+        return _context!.Directory.Contains(new NodeKey(sealer.Id, sealer.Incarnation))
+            ? seal.Opener.Open(packet, sealer)
+            : DropReason.UnknownSender;
+    }
+
+    public bool TryTake() => _derivations.TryTake(environment.Now, 1);
+
+    public void Dispose()
+    {
+        foreach (var seal in _views.Values)
+        {
+            seal.Dispose();
+        }
+
+        _cluster?.Dispose();
+    }
+
+    // Who is not a member yet sends echoes and answers them. On the wire the view number is the label of the key.
+    private DropReason OpenOfCluster(Span<byte> packet, uint label, Sealer sealer)
+    {
+        if (_cluster?.Find(label) is not { } seal)
+        {
+            return DropReason.UnknownKey;
+        }
+
+        var refused = seal.Opener.Open(packet, sealer);
+        if (refused == DropReason.None)
+        {
+            packet.Slice(PacketHeader.ViewOffset, sizeof(uint)).Clear();
+        }
+
+        return refused;
+    }
+
+    private KeySeal? Find(ref (ulong Region, uint View, KeySeal? Seal) last, ulong region, uint view)
+    {
+        if (last.Seal is null || last.Region != region || last.View != view)
+        {
+            last = (region, view, _views.GetValueOrDefault((region, view)));
+        }
+
+        return last.Seal;
+    }
+
+    private void ForgetLast() => (_sent, _received) = (default, default);
+}

@@ -1,0 +1,40 @@
+using System.Net;
+using QuickSilver.Core.Sealing;
+using QuickSilver.Core.Transport;
+
+namespace QuickSilver.Multicast.Sealing;
+
+// A port through which everything goes out sealed. Whatever hands packets to it, first or again, to a group or to one node, has plain ones
+// in its memory; each is sealed anew on its way. A run that the system has no room for is sealed once more when it is sent again.
+//
+// Invariant: the packets of one run are of one view.
+internal sealed class SealingPort(IDatagramPort port, KeyRing keys, MulticastCounters counters) : IDatagramPort
+{
+    /// <summary>The port that sends, and at which this node receives.</summary>
+    public IDatagramPort Inner => port;
+
+    public IPEndPoint LocalEndPoint => port.LocalEndPoint;
+
+    public int MaxRunSegments => port.MaxRunSegments;
+
+    public long KernelDrops => port.KernelDrops;
+
+    public int ReceiveBufferBytes => port.ReceiveBufferBytes;
+
+    /// <summary>The port, or one that seals where there are keys.</summary>
+    public static IDatagramPort Over(IDatagramPort port, KeyRing? keys, MulticastCounters counters) =>
+        keys is null ? port : new SealingPort(port, keys, counters);
+
+    public SendOutcome Send(ReadOnlySpan<byte> run, int segmentBytes, DatagramAddress destination)
+    {
+        if (keys.TrySeal(run, segmentBytes, out var sealedRun))
+        {
+            return port.Send(sealedRun, segmentBytes + SealedPacket.TrailerBytes, destination);
+        }
+
+        counters.Keyless++;
+        return SendOutcome.Refused;
+    }
+
+    public void Dispose() => port.Dispose();
+}
