@@ -12,6 +12,7 @@ namespace QuickSilver.Multicast.Sending;
 // Invariant: an open packet is at [_start, _start + _length) of _block and has the number packets.Next.
 internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetBytes, RetentionBuffer packets)
 {
+    private int _packetBytes = packetBytes;
     private readonly PacketTemplate _template = template;
     private Lease? _block;
     private int _used;
@@ -21,20 +22,31 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
 
     public bool HasOpenPacket => _open;
 
+    /// <summary>The size of a full packet. It changes between messages only, and what is packed stays as it is.</summary>
+    public int PacketBytes
+    {
+        get => _packetBytes;
+        set
+        {
+            Flush();
+            _packetBytes = value;
+        }
+    }
+
     /// <summary>Packets up to this one are in blocks that get no more packets: as a run they will not become longer.</summary>
     public long FullThrough { get; private set; }
 
     /// <summary>The number of blocks that senders may still rent.</summary>
     public long FreeBlocks => pool.FreeToSend;
 
-    private int PacketsInBlock => SlabPool.BlockBytes / packetBytes;
+    private int PacketsInBlock => SlabPool.BlockBytes / _packetBytes;
 
     /// <summary>How many blocks more a message of so many bytes may take, in whatever state the stream is.</summary>
     public static int MostBlocks(int payloadBytes, int packetBytes) =>
         2 + (WithStart(payloadBytes) / (SlabPool.BlockBytes / packetBytes * (packetBytes - PacketHeader.Bytes)));
 
     /// <summary>How many blocks more a message of so many bytes may take, in whatever state the stream is.</summary>
-    public int MostBlocks(int payloadBytes) => MostBlocks(payloadBytes, packetBytes);
+    public int MostBlocks(int payloadBytes) => MostBlocks(payloadBytes, _packetBytes);
 
     /// <summary>
     /// The largest payload of a message to so many regions for which the memory of all senders together has room; negative if it has room
@@ -43,16 +55,16 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
     public long MostPayload(int regions)
     {
         long blocks = (pool.Shares.MostToSend - 1) / regions;
-        return (blocks * PacketsInBlock * (packetBytes - PacketHeader.Bytes)) - WithStart(0);
+        return (blocks * PacketsInBlock * (_packetBytes - PacketHeader.Bytes)) - WithStart(0);
     }
 
     /// <summary>The number of further blocks that the message may take, given what is left of the stream's block.</summary>
     public int BlocksFor(int payloadBytes)
     {
         // The rest of the open packet is not counted, because it may be too small for a header.
-        int packets = Interval.Parts(WithStart(payloadBytes), packetBytes - PacketHeader.Bytes);
-        int used = _block is null ? SlabPool.BlockBytes : _open ? _start + packetBytes : _used;
-        int more = packets - ((SlabPool.BlockBytes - used) / packetBytes);
+        int packets = Interval.Parts(WithStart(payloadBytes), _packetBytes - PacketHeader.Bytes);
+        int used = _block is null ? SlabPool.BlockBytes : _open ? _start + _packetBytes : _used;
+        int more = packets - ((SlabPool.BlockBytes - used) / _packetBytes);
         return more <= 0 ? 0 : Interval.Parts(more, PacketsInBlock);
     }
 
@@ -67,7 +79,7 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
             needed += 1 + extensions.Length;
         }
 
-        if (_open && packetBytes - _length < needed)
+        if (_open && _packetBytes - _length < needed)
         {
             Close(pad: true);
         }
@@ -77,7 +89,7 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
             Open(headBytes: 0, headDistance: 0);
         }
 
-        var packet = _block!.Span.Slice(_start, packetBytes);
+        var packet = _block!.Span.Slice(_start, _packetBytes);
         MessageHeader.Write(packet[_length..], payload.Length, marks, topicId, sequence);
         _length += MessageHeader.Bytes;
         if (start is not null)
@@ -87,7 +99,7 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
         }
 
         _length += MessageExtensions.Write(packet[_length..], extensions);
-        if (payload.Length <= packetBytes - _length)
+        if (payload.Length <= _packetBytes - _length)
         {
             payload.CopyTo(packet[_length..]);
             _length += payload.Length;
@@ -98,7 +110,7 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
     }
 
     /// <summary>Marks the open packet, in which the last message ends, as one that asks for an acknowledgement.</summary>
-    public void WantAck() => PacketTemplate.AddFlags(_block!.Span.Slice(_start, packetBytes), PacketFlags.AckWanted);
+    public void WantAck() => PacketTemplate.AddFlags(_block!.Span.Slice(_start, _packetBytes), PacketFlags.AckWanted);
 
     /// <summary>Closes the open packet, if there is one, without padding.</summary>
     public void Flush()
@@ -139,7 +151,7 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
         long first = packets.Next;
         while (true)
         {
-            int taken = Math.Min(payload.Length, packetBytes - _length);
+            int taken = Math.Min(payload.Length, _packetBytes - _length);
             payload[..taken].CopyTo(_block!.Span[(_start + _length)..]);
             _length += taken;
             payload = payload[taken..];
@@ -149,13 +161,13 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
             }
 
             Close(pad: true);
-            Open(Math.Min(payload.Length, packetBytes - PacketHeader.Bytes), packets.Next - first);
+            Open(Math.Min(payload.Length, _packetBytes - PacketHeader.Bytes), packets.Next - first);
         }
     }
 
     private void Open(int headBytes, long headDistance)
     {
-        if (_block is null || SlabPool.BlockBytes - _used < packetBytes)
+        if (_block is null || SlabPool.BlockBytes - _used < _packetBytes)
         {
             _block?.Release();
             FullThrough = packets.Last;
@@ -171,11 +183,11 @@ internal sealed class Packer(SlabPool pool, PacketTemplate template, int packetB
 
     private void Close(bool pad)
     {
-        var packet = _block!.Span.Slice(_start, packetBytes);
+        var packet = _block!.Span.Slice(_start, _packetBytes);
         if (pad)
         {
             packet[_length..].Clear();
-            _length = packetBytes;
+            _length = _packetBytes;
         }
 
         PacketTemplate.Seal(packet[.._length]);

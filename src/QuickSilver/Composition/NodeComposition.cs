@@ -146,7 +146,7 @@ internal static class NodeComposition
             ImmutableArray<IPEndPoint> services,
             ConfigurationCache configurations,
             ILoggerFactory logs)
-            : base(new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()), services, configurations, logs)
+            : base(new ProtocolOptions(OnWire(options, choice.Address), ephemeral: EphemeralPorts.Read()), services, configurations, logs)
         {
             _interface = choice;
             var machine = new MachineEnvironmentOptions
@@ -160,6 +160,12 @@ internal static class NodeComposition
             };
             _environment = Start(machine, logs);
         }
+
+        // The default fits an MTU of 1,500 over IPv4. The header of IPv6 is larger.
+        private static QuickSilverOptions OnWire(QuickSilverOptions options, IPAddress local) =>
+            local.AddressFamily == AddressFamily.InterNetworkV6 && options.PacketBytes == QuickSilverOptions.DefaultPacketBytes
+                ? options with { PacketBytes = QuickSilverOptions.DefaultPacketBytesV6 }
+                : options;
 
         private static MachineEnvironment Start(MachineEnvironmentOptions machine, ILoggerFactory logs)
         {
