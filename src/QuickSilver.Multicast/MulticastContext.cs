@@ -10,6 +10,7 @@ using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Hybrid;
 using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Paths;
 using QuickSilver.Multicast.Reachability;
 using QuickSilver.Multicast.Reassembly;
 using QuickSilver.Multicast.Receiving;
@@ -39,6 +40,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     private EchoExchange? _echoes;
     private RateLimit? _checks;
     private DropSample _unicastDrops;
+    private PieceCutter? _pieces;
 
     public INodeEnvironment Environment { get; } = environment;
     public MulticastOptions Options { get; } = options;
@@ -101,6 +103,11 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     /// <summary>The token of any ring, and a packet of the largest size. Each is used within one call only.</summary>
     public Token Token => _token ??= new Token();
     public PullDrafts PullDrafts => _pullDrafts ??= new PullDrafts();
+    /// <summary>How large packets may be.</summary>
+    public PathSizes Sizes => field ??= new PathSizes(this);
+
+    public PieceCutter Pieces => _pieces ??= new PieceCutter(this);
+
     public byte[] FullPacket => _fullPacket ??= new byte[Options.PacketBytes];
 
     /// <summary>The unicast port of the node, for tokens, pulls, acknowledgements and repairs.</summary>
@@ -201,8 +208,29 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     }
 
     /// <summary>Returns false if the system did not accept the packet.</summary>
-    public bool SendRepair(ReadOnlySpan<byte> packet, DatagramAddress to, in SharedEntry entry) =>
-        OnRepair(packet.Length, ControlPort.Send(AsRepair(packet, entry), packet.Length, to));
+    public bool SendRepair(ReadOnlySpan<byte> packet, DatagramAddress to, in SharedEntry entry)
+    {
+        var repair = AsRepair(packet, entry);
+        int most = Sizes.To(to);
+        return OnRepair(
+            packet.Length, repair.Length <= most ? ControlPort.Send(repair, repair.Length, to) : SendPieces(repair, most, to));
+    }
+
+    private SendOutcome SendPieces(ReadOnlySpan<byte> whole, int most, DatagramAddress to)
+    {
+        var cut = Pieces.Begin(whole, most);
+        for (int i = 0; i < cut.Count; i++)
+        {
+            var piece = cut[i];
+            if (ControlPort.Send(piece, piece.Length, to) is var outcome && outcome != SendOutcome.Sent)
+            {
+                return outcome;
+            }
+        }
+
+        Counters.PacketsCut++;
+        return SendOutcome.Sent;
+    }
 
     /// <summary>
     /// The data packet with the mark of a repair. The packet that is kept remains as it is, so this is a copy, valid until the next call.
@@ -267,6 +295,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
         _sockets?.Close();
         _reassembly?.Close();
         _echoes?.Close();
+        Sizes.Close();
     }
 
     /// <summary>Null except in experiments.</summary>

@@ -51,6 +51,13 @@ internal sealed class MulticastCounters
     // The senders that this node does not hear over their groups now, and the nodes that do not hear it.
     public long UnheardSenders;
     public long DeafMembers;
+    // Echoes that look for the largest packet of a path, packets that were cut because a path does not carry them, and those that came so.
+    public long PathProbes;
+    public long PacketsCut;
+    public long PiecesJoined;
+    // The paths that carry less than PacketBytes, and the largest packet that all paths carry; 0: PacketBytes.
+    public long SmallPaths;
+    public long SmallestPathBytes;
     public long BusySends;
     public long RefusedSends;
     // Runs that could not be sealed and were not sent, because this node does not have the key of their view.

@@ -37,6 +37,15 @@ internal static partial class MulticastLog
     public static partial void MemberStoodStill(
         ILogger logger, NodeKey node, double milliseconds, PauseCause cause, double ago, long count);
 
+    [LoggerMessage(1430, LogLevel.Warning,
+        "Packets of more than {Bytes} bytes do not pass between this node and {Node}, and PacketBytes is {PacketBytes}. This node sends "
+        + "smaller packets in the regions of that node. A tunnel, an overlay network or an interface on the way has a small MTU.")]
+    public static partial void PathShrunk(ILogger logger, IPEndPoint node, int bytes, int packetBytes);
+
+    [LoggerMessage(1431, LogLevel.Information,
+        "Packets of {Bytes} bytes pass between this node and {Node} now; PacketBytes is {PacketBytes}.")]
+    public static partial void PathGrew(ILogger logger, IPEndPoint node, int bytes, int packetBytes);
+
     [LoggerMessage(1402, LogLevel.Error, "Configuration {Number} could not be applied; the node leaves the cluster.")]
     public static partial void ConfigurationFailed(ILogger logger, Exception exception, long number);
 }

@@ -17,6 +17,7 @@ using QuickSilver.Multicast.Dispatch;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Ordering;
+using QuickSilver.Multicast.Paths;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Multicast.Repair;
 using QuickSilver.Multicast.Sealing;
@@ -45,6 +46,7 @@ internal sealed class MulticastNode
     private readonly OpenViews _open;
     private readonly PacketDispatcher _dispatcher;
     private readonly PacketWays _ways;
+    private PieceAssembly? _pieces;
     private readonly SendingPorts _ports;
     // Null: packets are not sealed.
     private readonly KeyRing? _keys;
@@ -397,6 +399,7 @@ internal sealed class MulticastNode
         _open.Close();
         _ways.Close();
         _dispatcher.Close();
+        _pieces?.Dispose();
         _context.TopicPorts?.Close();
         _ports.Dispose();
         _context.ControlPort.Dispose();
@@ -420,6 +423,8 @@ internal sealed class MulticastNode
         dispatcher.Register(PacketKind.Pause, new NodePauses(this, _context, _open));
         dispatcher.Register(PacketKind.Echo, this);
         dispatcher.Register(PacketKind.EchoReply, this);
+        _pieces = new PieceAssembly(_context, dispatcher);
+        dispatcher.Register(PacketKind.Piece, _pieces);
         return dispatcher;
     }
 

@@ -124,8 +124,11 @@ public sealed record QuickSilverOptions
     /// </summary>
     public int MulticastTimeToLive { get; set; } = 1;
 
-    /// <summary>The maximum size of a datagram in bytes, header included: 576 to 65,507; default 1,472 (an MTU of 1,500).</summary>
-    public int PacketBytes { get; set; } = 1472;
+    /// <summary>
+    /// The maximum size of a datagram in bytes, header included: 576 to 65,507; default 1,472 (an MTU of 1,500; 1,452 over IPv6). Nodes
+    /// find out whether packets of this size pass, and send smaller ones to members whose path carries less.
+    /// </summary>
+    public int PacketBytes { get; set; } = DefaultPacketBytes;
 
     /// <summary>
     /// Whether to use segmentation offload. True (default): if the system supports it, which is probed at start. False: single datagrams.
@@ -166,6 +169,9 @@ public sealed record QuickSilverOptions
     /// Caution: each named topic is a series for each node in the system that stores them.
     /// </summary>
     public int MeteredTopics { get; set; }
+
+    internal const int DefaultPacketBytes = 1472;
+    internal const int DefaultPacketBytesV6 = 1452;
 
     /// <summary>A copy that shares no group with this.</summary>
     internal QuickSilverOptions Copy() => this with

@@ -65,6 +65,9 @@ public enum StatusReasonKind
     /// <summary>A codec does not return, and makes all publishers wait.</summary>
     CodecBlocks = 19,
 
+    /// <summary>The path to a member carries smaller packets than the option <see cref="QuickSilverOptions.PacketBytes"/> says.</summary>
+    PathTooSmall = 24,
+
     /// <summary>In a host: the last attempt to start the node failed.</summary>
     StartFailed = 20,
 

@@ -17,6 +17,7 @@ internal enum TroubleKind
     TopicOpening,
     CodecBlocks,
     HandlerBlocks,
+    PathTooSmall,
 }
 
 /// <summary>A trouble of a node.</summary>

@@ -10,6 +10,8 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
 {
     private const int SocketLevel = 1;
     private const int ReuseAddress = 2;
+    // IP_PMTUDISC_PROBE, and the same of IPv6.
+    private const byte NeverFragment = 3;
     // A port that only sends still has a receive queue; the kernel rounds this up to its least.
     private const int UnusedBufferBytes = 1;
 
@@ -55,6 +57,12 @@ internal sealed class DatagramSocketFactory(IPAddress interfaceAddress, bool seg
         socket.SetSocketOption(_interface.Options, SocketOptionName.MulticastInterface, _interface.Value);
         socket.SetSocketOption(_interface.Options, SocketOptionName.MulticastLoopback, true);
         socket.SetSocketOption(_interface.Options, SocketOptionName.MulticastTimeToLive, TimeToLive);
+        if (OperatingSystem.IsLinux())
+        {
+            // Nothing is fragmented, and what routers tell of a path is not believed: nodes find out which sizes pass.
+            socket.SetRawSocketOption(_interface.Level, _interface.MtuDiscoveryOption, [NeverFragment, 0, 0, 0]);
+        }
+
         if (options.TellsFullQueue && OperatingSystem.IsLinux())
         {
             socket.SetRawSocketOption(_interface.Level, _interface.ReceiveErrorsOption, [1, 0, 0, 0]);

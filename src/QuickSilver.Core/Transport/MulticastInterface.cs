@@ -40,6 +40,8 @@ internal sealed class MulticastInterface
 
     public int ReceiveErrorsOption => IsIpv6 ? 25 : 11;
 
+    public int MtuDiscoveryOption => IsIpv6 ? 23 : 10;
+
     public int SendsByOption => IsIpv6 ? 17 : 32;
 
     public int JoinOption => IsIpv6 ? 20 : 35;

@@ -14,16 +14,23 @@ namespace QuickSilver.Core.Wire;
 internal static class EchoPacket
 {
     /// <summary>Of the smallest echo whose answer goes to an address of either kind.</summary>
-    public const int Bytes = PacketHeader.Bytes + BodyBytes + Ipv6Bytes;
+    public const int Bytes = PacketHeader.Bytes + BodyBytes + Ipv6Bytes + FoundBytes;
     public const int ReplyBytes = PacketHeader.Bytes;
     private const int BodyBytes = 8;
     private const int Ipv4Bytes = 4;
     private const int Ipv6Bytes = 16;
     private const int PortOffset = 4;
     private const int LongAddressOffset = 6;
+    private const int FoundOffset = BodyBytes + Ipv6Bytes;
+    private const int FoundBytes = 2;
 
     /// <summary>Fills the packet, which has at least <see cref="Bytes"/>.</summary>
-    public static void Write(Span<byte> packet, in PacketTemplate template, long nonce, IPEndPoint answerTo)
+    /// <param name="packet">The packet.</param>
+    /// <param name="template">Of its header.</param>
+    /// <param name="nonce">Repeated by the reply.</param>
+    /// <param name="answerTo">Where the reply goes.</param>
+    /// <param name="found">The largest packet that the sender has found to pass between it and the receiver; 0: nothing to tell.</param>
+    public static void Write(Span<byte> packet, in PacketTemplate template, long nonce, IPEndPoint answerTo, int found = 0)
     {
         packet.Clear();
         template.Write(packet, PacketKind.Echo, PacketFlags.None, nonce, 0, 0);
@@ -32,8 +39,17 @@ internal static class EchoPacket
         answerTo.Address.TryWriteBytes(isLong ? body[BodyBytes..] : body, out _);
         BinaryPrimitives.WriteUInt16LittleEndian(body[PortOffset..], (ushort)answerTo.Port);
         BinaryPrimitives.WriteUInt16LittleEndian(body[LongAddressOffset..], isLong ? (ushort)Ipv6Bytes : (ushort)0);
+        if (found > 0)
+        {
+            BinaryPrimitives.WriteUInt16LittleEndian(body[FoundOffset..], (ushort)found);
+        }
+
         PacketTemplate.Seal(packet);
     }
+
+    /// <summary>The largest packet that the sender has found to pass; 0: it tells of none.</summary>
+    public static int ReadFound(ReadOnlySpan<byte> body) =>
+        body.Length >= FoundOffset + FoundBytes ? BinaryPrimitives.ReadUInt16LittleEndian(body[FoundOffset..]) : 0;
 
     /// <summary>Where the answer goes; null when that is no address of one node.</summary>
     public static IPEndPoint? ReadAnswerTo(ReadOnlySpan<byte> body)

@@ -66,6 +66,19 @@ internal readonly ref struct PacketHeader(ReadOnlySpan<byte> packet)
     // Cheap checks first, the checksum last: what is refused costs little.
     public static DropReason Validate(ReadOnlySpan<byte> bytes, ulong cluster)
     {
+        var refused = ValidateFields(bytes, cluster);
+        if (refused != DropReason.None)
+        {
+            return refused;
+        }
+
+        var header = new PacketHeader(bytes);
+        return header.Checksum == PacketChecksum.Compute(bytes[..header.Length]) ? DropReason.None : DropReason.Corrupt;
+    }
+
+    /// <summary>The same for a packet without a checksum, which came sealed.</summary>
+    public static DropReason ValidateFields(ReadOnlySpan<byte> bytes, ulong cluster)
+    {
         if (bytes.Length < Bytes)
         {
             return DropReason.Truncated;
@@ -102,12 +115,7 @@ internal readonly ref struct PacketHeader(ReadOnlySpan<byte> packet)
             return DropReason.UnknownKey;
         }
 
-        if (header.Sequence < 0 || header.HeadBytes > header.Length - Bytes)
-        {
-            return DropReason.Malformed;
-        }
-
-        return header.Checksum == PacketChecksum.Compute(bytes[..header.Length]) ? DropReason.None : DropReason.Corrupt;
+        return header.Sequence < 0 || header.HeadBytes > header.Length - Bytes ? DropReason.Malformed : DropReason.None;
     }
 }
 

@@ -27,6 +27,8 @@ internal enum PacketKind : byte
     Pause = 12,
     // Data for several regions of a topic, sent once to the topic's address.
     Shared = 13,
+    // A piece of a data packet that a path does not carry whole.
+    Piece = 14,
 }
 
 [Flags]

@@ -84,9 +84,9 @@ internal sealed class HybridSender : IPatientFeed
             _address = group is null ? null : new DatagramAddress(group);
         }
 
-        int packetBytes = _context.Options.PacketBytes;
+        int packetBytes = _context.Sizes.Smallest;
         int entries = Math.Min(routes.Length, SharedPacket.MostEntries(packetBytes));
-        if (group is null || routes.Length == 0 || _packer?.Entries != entries)
+        if (group is null || routes.Length == 0 || _packer?.Entries != entries || _packer.PacketBytes != packetBytes)
         {
             _packer?.Rest();
             _packer = null;
@@ -99,8 +99,12 @@ internal sealed class HybridSender : IPatientFeed
         }
     }
 
-    /// <summary>Whether a message of this size is sent to the topic's address, now or when there is room.</summary>
-    public bool Takes(int payloadBytes) => _packer is { } packer && payloadBytes <= packer.MostPayload;
+    /// <summary>
+    /// Whether a message of this size is sent to the topic's address, now or when there is room. Not since a path has become too narrow for
+    /// its packets: until the next configuration, the streams of the regions take it.
+    /// </summary>
+    public bool Takes(int payloadBytes) =>
+        _packer is { } packer && payloadBytes <= packer.MostPayload && packer.PacketBytes <= _context.Sizes.Smallest;
 
     /// <summary>Whether there is room for a message that it takes.</summary>
     public bool HasRoomFor(int payloadBytes) => _packer!.HasRoomFor(payloadBytes);

@@ -37,6 +37,9 @@ internal sealed class SharedPacker(SlabPool pool, PacketTemplate template, int p
     public Lease Block => _block!;
 
     // The bytes of a packet without its list.
+    /// <summary>The size of a full packet, with its list.</summary>
+    public int PacketBytes => packetBytes;
+
     private int DataBytes => packetBytes - SharedPacket.ListBytes(entries);
 
     private int PacketsInRun => SegmentationOffload.MaxRunBytes / packetBytes;

@@ -12,6 +12,8 @@ namespace QuickSilver.Multicast.Reachability;
 // tokens, acknowledgements and repairs to the same port of the other node, and both the echo and its reply are as large as a data packet.
 // So what an echo shows about a path holds for those packets too.
 //
+// The last two echoes are small: a path that drops large datagrams only does not make a member dead, but its packets smaller (PathSizes).
+//
 // Each target is asked several times within the wait, so one lost datagram does not make a member appear dead. A reply that comes after
 // its inquiry has ended counts for the next inquiry: if every reply is late, no member is dead.
 internal sealed class EchoExchange(MulticastContext context)
@@ -55,7 +57,7 @@ internal sealed class EchoExchange(MulticastContext context)
         if (number < 0 || number >= _sent || number < _sent - Remembered
             || _asked[number % Remembered] is not { Target: { } target, IsFirst: var isFirst })
         {
-            return DropReason.Duplicate;
+            return context.Sizes.OnReply(reply);
         }
 
         if (_answered.Count >= Remembered)
@@ -88,6 +90,11 @@ internal sealed class EchoExchange(MulticastContext context)
         if (!MayAnswer())
         {
             return DropReason.RateLimited;
+        }
+
+        if (EchoPacket.ReadFound(echo.Body) is > 0 and var found)
+        {
+            context.Sizes.Learn(new NodeKey(echo.Sender, echo.Incarnation), answerTo, found);
         }
 
         var reply = context.FullPacket.AsSpan(0, Math.Min(echo.Length, context.FullPacket.Length));
@@ -125,13 +132,18 @@ internal sealed class EchoExchange(MulticastContext context)
         _open.Clear();
     }
 
-    private void Send(IPEndPoint target, bool isFirst)
+    private void Send(IPEndPoint target, bool isFirst, bool isSmall)
     {
-        byte[] packet = context.FullPacket;
+        var address = new DatagramAddress(target);
+        var packet = context.FullPacket.AsSpan(0, isSmall ? MulticastOptions.MinPacketBytes : context.Sizes.To(address));
         EchoPacket.Write(packet, context.Template(), _base + _sent, context.ControlPort.LocalEndPoint);
         _asked[_sent % Remembered] = (target, isFirst);
         _sent++;
-        context.SendControl(packet, new DatagramAddress(target));
+        context.SendControl(packet, address);
+        if (isSmall)
+        {
+            context.Sizes.Suspect(address);
+        }
     }
 
     private bool HasAnswered(IPEndPoint target, TimeSpan since) => _answered.TryGetValue(target, out var at) && at >= since;
@@ -170,7 +182,7 @@ internal sealed class EchoExchange(MulticastContext context)
             {
                 if (!_exchange.HasAnswered(target, _begun))
                 {
-                    _exchange.Send(target, isFirst: _tries == 1);
+                    _exchange.Send(target, isFirst: _tries == 1, isSmall: _tries > Tries / 2);
                 }
             }
 

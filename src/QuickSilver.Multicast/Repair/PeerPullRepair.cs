@@ -328,7 +328,7 @@ internal sealed class PeerPullRepair : IRepairStrategy
 
     private void Send(DatagramAddress to, SequenceRanges ranges, bool ofSender)
     {
-        Span<byte> packet = stackalloc byte[Math.Min(_context.Options.PacketBytes, PullRequest.MaxBytes)];
+        Span<byte> packet = stackalloc byte[Math.Min(_context.Sizes.To(to), PullRequest.MaxBytes)];
         int bytes = PullRequest.Write(packet, _region.Template, _stream.Sender, _stream.Highest, ranges, 0, SequenceRanges.MaxNumber);
         _context.SendControl(packet[..bytes], to);
         _context.Counters.PullsSent++;

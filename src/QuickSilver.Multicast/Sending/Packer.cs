@@ -16,9 +16,9 @@ namespace QuickSilver.Multicast.Sending;
 internal sealed class Packer(
     SlabPool pool, PacketTemplate template, int packetBytes, RetentionBuffer packets, bool isSealed = false)
 {
-    private readonly int _blockBytes = isSealed
-        ? SlabPool.BlockBytes / (packetBytes + SealedPacket.TrailerBytes) * packetBytes
-        : SlabPool.BlockBytes;
+    private int _packetBytes = packetBytes;
+    // What of a block is used.
+    private int _blockBytes = UsedOf(packetBytes, isSealed);
     private readonly PacketTemplate _template = template;
     private Lease? _block;
     private int _used;
@@ -28,13 +28,25 @@ internal sealed class Packer(
 
     public bool HasOpenPacket => _open;
 
+    /// <summary>The size of a full packet. It changes between messages only, and what is packed stays as it is.</summary>
+    public int PacketBytes
+    {
+        get => _packetBytes;
+        set
+        {
+            Flush();
+            _packetBytes = value;
+            _blockBytes = UsedOf(value, isSealed);
+        }
+    }
+
     /// <summary>Packets up to this one are in blocks that get no more packets: as a run they will not become longer.</summary>
     public long FullThrough { get; private set; }
 
     /// <summary>The number of blocks that senders may still rent.</summary>
     public long FreeBlocks => pool.FreeToSend;
 
-    private int PacketsInBlock => _blockBytes / packetBytes;
+    private int PacketsInBlock => _blockBytes / _packetBytes;
 
     /// <summary>How many blocks more a message of so many bytes may take, in whatever state the stream is.</summary>
     public static int MostBlocks(int payloadBytes, int packetBytes) =>
@@ -42,7 +54,7 @@ internal sealed class Packer(
 
     /// <summary>How many blocks more a message of so many bytes may take, in whatever state the stream is.</summary>
     public int MostBlocks(int payloadBytes) =>
-        2 + (WithStart(payloadBytes) / (PacketsInBlock * (packetBytes - PacketHeader.Bytes)));
+        2 + (WithStart(payloadBytes) / (PacketsInBlock * (_packetBytes - PacketHeader.Bytes)));
 
     /// <summary>
     /// The largest payload of a message to so many regions for which the memory of all senders together has room; negative if it has room
@@ -51,16 +63,16 @@ internal sealed class Packer(
     public long MostPayload(int regions)
     {
         long blocks = (pool.Shares.MostToSend - 1) / regions;
-        return (blocks * PacketsInBlock * (packetBytes - PacketHeader.Bytes)) - WithStart(0);
+        return (blocks * PacketsInBlock * (_packetBytes - PacketHeader.Bytes)) - WithStart(0);
     }
 
     /// <summary>The number of further blocks that the message may take, given what is left of the stream's block.</summary>
     public int BlocksFor(int payloadBytes)
     {
         // The rest of the open packet is not counted, because it may be too small for a header.
-        int packets = Interval.Parts(WithStart(payloadBytes), packetBytes - PacketHeader.Bytes);
-        int used = _block is null ? _blockBytes : _open ? _start + packetBytes : _used;
-        int more = packets - ((_blockBytes - used) / packetBytes);
+        int packets = Interval.Parts(WithStart(payloadBytes), _packetBytes - PacketHeader.Bytes);
+        int used = _block is null ? _blockBytes : _open ? _start + _packetBytes : _used;
+        int more = packets - ((_blockBytes - used) / _packetBytes);
         return more <= 0 ? 0 : Interval.Parts(more, PacketsInBlock);
     }
 
@@ -75,7 +87,7 @@ internal sealed class Packer(
             needed += 1 + extensions.Length;
         }
 
-        if (_open && packetBytes - _length < needed)
+        if (_open && _packetBytes - _length < needed)
         {
             Close(pad: true);
         }
@@ -85,7 +97,7 @@ internal sealed class Packer(
             Open(headBytes: 0, headDistance: 0);
         }
 
-        var packet = _block!.Span.Slice(_start, packetBytes);
+        var packet = _block!.Span.Slice(_start, _packetBytes);
         MessageHeader.Write(packet[_length..], payload.Length, marks, topicId, sequence);
         _length += MessageHeader.Bytes;
         if (start is not null)
@@ -95,7 +107,7 @@ internal sealed class Packer(
         }
 
         _length += MessageExtensions.Write(packet[_length..], extensions);
-        if (payload.Length <= packetBytes - _length)
+        if (payload.Length <= _packetBytes - _length)
         {
             payload.CopyTo(packet[_length..]);
             _length += payload.Length;
@@ -106,7 +118,7 @@ internal sealed class Packer(
     }
 
     /// <summary>Marks the open packet, in which the last message ends, as one that asks for an acknowledgement.</summary>
-    public void WantAck() => PacketTemplate.AddFlags(_block!.Span.Slice(_start, packetBytes), PacketFlags.AckWanted);
+    public void WantAck() => PacketTemplate.AddFlags(_block!.Span.Slice(_start, _packetBytes), PacketFlags.AckWanted);
 
     /// <summary>Closes the open packet, if there is one, without padding.</summary>
     public void Flush()
@@ -147,7 +159,7 @@ internal sealed class Packer(
         long first = packets.Next;
         while (true)
         {
-            int taken = Math.Min(payload.Length, packetBytes - _length);
+            int taken = Math.Min(payload.Length, _packetBytes - _length);
             payload[..taken].CopyTo(_block!.Span[(_start + _length)..]);
             _length += taken;
             payload = payload[taken..];
@@ -157,13 +169,17 @@ internal sealed class Packer(
             }
 
             Close(pad: true);
-            Open(Math.Min(payload.Length, packetBytes - PacketHeader.Bytes), packets.Next - first);
+            Open(Math.Min(payload.Length, _packetBytes - PacketHeader.Bytes), packets.Next - first);
         }
     }
 
+    private static int UsedOf(int packetBytes, bool isSealed) => isSealed
+        ? SlabPool.BlockBytes / (packetBytes + SealedPacket.TrailerBytes) * packetBytes
+        : SlabPool.BlockBytes;
+
     private void Open(int headBytes, long headDistance)
     {
-        if (_block is null || _blockBytes - _used < packetBytes)
+        if (_block is null || _blockBytes - _used < _packetBytes)
         {
             _block?.Release();
             FullThrough = packets.Last;
@@ -179,11 +195,11 @@ internal sealed class Packer(
 
     private void Close(bool pad)
     {
-        var packet = _block!.Span.Slice(_start, packetBytes);
+        var packet = _block!.Span.Slice(_start, _packetBytes);
         if (pad)
         {
             packet[_length..].Clear();
-            _length = packetBytes;
+            _length = _packetBytes;
         }
 
         if (isSealed)

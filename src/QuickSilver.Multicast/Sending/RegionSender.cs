@@ -20,6 +20,8 @@ namespace QuickSilver.Multicast.Sending;
 // nothing is appended, no topic waits here, and it is settled when Acknowledged == Last.
 internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
 {
+    private static readonly TimeSpan PathCheckInterval = TimeSpan.FromSeconds(1);
+
     private readonly MulticastContext _context;
     // Null if the repair scheme needs no action of the sender's own.
     private readonly ISentRepair? _repair;
@@ -38,6 +40,9 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     // Whether a flush could not send all packets, so that the next acknowledgement must continue it.
     private bool _isFlushDue;
     private TimeSpan _supersededSince;
+    // The sizes of paths that the packer follows, and when they were last checked.
+    private int _sizes = -1;
+    private TimeSpan _pathsCheckedAt = TimeSpan.MinValue / 2;
     // When the last acknowledgement arrived, or when the first packet was sent for which one is due.
     private TimeSpan _ackedAt;
 
@@ -49,7 +54,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         Class = streamClass;
         _packets = new RetentionBuffer(context.Retention);
         var template = context.Template(view).Of(streamClass.Value);
-        _packer = new Packer(context.Environment.Buffers, template, context.Options.PacketBytes, _packets, context.Options.IsSealed);
+        _packer = new Packer(context.Environment.Buffers, template, context.Sizes.Of(_live), _packets, context.Options.IsSealed);
         _window = new SendWindow(context.Options.PacketBytes, IsReliable);
         _transmitter = new RunTransmitter(context, this, path, _packets, _window, template);
         _announcements = new Announcements(context, this, path, template);
@@ -273,6 +278,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
             return false;
         }
 
+        FollowSize();
         if (FullThrough <= _window.Sent)
         {
             Fill();
@@ -282,6 +288,22 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         SendRun(FullThrough);
         budget.Charge((int)(_window.Sent - before), 0);
         return AwaitReady();
+    }
+
+    // A message is packed in packets of the size for which room was found, so the size changes before room is looked for.
+    private void FollowSize()
+    {
+        if (_sizes == _context.Sizes.Version)
+        {
+            return;
+        }
+
+        _sizes = _context.Sizes.Version;
+        int bytes = _context.Sizes.Of(_live);
+        if (bytes != _packer.PacketBytes && SupersededAt == 0)
+        {
+            _packer.PacketBytes = bytes;
+        }
     }
 
     private void Fill()
@@ -304,6 +326,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
     /// <summary>Sends a run of what is packed, including the open packet. Called when no more messages wait.</summary>
     public void Flush()
     {
+        FollowSize();
         if (_packer.HasOpenPacket && (SupersededAt != 0 || _window.RoomAt(_context.Environment.Now) > _packets.Last - _window.Sent))
         {
             _packer.Flush();
@@ -466,6 +489,12 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
             _packets.ReleaseThrough(_window.Sent);
             _claims.ReleaseThrough(Acknowledged);
             _announcements.CheckHearing();
+        }
+
+        if (now - _pathsCheckedAt >= PathCheckInterval)
+        {
+            _pathsCheckedAt = now;
+            _context.Sizes.Check(_live);
         }
 
         _repair?.OnSent(before + 1, _window.Sent);

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Dissemination;
 using QuickSilver.Multicast.Repair;
@@ -87,6 +88,11 @@ internal sealed class Retransmissions(
                 continue;
             }
 
+            if (packet.WasRepairedFor(asker) && packet.Length > MulticastOptions.MinPacketBytes)
+            {
+                context.Sizes.Suspect(asker.Address);
+            }
+
             if (!context.MayRepair())
             {
                 break;
@@ -113,8 +119,22 @@ internal sealed class Retransmissions(
     // Where members get copies, each counts against the budget.
     private bool TrySpread(ReadOnlySpan<byte> bytes, in SharedEntry entry)
     {
-        var outcome = path.Spread(context.AsRepair(bytes, entry));
+        var repair = context.AsRepair(bytes, entry);
+        var outcome = repair.Length <= context.Sizes.Smallest ? path.Spread(repair) : SpreadPieces(repair);
         return context.OnRepair(bytes.Length * path.SpreadDatagrams, outcome);
+    }
+
+    private SendOutcome SpreadPieces(ReadOnlySpan<byte> whole)
+    {
+        var cut = context.Pieces.Begin(whole, context.Sizes.Smallest);
+        var outcome = SendOutcome.Sent;
+        for (int i = 0; i < cut.Count && outcome == SendOutcome.Sent; i++)
+        {
+            outcome = path.Spread(cut[i]);
+        }
+
+        context.Counters.PacketsCut++;
+        return outcome;
     }
 
     private static ReadOnlySpan<byte> BytesOf(in RetainedPacket packet) => packet.Lease!.Span.Slice(packet.Offset, packet.Length);

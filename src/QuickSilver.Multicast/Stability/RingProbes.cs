@@ -75,9 +75,14 @@ internal sealed class RingProbes(RingHierarchy rings, RingSeats seats, RoundTime
             context.ReportSuspect(member, $"no answer to {misses} probes in {rings.Region.View}");
         }
 
+        if (misses > 0)
+        {
+            context.Sizes.Suspect(address);
+        }
+
         _misses[member] = misses + 1;
-        byte[] packet = context.FullPacket;
-        packet.AsSpan().Clear();
+        var packet = context.FullPacket.AsSpan(0, context.Sizes.To(address));
+        packet.Clear();
         rings.Template.Write(packet, PacketKind.Probe, flags, 0, 0, 0);
         PacketTemplate.Seal(packet);
         context.SendControl(packet, address);

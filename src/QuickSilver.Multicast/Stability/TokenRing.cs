@@ -485,9 +485,9 @@ internal sealed class TokenRing
         if (_context.Directory.Find(next) is { } address)
         {
             token.To = next;
-            byte[] packet = _context.FullPacket;
+            var packet = _context.FullPacket.AsSpan(0, _context.Sizes.To(address));
             int bytes = token.Write(packet, _rings.Template, token.Count == 0 ? 0 : rotation % token.Count);
-            _context.SendControl(packet.AsSpan(0, bytes), address);
+            _context.SendControl(packet[..bytes], address);
             _context.Counters.TokensSent++;
         }
     }

@@ -31,9 +31,19 @@ internal static class NodeComposition
         var choice = Choose(options.Interface, services);
         var credentials = SecurityComposition.CredentialsOf(options.Security, logs);
         CheckDiscovery(options, choice.Address);
-        var protocols = new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()) { Credentials = credentials, Logs = logs };
+        var protocols = new ProtocolOptions(OnWire(options, choice.Address), ephemeral: EphemeralPorts.Read())
+        {
+            Credentials = credentials,
+            Logs = logs,
+        };
         return new MachineParts(protocols, choice, services, configurations ?? new ConfigurationCache(), logs);
     }
+
+    // The default fits an MTU of 1,500 over IPv4. The header of IPv6 is larger.
+    private static QuickSilverOptions OnWire(QuickSilverOptions options, IPAddress local) =>
+        local.AddressFamily == AddressFamily.InterNetworkV6 && options.PacketBytes == QuickSilverOptions.DefaultPacketBytes
+            ? options with { PacketBytes = QuickSilverOptions.DefaultPacketBytesV6 }
+            : options;
 
     // A node that may host answers at this port. If another program has it, no node would find this one, now or after the present service.
     // A node that hosts binds the port again, when it begins to: most nodes of a cluster never do, and each that kept the port bound would

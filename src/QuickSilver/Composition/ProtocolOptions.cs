@@ -94,6 +94,7 @@ internal sealed class ProtocolOptions
     /// </summary>
     public bool IsSealed
     {
+        get => Multicast.IsSealed;
         init
         {
             if (value && !Multicast.IsSealed)
@@ -129,13 +130,14 @@ internal sealed class ProtocolOptions
 
     public DiscoveryOptions Discovery { get; private init; }
 
-    /// <summary>What the process shows and believes; null: it is not protected.</summary>
+    /// <summary>What the process shows and believes, and then packets are sealed; null: it is not protected.</summary>
     public IStreamCredentials? Credentials
     {
         get;
         init
         {
             field = value;
+            IsSealed |= value is not null;
             Discovery = Discovery with { Keys = value is null ? null : () => value.Latest.DiscoveryKeys };
         }
     }

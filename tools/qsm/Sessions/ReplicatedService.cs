@@ -23,10 +23,10 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
     private Task _election = Task.CompletedTask;
 
     private ReplicatedService(
-        MachineEnvironment environment, QuickSilverOptions options, IReadOnlyList<Uri> etcd, ILoggerFactory logs, IPEndPoint listen)
+        MachineEnvironment environment, ProtocolOptions protocols, IReadOnlyList<Uri> etcd, ILoggerFactory logs, IPEndPoint listen)
     {
         _environment = environment;
-        _options = new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()) { Logs = logs }.Service;
+        _options = protocols.Service;
         _logger = logs.CreateLogger("QuickSilver.Membership");
         _client = new EtcdClient(etcd);
         LocalEndPoint = listen;
@@ -42,16 +42,18 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
         try
         {
             OptionRules.Check(options);
+            var credentials = SecurityComposition.CredentialsOf(options.Security, logs);
+            var protocols = new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()) { Credentials = credentials, Logs = logs };
             environment = MachineEnvironment.Start(
                 new MachineEnvironmentOptions
                 {
                     Name = "QuickSilver membership",
                     LocalAddress = listen.Address,
                     BufferBytes = 16 << 20,
-                    Credentials = SecurityComposition.CredentialsOf(options.Security, logs),
+                    Credentials = credentials,
                 },
                 logs);
-            var server = new ReplicatedService(environment, options, etcd, logs, listen);
+            var server = new ReplicatedService(environment, protocols, etcd, logs, listen);
             await server.RunAsync(server.StandBy);
             var election = new EtcdElection(new EtcdCluster(server._client, options.Cluster), server.LocalEndPoint, server, server._logger);
             server._election = Task.Run(() => election.RunAsync(server._end.Token));

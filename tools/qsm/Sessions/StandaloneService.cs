@@ -62,7 +62,7 @@ internal sealed class StandaloneService : IAsyncDisposable
             {
                 var service = new MembershipService(
                     environment,
-                    new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()) { Logs = logs }.Service,
+                    new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()) { Credentials = credentials, Logs = logs }.Service,
                     store,
                     new ServiceCounters(),
                     logs.CreateLogger("QuickSilver.Membership"));

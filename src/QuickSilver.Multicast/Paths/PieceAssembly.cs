@@ -1,0 +1,166 @@
+using QuickSilver.Core.Buffers;
+using QuickSilver.Core.Wire;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Dispatch;
+
+namespace QuickSilver.Multicast.Paths;
+
+// Puts packets together that came in pieces, and dispatches them like any other. The packet was lost before, so it is asked for again if a
+// piece is: what is incomplete may be dropped at any time, and the oldest is when there is no room.
+//
+// What goes wrong: a member of one view sends pieces of a packet of another, of which it is no member. A packet must be of the view of its
+// pieces, whose key it was sealed under.
+internal sealed class PieceAssembly(MulticastContext context, PacketDispatcher dispatcher) : IPacketHandler, IDisposable
+{
+    private const int MostPackets = 64;
+    private const int MostBytes = 1 << 20;
+    private static readonly TimeSpan MostAge = TimeSpan.FromSeconds(1);
+
+    // In the order in which they began.
+    private readonly List<Assembly> _begun = [];
+    private int _bytes;
+    // Complete packets, back to back: a block for each would use up the memory, as they are kept for others.
+    private Lease? _block;
+    private int _used;
+
+    private sealed class Assembly(NodeKey sender, long number, ulong region, uint view, int wholeBytes, int stride, TimeSpan at)
+    {
+        private readonly ulong[] _came = new ulong[PiecePacket.MostPieces / 64];
+
+        public NodeKey Sender { get; } = sender;
+        public long Number { get; } = number;
+        public ulong Region { get; } = region;
+        public uint View { get; } = view;
+        public int Stride { get; } = stride;
+        public TimeSpan At { get; } = at;
+        public byte[] Whole { get; } = new byte[wholeBytes];
+        public int Left { get; private set; } = PiecePacket.CountOf(wholeBytes, stride);
+
+        public bool TryAdd(in PiecePacket piece)
+        {
+            ref ulong word = ref _came[piece.Index / 64];
+            ulong bit = 1UL << (piece.Index % 64);
+            if ((word & bit) != 0)
+            {
+                return false;
+            }
+
+            word |= bit;
+            Left--;
+            piece.Content.CopyTo(Whole.AsSpan(piece.Index * Stride));
+            return true;
+        }
+    }
+
+    public DropReason OnPacket(in PacketHeader header, NodeKey sender)
+    {
+        if (!context.Directory.Contains(sender))
+        {
+            return DropReason.UnknownSender;
+        }
+
+        if (!PiecePacket.TryRead(header.Body, out var piece))
+        {
+            return DropReason.Malformed;
+        }
+
+        long number = header.Sequence;
+        ulong region = header.Region;
+        uint view = header.View;
+        var assembly = _begun.Find(one => one.Number == number && one.Sender == sender && one.Region == region && one.View == view);
+        if (assembly is null)
+        {
+            MakeRoom(piece.WholeBytes);
+            assembly = new Assembly(sender, number, region, view, piece.WholeBytes, piece.Stride, context.Environment.Now);
+            _begun.Add(assembly);
+            _bytes += piece.WholeBytes;
+        }
+        else if (assembly.Whole.Length != piece.WholeBytes || assembly.Stride != piece.Stride)
+        {
+            return DropReason.Malformed;
+        }
+
+        if (!assembly.TryAdd(piece))
+        {
+            return DropReason.Duplicate;
+        }
+
+        if (assembly.Left > 0)
+        {
+            return DropReason.None;
+        }
+
+        Remove(assembly);
+        return Dispatch(assembly);
+    }
+
+    public void Dispose()
+    {
+        _begun.Clear();
+        _block?.Release();
+        _block = null;
+    }
+
+    private DropReason Dispatch(Assembly assembly)
+    {
+        byte[] whole = assembly.Whole;
+        ulong cluster = context.Options.ClusterId;
+        var refused = context.Options.IsSealed
+            ? PacketHeader.ValidateFields(whole, cluster)
+            : PacketHeader.Validate(whole, cluster);
+        if (refused != DropReason.None)
+        {
+            return refused;
+        }
+
+        var header = new PacketHeader(whole);
+        if (header.Kind != PacketKind.Data || header.Length != whole.Length
+            || header.Region != assembly.Region || header.View != assembly.View)
+        {
+            return DropReason.Malformed;
+        }
+
+        if (!TryPlace(whole))
+        {
+            return DropReason.NoMemory;
+        }
+
+        int at = _used - whole.Length;
+        context.Counters.PiecesJoined++;
+        return dispatcher.Dispatch(new PacketHeader(_block!.Span[at.._used]), _block, at);
+    }
+
+    private bool TryPlace(byte[] whole)
+    {
+        if (_block is null || SlabPool.BlockBytes - _used < whole.Length)
+        {
+            _block?.Release();
+            _block = context.Environment.Buffers.TryRent();
+            _used = 0;
+        }
+
+        if (_block is null)
+        {
+            return false;
+        }
+
+        whole.CopyTo(_block.Span[_used..]);
+        _used += whole.Length;
+        return true;
+    }
+
+    private void MakeRoom(int bytes)
+    {
+        var now = context.Environment.Now;
+        while (_begun.Count > 0 && (_begun.Count >= MostPackets || _bytes + bytes > MostBytes || now - _begun[0].At > MostAge))
+        {
+            Remove(_begun[0]);
+        }
+    }
+
+    private void Remove(Assembly assembly)
+    {
+        _begun.Remove(assembly);
+        _bytes -= assembly.Whole.Length;
+    }
+}
