@@ -1,0 +1,121 @@
+using System.Net;
+using QuickSilver.Core.Environment;
+using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Protocol;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Reachability;
+using QuickSilver.Membership.Signs;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Fuzz.Control;
+
+// A message of each kind, as nodes and services write them.
+internal static class ControlSeeds
+{
+    public static readonly IPEndPoint EndPoint = new(new IPAddress([10, 0, 0, 1]), 5000);
+
+    private static readonly NodeKey Node = new(7, 1);
+
+    public static readonly ContractDescription Contract = new()
+    {
+        TypeName = "Departure",
+        Kind = "message",
+        Guarantee = "Reliable",
+        Fields = [new(1, "Flight", "string"), new(2, "Legs", "repeated message") { Message = 1 }],
+        Nested = [new("Leg", [new(1, "From", "string"), new(2, "Parts", "repeated message") { Message = 1 }])],
+    };
+
+    public static IEnumerable<Seed> All()
+    {
+        foreach (var (name, message) in Messages())
+        {
+            var buffer = new ControlBuffer();
+            message.Write(buffer);
+            yield return new Seed(name, [(byte)message.Kind, .. buffer.Written]);
+        }
+
+        yield return new Seed("configuration", [ControlMessageKind.Configuration, .. ConfigurationTarget.Parts()[0]]);
+        yield return new Seed("frames", [0, .. Frames(Join(7), SignalMessage.JoinComplete, KnownMessage.Heartbeat(3))]);
+    }
+
+    public static JoinMessage Join(ulong id, IPAddress? address = null, string cluster = "default") => new()
+    {
+        Cluster = cluster,
+        ProtocolVersion = ControlFrame.ProtocolVersion,
+        Node = new NodeKey(id, 1),
+        EndPoint = new IPEndPoint(address ?? EndPoint.Address, 5000),
+        TellsSigns = true,
+    };
+
+    public static SetTopicMessage SetTopic(string name, ulong request = 1) => new()
+    {
+        RequestId = request,
+        Topic = new TopicRequest
+        {
+            Name = name,
+            TopicId = TopicId.Of(name),
+            Role = TopicRole.Publish | TopicRole.Subscribe,
+            Contract = Contract,
+        },
+    };
+
+    /// <summary>The messages as a stream.</summary>
+    public static byte[] Frames(params IControlMessage[] messages)
+    {
+        var buffer = new ControlBuffer();
+        foreach (var message in messages)
+        {
+            ControlFrame.Append(buffer, message);
+        }
+
+        return buffer.Written.ToArray();
+    }
+
+    private static IEnumerable<(string Name, IControlMessage Message)> Messages()
+    {
+        var signs = new NodeSigns
+        {
+            SpanMillis = 1000,
+            Published = 5,
+            Gaps = 1,
+            Trouble = "late",
+            RegionRows = [new RegionSigns(3) { View = 2, Members = 4 }],
+            TopicRows = [new TopicSigns("flights") { Published = 5, Subscribers = 2 }],
+            ReasonRows = [new ReasonSigns("waits") { Kind = 1, WaitsFor = "a node", SinceMillis = 20 }],
+        };
+        var opened = new ControlBuffer();
+        signs.Write(opened);
+        yield return ("join", Join(7) with { Known = 5, Confirmed = 4, Open = [new OpenView(3, 1)], Service = 9, JoinOrder = 2 });
+        yield return ("settopic", SetTopic("flights"));
+        yield return ("closetopic", new CloseTopicMessage(2, 77));
+        yield return ("confirm", OpenViewsMessage.Confirm(5, [new OpenView(3, 1)]));
+        yield return ("heartbeat", KnownMessage.Heartbeat(5));
+        yield return ("suspect", new SuspectMessage(Node, "silent"));
+        yield return ("resync", KnownMessage.Resync(5));
+        yield return ("findings", new FindingsMessage(3, new Findings(new EchoesAnswered(3, 1), true)));
+        yield return ("watch", new WatchMessage { Cluster = "default", ProtocolVersion = ControlFrame.ProtocolVersion, Rows = 5 });
+        yield return ("signs", new SignsMessage { Question = 4, Signs = signs });
+        yield return ("paused", new PausedMessage(TimeSpan.FromSeconds(2), PauseCause.Handler));
+        yield return ("listtopics", new ListTopicsMessage
+        {
+            Cluster = "default",
+            ProtocolVersion = ControlFrame.ProtocolVersion,
+            Name = "flights",
+            After = 6,
+        });
+        yield return ("followtopics", new FollowTopicsMessage { Id = 1, Prefix = "fl", Most = 10 });
+        yield return ("welcome", new WelcomeMessage(9, true, TimeSpan.FromMilliseconds(500), 6));
+        yield return ("refused", ReasonMessage.Refused("no"));
+        yield return ("topicoutcome", new TopicOutcomeMessage(1, "another contract"));
+        yield return ("settled", OpenViewsMessage.Settled(5, [new OpenView(3, 1)]));
+        yield return ("goodbye", new GoodbyeMessage(EndPoint));
+        yield return ("inquiry", new InquiryMessage { Id = 1, WaitMilliseconds = 500, ServicePort = 7401, Targets = [EndPoint] });
+        yield return ("signsquestion", new SignsQuestionMessage(4, 5));
+        yield return ("clustersigns", new ClusterSignsMessage { Configuration = 5, Nodes = 2, Told = 2, AgeMillis = 10, EchoPort = 7 });
+        yield return ("membersigns", new MemberSignsMessage { Node = Node, EndPoint = EndPoint, Signs = opened.Written.ToArray() });
+        yield return ("topiclist", new TopicListMessage { Topics = 3, Told = 1, HasMore = true });
+        yield return ("listedtopic", new ListedTopicMessage { TopicId = 77, Name = "flights", Versions = 1, Contract = Contract });
+        yield return ("followedtopics", new FollowedTopicsMessage { Id = 1, Begins = true, Published = ["flights"], Gone = ["fleet"] });
+    }
+}

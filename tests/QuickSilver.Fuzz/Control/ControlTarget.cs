@@ -1,0 +1,198 @@
+using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Protocol;
+using QuickSilver.Membership.Protocol.Replies;
+using QuickSilver.Membership.Protocol.Requests;
+using QuickSilver.Membership.Signs;
+
+namespace QuickSilver.Fuzz.Control;
+
+// The messages between node and service. The first byte of the input is the kind of the message and the others are its body; kind 0 means
+// that the others are a stream of frames. What was read is written and read again.
+internal sealed class ControlTarget : FuzzTarget
+{
+    private static readonly Dictionary<int, ControlRead> Messages = new()
+    {
+        [ControlMessageKind.Join] = Read<JoinMessage>,
+        [ControlMessageKind.JoinComplete] = static _ => { },
+        [ControlMessageKind.SetTopic] = ReadSetTopic,
+        [ControlMessageKind.CloseTopic] = Read<CloseTopicMessage>,
+        [ControlMessageKind.Confirm] = static body => ReadOpenViews(body, ControlMessageKind.Confirm),
+        [ControlMessageKind.Heartbeat] = static body => ReadKnown(body, ControlMessageKind.Heartbeat),
+        [ControlMessageKind.Suspect] = Read<SuspectMessage>,
+        [ControlMessageKind.Leave] = static _ => { },
+        [ControlMessageKind.Resync] = static body => ReadKnown(body, ControlMessageKind.Resync),
+        [ControlMessageKind.Findings] = Read<FindingsMessage>,
+        [ControlMessageKind.Watch] = Read<WatchMessage>,
+        [ControlMessageKind.Signs] = ReadSigns,
+        [ControlMessageKind.Paused] = Read<PausedMessage>,
+        [ControlMessageKind.ListTopics] = Read<ListTopicsMessage>,
+        [ControlMessageKind.FollowTopics] = Read<FollowTopicsMessage>,
+        [ControlMessageKind.Welcome] = Read<WelcomeMessage>,
+        [ControlMessageKind.Refused] = static body => ReadReason(body, ControlMessageKind.Refused),
+        [ControlMessageKind.Configuration] = static body => ConfigurationTarget.ReadPart(body),
+        [ControlMessageKind.TopicOutcome] = Read<TopicOutcomeMessage>,
+        [ControlMessageKind.Settled] = static body => ReadOpenViews(body, ControlMessageKind.Settled),
+        [ControlMessageKind.Expelled] = static body => ReadReason(body, ControlMessageKind.Expelled),
+        [ControlMessageKind.HeartbeatReply] = static body => ReadKnown(body, ControlMessageKind.HeartbeatReply),
+        [ControlMessageKind.Goodbye] = Read<GoodbyeMessage>,
+        [ControlMessageKind.Left] = static _ => { },
+        [ControlMessageKind.Inquiry] = Read<InquiryMessage>,
+        [ControlMessageKind.SignsQuestion] = Read<SignsQuestionMessage>,
+        [ControlMessageKind.ClusterSigns] = Read<ClusterSignsMessage>,
+        [ControlMessageKind.MemberSigns] = ReadMemberSigns,
+        [ControlMessageKind.TopicList] = Read<TopicListMessage>,
+        [ControlMessageKind.ListedTopic] = Read<ListedTopicMessage>,
+        [ControlMessageKind.FollowedTopics] = Read<FollowedTopicsMessage>,
+    };
+
+    private delegate void ControlRead(ReadOnlySpan<byte> body);
+
+    /// <summary>The kinds that are read.</summary>
+    public static IEnumerable<int> Kinds => Messages.Keys;
+
+    public override string Name => "control";
+
+    public override IReadOnlyList<Type> Decoders { get; } =
+    [
+        typeof(ControlFrame), typeof(ControlFields), typeof(ViewFields), typeof(ContractFields), typeof(JoinMessage),
+        typeof(SetTopicMessage), typeof(CloseTopicMessage), typeof(OpenViewsMessage), typeof(KnownMessage), typeof(SuspectMessage),
+        typeof(FindingsMessage), typeof(WatchMessage), typeof(SignsMessage), typeof(PausedMessage), typeof(ListTopicsMessage),
+        typeof(FollowTopicsMessage), typeof(WelcomeMessage), typeof(ReasonMessage), typeof(TopicOutcomeMessage), typeof(GoodbyeMessage),
+        typeof(InquiryMessage), typeof(SignsQuestionMessage), typeof(ClusterSignsMessage), typeof(MemberSignsMessage),
+        typeof(TopicListMessage), typeof(ListedTopicMessage), typeof(FollowedTopicsMessage), typeof(NodeSigns), typeof(RegionSigns),
+        typeof(TopicSigns), typeof(ReasonSigns),
+    ];
+
+    public override IEnumerable<Seed> Seeds() => ControlSeeds.All();
+
+    public override void Run(ReadOnlySpan<byte> input)
+    {
+        if (input.IsEmpty)
+        {
+            return;
+        }
+
+        if (input[0] == 0)
+        {
+            ReadFrames(input[1..]);
+        }
+        else if (Messages.TryGetValue(input[0], out var read))
+        {
+            read(input[1..]);
+        }
+    }
+
+    private static void ReadFrames(ReadOnlySpan<byte> bytes)
+    {
+        while (ControlFrame.TryCut(bytes, FuzzRun.MostBytes, out int kind, out var body, out int length) == FrameOutcome.Complete)
+        {
+            if (Messages.TryGetValue(kind, out var read))
+            {
+                read(body);
+            }
+
+            bytes = bytes[length..];
+        }
+    }
+
+    private static void Read<T>(ReadOnlySpan<byte> body)
+        where T : IControlMessage, IReadableMessage<T>
+    {
+        if (ControlFrame.TryRead<T>(body, out var message, out _))
+        {
+            SameAgain(message, static bytes => T.Read(bytes));
+        }
+    }
+
+    private static void ReadOpenViews(ReadOnlySpan<byte> body, int kind)
+    {
+        if (ControlFrame.TryRead(body, kind, OpenViewsMessage.Read, out var message, out _))
+        {
+            SameAgain(message, bytes => OpenViewsMessage.Read(bytes, kind));
+        }
+    }
+
+    private static void ReadKnown(ReadOnlySpan<byte> body, int kind)
+    {
+        if (ControlFrame.TryRead(body, kind, KnownMessage.Read, out var message, out _))
+        {
+            SameAgain(message, bytes => KnownMessage.Read(bytes, kind));
+        }
+    }
+
+    private static void ReadReason(ReadOnlySpan<byte> body, int kind)
+    {
+        if (ControlFrame.TryRead(body, kind, ReasonMessage.Read, out var message, out _))
+        {
+            SameAgain(message, bytes => ReasonMessage.Read(bytes, kind));
+        }
+    }
+
+    private static void ReadSetTopic(ReadOnlySpan<byte> body)
+    {
+        if (!ControlFrame.TryRead<SetTopicMessage>(body, out var message, out _))
+        {
+            return;
+        }
+
+        // As the service does with what it has read.
+        _ = ContractLimits.Problem(message.Topic.Name, message.Topic.Contract);
+        if (message.ContractOf == 0)
+        {
+            SameAgain(message, static bytes => SetTopicMessage.Read(bytes));
+        }
+    }
+
+    private static void ReadSigns(ReadOnlySpan<byte> body)
+    {
+        if (ControlFrame.TryRead(body, 0, static (bytes, _) => SignsMessage.ReadUnopened(bytes), out var told, out _))
+        {
+            ReadSignsOfNode(told.Signs);
+        }
+    }
+
+    private static void ReadMemberSigns(ReadOnlySpan<byte> body)
+    {
+        Read<MemberSignsMessage>(body);
+        if (ControlFrame.TryRead<MemberSignsMessage>(body, out var message, out _))
+        {
+            ReadSignsOfNode(message.Signs);
+        }
+    }
+
+    private static void ReadSignsOfNode(ReadOnlySpan<byte> bytes)
+    {
+        if (ControlFrame.TryRead(bytes, 0, static (all, _) => NodeSigns.Read(all), out var signs, out _))
+        {
+            SameAgain(new SignsMessage { Question = 1, Signs = signs }, static all =>
+                new SignsMessage { Question = 1, Signs = NodeSigns.Read(SignsMessage.ReadUnopened(all).Signs) });
+        }
+    }
+
+    private delegate T Reading<T>(ReadOnlySpan<byte> body);
+
+    private static void SameAgain<T>(in T message, Reading<T> read)
+        where T : IControlMessage
+    {
+        byte[] once = Write(message);
+        byte[] twice;
+        try
+        {
+            twice = Write(read(once));
+        }
+        catch (QuickSilverException refused)
+        {
+            throw new FindingException($"{typeof(T).Name} was read and written, and cannot be read again: {refused.Message}");
+        }
+
+        FindingException.ThrowUnless(once.AsSpan().SequenceEqual(twice), $"{typeof(T).Name} is not what was written.");
+    }
+
+    private static byte[] Write<T>(in T message)
+        where T : IControlMessage
+    {
+        var buffer = new ControlBuffer();
+        message.Write(buffer);
+        return buffer.Written.ToArray();
+    }
+}

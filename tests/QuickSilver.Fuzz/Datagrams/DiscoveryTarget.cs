@@ -1,0 +1,48 @@
+using System.Net;
+using QuickSilver.Membership.Client;
+using QuickSilver.Tool.Doctor.Facts;
+
+namespace QuickSilver.Fuzz.Datagrams;
+
+// Datagrams that come from anybody before there is a cluster: those of discovery, and those of doctors.
+internal sealed class DiscoveryTarget : FuzzTarget
+{
+    private const string Cluster = "default";
+
+    public override string Name => "discovery";
+
+    public override IReadOnlyList<Type> Decoders { get; } = [typeof(DiscoveryDatagram), typeof(DiscoveryContext), typeof(DoctorDatagram)];
+
+    public override IEnumerable<Seed> Seeds()
+    {
+        foreach (var kind in new[] { DiscoveryKind.Question, DiscoveryKind.Answer, DiscoveryKind.Claim })
+        {
+            byte[] bytes = new byte[DiscoveryDatagram.Bytes];
+            new DiscoveryDatagram(
+                kind, DiscoveryDatagram.HashOf(Cluster), 5, new HostStanding(3, 2, 1), new IPEndPoint(IPAddress.Loopback, 5000), 9)
+                .Write(bytes);
+            yield return new Seed(kind.ToString().ToLowerInvariant(), bytes);
+        }
+
+        foreach (var kind in new[] { DoctorKind.Probe, DoctorKind.Answer })
+        {
+            yield return new Seed($"doctor-{kind.ToString().ToLowerInvariant()}", new DoctorDatagram(kind, true, false, 5).Write(Cluster));
+        }
+    }
+
+    public override void Run(ReadOnlySpan<byte> input)
+    {
+        if (DiscoveryDatagram.TryRead(input, out var datagram) && datagram.Kind != DiscoveryKind.None)
+        {
+            byte[] again = new byte[DiscoveryDatagram.Bytes];
+            datagram.Write(again);
+            FindingException.ThrowUnless(
+                DiscoveryDatagram.TryRead(again, out var same) && same == datagram, "A datagram is not what was written.");
+        }
+
+        if (DoctorDatagram.Read(input, Cluster) is { } word)
+        {
+            FindingException.ThrowUnless(DoctorDatagram.Read(word.Write(Cluster), Cluster) == word, "A word is not what was written.");
+        }
+    }
+}

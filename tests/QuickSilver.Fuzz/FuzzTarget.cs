@@ -1,0 +1,36 @@
+namespace QuickSilver.Fuzz;
+
+// What the fuzzer calls with bytes of its choice: the decoders of one family. Run returns, whatever the bytes are. A target catches only
+// what a decoder documents; everything else that is thrown is a finding. The same bytes must do the same in each run.
+internal abstract class FuzzTarget
+{
+    private const int FreeBytes = 64 << 10;
+
+    /// <summary>The name on the command line, and of the folder of its corpus.</summary>
+    public abstract string Name { get; }
+
+    /// <summary>The types whose decoders the target calls.</summary>
+    public abstract IReadOnlyList<Type> Decoders { get; }
+
+    /// <summary>Valid inputs, from which the fuzzer makes its own.</summary>
+    public abstract IEnumerable<Seed> Seeds();
+
+    public abstract void Run(ReadOnlySpan<byte> input);
+
+    /// <summary>How many bytes a run may allocate. What does not depend on the input is free.</summary>
+    public virtual long AllocationLimit(int inputBytes) => FreeBytes + (64L * inputBytes);
+}
+
+internal readonly record struct Seed(string Name, byte[] Bytes);
+
+// What a target found by itself: no exception, but a result that must not be.
+internal sealed class FindingException(string message) : Exception(message)
+{
+    public static void ThrowUnless(bool holds, string message)
+    {
+        if (!holds)
+        {
+            throw new FindingException(message);
+        }
+    }
+}

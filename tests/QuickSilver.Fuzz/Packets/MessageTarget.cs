@@ -1,0 +1,94 @@
+using QuickSilver.Core.Wire;
+using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Ordering;
+
+namespace QuickSilver.Fuzz.Packets;
+
+// The messages in the body of a data packet, with their start tables, extensions and headers.
+internal sealed class MessageTarget : FuzzTarget
+{
+    public override string Name => "messages";
+
+    public override IReadOnlyList<Type> Decoders { get; } =
+    [
+        typeof(MessageHeader), typeof(MessagePreamble), typeof(StartTable), typeof(MessageExtensions), typeof(MessageHeaders),
+        typeof(TopicMark),
+    ];
+
+    public override IEnumerable<Seed> Seeds()
+    {
+        yield return new Seed("messages", MessageSeeds.Body());
+        yield return new Seed("mark", MessageSeeds.Mark());
+    }
+
+    public override void Run(ReadOnlySpan<byte> input) => ReadMessages(input);
+
+    public static void ReadPacket(ReadOnlySpan<byte> packet)
+    {
+        var header = new PacketHeader(packet);
+        ReadMessages(header.Body[header.HeadBytes..]);
+    }
+
+    private static void ReadMessages(ReadOnlySpan<byte> rest)
+    {
+        while (MessageHeader.TryRead(rest, out int bytes, out var marks, out ulong topic, out long number))
+        {
+            rest = rest[MessageHeader.Bytes..];
+            if (!MessagePreamble.TryMeasure(rest, marks, out var preamble))
+            {
+                return;
+            }
+
+            ReadTable(rest[..preamble.TableBytes]);
+            ReadExtensions(rest.Slice(preamble.Bytes - preamble.FieldBytes, preamble.FieldBytes));
+            rest = rest[preamble.Bytes..];
+            if (bytes > rest.Length)
+            {
+                return;
+            }
+
+            if (topic == MessageHeader.MarkTopic && TopicMark.TryRead(rest[..bytes], out var mark))
+            {
+                byte[] again = new byte[TopicMark.Bytes];
+                mark.Write(again);
+                FindingException.ThrowUnless(
+                    TopicMark.TryRead(again, out var same) && same == mark && number >= long.MinValue, "A mark is not what was written.");
+            }
+
+            rest = rest[bytes..];
+        }
+    }
+
+    private static void ReadTable(ReadOnlySpan<byte> table)
+    {
+        if (table.IsEmpty)
+        {
+            return;
+        }
+
+        foreach (long configuration in new[] { long.MinValue, 0, 5, long.MaxValue })
+        {
+            _ = StartTable.FirstFor(table, configuration, out _);
+        }
+    }
+
+    private static void ReadExtensions(ReadOnlySpan<byte> fields)
+    {
+        var extensions = new MessageExtensions(fields);
+        if (MessageHeaders.Of(extensions) is not { } headers)
+        {
+            return;
+        }
+
+        _ = headers.Count;
+        _ = headers["tenant"];
+        _ = headers.ToString();
+        _ = headers.TraceContext;
+        Span<byte> again = stackalloc byte[MessageExtensions.MostBytes];
+        int used = MessageHeaders.Write(again, headers, headers.PublishTime, headers.TraceContext ?? default);
+        FindingException.ThrowUnless(used >= 0, "Received headers do not fit into another message.");
+        var sent = MessageHeaders.Of(new MessageExtensions(again[..used]));
+        FindingException.ThrowUnless(
+            fields.Length > MessageHeaders.MaxBytes || headers.SequenceEqual(sent ?? []), "Headers are not what was written.");
+    }
+}

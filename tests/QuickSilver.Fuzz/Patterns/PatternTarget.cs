@@ -1,0 +1,81 @@
+using QuickSilver.Fuzz.Payloads;
+using QuickSilver.Generators.Tests.Contracts;
+using QuickSilver.RequestReply;
+using QuickSilver.Serialization;
+using QuickSilver.States;
+
+namespace QuickSilver.Fuzz.Patterns;
+
+// What the library itself puts around the payloads of an application: requests, and the messages and entries of states. The first byte of
+// the input chooses which. What was read is written and read again.
+internal sealed class PatternTarget : FuzzTarget
+{
+    private static readonly StateEntryBytes<string, Tree> Entries = new(Codecs.Of<string>(), Codecs.Of<Tree>());
+    private static readonly StateCodec<string, Tree> States = new(Entries, Codecs.Of<Tree>().Schema);
+    private static readonly RequestCodec<Tree> Requests = new(Codecs.Of<Tree>(), Codecs.Of<Tree>().Schema, TimeProvider.System);
+
+    private static readonly StateEntry<string, Tree> Entry =
+        new("key", new Tree { Name = "leaf" }, isRemoved: false, new StateStamp(5, new NodeId(7, 1)));
+
+    public override string Name => "patterns";
+
+    public override IReadOnlyList<Type> Decoders { get; } =
+        [typeof(RequestCodec<>), typeof(StateCodec<,>), typeof(StateEntryBytes<,>)];
+
+    public override IEnumerable<Seed> Seeds()
+    {
+        yield return new Seed("request", [0, .. Codecs.Write(Requests, new RequestMessage<Tree>(new Tree { Name = "a" }, 1, 2, 500))]);
+        yield return new Seed("entry", [1, .. Codecs.Write(States, new StateMessage<string, Tree> { Entry = Entry })]);
+        foreach (var kind in new[] { StateMessageKind.Hello, StateMessageKind.Mark, StateMessageKind.Ask })
+        {
+            var message = new StateMessage<string, Tree> { Kind = kind, Node = new NodeId(7, 1), Number = 3, Box = 1, IsComplete = true };
+            yield return new Seed(kind.ToString().ToLowerInvariant(), [1, .. Codecs.Write(States, message)]);
+        }
+
+        byte[] entry = new byte[Entries.GetSize(Entry)];
+        Entries.Write(Entry, entry);
+        yield return new Seed("letter", [2, .. entry, .. entry]);
+    }
+
+    public override void Run(ReadOnlySpan<byte> input)
+    {
+        if (input.IsEmpty)
+        {
+            return;
+        }
+
+        try
+        {
+            switch (input[0])
+            {
+                case 0:
+                    Codecs.SameAgain(Requests, Requests.Read(input[1..]));
+                    break;
+                case 1:
+                    Codecs.SameAgain(States, States.Read(input[1..]));
+                    break;
+                case 2:
+                    ReadEntries(input[1..]);
+                    break;
+            }
+        }
+        catch (PayloadFormatException)
+        {
+        }
+    }
+
+    private static void ReadEntries(ReadOnlySpan<byte> rest)
+    {
+        while (!rest.IsEmpty)
+        {
+            var entry = Entries.Read(ref rest);
+            byte[] once = new byte[Entries.GetSize(entry)];
+            FindingException.ThrowUnless(Entries.Write(entry, once) == once.Length, "An entry is not as long as was said.");
+            ReadOnlySpan<byte> again = once;
+            var same = Entries.Read(ref again);
+            FindingException.ThrowUnless(
+                again.IsEmpty && same.Key == entry.Key && same.Stamp == entry.Stamp && same.IsRemoved == entry.IsRemoved,
+                "An entry is not what was written.");
+        }
+    }
+}
