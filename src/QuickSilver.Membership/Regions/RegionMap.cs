@@ -246,9 +246,9 @@ internal sealed class RegionMap
     private static RegionView ViewFor(MappedNode node, RegionView view) =>
         view.Key is null || node.VisibleRegions.HasReason(view.RegionId) ? view : view with { Key = null };
 
-    // What is sent after a node was removed is sealed under keys that it does not have. And packets are numbered from 1 in each view, and the
-    // members of a view have given up the nodes that went away. A node that has returned
-    // therefore never sends in a view from before its return.
+    // What is sent after a node was removed is sealed under keys that it does not have. And packets are numbered from 1 in each view, and
+    // the members of a view have given up the nodes that went away. A node that has returned therefore never sends in a view from before
+    // its return.
     private void CollectOutworn()
     {
         _outworn.Clear();
