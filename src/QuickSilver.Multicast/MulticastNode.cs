@@ -242,7 +242,7 @@ internal sealed class MulticastNode
         _topics?.Rest(_settled);
         _context.TopicPorts?.OnSettled(_settled);
         _open.CloseSettled(_settled, open);
-        _keys?.Rest(IsInUse);
+        _keys?.Rest(_sent, _open);
         Observer?.OnSettled(configuration, open);
     }
 
@@ -468,6 +468,10 @@ internal sealed class MulticastNode
             if (view.Members.AsSpan().BinarySearch(_context.Self) >= 0)
             {
                 _open.Open(view, this);
+                if (_keys is not null && !_keys.Has(view))
+                {
+                    _context.GiveUp($"it has no key for {view}, although it seals its packets; the membership service may not seal");
+                }
             }
         }
     }
@@ -477,17 +481,6 @@ internal sealed class MulticastNode
         _keys?.Supersede(region);
         _sent?.Supersede(region, configuration);
         _open.Supersede(region, configuration);
-    }
-
-    private bool IsInUse(ulong region, uint view)
-    {
-        bool isSent = false;
-        foreach (var streamClass in StreamClass.All)
-        {
-            isSent |= _sent?.Find(region, view, streamClass) is not null;
-        }
-
-        return isSent || _open.Find(region, view) is not null;
     }
 
     private void OnNodeGone(NodeKey node)

@@ -1,7 +1,8 @@
 namespace QuickSilver.Core.Sealing;
 
 // The last two keys of the cluster at one node. Others may not have the newest yet, or may still use the one before.
-internal sealed class ClusterSeals(Sealer self, ISubkeyBudget budget, long packetsPerEpoch = PacketSealer.DefaultPacketsPerEpoch) : IDisposable
+internal sealed class ClusterSeals(
+    Sealer self, ISubkeyBudget budget, long packetsPerEpoch = PacketSealer.DefaultPacketsPerEpoch) : IDisposable
 {
     private Known? _newest;
     private Known? _before;

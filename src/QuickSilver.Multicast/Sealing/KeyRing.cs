@@ -3,6 +3,9 @@ using QuickSilver.Core.Flow;
 using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Channels;
+using QuickSilver.Multicast.Sending;
+using QuickSilver.Multicast.Views;
 
 namespace QuickSilver.Multicast.Sealing;
 
@@ -20,7 +23,7 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
     // packet that finds no budget is repaired or repeated, and one is enough.
     private const double DerivationsPerSecond = 4_000;
 
-    private static readonly TimeSpan ClosedAge = Views.ClosedViews.Age;
+    private static readonly TimeSpan ClosedAge = ClosedViews.Age;
 
     private readonly Dictionary<(ulong Region, uint View), KeySeal> _views = [];
     // The newest view of each region.
@@ -68,6 +71,8 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
         }
     }
 
+    public bool Has(RegionView view) => _views.ContainsKey((view.RegionId, view.Number));
+
     /// <summary>Another view follows the newest one of this region, or none.</summary>
     public void Supersede(ulong region)
     {
@@ -78,12 +83,12 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
     }
 
     /// <summary>Gives up what was derived of the keys of superseded views that are not in use any more.</summary>
-    public void Rest(Func<ulong, uint, bool> isInUse)
+    public void Rest(SentStreams? sent, OpenViews open)
     {
         for (int i = _superseded.Count - 1; i >= 0; i--)
         {
             var view = _superseded[i];
-            if (!isInUse(view.Region, view.View))
+            if (open.Find(view.Region, view.View) is null && !IsSentInto(sent, view.Region, view.View))
             {
                 _superseded.RemoveAt(i);
                 _views[view].Rest();
@@ -92,7 +97,7 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
         }
 
         while (_closed.TryPeek(out var oldest)
-            && (environment.Now - oldest.At >= ClosedAge || _closed.Count > Views.ClosedViews.Most))
+            && (environment.Now - oldest.At >= ClosedAge || _closed.Count > ClosedViews.Most))
         {
             _closed.Dequeue();
             _views.Remove(oldest.View, out var seal);
@@ -181,6 +186,19 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
         }
 
         _cluster?.Dispose();
+    }
+
+    private static bool IsSentInto(SentStreams? sent, ulong region, uint view)
+    {
+        foreach (var streamClass in StreamClass.All)
+        {
+            if (sent?.Find(region, view, streamClass) is not null)
+            {
+                return true;
+            }
+        }
+
+        return false;
     }
 
     // Who is not a member yet sends echoes and answers them. On the wire the view number is the label of the key.

@@ -110,6 +110,14 @@ public sealed class MachineEnvironmentTests
         using var one = new MachineNode();
         using var two = new MachineNode();
         Assert.NotEqual(one.Do(() => one.Environment.NextRandom()), two.Do(() => two.Environment.NextRandom()));
+        Assert.NotEqual(Secret(), Secret());
+
+        byte[] Secret()
+        {
+            byte[] secret = new byte[32];
+            one.Environment.FillSecret(secret);
+            return secret;
+        }
 
         var first = new RandomStream(1);
         var second = new RandomStream(1);

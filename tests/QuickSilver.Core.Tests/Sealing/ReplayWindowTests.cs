@@ -8,7 +8,8 @@ public sealed class ReplayWindowTests
 {
     // Steps from the highest so far: near it, at the edges of words and of the window, and far beyond.
     private static Gen<int> Steps() => Gen.OneOf(
-        Gen.Choose(-3, 3), Gen.Choose(-130, 130), Gen.Choose(-ReplayWindow.Counters - 2, ReplayWindow.Counters + 2), Gen.Choose(0, 100_000));
+        Gen.Choose(-3, 3), Gen.Choose(-130, 130), Gen.Choose(-ReplayWindow.Counters - 2, ReplayWindow.Counters + 2),
+        Gen.Choose(0, 100_000));
 
     [Fact]
     public void Each_counter_is_taken_once_and_what_is_behind_the_window_never()
