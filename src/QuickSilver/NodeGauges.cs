@@ -30,6 +30,12 @@ public sealed record NodeGauges
     /// <summary>Nodes to which this node sends and that its multicast does not reach.</summary>
     public long DeafMembers { get; init; }
 
+    /// <summary>Nodes to which packets of <see cref="QuickSilverOptions.PacketBytes"/> do not pass, so they get smaller ones.</summary>
+    public long SmallPaths { get; init; }
+
+    /// <summary>The size in bytes of the largest packet that passes to all nodes to which this node has sent lately.</summary>
+    public long SmallestPathBytes { get; init; }
+
     /// <summary>
     /// Bytes of packet memory in use, in blocks of 64 KiB: received packets that are kept, and sent ones that not all members hold yet. See
     /// <see cref="NodeLimits.BufferBytes"/>.

@@ -165,6 +165,8 @@ public sealed class NodeTests
                 UnackedBytes = 7,
                 UnheardSenders = 8,
                 DeafMembers = 9,
+                SmallPaths = 28,
+                SmallestPathBytes = 1252,
                 LongSteps = 10,
                 PauseTime = TimeSpan.FromSeconds(21),
                 LongestPause = TimeSpan.FromSeconds(22),
@@ -226,6 +228,8 @@ public sealed class NodeTests
                 UnacknowledgedBytes = 7,
                 UnheardSenders = 8,
                 DeafMembers = 9,
+                SmallPaths = 28,
+                SmallestPathBytes = 1252,
                 PacketMemoryBytes = 17,
                 PendingPackets = 21,
                 Views = 22,
@@ -246,6 +250,7 @@ public sealed class NodeTests
         Assert.Equal(7, seen["quicksilver.unacknowledged"]);
         Assert.Equal(8, seen["quicksilver.unheard"]);
         Assert.Equal(9, seen["quicksilver.deaf"]);
+        Assert.Equal((28, 1252), (seen["quicksilver.paths.small"], seen["quicksilver.path.bytes"]));
         Assert.Equal(0, seen["quicksilver.publish.stable.duration"]);
         string[] core = ["long_steps", "quanta.exceeded", "alarms.late", "gc.pause.time", "receive.time", "alarm.time", "request.time"];
         Assert.Equal([10, 11, 12, 13, 14, 15, 16], core.Select(name => seen[$"quicksilver.core.{name}"]));

@@ -24,7 +24,7 @@ internal readonly ref struct PacketHeader(ReadOnlySpan<byte> packet)
     public const int Bytes = 64;
     public const byte CurrentVersion = 3;
     // The known kind with the highest number.
-    public const PacketKind LastKind = PacketKind.Shared;
+    public const PacketKind LastKind = PacketKind.Piece;
 
     public const int VersionOffset = 0;
     public const int KindOffset = 1;

@@ -239,6 +239,9 @@ internal sealed class InboundStream
     /// <summary>Reports to the layer above that nothing more comes of a departed sender.</summary>
     public void Finish() => ReportLoss();
 
+    /// <summary>Whether a packet that this node holds was last sent again to this member.</summary>
+    public bool WasSentTo(long sequence, NodeKey member) => _packets.Holds(sequence) && _packets[sequence].WasSentTo(member);
+
     /// <summary>Gets the packet, unless it was sent to the same member within the spacing.</summary>
     public bool TryGetPacket(long sequence, NodeKey to, TimeSpan spacing, out ReadOnlySpan<byte> packet)
     {

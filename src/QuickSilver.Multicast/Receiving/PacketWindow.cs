@@ -64,6 +64,9 @@ internal struct PacketSlot
 
     public readonly ReadOnlySpan<byte> Packet => Lease!.Span.Slice(Offset, Length);
 
+    /// <summary>Whether a held packet was last sent to this member.</summary>
+    public readonly bool WasSentTo(NodeKey member) => SentAt != TimeSpan.MinValue && SentTo == (byte)member.Id;
+
     /// <summary>Notes that a held packet is sent to a member. False: it was sent to the same one within the spacing.</summary>
     public bool TryNoteSent(NodeKey to, TimeSpan now, TimeSpan spacing)
     {

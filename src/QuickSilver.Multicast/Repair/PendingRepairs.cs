@@ -124,8 +124,14 @@ internal sealed class PendingRepairs(MulticastContext context) : IFeed
         (first, last) = _limit.Next(first, last, cached.Stable + 1, cached.Highest);
         for (long n = first; n <= last && _limit.Packets > 0 && context.MayRepair(); n++)
         {
+            bool isAgain = cached.WasSentTo(n, asker.Node);
             if (cached.TryGetPacket(n, asker.Node, spacing, out var packet))
             {
+                if (isAgain && packet.Length > MulticastOptions.MinPacketBytes)
+                {
+                    context.Sizes.Suspect(asker.Address);
+                }
+
                 context.SendRepair(packet, asker.Address, new SharedEntry(cached.View.RegionId, cached.View.Number, n));
                 _limit.NoteAnswer();
             }

@@ -105,6 +105,7 @@ internal sealed class Announcements
 
         _context.OnWait();
         _stream.SuspectIfSilent();
+        _stream.CheckPaths();
         Span<byte> packet = stackalloc byte[PacketHeader.Bytes];
         Write(packet);
         _path.Spread(packet);

@@ -448,6 +448,20 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         }
     }
 
+    /// <summary>
+    /// Called while packets are sent, or are not known to be held: the paths are checked now and then, because they may have become too
+    /// narrow for these packets.
+    /// </summary>
+    public void CheckPaths()
+    {
+        var now = _context.Environment.Now;
+        if (now - _pathsCheckedAt >= PathCheckInterval)
+        {
+            _pathsCheckedAt = now;
+            _context.Sizes.Check(_live);
+        }
+    }
+
     /// <summary>This node stood still for so long: acknowledgements that came meanwhile are not read yet.</summary>
     public void OnPause(TimeSpan length) => _ackedAt = Pause.LeaveOut(length, _ackedAt, _context.Environment.Now);
 
@@ -491,12 +505,7 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
             _announcements.CheckHearing();
         }
 
-        if (now - _pathsCheckedAt >= PathCheckInterval)
-        {
-            _pathsCheckedAt = now;
-            _context.Sizes.Check(_live);
-        }
-
+        CheckPaths();
         _repair?.OnSent(before + 1, _window.Sent);
         if (AwaitsNews)
         {

@@ -119,6 +119,8 @@ internal readonly record struct PartsCounters
     public long SharedPacketsReceived { get; init; }
     public long UnheardSenders { get; init; }
     public long DeafMembers { get; init; }
+    public long SmallPaths { get; init; }
+    public long SmallestPathBytes { get; init; }
     public bool IsSegmented { get; init; }
     public long LongSteps { get; init; }
     public TimeSpan PauseTime { get; init; }

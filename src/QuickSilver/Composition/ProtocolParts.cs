@@ -117,6 +117,8 @@ internal abstract class ProtocolParts(
             SharedPacketsReceived = counters.SharedPacketsReceived,
             UnheardSenders = counters.UnheardSenders,
             DeafMembers = counters.DeafMembers,
+            SmallPaths = counters.SmallPaths,
+            SmallestPathBytes = multicast.Context.Sizes.Smallest,
             IsSegmented = multicast.MaxRunSegments > 1,
             LongSteps = Volatile.Read(ref core.LongSteps),
             PauseTime = TimeSpan.FromTicks(Volatile.Read(ref core.PauseTicks)),

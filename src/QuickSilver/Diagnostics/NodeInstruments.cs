@@ -74,6 +74,8 @@ internal static class NodeInstruments
         Count("quicksilver.shared.received", "{packet}", "Packets received over addresses of topics.", one => one.SharedPacketsReceived);
         Level("quicksilver.unheard", "{node}", "Senders whose multicast does not reach this node.", one => one.UnheardSenders);
         Level("quicksilver.deaf", "{node}", "Nodes that this node's multicast does not reach.", one => one.DeafMembers);
+        Level("quicksilver.paths.small", "{node}", "Nodes whose path carries less than PacketBytes.", one => one.SmallPaths);
+        Level("quicksilver.path.bytes", "By", "The largest packet that all paths of this node carry.", one => one.SmallestPathBytes);
         Level("quicksilver.regions", "{region}", "Regions reached by the topics that are open on this node.", one => one.Regions);
         Count("quicksilver.core.long_steps", "{step}", "Pauses of the core thread of more than 50 ms.", one => one.LongSteps);
         Time("quicksilver.core.pause.time", "Time in which the core thread stood still.", one => one.PauseTime);

@@ -117,6 +117,8 @@ internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, End
             Regions = below.Regions,
             UnheardSenders = below.UnheardSenders,
             DeafMembers = below.DeafMembers,
+            SmallPaths = below.SmallPaths,
+            SmallestPathBytes = below.SmallestPathBytes,
             PacketMemoryBytes = below.PacketMemoryBytes,
             PendingPackets = below.PendingPackets,
             PublishedPerSecond = Rates.PublishedPerSecond,

@@ -37,6 +37,15 @@ internal static class ClusterReasons
         return Reason(cluster, 0, StatusReasonKind.NotDiscoverable);
     }
 
+    public static Task<StatusReason> PathTooSmall()
+    {
+        using var cluster = Started(nodes: 3);
+        var news = News(cluster);
+        cluster.Nodes[1].Faults.InboundLargestBytes = 1_252;
+        Publish(news, 10);
+        return Reason(cluster, 0, StatusReasonKind.PathTooSmall);
+    }
+
     public static Task<StatusReason> GroupRefused()
     {
         using var cluster = Started(nodes: 3);
@@ -62,8 +71,8 @@ internal static class ClusterReasons
     {
         using var cluster = Started(nodes: 3);
         var news = News(cluster);
-        // Neither a large packet nor its repairs arrive, and a small one tells that it is missing.
-        cluster.Nodes[1].Faults.InboundLargestBytes = 1_000;
+        // Neither a large packet nor its repairs arrive, in whatever pieces, and a small one tells that it is missing.
+        cluster.Nodes[1].Faults.InboundLargestBytes = 500;
         Publish(news, 1);
         _ = news.PublishAsync("small");
         return Reason(cluster, 1, StatusReasonKind.RepairMissing);

@@ -46,6 +46,10 @@ public sealed class ReasonTableTests
         [StatusReasonKind.NotHeard] = new(
             ClusterReasons.NotHeard,
             ["2 nodes to which this node sends do not hear it over multicast, for example NODE"], null, "Allow multicast to these"),
+        [StatusReasonKind.PathTooSmall] = new(
+            ClusterReasons.PathTooSmall,
+            ["Packets of 1472 bytes (PacketBytes) do not pass between this node and 1 node", "packets of 1252 bytes do"],
+            null, "Raise the MTU"),
         [StatusReasonKind.AcknowledgementMissing] = new(
             ClusterReasons.AcknowledgementMissing,
             ["waits for the acknowledgement of node NODE1", "members are known to hold packet ", "It has waited for "],

@@ -1,0 +1,148 @@
+namespace QuickSilver.Simulation.Tests.Clusters;
+
+// Whole nodes with default options on networks that lose large datagrams without a word.
+public sealed class NarrowPathTests
+{
+    private static readonly TimeSpan Soon = TimeSpan.FromSeconds(3);
+    private static readonly string Filler = new('x', 500);
+
+    [Theory]
+    [InlineData(2, 1252)]
+    [InlineData(5, 1422)]
+    [InlineData(5, 1000)]
+    [InlineData(5, 576)]
+    [InlineData(20, 1252)]
+    public void When_a_path_becomes_narrow_during_a_run_delivery_goes_on_within_three_seconds(int nodes, int bytes)
+    {
+        for (ulong seed = 1; seed <= 3; seed++)
+        {
+            using var run = new Run(nodes, seed);
+            run.Publish(3_000);
+            run.Cluster.Nodes[1].Faults.InboundLargestBytes = bytes;
+            run.Publish(3_000);
+            run.PublishStable();
+            run.ExpectAll();
+            Assert.InRange(run.Cluster.Nodes[0].Node.GetGauges().SmallestPathBytes, 576, bytes);
+            Assert.Contains(run.Cluster.Nodes[0].Node.Status.Reasons, reason => reason.Kind == StatusReasonKind.PathTooSmall);
+            Assert.All(run.Cluster.Nodes, node => Assert.True(node.IsJoined));
+        }
+    }
+
+    [Fact]
+    public void Packets_follow_the_path_so_that_nothing_is_repaired_any_more()
+    {
+        using var run = new Run(nodes: 4, seed: 1);
+        run.Publish(1_000);
+        run.Cluster.Nodes[1].Faults.InboundLargestBytes = 1252;
+        run.Publish(1_000);
+        run.PublishStable();
+        run.Cluster.Run(Soon);
+        long repairs = run.Repairs;
+        run.Publish(2_000);
+        run.PublishStable();
+        run.ExpectAll();
+        Assert.Equal(repairs, run.Repairs);
+    }
+
+    [Fact]
+    public void When_the_path_is_wide_again_packets_grow_and_the_trouble_ends()
+    {
+        using var run = new Run(nodes: 3, seed: 1);
+        run.Cluster.Nodes[1].Faults.InboundLargestBytes = 1252;
+        run.Publish(1_000);
+        run.PublishStable();
+        run.Cluster.Run(Soon);
+        run.Cluster.Nodes[1].Faults.InboundLargestBytes = null;
+        var node = run.Cluster.Nodes[0].Node;
+        Assert.True(run.Cluster.RunUntil(() => node.GetGauges().SmallPaths == 0, TimeSpan.FromSeconds(30)));
+        Assert.Equal(1472, node.GetGauges().SmallestPathBytes);
+        Assert.DoesNotContain(node.Status.Reasons, reason => reason.Kind == StatusReasonKind.PathTooSmall);
+        run.Publish(1_000);
+        run.PublishStable();
+        run.ExpectAll();
+    }
+
+    [Fact]
+    public void A_network_that_is_narrow_from_the_beginning_carries_everything()
+    {
+        using var run = new Run(nodes: 5, seed: 1, new LinkModel { LargestDatagramBytes = 1252, Loss = 0.01 });
+        run.Publish(3_000);
+        run.PublishStable();
+        run.ExpectAll();
+    }
+
+    [Fact]
+    public void Lost_packets_do_not_make_a_path_narrow()
+    {
+        using var run = new Run(nodes: 4, seed: 1, new LinkModel { Loss = 0.05 });
+        for (int i = 0; i < 60; i++)
+        {
+            run.Publish(100);
+            run.Cluster.Run(TimeSpan.FromSeconds(0.5));
+        }
+
+        run.PublishStable();
+        run.ExpectAll();
+        Assert.Equal(0, run.Cluster.Nodes[0].Node.GetGauges().SmallPaths);
+    }
+
+    [Fact]
+    public void Large_packets_that_only_other_members_keep_come_in_pieces()
+    {
+        using var run = new Run(nodes: 5, seed: 1);
+        run.Cluster.Nodes[1].Faults.InboundLargestBytes = 1000;
+        run.Publish(200);
+        run.Cluster.Run(TimeSpan.FromMilliseconds(5));
+        run.Cluster.Nodes[0].Crash();
+        run.Cluster.Run(TimeSpan.FromSeconds(20));
+        var survivors = run.Got.Skip(1).Select(static lines => lines.Count).Distinct();
+        Assert.Single(survivors);
+    }
+
+    private sealed class Run : IDisposable
+    {
+        private readonly ITopic<string> _topic;
+        private int _published;
+
+        public Run(int nodes, ulong seed, LinkModel? link = null)
+        {
+            Cluster = new SimulatedCluster(new SimulationOptions
+            {
+                Nodes = nodes,
+                Seed = seed,
+                Membership = MembershipPlacement.Dedicated,
+                Link = link ?? new LinkModel(),
+            });
+            Got = [.. Cluster.Nodes.Select(_ => new List<string>())];
+            Cluster.Start(async node =>
+            {
+                var topic = await node.Node.OpenTopicAsync<string>("news");
+                topic.SubscribeInline((in message) => Got[node.Number].Add(message.Value));
+            });
+            _topic = Cluster.RunUntilCompleted(Cluster.Nodes[0].Node.OpenTopicAsync<string>("news"));
+            Cluster.RunUntilCompleted(_topic.WaitForSubscribersAsync(nodes));
+        }
+
+        public SimulatedCluster Cluster { get; }
+
+        public List<string>[] Got { get; }
+
+        public long Repairs => Cluster.Nodes.Sum(node => node.Node.GetCounters().Repairs);
+
+        public void Publish(int messages)
+        {
+            for (int i = 0; i < messages; i++)
+            {
+                Cluster.RunUntilCompleted(_topic.PublishAsync($"{_published++} {Filler}"), Soon);
+            }
+        }
+
+        public void PublishStable() =>
+            Cluster.RunUntilCompleted(_topic.PublishAsync($"{_published++} {Filler}", PublishCompletion.Stable), Soon);
+
+        public void ExpectAll() => Assert.All(Got, lines => Assert.Equal(
+            Enumerable.Range(0, _published).Select(number => $"{number} {Filler}"), lines));
+
+        public void Dispose() => Cluster.Dispose();
+    }
+}
