@@ -37,6 +37,10 @@ internal static partial class MulticastLog
     public static partial void MemberStoodStill(
         ILogger logger, NodeKey node, double milliseconds, PauseCause cause, double ago, long count);
 
+    [LoggerMessage(1430, LogLevel.Warning,
+        "Node {Sender} publishes in {Topic} without the right. Its messages there are dropped ({Count} so far).")]
+    public static partial void WithoutRight(ILogger logger, NodeKey sender, string topic, long count);
+
     [LoggerMessage(1402, LogLevel.Error, "Configuration {Number} could not be applied; the node leaves the cluster.")]
     public static partial void ConfigurationFailed(ILogger logger, Exception exception, long number);
 }

@@ -29,7 +29,7 @@ internal static class NodeComposition
             ? await ResolveAsync(named, cancellationToken).ConfigureAwait(false)
             : [];
         var choice = Choose(options.Interface, services);
-        var credentials = SecurityComposition.CredentialsOf(options.Security, logs);
+        var credentials = SecurityComposition.CredentialsOf(options, logs);
         CheckDiscovery(options, choice.Address);
         var protocols = new ProtocolOptions(options, ephemeral: EphemeralPorts.Read()) { Credentials = credentials, Logs = logs };
         return new MachineParts(protocols, choice, services, configurations ?? new ConfigurationCache(), logs);

@@ -48,7 +48,7 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
                     Name = "QuickSilver membership",
                     LocalAddress = listen.Address,
                     BufferBytes = 16 << 20,
-                    Credentials = SecurityComposition.CredentialsOf(options.Security, logs),
+                    Credentials = SecurityComposition.CredentialsOf(options, logs),
                 },
                 logs);
             var server = new ReplicatedService(environment, options, etcd, logs, listen);

@@ -77,7 +77,8 @@ internal static class CredentialFiles
         return all.Count > 0 ? all : throw new CredentialException($"{path} has no certificate (PEM).");
     }
 
-    private static string ReadText(string path)
+    /// <exception cref="CredentialException">It cannot be read, or is too large.</exception>
+    public static string ReadText(string path)
     {
         try
         {
