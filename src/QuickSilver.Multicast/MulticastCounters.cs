@@ -67,6 +67,8 @@ internal sealed class MulticastCounters
     // Datagrams that the kernel dropped because a receive buffer of this node was full.
     public long KernelDrops;
     public long DuplicateMessages;
+    // Of senders that the membership service does not let publish in the topic.
+    public long MessagesWithoutRight;
     // The regions of the topics that are open here.
     public long Regions;
     // The views of regions of which this node is a member and that are open, and how many of them newer ones have superseded.

@@ -46,6 +46,10 @@ internal static partial class MulticastLog
         "Packets of {Bytes} bytes pass between this node and {Node} now; PacketBytes is {PacketBytes}.")]
     public static partial void PathGrew(ILogger logger, IPEndPoint node, int bytes, int packetBytes);
 
+    [LoggerMessage(1432, LogLevel.Warning,
+        "Node {Sender} publishes in {Topic} without the right. Its messages there are dropped ({Count} so far).")]
+    public static partial void WithoutRight(ILogger logger, NodeKey sender, string topic, long count);
+
     [LoggerMessage(1402, LogLevel.Error, "Configuration {Number} could not be applied; the node leaves the cluster.")]
     public static partial void ConfigurationFailed(ILogger logger, Exception exception, long number);
 }

@@ -20,6 +20,9 @@ internal sealed class NodeDirectory(NodeRoster roster)
 
     public bool Contains(NodeKey node) => Known(node) is not null;
 
+    /// <summary>Who a member has proved to be; none where nobody proves anything.</summary>
+    public ulong IdentityOf(NodeKey node) => Known(node)?.Identity ?? IdentityId.None;
+
     /// <summary>
     /// The nodes of this list, which is in ascending order, that are not members now. Includes this node if it was removed.
     /// </summary>

@@ -36,6 +36,13 @@ public sealed class SimulatedNode
 
     internal MachineFaults Faults => _machine.Faults;
 
+    // Who it proves to be to the membership service; null: nobody.
+    internal string? Identity
+    {
+        get => _machine.Identity;
+        set => _machine.Identity = value;
+    }
+
     /// <summary>Whether the process runs.</summary>
     public bool IsUp => _machine.IsUp;
 

@@ -61,4 +61,16 @@ public sealed record EmbeddedServiceOptions
     /// socket of the node and a place in the multicast filter of its network card.
     /// </summary>
     public int TopicAddressesPerNode { get; set; } = 64;
+
+    /// <summary>
+    /// The path of a JSON file with rules of who may publish and subscribe to which topics, by identity. All processes that may host the
+    /// service have the same rules. Requires a secret or a certificate. Null (default): everybody may do everything.
+    /// </summary>
+    public string? RightsFile { get; set; }
+
+    /// <summary>
+    /// The rules of the program, in place of <see cref="RightsFile"/>. All processes that may host the service have the same rules. Requires
+    /// a secret or a certificate. Null (default): none.
+    /// </summary>
+    public ITopicRights? Rights { get; set; }
 }

@@ -10,7 +10,9 @@ internal sealed record OptionKey(string Name, PropertyInfo Property, PropertyInf
         .. typeof(QuickSilverOptions).GetProperties()
             .Where(static one => !IsGroup(one.PropertyType))
             .Select(static one => new OptionKey(one.Name, one, null)),
-        .. Of(nameof(QuickSilverOptions.Security), typeof(SecurityOptions).GetProperties(BindingFlags.Public | BindingFlags.Instance)),
+        .. Of(
+            nameof(QuickSilverOptions.Security),
+            typeof(SecurityOptions).GetProperties(BindingFlags.Public | BindingFlags.Instance)),
         .. Of(nameof(QuickSilverOptions.Service), typeof(EmbeddedServiceOptions).GetProperties()),
         .. Of(nameof(QuickSilverOptions.Limits), typeof(NodeLimits).GetProperties()),
     ];

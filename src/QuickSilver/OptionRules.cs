@@ -123,6 +123,7 @@ internal static class OptionRules
         Within(failures, nameof(options.MulticastTimeToLive), options.MulticastTimeToLive, 0, 255);
         Within(failures, nameof(options.PacketBytes), options.PacketBytes, LeastPacketBytes, MostPacketBytes);
         SecurityRules.Check(options.Security, failures, Add);
+        SecurityRules.CheckRights(options, failures, Add);
         CheckService(options.Service, failures);
         CheckLimits(options.Limits, options.PacketBytes, failures);
         Within(failures, nameof(options.StallWarning), options.StallWarning, TimeSpan.FromMilliseconds(100), TimeSpan.FromHours(1));

@@ -50,6 +50,15 @@ internal static class SecurityRules
         CheckUse(nameof(options.CertificateKeyFile), options.CertificateKeyFile, options, failures, add);
     }
 
+    public static void CheckRights(QuickSilverOptions options, List<string> failures, Action<List<string>, string, object?, string> add)
+    {
+        const string Rights = $"{nameof(QuickSilverOptions.Service)}:{nameof(EmbeddedServiceOptions.RightsFile)}";
+        if (options.Service is { RightsFile: { } file, Rights: not null })
+        {
+            add(failures, Rights, file, "null with rules of the program");
+        }
+    }
+
     private static void CheckPath(
         string option, string? value, List<string> failures, Action<List<string>, string, object?, string> add)
     {

@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.CommandLine.Invocation;
 using QuickSilver.Tool;
 using QuickSilver.Tool.Commands;
+using QuickSilver.Tool.Commands.Keys;
 using QuickSilver.Tool.Commands.Perf;
 using QuickSilver.Tool.Lines;
 using QuickSilver.Tool.Sessions;
@@ -17,6 +18,7 @@ var root = new RootCommand("Publish, subscribe, look at, measure, watch, simulat
     DashboardCommand.Create(),
     DoctorCommand.Create(),
     GmsCommand.Create(),
+    KeysCommand.Create(),
     PerfCommand.Create(),
     SimCommand.Create(),
     SwarmCommand.Create(),

@@ -4,8 +4,9 @@ using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Client;
 
-// Refusal: null when granted; otherwise a sentence that names what differs or is wrong.
-internal readonly record struct TopicOutcome(string? Refusal);
+// Refusal: null when granted; otherwise a sentence that names what differs or is wrong. DeniedTo: the identity of this node, if that lacks
+// the right.
+internal readonly record struct TopicOutcome(string? Refusal, string? DeniedTo = null);
 
 // What multicast and the public face need of the membership client. Core thread only.
 internal interface IMembership

@@ -150,7 +150,7 @@ internal sealed class TopicTable
             _memberSince?.Remove(ask.Request.TopicId);
         }
 
-        return ask.Completed is { } completed ? () => completed(new TopicOutcome(refusal)) : null;
+        return ask.Completed is { } completed ? () => completed(new TopicOutcome(refusal, outcome.DeniedTo)) : null;
     }
 
     /// <summary>

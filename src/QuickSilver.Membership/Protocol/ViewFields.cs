@@ -12,6 +12,8 @@ internal static class ViewFields
 {
     // A topic cannot lie in more regions than there are nodes; a larger list is no view.
     private const int MaxRegionsPerTopic = 1 << 16;
+    // There are no more identities than there are nodes.
+    private const int MaxPublishersPerTopic = 1 << 16;
 
     public static void WriteNode(ControlBuffer buffer, int field, NodeKey key)
     {
@@ -112,6 +114,7 @@ internal static class ViewFields
         buffer.Int64(4, info.AdmittedAt);
         buffer.Fixed64(5, info.Origin.Service);
         buffer.Int64(6, info.Origin.Configuration);
+        buffer.Fixed64(7, info.Identity);
         buffer.End(start);
     }
 
@@ -123,6 +126,7 @@ internal static class ViewFields
         long joinOrder = 0;
         long admittedAt = 0;
         Origin origin = default;
+        ulong identity = IdentityId.None;
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -133,13 +137,14 @@ internal static class ViewFields
                 case 4: admittedAt = reader.ReadInt64(field); break;
                 case 5: origin = origin with { Service = reader.ReadFixed64(field) }; break;
                 case 6: origin = origin with { Configuration = reader.ReadInt64(field) }; break;
+                case 7: identity = reader.ReadFixed64(field); break;
                 default: reader.Skip(field); break;
             }
         }
 
         return endPoint is null
             ? throw new ControlFormatException($"Node {key} has no address.")
-            : new NodeInfo(key, endPoint, joinOrder, admittedAt, origin);
+            : new NodeInfo(key, endPoint, joinOrder, admittedAt, origin, identity);
     }
 
     public static void WriteRegion(ControlBuffer buffer, int field, RegionView view)
@@ -351,6 +356,12 @@ internal static class ViewFields
             buffer.Int64(8, address.Since);
         }
 
+        if (!view.Publishers.IsDefault)
+        {
+            buffer.Bool(9, true);
+            buffer.PackedFixed64(10, view.Publishers.AsSpan());
+        }
+
         buffer.End(start);
     }
 
@@ -368,6 +379,8 @@ internal static class ViewFields
         int subscribers = 0;
         IPEndPoint? address = null;
         long addressSince = 0;
+        bool isRestricted = false;
+        ulong[] publishers = [];
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)
@@ -380,6 +393,8 @@ internal static class ViewFields
                 case 6: routed = reader.ReadBool(field); break;
                 case 7: address = ReadEndPoint(ref reader, field); break;
                 case 8: addressSince = reader.ReadInt64(field); break;
+                case 9: isRestricted = reader.ReadBool(field); break;
+                case 10: publishers = reader.ReadPackedFixed64(field, MaxPublishersPerTopic); break;
                 default: reader.Skip(field); break;
             }
         }
@@ -393,6 +408,7 @@ internal static class ViewFields
             Routed = routed,
             Subscribers = subscribers,
             Address = address is null ? null : new TopicAddress(address, addressSince),
+            Publishers = isRestricted ? ImmutableCollectionsMarshal.AsImmutableArray(publishers) : default,
         };
     }
 }

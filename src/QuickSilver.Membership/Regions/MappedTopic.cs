@@ -25,6 +25,9 @@ internal sealed class MappedTopic(ulong id)
 
     public int Subscribers { get; set; }
 
+    /// <summary>The identities that may publish; default: everybody may.</summary>
+    public ImmutableArray<ulong> Publishers { get; set; }
+
     /// <summary>Whether the topic shares its set with no other topic.</summary>
     public bool IsPinned { get; set; }
 
@@ -184,6 +187,7 @@ internal sealed class MappedTopic(ulong id)
         Routed = routed,
         Subscribers = _viewedSubscribers,
         Address = address,
+        Publishers = Publishers,
     };
 
     /// <summary>Called when the configuration is made.</summary>

@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Views;
 
@@ -24,6 +25,8 @@ internal sealed class RegionMap
     private bool _isFirst = true;
     // The regions of which a removed node has the key of a view.
     private readonly SortedSet<ulong> _exposed = [];
+    // Topics whose publishers have changed.
+    private readonly List<MappedTopic> _restricted = [];
 
     public RegionMap(
         AddressPlan addresses,
@@ -40,7 +43,8 @@ internal sealed class RegionMap
         _topicAddresses = new TopicAddresses(addresses, topicAddresses ?? TopicAddressRules.None);
     }
 
-    public bool HasChanges => _sets.Moved.Count > 0 || _sets.Changed.Count > 0 || _fresh.Count > 0 || _exposed.Count > 0;
+    public bool HasChanges =>
+        _sets.Moved.Count > 0 || _sets.Changed.Count > 0 || _fresh.Count > 0 || _exposed.Count > 0 || _restricted.Count > 0;
 
     public int RegionCount => _reform.Regions.Count;
 
@@ -146,6 +150,16 @@ internal sealed class RegionMap
         }
     }
 
+    /// <summary>Sets the identities that may publish in a topic, which subscribers are told in the next configuration.</summary>
+    public void SetPublishers(ulong topicId, ImmutableArray<ulong> publishers)
+    {
+        if (_topics.TryGetValue(topicId, out var topic) && topic.Publishers != publishers)
+        {
+            topic.Publishers = publishers;
+            _restricted.Add(topic);
+        }
+    }
+
     /// <summary>
     /// The number of nodes that share a region with this one, itself included, counted up to 3; 0 if it is a member of none.
     /// </summary>
@@ -195,7 +209,7 @@ internal sealed class RegionMap
             a.Node == b.Node ? a.Set.CompareTo(b.Set) : a.Node.Key.CompareTo(b.Node.Key));
         CollectOutworn();
         _reform.Run(_sets.Moved, _outworn, _topics, configuration, mayAdopt: _isFirst);
-        _distribution.Run(_reform.Changed, _sets.Changed, _fresh, configuration, _topicAddresses);
+        _distribution.Run(_reform.Changed, [.. _sets.Changed, .. _restricted], _fresh, configuration, _topicAddresses);
         foreach (var topic in _distribution.Touched)
         {
             ForgetIfUnused(topic);
@@ -221,7 +235,9 @@ internal sealed class RegionMap
                 node.Held = null;
             }
         }
+
         _exposed.Clear();
+        _restricted.Empty();
     }
 
     /// <summary>Called when all nodes were told the last configuration: removes the news.</summary>

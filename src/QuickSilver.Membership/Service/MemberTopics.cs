@@ -1,8 +1,10 @@
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Service.Access;
 using QuickSilver.Membership.Service.Watching;
 using QuickSilver.Membership.Views;
 
@@ -15,12 +17,19 @@ internal sealed class MemberTopics
     private readonly SessionContext _context;
     private readonly ContractRegistry _contracts = new();
 
-    public MemberTopics(RegionMap map, SessionContext context)
+    /// <param name="map">The topics and the regions.</param>
+    /// <param name="context">The service's.</param>
+    /// <param name="access">Who may publish and subscribe to what; null: everybody.</param>
+    public MemberTopics(RegionMap map, SessionContext context, ITopicAccess? access = null)
     {
+        Rights = access is null ? null : new TopicRights(access, map);
         _map = map;
         _context = context;
         Followers = new TopicFollowers(map, _contracts, context);
     }
+
+    /// <summary>Null where everybody may do everything.</summary>
+    public TopicRights? Rights { get; }
 
     /// <summary>The members that want to know which topics are published.</summary>
     public TopicFollowers Followers { get; }
@@ -38,6 +47,12 @@ internal sealed class MemberTopics
         member.LastRequest = Math.Max(member.LastRequest, request.RequestId);
         var topic = request.Topic;
         bool opensAfresh = isRegistration && !request.Held;
+        if (Rights?.Lacking(member.Identity, topic) is { } right)
+        {
+            Deny(member, request, right);
+            return false;
+        }
+
         bool replaces = opensAfresh && _map.IsOpen(member.Key, topic.TopicId);
         string? refusal = Refuse(member, topic) ?? _contracts.Check(member.Key, topic, replaces) ?? RefuseContract(member, request);
         if (refusal is not null)
@@ -89,6 +104,20 @@ internal sealed class MemberTopics
         }
     }
 
+    private void Deny(Member member, SetTopicMessage request, string right)
+    {
+        string identity = member.Identity ?? "";
+        _context.Counters.RightsDenied++;
+        _context.Counters.TopicsRefused++;
+        if (RepeatedEvent.IsLogged(_context.Counters.RightsDenied))
+        {
+            _context.Audit.RightDenied(identity, member.Key, right, request.Topic.Name, Rights!.Source);
+        }
+
+        string refusal = $"'{identity}' may not {right} the topic '{request.Topic.Name}', by {Rights!.Source}.";
+        member.Session?.Send(new TopicOutcomeMessage(request.RequestId, refusal) { DeniedTo = identity });
+    }
+
     private void Grant(Member member, TopicRequest topic, bool opensAfresh, long memberSince)
     {
         if (!_map.IsOpen(member.Key, topic.TopicId))
@@ -105,6 +134,7 @@ internal sealed class MemberTopics
         }
 
         _map.SetRole(member.Key, topic.TopicId, topic.Role, topic.Contract.IsPinned, memberSince);
+        Rights?.OnOpen(topic);
         Followers.Touch(topic.TopicId);
     }
 

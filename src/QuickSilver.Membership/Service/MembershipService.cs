@@ -79,7 +79,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _map = _issuer.Map;
         _numbers = _issuer.Numbers;
         _settlement = _issuer.Settlement;
-        _topics = new MemberTopics(_map, _sessionContext);
+        _topics = new MemberTopics(_map, _sessionContext, options.Access);
         _failures = new FailureDetector(options.Failures);
         _admission = new Admission(options.Cluster, _numbers, _membersById, _life);
         _audience = new Audience(_members, options.Failures.HeartbeatInterval * HeartbeatsFresh);
@@ -213,16 +213,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     {
         if (_admission.Refuse(join, session.RemoteEndPoint?.Address) is { } refusal)
         {
-            Counters.JoinsRefused++;
-            _refused = refusal == _refused.Why ? (refusal, _refused.Times + 1) : (refusal, 1);
-            if (RepeatedEvent.IsLogged(_refused.Times))
-            {
-                // It asks again every second or so.
-                Log.JoinRefused(session.RemoteEndPoint, refusal);
-            }
-
-            session.Send(ReasonMessage.Refused(refusal));
-            session.CloseAfterLastWord();
+            Refuse(session, refusal);
         }
         else if (_admission.EndOfLife(join) is { } reason)
         {
@@ -243,6 +234,13 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
 
         if (_membersById.TryGetValue(join.Node.Id, out var known))
         {
+            if (known.Identity is { } owner && owner != session.Peer?.Name)
+            {
+                // Everybody is told the keys of all nodes. Only who was admitted as one goes on as it.
+                Refuse(session, $"The node {known.Key} is a member with another identity. Start this node anew.");
+                return;
+            }
+
             // One that was welcomed here and has had no configuration since is as it was when it came.
             if (known.Key == join.Node && (join.Service == _life || join.Origin == known.Info.Origin))
             {
@@ -385,6 +383,24 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
     private void Enter(ControlSession session, JoinMessage join, List<SetTopicMessage> topics) =>
         ((IControlRequests)this).OnJoinComplete(session, join, topics);
 
+    private void Refuse(ControlSession session, string refusal)
+    {
+        Counters.JoinsRefused++;
+        _refused = refusal == _refused.Why ? (refusal, _refused.Times + 1) : (refusal, 1);
+        if (RepeatedEvent.IsLogged(_refused.Times))
+        {
+            // It asks again every second or so.
+            Log.JoinRefused(session.RemoteEndPoint, refusal);
+            if (session.Peer is { } peer)
+            {
+                Audit.SessionRefused(peer.Name, session.RemoteEndPoint, refusal, Counters.JoinsRefused);
+            }
+        }
+
+        session.Send(ReasonMessage.Refused(refusal));
+        session.CloseAfterLastWord();
+    }
+
     private bool TryAdmitObserver(ControlSession session, string cluster, int version, bool watches)
     {
         bool isFirst = !session.IsObserver;
@@ -403,7 +419,8 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
             && !_members.Exists(other => other.Info.JoinOrder == join.JoinOrder);
         long order = keepsOrder ? join.JoinOrder : _nextJoinOrder;
         _nextJoinOrder = Math.Max(_nextJoinOrder, order + 1);
-        var info = new NodeInfo(join.Node, join.EndPoint, order, Origin: join.Origin);
+        ulong identity = _topics.Rights is null ? IdentityId.None : IdentityId.Of(session.Peer?.Name);
+        var info = new NodeInfo(join.Node, join.EndPoint, order, Origin: join.Origin, Identity: identity);
         var member = new Member(info, join, _options.Limits.MaxBacklogBytes);
         if (join.WasMember)
         {
@@ -416,6 +433,7 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
         _map.AddNode(join.Node, hasReturned: join.WasMember, join.Origin, held);
         _failures.Track(join.Node, _environment.Now);
         Attach(member, session, isResumed: false);
+        _topics.Rights?.OnMember(member.Identity);
         Register(member, topics);
         Counters.NodesJoined++;
         Log.NodeJoined(join.Node, join.EndPoint, topics.Count);

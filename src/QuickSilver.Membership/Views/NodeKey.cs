@@ -18,8 +18,9 @@ internal readonly record struct NodeKey(ulong Id, uint Incarnation) : IComparabl
 
 // A live node as the service knows it. JoinOrder grows with each join: the lowest is the longest-standing. AdmittedAt: the
 // configuration that made it a member of this service's cluster; a node that returns from elsewhere gets a new one. Origin:
-// where it came from then.
-internal sealed record NodeInfo(NodeKey Key, IPEndPoint EndPoint, long JoinOrder, long AdmittedAt = 0, Origin Origin = default);
+// where it came from then. Identity: who it has proved to be (IdentityId); none where there are no rules of access.
+internal sealed record NodeInfo(
+    NodeKey Key, IPEndPoint EndPoint, long JoinOrder, long AdmittedAt = 0, Origin Origin = default, ulong Identity = IdentityId.None);
 
 // The last configuration that a node had from another service, and the life of that service; nothing for a new node. Nodes
 // that are admitted together and of one origin have lived through the same views, and go on with each other; of any others

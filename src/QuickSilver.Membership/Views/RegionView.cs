@@ -52,6 +52,8 @@ internal sealed record TopicView
     public required int Subscribers { get; init; }
     // To which packets for several of these regions are sent once; null: the topic has no address of its own.
     public TopicAddress? Address { get; init; }
+    // The identities that may publish, where there is a rule; default: everybody may.
+    public ImmutableArray<ulong> Publishers { get; init; }
 }
 
 // A multicast address of a topic's own, and the configuration that gave it.

@@ -88,6 +88,7 @@ internal sealed class OpenTopics(IOrderingNode node)
         if (ViewOf(channel.Topic) is { Subscribed: true } view)
         {
             receiver.ActiveFrom = view.Configuration;
+            receiver.Restrict(view.Publishers);
         }
 
         return receiver;
@@ -346,6 +347,8 @@ internal sealed class OpenTopics(IOrderingNode node)
             sender.Apply(view);
         }
 
+        reliable?.Restrict(view.Publishers);
+        bestEffort?.Restrict(view.Publishers);
         if (view.Subscribed)
         {
             reliable?.Activate(view.Configuration);

@@ -1,3 +1,5 @@
+using System.Collections.Immutable;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Receiving;
@@ -23,6 +25,8 @@ internal sealed class TopicReceiver : ITopicReceiver
     private readonly IDeliverySink _sink;
     private readonly bool _isPinned;
     private bool _isClosed;
+    // The identities that may publish; null: everybody may.
+    private HashSet<ulong>? _publishers;
 
     public TopicReceiver(in ChannelSpec channel, IDeliverySink sink, IReceivingNode node)
     {
@@ -78,10 +82,59 @@ internal sealed class TopicReceiver : ITopicReceiver
         }
     }
 
+    /// <summary>
+    /// Messages of senders without the right are dropped from here on: their runs do not begin, so in order messages of the others cost
+    /// nothing for it. What such a sender has sent before stays where it is, as the service said then that it may.
+    /// </summary>
+    /// <param name="publishers">The identities that may publish; default: everybody may.</param>
+    public void Restrict(ImmutableArray<ulong> publishers)
+    {
+        if (publishers.IsDefault)
+        {
+            _publishers = null;
+            return;
+        }
+
+        if (_publishers?.SetEquals(publishers) == true)
+        {
+            return;
+        }
+
+        _publishers = [.. publishers];
+        for (int i = _senders?.Count - 1 ?? -1; i >= 0; i--)
+        {
+            var order = _senders![i];
+            if (!MayPublish(order.Sender) && !order.IsBlocked)
+            {
+                order.IsOver = true;
+                order.DropAll();
+                _senders.RemoveAt(i);
+                _bySender?.Remove(order.Sender);
+            }
+        }
+    }
+
+    private bool MayPublish(NodeKey sender) => _publishers!.Contains(_node.Context.Directory.IdentityOf(sender));
+
+    private void OnWithoutRight(NodeKey sender)
+    {
+        long count = ++_node.Context.Counters.MessagesWithoutRight;
+        if (RepeatedEvent.IsLogged(count))
+        {
+            MulticastLog.WithoutRight(_node.Context.Log, sender, Label, count);
+        }
+    }
+
     public void OnMessage(InboundStream stream, in StreamMessage message)
     {
         if (_isClosed || ActiveFrom == 0 || stream.View.Configuration < ActiveFrom || stream.Class != Class)
         {
+            return;
+        }
+
+        if (_publishers is not null && !MayPublish(stream.Sender))
+        {
+            OnWithoutRight(stream.Sender);
             return;
         }
 
@@ -181,7 +234,8 @@ internal sealed class TopicReceiver : ITopicReceiver
     /// </summary>
     public void OnMark(InboundStream stream, ReadOnlySpan<byte> starts, long number)
     {
-        if (_isClosed || ActiveFrom == 0 || stream.View.Configuration < ActiveFrom || IsReliable)
+        if (_isClosed || ActiveFrom == 0 || stream.View.Configuration < ActiveFrom || IsReliable
+            || (_publishers is not null && !MayPublish(stream.Sender)))
         {
             return;
         }

@@ -31,6 +31,9 @@ internal sealed class SimulatedMachine
 
     public NodeModel Model { get; set; } = UsualModel;
 
+    /// <summary>Who it proves to be to whom it connects; null: nobody.</summary>
+    public string? Identity { get; set; }
+
     public MachineFaults Faults { get; } = new();
 
     public bool IsUp => _life is not null;

@@ -1,4 +1,5 @@
 using System.Net;
+using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport;
 using QuickSilver.Simulation.Machines;
 
@@ -149,6 +150,7 @@ internal sealed class SimulatedConnection
         {
             Outgoing = Client.Incoming,
             Incoming = Client.Outgoing,
+            Peer = Client.Life.Node.Identity is { } name ? new PeerIdentity(name, IsShared: true) : null,
         };
         life.Trace(TraceKind.StreamEvent, 3);
         server.Handler = listener.Acceptor.OnAccept(server);

@@ -1,4 +1,5 @@
 using System.Net;
+using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport;
 using QuickSilver.Simulation.Machines;
 
@@ -25,6 +26,8 @@ internal sealed class SimulatedStream : NodeEvent, IControlStream
     }
 
     public IPEndPoint? RemoteEndPoint { get; }
+
+    public PeerIdentity? Peer { get; internal init; }
 
     public long PendingBytes => IsClosed ? 0 : Outgoing?.PendingBytes ?? 0;
 

@@ -29,7 +29,7 @@ internal static class NodeComposition
             ? await ResolveAsync(named, options.Interface.Family, cancellationToken).ConfigureAwait(false)
             : [];
         var choice = Choose(options.Interface, services);
-        var credentials = SecurityComposition.CredentialsOf(options.Security, logs);
+        var credentials = SecurityComposition.CredentialsOf(options, logs);
         CheckDiscovery(options, choice.Address);
         var protocols = new ProtocolOptions(OnWire(options, choice.Address), ephemeral: EphemeralPorts.Read())
         {

@@ -67,6 +67,12 @@ internal sealed class ProtocolOptions
                 Most = node.Service.TopicAddresses,
                 MostOfNode = node.Service.TopicAddressesPerNode,
             },
+            Access = node.Service switch
+            {
+                { Rights: { } rights } => new ProgramRights(rights),
+                { RightsFile: { } path } => TopicRules.Read(path),
+                _ => null,
+            },
         };
         Discovery = new DiscoveryOptions
         {

@@ -11,8 +11,16 @@ internal static class SecurityComposition
 
     /// <summary>Null: the process is not protected.</summary>
     /// <exception cref="QuickSilverOptionsException">What the options name cannot be used.</exception>
-    public static IStreamCredentials? CredentialsOf(SecurityOptions options, ILoggerFactory logs)
+    public static IStreamCredentials? CredentialsOf(QuickSilverOptions node, ILoggerFactory logs)
     {
+        var options = node.Security;
+        if (node.Service is { RightsFile: not null } or { Rights: not null } && !options.HasKey)
+        {
+            throw new QuickSilverOptionsException(
+                [$"The options {nameof(QuickSilverOptions.Service)} have rules of access, which are by identity. They require a secret or a "
+                 + $"certificate ({nameof(QuickSilverOptions.Security)})."]);
+        }
+
         try
         {
             return options switch

@@ -177,7 +177,7 @@ internal sealed class InboxRoute
 
     // The route was closed meanwhile, or the node has ended. Anything else is the caller's to know.
     private static bool IsEnd(Exception exception) => exception is ObjectDisposedException or OperationCanceledException
-        or NodeExpelledException or ContractMismatchException or InvalidOperationException;
+        or NodeExpelledException or ContractMismatchException or TopicAccessDeniedException or InvalidOperationException;
 
     // Under the lock.
     private void Drop()

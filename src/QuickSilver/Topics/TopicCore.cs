@@ -446,7 +446,10 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
 
             // When a caller learns of the refusal, nothing of the topic is left.
             ShrinkToMembers();
-            refused.ForEach(opening => opening.Fail(ContractMismatchException.Of(refusal)));
+            Exception failure = outcome.DeniedTo is { } identity
+                ? new TopicAccessDeniedException(Name, identity, refusal)
+                : ContractMismatchException.Of(refusal);
+            refused.ForEach(opening => opening.Fail(failure));
             return;
         }
 

@@ -17,11 +17,15 @@ internal sealed class DiscoveryTarget : FuzzTarget
     {
         foreach (var kind in new[] { DiscoveryKind.Question, DiscoveryKind.Answer, DiscoveryKind.Claim })
         {
-            byte[] bytes = new byte[DiscoveryDatagram.Bytes];
-            new DiscoveryDatagram(
-                kind, DiscoveryDatagram.HashOf(Cluster), 5, new HostStanding(3, 2, 1), new IPEndPoint(IPAddress.Loopback, 5000), 9)
-                .Write(bytes);
-            yield return new Seed(kind.ToString().ToLowerInvariant(), bytes);
+            foreach (var address in new[] { IPAddress.Loopback, IPAddress.IPv6Loopback })
+            {
+                byte[] bytes = new byte[DiscoveryDatagram.MostBytes];
+                int length = new DiscoveryDatagram(
+                    kind, DiscoveryDatagram.HashOf(Cluster), 5, new HostStanding(3, 2, 1), new IPEndPoint(address, 5000), 9)
+                    .Write(bytes);
+                string name = kind.ToString().ToLowerInvariant() + (length == DiscoveryDatagram.MostBytes ? "-v6" : "");
+                yield return new Seed(name, bytes[..length]);
+            }
         }
 
         foreach (var kind in new[] { DoctorKind.Probe, DoctorKind.Answer })
@@ -34,7 +38,7 @@ internal sealed class DiscoveryTarget : FuzzTarget
     {
         if (DiscoveryDatagram.TryRead(input, out var datagram) && datagram.Kind != DiscoveryKind.None)
         {
-            byte[] again = new byte[DiscoveryDatagram.Bytes];
+            byte[] again = new byte[DiscoveryDatagram.MostBytes];
             datagram.Write(again);
             FindingException.ThrowUnless(
                 DiscoveryDatagram.TryRead(again, out var same) && same == datagram, "A datagram is not what was written.");

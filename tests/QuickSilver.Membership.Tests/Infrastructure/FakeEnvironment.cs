@@ -21,6 +21,9 @@ internal sealed class FakeEnvironment(FakeWorld world, IPAddress address, ulong 
 
     public bool IsCrashed { get; private set; }
 
+    // Who it proves to be to whom it connects; null: nobody.
+    public string? Identity { get; set; }
+
     public bool IsPaused { get; private set; }
 
     // False: opening a group port is refused, as where the port is taken.

@@ -1,4 +1,5 @@
 using System.Net;
+using QuickSilver.Core.Security.Identities;
 using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Membership.Tests.Infrastructure;
@@ -23,6 +24,9 @@ internal sealed class FakeStream(FakeEnvironment owner, IPEndPoint? remote) : IC
     public bool IsStalled { get; set; }
 
     public FakeStream? Peer => _peer;
+
+    PeerIdentity? IControlStream.Peer =>
+        _peer is { Owner.Identity: { } name } ? new PeerIdentity(name, owner.World.IdentitiesAreShared) : null;
 
     public void Establish(IPEndPoint target)
     {

@@ -14,6 +14,8 @@ internal sealed class FakeWorld
 
     public TimeSpan Now { get; private set; }
 
+    public bool IdentitiesAreShared { get; set; }
+
     public DateTimeOffset UtcNow => new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero) + Now;
 
     public IReadOnlyList<FakeEnvironment> Nodes => _nodes;

@@ -13,7 +13,8 @@ internal static class GmsCommand
     {
         var common = new CommonOptions();
         var listen = ListenAddress.Create(
-            DefaultPort, "The address to listen on. Port 0 selects a free port. Warning: anyone who can reach it can join.");
+            DefaultPort, "The address to listen on. Port 0 selects a free port. Warning: without a key (--security), anyone who can reach it can "
+                + "join.");
         var range = new Option<string?>("--multicast-range")
         {
             Description = "The range of multicast addresses for regions.",
@@ -38,12 +39,19 @@ internal static class GmsCommand
             HelpName = "S",
             DefaultValueFactory = _ => 1,
         }.Within(1, 60);
+        var rights = new Option<string?>("--rights")
+        {
+            Description = "A JSON file with rules of who may publish and subscribe to which topics. Requires --security. All servers have the "
+                + "same.",
+            HelpName = "FILE",
+        };
         const string Purpose = "Run a standalone membership service. Writes 'listening HOST:PORT' to standard error.";
-        var command = common.AddToService(new Command("gms", Purpose) { listen, range, ports, state, etcd, heartbeat });
+        var command = common.AddToService(new Command("gms", Purpose) { listen, range, ports, state, etcd, heartbeat, rights });
         command.SetAction(parse => Session.RunAsync(parse, common, session =>
         {
             ReadRange(parse.GetValue(range), session.Options);
             GroupPortsOption.Read(parse.GetValue(ports), session.Options);
+            session.Options.Service.RightsFile = parse.GetValue(rights);
             session.Options.Service.HeartbeatInterval = TimeSpan.FromSeconds(parse.GetValue(heartbeat));
             var at = parse.GetValue(listen)!;
             return parse.GetValue(etcd) is { } members

@@ -33,7 +33,7 @@ internal sealed class StandaloneService : IAsyncDisposable
         try
         {
             OptionRules.Check(options);
-            credentials = SecurityComposition.CredentialsOf(options.Security, logs);
+            credentials = SecurityComposition.CredentialsOf(options, logs);
             // A file that cannot be written is found out now and not when the service has something to remember.
             store.SaveEpoch(store.LoadEpoch());
         }

@@ -22,6 +22,7 @@ internal sealed class ToolException(int exitCode, string message, Exception? inn
     // A topic that cannot be opened has a wrong name or another contract; a service that vanished in between is unreachable.
     public static ToolException OnOpen(string topic, Exception exception, bool carriesBytes) => exception switch
     {
+        TopicAccessDeniedException => new(Tool.ExitCode.Failed, $"{topic}: {exception.Message}", exception),
         ContractMismatchException =>
             new(Tool.ExitCode.Failed, $"{topic}: {exception.Message}{(carriesBytes ? BytesAlone : "")}", exception),
         _ => new(OnStart(exception).ExitCode, $"{topic}: {exception.Message}", exception),

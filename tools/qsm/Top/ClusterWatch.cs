@@ -26,7 +26,7 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
 
     private ClusterWatch(QuickSilverOptions options, IPAddress local, ILoggerFactory logs, ImmutableArray<IPEndPoint> servers, int rows)
     {
-        var credentials = SecurityComposition.CredentialsOf(options.Security, logs);
+        var credentials = SecurityComposition.CredentialsOf(options, logs);
         _environment = MachineEnvironment.Start(
             new MachineEnvironmentOptions
             {

@@ -13,7 +13,10 @@ internal static class CredentialFiles
 
     /// <summary>The secrets of a text: one a line, the own one first. Empty lines and those that begin with # are left out.</summary>
     /// <exception cref="CredentialException">There is none, or a line is wrong.</exception>
-    public static TlsCredentials OfSecrets(string text, string source)
+    public static TlsCredentials OfSecrets(string text, string source) => TlsCredentials.Of(SecretsOf(text, source));
+
+    /// <inheritdoc cref="OfSecrets"/>
+    public static IReadOnlyList<Secret> SecretsOf(string text, string source)
     {
         var secrets = new List<Secret>();
         int number = 0;
@@ -34,7 +37,7 @@ internal static class CredentialFiles
         }
 
         return secrets.Count is >= 1 and <= MostSecrets
-            ? TlsCredentials.Of(secrets)
+            ? secrets
             : throw new CredentialException($"{source} has {secrets.Count} secrets, and 1 to {MostSecrets} are allowed.");
     }
 
@@ -77,7 +80,8 @@ internal static class CredentialFiles
         return all.Count > 0 ? all : throw new CredentialException($"{path} has no certificate (PEM).");
     }
 
-    private static string ReadText(string path)
+    /// <exception cref="CredentialException">It cannot be read, or is too large.</exception>
+    public static string ReadText(string path)
     {
         try
         {

@@ -1,0 +1,142 @@
+using System.Collections.Immutable;
+using System.Text.Json;
+using QuickSilver.Core.Transport.Tls;
+using QuickSilver.Membership.Service.Access;
+
+namespace QuickSilver.Composition;
+
+// The rules of a file: for each topic the longest pattern that fits, which is the topic's name, the beginning of it up to a slash, or a star
+// for all. Of a topic that none fits, everybody may do everything.
+internal sealed class TopicRules : ITopicAccess
+{
+    private const string Everybody = "*";
+    private const string EveryTopic = "*";
+    private const int MostRules = 10_000;
+
+    private readonly Dictionary<string, Rule> _rules;
+
+    private TopicRules(Dictionary<string, Rule> rules, string path)
+    {
+        _rules = rules;
+        Source = $"the rules in {path}";
+    }
+
+    public string Source { get; }
+
+    /// <exception cref="QuickSilverOptionsException">The file cannot be read, or has no rules.</exception>
+    public static TopicRules Read(string path)
+    {
+        try
+        {
+            return Parse(CredentialFiles.ReadText(path), path);
+        }
+        catch (Exception exception) when (exception is CredentialException or JsonException or InvalidOperationException)
+        {
+            string option = $"{nameof(QuickSilverOptions.Service)}:{nameof(EmbeddedServiceOptions.RightsFile)}";
+            throw new QuickSilverOptionsException(
+                $"The option {option} is \"{path}\", which cannot be used: {exception.Message.TrimEnd('.')}.", exception);
+        }
+    }
+
+    /// <exception cref="JsonException">The text has no rules.</exception>
+    public static TopicRules Parse(string text, string path)
+    {
+        using var document = JsonDocument.Parse(
+            text, new JsonDocumentOptions { CommentHandling = JsonCommentHandling.Skip, AllowTrailingCommas = true });
+        var rules = new Dictionary<string, Rule>(StringComparer.Ordinal);
+        if (document.RootElement.ValueKind != JsonValueKind.Object
+            || !document.RootElement.TryGetProperty("rules", out var all)
+            || all.ValueKind != JsonValueKind.Array)
+        {
+            throw new JsonException("it has no list \"rules\"");
+        }
+
+        foreach (var one in all.EnumerateArray())
+        {
+            string topic = TextOf(one, "topic", rules.Count);
+            if (topic != EveryTopic && topic.Contains('*', StringComparison.Ordinal))
+            {
+                throw new JsonException($"the topic \"{topic}\" is neither a name, nor the beginning of names up to a slash, nor *");
+            }
+
+            var rule = new Rule(NamesOf(one, "publish", topic), NamesOf(one, "subscribe", topic));
+            if (!rules.TryAdd(topic, rule) || rules.Count > MostRules)
+            {
+                throw new JsonException(rules.Count > MostRules ? $"it has more than {MostRules} rules" : $"the topic \"{topic}\" has two rules");
+            }
+        }
+
+        return new TopicRules(rules, path);
+    }
+
+    public bool IsRestricted(string topic) => RuleOf(topic) is { Publish.IsDefault: false };
+
+    public bool MayPublish(string identity, string topic) => RuleOf(topic) is not { } rule || Has(rule.Publish, identity);
+
+    public bool MaySubscribe(string identity, string topic) => RuleOf(topic) is not { } rule || Has(rule.Subscribe, identity);
+
+    private static bool Has(ImmutableArray<string> names, string identity) => names.IsDefault || names.Contains(identity);
+
+    private Rule? RuleOf(string topic)
+    {
+        if (_rules.TryGetValue(topic, out var exact))
+        {
+            return exact;
+        }
+
+        for (int slash = topic.LastIndexOf('/'); slash >= 0; slash = slash == 0 ? -1 : topic.LastIndexOf('/', slash - 1))
+        {
+            if (_rules.TryGetValue(topic[..(slash + 1)], out var prefix))
+            {
+                return prefix;
+            }
+        }
+
+        return _rules.GetValueOrDefault(EveryTopic);
+    }
+
+    private static string TextOf(JsonElement rule, string key, int index) =>
+        rule.ValueKind == JsonValueKind.Object && rule.TryGetProperty(key, out var value) && value.ValueKind == JsonValueKind.String
+            && value.GetString() is { Length: > 0 } text
+            ? text
+            : throw new JsonException($"rule {index + 1} has no text \"{key}\"");
+
+    // Default: everybody. Both lists are required, so that none is forgotten.
+    private static ImmutableArray<string> NamesOf(JsonElement rule, string key, string topic)
+    {
+        if (!rule.TryGetProperty(key, out var value) || value.ValueKind != JsonValueKind.Array)
+        {
+            throw new JsonException($"the rule of the topic \"{topic}\" has no list \"{key}\"; [\"*\"] is everybody, and [] is nobody");
+        }
+
+        string[] names = [.. value.EnumerateArray().Select(static name => name.GetString() ?? "")];
+        return names.Contains(Everybody) ? default : [.. names];
+    }
+
+    private sealed record Rule(ImmutableArray<string> Publish, ImmutableArray<string> Subscribe);
+}
+
+// The rules of the program that hosts the service. What they throw denies the right.
+internal sealed class ProgramRights(ITopicRights rights) : ITopicAccess
+{
+    public string Source => $"the rules of the program ({rights.GetType().Name})";
+
+    public bool IsRestricted(string topic) => true;
+
+    public bool MayPublish(string identity, string topic) => Ask(static (rights, of) => rights.MayPublish(of.Identity, of.Topic), identity, topic);
+
+    public bool MaySubscribe(string identity, string topic) =>
+        Ask(static (rights, of) => rights.MaySubscribe(of.Identity, of.Topic), identity, topic);
+
+    private bool Ask(Func<ITopicRights, (string Identity, string Topic), bool> question, string identity, string topic)
+    {
+        try
+        {
+            return question(rights, (identity, topic));
+        }
+        catch (Exception)
+        {
+            return false;
+        }
+    }
+}

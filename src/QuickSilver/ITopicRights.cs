@@ -1,0 +1,44 @@
+namespace QuickSilver;
+
+/// <summary>
+/// Who may publish and subscribe to which topics. A program that hosts the membership service implements it and sets
+/// <see cref="EmbeddedServiceOptions.Rights"/>.
+/// </summary>
+/// <remarks>
+/// Called on the core thread of the service, so it must not block. The service asks about an identity and a topic when a node opens the
+/// topic, and about all identities of the cluster when a topic is first opened. The answers must not change while the service runs.
+/// </remarks>
+public interface ITopicRights
+{
+    /// <summary>Whether an identity may publish in a topic.</summary>
+    /// <param name="identity">
+    /// The name of the secret with which the node has joined, or the common name of its certificate.
+    /// </param>
+    /// <param name="topic">The name of the topic.</param>
+    bool MayPublish(string identity, string topic);
+
+    /// <summary>Whether an identity may subscribe to a topic.</summary>
+    /// <param name="identity">As for <see cref="MayPublish"/>.</param>
+    /// <param name="topic">The name of the topic.</param>
+    bool MaySubscribe(string identity, string topic);
+}
+
+/// <summary>
+/// The exception that is thrown when the rules of the membership service do not let this node open a topic so. The message names the right
+/// and where the rule is.
+/// </summary>
+public sealed class TopicAccessDeniedException : QuickSilverException
+{
+    internal TopicAccessDeniedException(string topic, string identity, string refusal)
+        : base($"{refusal.TrimEnd('.')}. Change the rule there, or open the topic with another identity or to do less.")
+    {
+        Topic = topic;
+        Identity = identity;
+    }
+
+    /// <summary>The name of the topic.</summary>
+    public string Topic { get; }
+
+    /// <summary>The identity of this node, as the membership service knows it.</summary>
+    public string Identity { get; }
+}

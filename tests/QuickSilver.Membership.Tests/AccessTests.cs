@@ -1,0 +1,149 @@
+using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Access;
+using QuickSilver.Membership.Tests.Infrastructure;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Membership.Tests;
+
+// T13, T4: who may do what, and what the others are told of it.
+public sealed class AccessTests
+{
+    private readonly ScriptedAccess _access = new();
+    private readonly FakeCluster _cluster;
+
+    public AccessTests()
+    {
+        _cluster = new FakeCluster(new MembershipServiceOptions { Access = _access });
+    }
+
+    [Fact]
+    public void Who_lacks_a_right_is_refused_with_the_right_the_topic_and_the_rule()
+    {
+        var reader = Add(1, "reader");
+        reader.Open("prices", TopicRole.Publish);
+        reader.Open("prices", TopicRole.Subscribe);
+        reader.Open("prices", TopicRole.Publish | TopicRole.Subscribe);
+        reader.Open("secrets", TopicRole.Subscribe);
+        reader.Open("news", TopicRole.Publish | TopicRole.Subscribe);
+        _cluster.Run(1);
+        Assert.Equal(
+            [
+                "'reader' may not publish in the topic 'prices', by the test.",
+                "granted",
+                "'reader' may not publish in the topic 'prices', by the test.",
+                "'reader' may not subscribe to the topic 'secrets', by the test.",
+                "granted",
+            ],
+            reader.Outcomes);
+        Assert.Equal(3, _cluster.Counters.RightsDenied);
+    }
+
+    [Fact]
+    public void Subscribers_are_told_who_may_publish_in_a_topic_with_a_rule_and_nobody_else()
+    {
+        var reader = Add(1, "reader");
+        reader.Open("prices", TopicRole.Subscribe);
+        reader.Open("news", TopicRole.Subscribe);
+        _cluster.Run(1);
+        Assert.Empty(reader.View("prices").Publishers);
+        Assert.True(reader.View("news").Publishers.IsDefault);
+        Assert.Equal(IdentityId.Of("reader"), reader.Nodes[reader.Key].Identity);
+    }
+
+    [Fact]
+    public void A_publisher_is_told_of_in_the_configuration_that_announces_its_node()
+    {
+        var reader = Add(1, "reader");
+        reader.Open("prices", TopicRole.Subscribe);
+        _cluster.Run(1);
+        var pricer = Add(2, "pricer");
+        _cluster.Run(1);
+        var change = reader.Changes.Single(one => one.Joined.Any(node => node.Key == pricer.Key));
+        Assert.Equal([IdentityId.Of("pricer")], Assert.Single(change.Topics).Publishers);
+
+        // Of an identity that is known nothing more is said.
+        int before = reader.Changes.Count(static one => !one.Topics.IsEmpty);
+        Add(3, "pricer");
+        Add(4, "reader");
+        _cluster.Run(1);
+        Assert.Equal(before, reader.Changes.Count(static one => !one.Topics.IsEmpty));
+        Assert.Equal(["pricer:prices", "reader:prices"], _access.AskedToPublish.Distinct().Order());
+    }
+
+    [Fact]
+    public void The_next_life_of_the_service_tells_the_same()
+    {
+        var reader = Add(1, "reader");
+        var pricer = Add(2, "pricer");
+        reader.Open("prices", TopicRole.Subscribe);
+        pricer.Open("prices", TopicRole.Publish);
+        _cluster.Run(1);
+        Assert.Equal([IdentityId.Of("pricer")], reader.View("prices").Publishers);
+        _cluster.ServiceEnvironment.Crash();
+        _cluster.StartService();
+        _cluster.Run(10);
+        Assert.Equal([IdentityId.Of("pricer")], reader.View("prices").Publishers);
+        Assert.Equal(2, reader.Nodes.Count);
+    }
+
+    [Fact]
+    public void Nobody_goes_on_as_a_node_of_another_identity()
+    {
+        var pricer = Add(1, "pricer");
+        _cluster.Run(1);
+        Assert.True(pricer.Reachable);
+        // With the key of the first, which everybody is told.
+        var thief = Add(1, "reader");
+        _cluster.Run(3);
+        Assert.Equal("The node 0000000000000001.1 is a member with another identity. Start this node anew.", thief.Client.LastRefusal);
+        Assert.True(pricer.Client.IsReachable);
+        Assert.Equal(IdentityId.Of("pricer"), pricer.Nodes[pricer.Key].Identity);
+    }
+
+    [Fact]
+    public void One_certificate_has_so_many_sessions()
+    {
+        var cluster = new FakeCluster(new MembershipServiceOptions { Limits = new SessionLimits { MaxSessionsPerIdentity = 2 } });
+        foreach (int id in Enumerable.Range(1, 3))
+        {
+            cluster.AddNode((ulong)id).Environment.Identity = "pricer";
+        }
+
+        var other = cluster.AddNode(9);
+        other.Environment.Identity = "reader";
+        cluster.Run(3);
+        Assert.Equal(3, cluster.Service.MemberCount);
+        Assert.True(other.Client.IsReachable);
+        Assert.True(cluster.Counters.SessionsRefused > 0);
+    }
+
+    private FakeNode Add(ulong id, string identity)
+    {
+        var node = _cluster.AddNode(id);
+        node.Environment.Identity = identity;
+        return node;
+    }
+
+    // Prices are published by pricers, and secrets are nobody's.
+    private sealed class ScriptedAccess : ITopicAccess
+    {
+        public List<string> AskedToPublish { get; } = [];
+
+        public string Source => "the test";
+
+        public bool IsRestricted(string topic) => topic is "prices" or "secrets";
+
+        public bool MayPublish(string identity, string topic)
+        {
+            if (IsRestricted(topic))
+            {
+                AskedToPublish.Add($"{identity}:{topic}");
+            }
+
+            return !IsRestricted(topic) || (topic == "prices" && identity == "pricer");
+        }
+
+        public bool MaySubscribe(string identity, string topic) => topic != "secrets";
+    }
+}

@@ -1,0 +1,129 @@
+using QuickSilver.Multicast;
+
+namespace QuickSilver.Simulation.Tests.Clusters;
+
+// Rights in a cluster of whole nodes: one that asks honestly is refused, and what one that lies sends is taken by nobody.
+public sealed class TopicRightsTests
+{
+    private const string Topic = "prices/eur";
+
+    private readonly Rights _rights = new();
+
+    [Fact]
+    public void A_node_without_the_right_to_publish_is_refused_with_its_identity_and_the_topic()
+    {
+        using var cluster = Start(seed: 1);
+        var reading = cluster.RunUntilCompleted(cluster.Nodes[1].Node.OpenSubscriberAsync<string>(Topic));
+        var denied = Assert.Throws<TopicAccessDeniedException>(
+            () => cluster.RunUntilCompleted(cluster.Nodes[1].Node.OpenPublisherAsync<string>(Topic)));
+        Assert.Equal((Topic, "reader"), (denied.Topic, denied.Identity));
+        Assert.StartsWith("'reader' may not publish in the topic 'prices/eur', by the rules of the program (Rights).", denied.Message);
+
+        // What it has open stays open.
+        Assert.Equal(["a"], Exchange(cluster, reading, publisher: 0, "a"));
+    }
+
+    [Fact]
+    public void Messages_of_a_member_without_the_right_are_taken_by_nobody_and_hold_nobody_up()
+    {
+        foreach (ulong seed in new ulong[] { 1, 2, 3 })
+        {
+            _rights.LetsLiarsIn = false;
+            using var cluster = Start(seed);
+            var reading = cluster.RunUntilCompleted(cluster.Nodes[1].Node.OpenSubscriberAsync<string>(Topic));
+            var got = Collect(reading);
+            // The service lets it in from here on, so it has all that it needs to publish. But subscribers know who may.
+            _rights.LetsLiarsIn = true;
+            var lying = cluster.RunUntilCompleted(cluster.Nodes[2].Node.OpenTopicAsync<string>(Topic));
+            var publishing = cluster.RunUntilCompleted(cluster.Nodes[0].Node.OpenPublisherAsync<string>(Topic));
+            cluster.RunUntilCompleted(lying.WaitForSubscribersAsync(2));
+            cluster.RunUntilCompleted(publishing.WaitForSubscribersAsync(2));
+            for (int i = 0; i < 50; i++)
+            {
+                cluster.RunUntilCompleted(lying.PublishAsync($"forged {i}", PublishCompletion.Stable));
+                cluster.RunUntilCompleted(publishing.PublishAsync($"{i}", PublishCompletion.Stable));
+            }
+
+            cluster.Run(TimeSpan.FromSeconds(1));
+            Assert.Equal(Enumerable.Range(0, 50).Select(static i => $"{i}"), got);
+            Assert.Equal(50, MulticastOf(cluster.Nodes[1]).Counters.MessagesWithoutRight);
+            Assert.Equal(0, MulticastOf(cluster.Nodes[1]).Counters.GapNotices);
+        }
+    }
+
+    [Fact]
+    public void A_publisher_that_joins_later_loses_nothing_to_the_rules()
+    {
+        foreach (ulong seed in Enumerable.Range(1, 10).Select(static one => (ulong)one))
+        {
+            using var cluster = Start(seed, later: 2, identity: "pricer 2");
+            var reading = cluster.RunUntilCompleted(cluster.Nodes[1].Node.OpenSubscriberAsync<string>(Topic));
+            var got = Collect(reading);
+            cluster.Nodes[2].Start();
+            cluster.Eventually("joined", () => cluster.Nodes[2].IsJoined, TimeSpan.FromSeconds(10));
+            var late = cluster.RunUntilCompleted(cluster.Nodes[2].Node.OpenPublisherAsync<string>(Topic));
+            cluster.RunUntilCompleted(late.WaitForSubscribersAsync(1));
+            for (int i = 0; i < 20; i++)
+            {
+                cluster.RunUntilCompleted(late.PublishAsync($"{i}"));
+            }
+
+            cluster.Run(TimeSpan.FromSeconds(2));
+            Assert.Equal(Enumerable.Range(0, 20).Select(static i => $"{i}"), got);
+            Assert.Equal(0, MulticastOf(cluster.Nodes[1]).Counters.MessagesWithoutRight);
+        }
+    }
+
+    private static MulticastNode MulticastOf(SimulatedNode node) => (MulticastNode)node.Life!.Parts.Multicast;
+
+    private static List<string> Collect(ITopicSubscriber<string> reading)
+    {
+        var got = new List<string>();
+        reading.SubscribeInline((in Message<string> message) => got.Add(message.Value));
+        return got;
+    }
+
+    private static List<string> Exchange(SimulatedCluster cluster, ITopicSubscriber<string> reading, int publisher, string message)
+    {
+        var got = Collect(reading);
+        var publishing = cluster.RunUntilCompleted(cluster.Nodes[publisher].Node.OpenPublisherAsync<string>(Topic));
+        cluster.RunUntilCompleted(publishing.WaitForSubscribersAsync(1));
+        cluster.RunUntilCompleted(publishing.PublishAsync(message, PublishCompletion.Stable));
+        cluster.Run(TimeSpan.FromSeconds(1));
+        return got;
+    }
+
+    private SimulatedCluster Start(ulong seed, int? later = null, string identity = "liar")
+    {
+        var cluster = new SimulatedCluster(new SimulationOptions
+        {
+            Nodes = 3,
+            Seed = seed,
+            Membership = MembershipPlacement.Dedicated,
+            NodeOptions = new QuickSilverOptions { Service = { Rights = _rights } },
+        });
+        string[] identities = ["pricer", "reader", identity];
+        foreach (var node in cluster.Nodes)
+        {
+            node.Identity = identities[node.Number];
+            if (node.Number != later)
+            {
+                node.Start();
+            }
+        }
+
+        cluster.Eventually(
+            "joined", () => cluster.Nodes.All(node => node.IsJoined || node.Number == later), TimeSpan.FromSeconds(10));
+        return cluster;
+    }
+
+    private sealed class Rights : ITopicRights
+    {
+        public bool LetsLiarsIn { get; set; }
+
+        public bool MayPublish(string identity, string topic) =>
+            identity.StartsWith("pricer", StringComparison.Ordinal) || (identity == "liar" && LetsLiarsIn);
+
+        public bool MaySubscribe(string identity, string topic) => true;
+    }
+}

@@ -1,0 +1,46 @@
+using System.CommandLine;
+using System.Security.Cryptography;
+using QuickSilver.Core.Security.Identities;
+using QuickSilver.Tool.Sessions;
+
+namespace QuickSilver.Tool.Commands.Keys;
+
+// A certificate authority of a cluster's own.
+internal static class AuthorityCommand
+{
+    private const int UsualDays = 3650;
+
+    public static Command Create()
+    {
+        var name = new Option<string>("--name")
+        {
+            Description = "The common name of the authority.",
+            HelpName = "NAME",
+            DefaultValueFactory = _ => "QuickSilver authority",
+        };
+        var to = new Option<string>("--out")
+        {
+            Description = "The file for the certificate (PEM). Its private key goes to the same name with .key; keep that apart from nodes.",
+            HelpName = "FILE",
+            DefaultValueFactory = _ => "authority.pem",
+        };
+        var days = KeysCommand.Days(UsualDays);
+        var force = KeysCommand.Force();
+        var command = new Command("authority", "Make an authority, which signs the certificates of nodes and services.") { name, to, days, force };
+        command.SetAction(parse => KeyFile.Run(() =>
+        {
+            string path = parse.GetValue(to)!;
+            using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+            var now = DateTimeOffset.UtcNow;
+            using var authority = CertificateIssue.Authority(
+                key, CertificateIssue.Named(parse.GetValue(name)!), now.AddHours(-1), now.AddDays(parse.GetValue(days)));
+            KeyFile.Write(KeyPath(path), key.ExportPkcs8PrivateKeyPem() + "\n", parse.GetValue(force));
+            KeyFile.Write(path, authority.ExportCertificatePem() + "\n", parse.GetValue(force));
+            Terminal.Note($"wrote {path} and {KeyPath(path)}");
+            return ExitCode.Ok;
+        }));
+        return command;
+    }
+
+    public static string KeyPath(string certificate) => Path.ChangeExtension(certificate, ".key");
+}
