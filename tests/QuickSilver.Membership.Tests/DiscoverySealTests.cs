@@ -18,7 +18,7 @@ public sealed class DiscoverySealTests
     public void A_datagram_is_read_by_who_has_its_key_and_answered_by_that_key()
     {
         var (bytes, length) = Write(new DiscoverySeal(() => [Other]), Question);
-        Assert.Equal(DiscoverySeal.SealedBytes, length);
+        Assert.Equal(64 + DiscoverySeal.TagBytes, length);
         Assert.True(new DiscoverySeal(() => [One, Other]).TryOpen(bytes, out byte[]? key));
         Assert.Same(Other, key);
         // During a rotation, the asker has only this one.
@@ -40,7 +40,7 @@ public sealed class DiscoverySealTests
             bytes[bit / 8] ^= (byte)(1 << (bit % 8));
         }
 
-        Assert.False(seal.TryOpen(bytes.AsSpan(0, DiscoveryDatagram.Bytes), out _));
+        Assert.False(seal.TryOpen(bytes.AsSpan(0, 64), out _));
         Assert.True(seal.TryOpen(bytes, out _));
     }
 
@@ -51,7 +51,7 @@ public sealed class DiscoverySealTests
         var certificates = new DiscoverySeal(() => []);
         var seal = new DiscoverySeal(() => [One]);
         var (open, length) = Write(plain, Question);
-        Assert.Equal(DiscoveryDatagram.Bytes, length);
+        Assert.Equal(64, length);
         Assert.True(plain.TryOpen(open, out _));
         Assert.True(certificates.TryOpen(open, out _));
         Assert.False(seal.TryOpen(open, out _));
@@ -75,7 +75,7 @@ public sealed class DiscoverySealTests
 
     private static (byte[] Bytes, int Length) Write(DiscoverySeal seal, in DiscoveryDatagram datagram)
     {
-        byte[] bytes = new byte[DiscoverySeal.SealedBytes];
+        byte[] bytes = new byte[DiscoverySeal.MostBytes];
         int length = seal.Write(datagram, bytes);
         return (bytes[..length], length);
     }
