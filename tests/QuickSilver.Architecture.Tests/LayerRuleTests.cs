@@ -149,7 +149,7 @@ public sealed partial class LayerRuleTests
         : throw new KeyNotFoundException($"{project} stands on no floor: put it into LayerRules");
 
     private static bool IsTestOrBenchmark(string project) =>
-        project.EndsWith(".Tests", StringComparison.Ordinal) || project == "QuickSilver.Microbenchmarks";
+        project.EndsWith(".Tests", StringComparison.Ordinal) || project is "QuickSilver.Microbenchmarks" or "QuickSilver.Fuzz";
 
     private static string? NamespaceOf(string source) =>
         NamespaceLine().Match(source) is { Success: true } match ? match.Groups[1].Value : null;

@@ -4,7 +4,7 @@ namespace QuickSilver.Fuzz;
 // what a decoder documents; everything else that is thrown is a finding. The same bytes must do the same in each run.
 internal abstract class FuzzTarget
 {
-    private const int FreeBytes = 64 << 10;
+    protected const int FreeBytes = 64 << 10;
 
     /// <summary>The name on the command line, and of the folder of its corpus.</summary>
     public abstract string Name { get; }
@@ -17,8 +17,11 @@ internal abstract class FuzzTarget
 
     public abstract void Run(ReadOnlySpan<byte> input);
 
-    /// <summary>How many bytes a run may allocate. What does not depend on the input is free.</summary>
-    public virtual long AllocationLimit(int inputBytes) => FreeBytes + (64L * inputBytes);
+    /// <summary>
+    /// How many bytes a run may allocate: what does not depend on the input, and a multiple of it. An empty message within another takes
+    /// two bytes and becomes an object, and what was read is written and read once more.
+    /// </summary>
+    public virtual long AllocationLimit(int inputBytes) => FreeBytes + (128L * inputBytes);
 }
 
 internal readonly record struct Seed(string Name, byte[] Bytes);

@@ -86,7 +86,7 @@ internal static class ContractFields
     {
         var reader = outer.ReadMessage(at);
         string name = "";
-        var fields = ImmutableArray.CreateBuilder<ContractField>();
+        var fields = ImmutableArray.CreateBuilder<ContractField>(0);
         while (reader.TryReadField(out var field))
         {
             switch (field.Number)

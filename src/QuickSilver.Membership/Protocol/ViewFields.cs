@@ -187,7 +187,8 @@ internal static class ViewFields
         long configuration = 0;
         IPEndPoint? group = null;
         var repair = RepairRules.Default;
-        var members = ImmutableArray.CreateBuilder<NodeKey>();
+        // Without room at first: a view without members takes two bytes in a message.
+        var members = ImmutableArray.CreateBuilder<NodeKey>(0);
         ulong[] since = [];
         int set = 0;
         SecretKey? key = null;

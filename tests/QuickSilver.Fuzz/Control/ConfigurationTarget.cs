@@ -14,6 +14,9 @@ internal sealed class ConfigurationTarget : FuzzTarget
     public override IReadOnlyList<Type> Decoders { get; } =
         [typeof(ConfigurationMessage), typeof(ConfigurationCache), typeof(ConfigurationAssembler)];
 
+    // Each part is read three times.
+    public override long AllocationLimit(int inputBytes) => FreeBytes + (256L * inputBytes);
+
     public override IEnumerable<Seed> Seeds()
     {
         yield return new Seed("one", Frames(maxPartBytes: 4096));

@@ -11,13 +11,13 @@ internal sealed class NodeCluster : IDisposable
     public const string Topic = "flights";
 
     private const long MostPacketBytes = 16 << 20;
-    private static readonly TimeSpan Often = TimeSpan.FromMilliseconds(10);
+    private static readonly TimeSpan Often = TimeSpan.FromMilliseconds(25);
 
     public NodeCluster(int nodes)
     {
         Cluster = new SimulatedCluster(new SimulationOptions { Nodes = nodes, Seed = 1, PoolBytes = MostPacketBytes });
         Cluster.Start(PublishAsync);
-        Cluster.Run(TimeSpan.FromMilliseconds(200));
+        Cluster.Run(TimeSpan.FromMilliseconds(100));
     }
 
     public SimulatedCluster Cluster { get; }

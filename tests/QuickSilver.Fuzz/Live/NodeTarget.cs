@@ -3,6 +3,7 @@ using QuickSilver.Core.Wire;
 using QuickSilver.Fuzz.Packets;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast;
+using QuickSilver.Multicast.Hybrid;
 using QuickSilver.Multicast.Receiving;
 using QuickSilver.Simulation.Network;
 
@@ -43,7 +44,7 @@ internal sealed class NodeTarget : FuzzTarget
     public override string Name => "node";
 
     public override IReadOnlyList<Type> Decoders { get; } =
-        [typeof(MulticastNode), typeof(InboundStream), typeof(DataHandler)];
+        [typeof(MulticastNode), typeof(InboundStream), typeof(DataHandler), typeof(TopicHearing)];
 
     // Three nodes from their start, and what the datagrams make them do.
     public override long AllocationLimit(int inputBytes) => (64 << 20) + (1024L * inputBytes);

@@ -12,7 +12,10 @@ internal sealed class PayloadTarget : FuzzTarget
     public override string Name => "payloads";
 
     public override IReadOnlyList<Type> Decoders { get; } =
-        [typeof(ProtobufReader), typeof(ScaledTicks), typeof(ProtobufDotNetTypes), typeof(IPayloadCodec<>)];
+    [
+        typeof(ProtobufReader), typeof(ScaledTicks), typeof(ProtobufDotNetTypes), typeof(StringCodec), typeof(ByteArrayCodec),
+        typeof(MemoryCodec),
+    ];
 
     public override IEnumerable<Seed> Seeds() => ContractCase.All.SelectMany(static (one, index) => one.Seeds
         .Select((bytes, at) => new Seed($"{one.Name}-{at}", [(byte)index, .. bytes])));
@@ -82,6 +85,7 @@ internal abstract class ContractCase(string name)
         new ContractCase<VersionTwo>("versions", new VersionTwo("a", 1, [new Point(1, 2)])),
         new ContractCase<string>("string", "text"),
         new ContractCase<byte[]>("bytes", Encoding.UTF8.GetBytes("bytes")),
+        new ContractCase<ReadOnlyMemory<byte>>("memory", Encoding.UTF8.GetBytes("memory")),
     ];
 
     public string Name { get; } = name;

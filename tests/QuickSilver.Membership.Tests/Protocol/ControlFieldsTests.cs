@@ -37,6 +37,18 @@ public sealed class ControlFieldsTests
     private static string? FaultOfSettled(Action<ControlBuffer> write) => Fault(ControlMessageKind.Settled, OpenViewsMessage.Read, write);
 
     [Fact]
+    public void A_configuration_of_empty_views_allocates_a_small_multiple_of_its_bytes()
+    {
+        // Two bytes for each view.
+        const int Views = 4_000;
+        byte[] body = [8, 5, .. Enumerable.Repeat<byte[]>([0x4A, 0], Views).SelectMany(static view => view)];
+        _ = ConfigurationMessage.Read(body);
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        Assert.Equal(Views, ConfigurationMessage.Read(body).Content.Regions.Length);
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 100L * body.Length);
+    }
+
+    [Fact]
     public void A_field_has_one_wire_type()
     {
         Assert.Equal("Field 1 has wire type 1; expected 0", FaultOfHeartbeat(static buffer => buffer.Fixed64(1, 5)));
