@@ -80,6 +80,7 @@ internal static partial class ConfigurationReference
             + "`appsettings.json`. This page and the schema are written from the options by a test.");
         Table(page, "The node", ConfigurationKeys.OfNode.Where(static key => !key.Name.Contains(':')));
         Table(page, "Limits", ConfigurationKeys.OfNode.Where(static key => key.Name.StartsWith("Limits:", StringComparison.Ordinal)));
+        Table(page, "Security", ConfigurationKeys.OfNode.Where(static key => key.Name.StartsWith("Security:", StringComparison.Ordinal)));
         Table(page, "The membership service that the node may host", ConfigurationKeys.OfNode.Where(
             static key => key.Name.StartsWith("Service:", StringComparison.Ordinal)));
         Table(page, "The host", ConfigurationKeys.OfHosting);
