@@ -165,6 +165,19 @@ internal sealed class PathSizes(MulticastContext context)
 
     internal void OnChange(PathSearch path, int before)
     {
+        Sum();
+        if (path.Bytes < before)
+        {
+            MulticastLog.PathShrunk(context.Log, path.EndPoint, path.Bytes, context.Options.PacketBytes);
+        }
+        else
+        {
+            MulticastLog.PathGrew(context.Log, path.EndPoint, path.Bytes, context.Options.PacketBytes);
+        }
+    }
+
+    private void Sum()
+    {
         Version++;
         int small = 0;
         Smallest = context.Options.PacketBytes;
@@ -176,15 +189,6 @@ internal sealed class PathSizes(MulticastContext context)
 
         context.Counters.SmallPaths = small;
         context.Counters.SmallestPathBytes = Smallest;
-        if (path.Bytes < before)
-        {
-            MulticastLog.PathShrunk(context.Log, path.EndPoint, path.Bytes, context.Options.PacketBytes);
-        }
-        else
-        {
-            MulticastLog.PathGrew(context.Log, path.EndPoint, path.Bytes, context.Options.PacketBytes);
-        }
-
         Tell(small);
     }
 
@@ -196,7 +200,7 @@ internal sealed class PathSizes(MulticastContext context)
             return;
         }
 
-        var narrow = _paths.Values.First(one => one.Bytes == Smallest);
+        var narrow = _paths.Values.Where(one => one.Bytes == Smallest).MinBy(static one => one.EndPoint.ToString(), StringComparer.Ordinal)!;
         string nodes = small == 1 ? "1 node" : $"{small} nodes";
         string what = $"Packets of {context.Options.PacketBytes} bytes (PacketBytes) do not pass between this node and {nodes}, for example "
             + $"the one at {narrow.EndPoint}, but packets of {Smallest} bytes do. This node sends smaller packets in the regions of these.";
@@ -207,7 +211,7 @@ internal sealed class PathSizes(MulticastContext context)
     internal void Forget(PathSearch path)
     {
         _paths.Remove(path.EndPoint);
-        OnChange(path, path.Bytes);
+        Sum();
     }
 
     private PathSearch PathTo(DatagramAddress to)
