@@ -41,6 +41,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     private RateLimit? _checks;
     private DropSample _unicastDrops;
     private PieceCutter? _pieces;
+    private PathSizes? _sizes;
 
     public INodeEnvironment Environment { get; } = environment;
     public MulticastOptions Options { get; } = options;
@@ -104,7 +105,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
     public Token Token => _token ??= new Token();
     public PullDrafts PullDrafts => _pullDrafts ??= new PullDrafts();
     /// <summary>How large packets may be.</summary>
-    public PathSizes Sizes => field ??= new PathSizes(this);
+    public PathSizes Sizes => _sizes ??= new PathSizes(this);
 
     public PieceCutter Pieces => _pieces ??= new PieceCutter(this);
 
@@ -295,7 +296,7 @@ internal sealed class MulticastContext(INodeEnvironment environment, MulticastOp
         _sockets?.Close();
         _reassembly?.Close();
         _echoes?.Close();
-        Sizes.Close();
+        _sizes?.Close();
     }
 
     /// <summary>Null except in experiments.</summary>

@@ -17,8 +17,8 @@ namespace QuickSilver.Multicast.Paths;
 // layer path MTU discovery). An echo and its reply are equally large, so both directions are tried at once.
 //
 // A path is checked while a stream sends to its member, every second, and at once if the member asks again for a packet that was sent to it
-// again, or does not answer probes. A check is one echo. If it does not come back but a small one does, a search finds the largest size that
-// does. What the search finds is told to the member, whose path has the same size. Growth is tried after 5 s, and then ever more seldom.
+// again, or does not answer probes. A check is one echo. If it does not come back but a small one does, a search finds the largest size
+// that does. What the search finds is told to the member, whose path has the same size. Growth is tried after 5 s, and then ever more seldom.
 //
 // Invariant: a size is between MinPacketBytes and the option. A member that answers nothing keeps the size it had: it is for the membership
 // service to say that it is dead.
@@ -167,6 +167,19 @@ internal sealed class PathSizes(MulticastContext context)
 
     internal void OnChange(PathSearch path, int before)
     {
+        Sum();
+        if (path.Bytes < before)
+        {
+            MulticastLog.PathShrunk(context.Log, path.EndPoint, path.Bytes, context.Options.PacketBytes);
+        }
+        else
+        {
+            MulticastLog.PathGrew(context.Log, path.EndPoint, path.Bytes, context.Options.PacketBytes);
+        }
+    }
+
+    private void Sum()
+    {
         Version++;
         int small = 0;
         Smallest = context.Options.PacketBytes;
@@ -178,15 +191,6 @@ internal sealed class PathSizes(MulticastContext context)
 
         context.Counters.SmallPaths = small;
         context.Counters.SmallestPathBytes = Smallest;
-        if (path.Bytes < before)
-        {
-            MulticastLog.PathShrunk(context.Log, path.EndPoint, path.Bytes, context.Options.PacketBytes);
-        }
-        else
-        {
-            MulticastLog.PathGrew(context.Log, path.EndPoint, path.Bytes, context.Options.PacketBytes);
-        }
-
         Tell(small);
     }
 
@@ -198,10 +202,11 @@ internal sealed class PathSizes(MulticastContext context)
             return;
         }
 
-        var narrow = _paths.Values.First(one => one.Bytes == Smallest);
+        var narrow = _paths.Values.Where(one => one.Bytes == Smallest)
+            .MinBy(static one => one.EndPoint.ToString(), StringComparer.Ordinal)!;
         string nodes = small == 1 ? "1 node" : $"{small} nodes";
-        string what = $"Packets of {context.Options.PacketBytes} bytes (PacketBytes) do not pass between this node and {nodes}, for example "
-            + $"the one at {narrow.EndPoint}, but packets of {Smallest} bytes do. This node sends smaller packets in the regions of these.";
+        string what = $"Packets of {context.Options.PacketBytes} bytes (PacketBytes) do not pass between this node and {nodes}, for "
+            + $"example the one at {narrow.EndPoint}, but packets of {Smallest} bytes do. This node sends smaller packets in the regions of these.";
         context.Troubles.Begin(_trouble, new Trouble(TroubleKind.PathTooSmall, what, context.Environment.UtcNow));
     }
 
@@ -209,7 +214,7 @@ internal sealed class PathSizes(MulticastContext context)
     internal void Forget(PathSearch path)
     {
         _paths.Remove(path.EndPoint);
-        OnChange(path, path.Bytes);
+        Sum();
     }
 
     private PathSearch PathTo(DatagramAddress to)

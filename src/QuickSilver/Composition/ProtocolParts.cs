@@ -118,7 +118,7 @@ internal abstract class ProtocolParts(
             UnheardSenders = counters.UnheardSenders,
             DeafMembers = counters.DeafMembers,
             SmallPaths = counters.SmallPaths,
-            SmallestPathBytes = multicast.Context.Sizes.Smallest,
+            SmallestPathBytes = counters.SmallestPathBytes == 0 ? multicast.Context.Options.PacketBytes : counters.SmallestPathBytes,
             IsSegmented = multicast.MaxRunSegments > 1,
             LongSteps = Volatile.Read(ref core.LongSteps),
             PauseTime = TimeSpan.FromTicks(Volatile.Read(ref core.PauseTicks)),

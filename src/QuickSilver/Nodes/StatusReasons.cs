@@ -67,7 +67,7 @@ internal static class StatusReasons
             "All messages wait behind one that is being encoded.",
             "Let the codec return from Write: it must not wait for anything."),
         [StatusReasonKind.PathTooSmall] = (
-            "The path to a member carries smaller packets than PacketBytes says. Packets in its regions are smaller, which costs throughput.",
+            "The path to a member carries smaller packets than PacketBytes says. Those in its regions are smaller, which costs throughput.",
             "Raise the MTU of the interface, tunnel or overlay network on the way, or lower PacketBytes on all nodes."),
         [StatusReasonKind.StartFailed] = (
             "The host could not start its node. It tries again after a pause of 1 to 30 s.",

@@ -113,7 +113,8 @@ internal static class GmsCommand
 
         if (!IPNetwork.TryParse(text, out IPNetwork network))
         {
-            throw new ToolException(ExitCode.Usage, $"--multicast-range: '{text}' is not a range, such as 239.192.0.0/14 or ff15::5153:8000:0/98.");
+            throw new ToolException(
+                ExitCode.Usage, $"--multicast-range: '{text}' is not a range, such as 239.192.0.0/14 or ff15::5153:8000:0/98.");
         }
 
         options.Service.MulticastNetwork = network;

@@ -56,7 +56,11 @@ internal static class Examination
     {
         try
         {
-            return (options.MembershipService is { } named ? await NodeComposition.ResolveAsync(named, options.Interface.Family, interrupted) : [], null);
+            return (
+                options.MembershipService is { } named
+                    ? await NodeComposition.ResolveAsync(named, options.Interface.Family, interrupted)
+                    : [],
+                null);
         }
         catch (MembershipUnreachableException exception)
         {

@@ -8,8 +8,8 @@ internal sealed class CommonOptions
 {
     private readonly Option<string?> _gms = new("--gms")
     {
-        Description = "The address of the membership service, an IPv6 one as [ADDRESS]:PORT, or those of its servers with commas between. By default, one is "
-            + "discovered on the network; a node that finds none hosts one.",
+        Description = "The address of the membership service, an IPv6 one as [ADDRESS]:PORT, or those of its servers with commas "
+            + "between. By default, one is discovered on the network; a node that finds none hosts one.",
         HelpName = "HOST:PORT",
     };
 

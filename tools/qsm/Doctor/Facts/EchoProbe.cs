@@ -40,7 +40,8 @@ internal sealed class EchoProbe : IDisposable
         _sizes =
         [
             packetBytes,
-            .. Mtus.Select(mtu => mtu - MtuCheck.HeadersOf(local.AddressFamily)).Where(size => size < packetBytes && size > EchoPacket.Bytes),
+            .. Mtus.Select(mtu => mtu - MtuCheck.HeadersOf(local.AddressFamily))
+                .Where(size => size < packetBytes && size > EchoPacket.Bytes),
             EchoPacket.Bytes,
         ];
         _cluster = TopicId.Of(cluster);
