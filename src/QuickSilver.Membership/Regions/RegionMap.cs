@@ -1,4 +1,5 @@
 using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Regions.Held;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;
