@@ -255,6 +255,7 @@ internal sealed class MulticastNode
     public void OnGaveUp(string reason) => Observer?.OnGaveUp(reason);
     public void OnTopicRefused(ulong topicId, string reason) => Observer?.OnTopicRefused(topicId, reason);
     public void OnServiceReachable(bool reachable) => Observer?.OnServiceReachable(reachable);
+    public void OnServiceSilent(TimeSpan since) => Observer?.OnServiceSilent(since);
 
     public void OnMessage(InboundStream stream, in StreamMessage message)
     {

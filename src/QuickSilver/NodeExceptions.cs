@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Net;
 
 namespace QuickSilver;
@@ -33,6 +34,32 @@ public sealed class PortInUseException : QuickSilverException
 
     /// <summary>The program that holds the port, such as "process 4711 (dnsmasq)"; null if the system does not tell.</summary>
     public string? Holder { get; }
+}
+
+/// <summary>
+/// The exception that is thrown when a message is published to a topic with <see cref="TopicOptions.RequireQuorum"/>, or after <see
+/// cref="TopicOptions.ServiceLossLimit"/>, while the node is without the membership service. The message was not accepted. Messages
+/// accepted before are still sent.
+/// </summary>
+public sealed class QuorumLostException : QuickSilverException
+{
+    internal QuorumLostException(string topic, DateTimeOffset since)
+        : base(
+            $"The topic \"{topic}\" does not accept the message: this node has not heard the membership service since "
+            + $"{since.UtcDateTime.ToString("yyyy-MM-dd HH:mm:ss", CultureInfo.InvariantCulture)} UTC, so it may be cut off from the "
+            + "cluster. Restore the network to the service, or start it again. Publish again when the node is ready; it reconnects by "
+            + $"itself. To publish without the service, open the topic without {nameof(TopicOptions.RequireQuorum)} and "
+            + $"{nameof(TopicOptions.ServiceLossLimit)}.")
+    {
+        Topic = topic;
+        Since = since;
+    }
+
+    /// <summary>The name of the topic.</summary>
+    public string Topic { get; }
+
+    /// <summary>When the node last heard the membership service, by the clock of its machine.</summary>
+    public DateTimeOffset Since { get; }
 }
 
 /// <summary>

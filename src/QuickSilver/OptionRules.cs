@@ -147,6 +147,11 @@ internal static class OptionRules
             Add(failures, nameof(options.SlowReader), (int)options.SlowReader, "Wait, DropOldest or DropWrite");
         }
 
+        if (options.ServiceLossLimit is { } loss)
+        {
+            Within(failures, nameof(options.ServiceLossLimit), loss, TimeSpan.FromSeconds(1), TimeSpan.FromDays(1));
+        }
+
         if (options.SlowReaderLimit is { } limit)
         {
             Within(failures, nameof(options.SlowReaderLimit), limit, TimeSpan.FromMilliseconds(100), TimeSpan.FromDays(1));

@@ -79,6 +79,9 @@ public enum StatusReasonKind
 
     /// <summary>In a host: a consumer has stopped because of an error.</summary>
     ConsumerFailed = 23,
+
+    /// <summary>The node has been without the membership service for so long that it may have been removed.</summary>
+    Degraded = 25,
 }
 
 /// <summary>Why a node is not ready, or which problem it has although it is ready.</summary>

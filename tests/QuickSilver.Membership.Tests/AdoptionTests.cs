@@ -2,8 +2,8 @@ using System.Net;
 using FsCheck;
 using FsCheck.Fluent;
 using QuickSilver.Membership.Contracts;
-using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Regions.Held;
 using QuickSilver.Membership.Tests.Infrastructure;
 using QuickSilver.Membership.Views;
 
@@ -323,14 +323,8 @@ public sealed class AdoptionTests
 
     private static void Add(RegionMap map, ulong node, Origin origin, params (ulong Topic, RegionView View)[] held)
     {
-        var topics = held.Select((one, index) => new SetTopicMessage
-        {
-            RequestId = (ulong)index + 1,
-            Topic = Requests.Topic("any", TopicRole.Subscribe) with { TopicId = one.Topic },
-            Region = one.View.RegionId,
-            View = HeldView.Of(one.View),
-        }).ToList();
-        map.AddNode(Node(node), hasReturned: true, origin, HeldViews.Of(topics, origin.Configuration));
+        var told = held.Select(static one => (one.Topic, one.View.RegionId, (HeldView?)HeldView.Of(one.View)));
+        map.AddNode(Node(node), hasReturned: true, origin, HeldViews.Of(told, origin.Configuration));
         Array.ForEach(held, one => map.SetRole(Node(node), one.Topic, TopicRole.Subscribe));
     }
 

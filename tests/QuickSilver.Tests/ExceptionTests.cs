@@ -28,6 +28,10 @@ public sealed partial class ExceptionTests
             UnansweredAsync,
             "The prefix \"prices/\" cannot be opened", "the membership service at 127.0.0.1:7402 did not tell within 00:00:05",
             "Update the program that hosts the service, or open the topics one by one"),
+        [typeof(QuorumLostException)] = (
+            () => Made(new QuorumLostException("t", DateTimeOffset.UnixEpoch)),
+            "The topic \"t\" does not accept the message", "has not heard the membership service since 1970-01-01 00:00:00 UTC",
+            "Restore the network to the service, or start it again"),
         [typeof(NodeExpelledException)] = (
             ExpelledAsync, "The membership service removed this node", "ten heartbeats missed", "Start a new node"),
         [typeof(ContractMismatchException)] = (

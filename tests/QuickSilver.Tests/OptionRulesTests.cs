@@ -90,6 +90,8 @@ public sealed class OptionRulesTests
         { "ReaderCapacity", "1,048,577", "1 to 1,048,576", new() { ReaderCapacity = (1 << 20) + 1 } },
         { "SlowReader", "3", "Wait, DropOldest or DropWrite", new() { SlowReader = (SlowReaderPolicy)3 } },
         { "SlowReaderLimit", "00:00:00.0990000", "00:00:00.1000000 to", new() { SlowReaderLimit = TimeSpan.FromMilliseconds(99) } },
+        { "ServiceLossLimit", "00:00:00.9990000", "00:00:01 to", new() { ServiceLossLimit = TimeSpan.FromMilliseconds(999) } },
+        { "ServiceLossLimit", "1.00:00:01", "1.00:00:00", new() { ServiceLossLimit = TimeSpan.FromSeconds(86_401) } },
         { "SlowReaderLimit", "1.00:00:01", "1.00:00:00", new() { SlowReaderLimit = TimeSpan.FromSeconds(86_401) } },
         {
             "SlowReaderLimit", "00:00:05", "null with the policy DropOldest",
@@ -167,7 +169,7 @@ public sealed class OptionRulesTests
         var options = OptionKey.All.Select(option => option.Name).Except(["SegmentationOffload", "BusyPoll"]);
         Assert.Empty(options.Except(Wrong.Select(row => (string)((object[])row)[0])));
         var topicOptions = typeof(TopicOptions).GetProperties().Select(property => property.Name)
-            .Except(["EqualityContract", "StampPublishTime", "NoEcho"]);
+            .Except(["EqualityContract", "StampPublishTime", "NoEcho", "RequireQuorum"]);
         Assert.Empty(topicOptions.Except(WrongTopic.Select(row => (string)((object[])row)[0])));
     }
 

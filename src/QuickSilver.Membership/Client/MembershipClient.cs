@@ -32,6 +32,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     private TopicFollows? _follows;
     private readonly ConfigurationAssembler _assembler = new();
     private readonly HeldRegions _held;
+    private readonly ServiceSilence _silence;
     // Asked between a registration and the service's welcome; null while there is nothing.
     private List<Action>? _afterWelcome;
     private Alarm? _leaveAlarm;
@@ -66,6 +67,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         _configurations = configurations;
         Roster = configurations.Views.NoNodes;
         _held = new HeldRegions(options.Self);
+        _silence = new ServiceSilence(environment, observer);
         _logger = logger;
         var context = new DiscoveryContext(environment, options.Discovery, options.Hosted.Cluster, Counters, logger);
         _link = new ServiceLink(environment, options, this, context);
@@ -208,6 +210,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         _isOver = true;
         _environment.Pauses.Remove(this);
         _environment.CancelIfMade(_leaveAlarm);
+        _silence.End();
         _follows?.Close();
         _link.Dispose();
     }
@@ -245,7 +248,11 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
             return;
         }
 
-        TellReachable(false);
+        if (_toldReachable)
+        {
+            TellReachable(false);
+            _silence.Begin(_link.LastHeard, _link.RemovalLimit);
+        }
     }
 
     // Shorter pauses cost no heartbeat, so nobody holds them against this node.
@@ -383,6 +390,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         if (_toldReachable != isReachable)
         {
             _toldReachable = isReachable;
+            _silence.End();
             _observer.OnServiceReachable(isReachable);
         }
     }
@@ -485,6 +493,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
         if (!_isOver)
         {
             _isOver = true;
+            _silence.End();
             _logger.Expelled(reason);
             _link.Stop();
             _observer.OnExpelled(reason);
@@ -495,6 +504,7 @@ internal sealed class MembershipClient : IMembership, IServiceLinkOwner, IPauseO
     private void FinishLeaving()
     {
         _isOver = true;
+        _silence.End();
         _environment.CancelIfMade(_leaveAlarm);
         _link.Stop();
         _link.Discovery?.EndHosting();

@@ -78,6 +78,12 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
     /// <summary>How often the service wants to hear this node, as it said when it took the node in.</summary>
     public TimeSpan HeartbeatInterval => _heartbeatInterval;
 
+    /// <summary>After so long without a word of this node, the service that took it in removes it.</summary>
+    public TimeSpan RemovalLimit { get; private set; }
+
+    /// <summary>When the service was last heard.</summary>
+    public TimeSpan LastHeard => _lastHeard;
+
     public ServiceDiscovery? Discovery => _discovery;
 
     /// <summary>Where the service is that this node has, or begins to have, a stream to.</summary>
@@ -114,6 +120,7 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
         LastFailure = null;
         _failureSaid = TimeSpan.MinValue / 2;
         _heartbeatInterval = heartbeatInterval;
+        RemovalLimit = heartbeatInterval * heartbeatsMissed;
         // A service that is silent for half the time after which it would remove this node is given up and sought anew, so that
         // there is time left to be heard by it, or by another.
         _serviceSilence = heartbeatInterval * Math.Max(2, heartbeatsMissed / 2);

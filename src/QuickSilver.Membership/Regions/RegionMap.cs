@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using QuickSilver.Membership.Contracts;
+using QuickSilver.Membership.Regions.Held;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;

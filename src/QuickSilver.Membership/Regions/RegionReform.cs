@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using QuickSilver.Membership.Regions.Held;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Regions;

@@ -11,6 +11,7 @@ using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Reachability;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Regions.Held;
 using QuickSilver.Membership.Service.Failures;
 using QuickSilver.Membership.Service.Lines;
 using QuickSilver.Membership.Service.Watching;
@@ -429,7 +430,9 @@ internal sealed class MembershipService : IControlAcceptor, IControlRequests, IM
 
         _members.Add(member);
         _membersById.Add(join.Node.Id, member);
-        var held = join.WasMember && _numbers.Current == 0 ? HeldViews.Of(topics, join.Known) : null;
+        var held = join.WasMember && _numbers.Current == 0
+            ? HeldViews.Of(topics.Select(static topic => (topic.Topic.TopicId, topic.Region, topic.View)), join.Known)
+            : null;
         _map.AddNode(join.Node, hasReturned: join.WasMember, join.Origin, held);
         _failures.Track(join.Node, _environment.Now);
         Attach(member, session, isResumed: false);

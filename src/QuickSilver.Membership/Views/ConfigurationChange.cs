@@ -89,4 +89,12 @@ internal interface IMembershipObserver
 
     /// <summary>The connection to the service was lost (false) or made (true). Data flows on meanwhile.</summary>
     void OnServiceReachable(bool reachable);
+
+    /// <summary>
+    /// After a lost connection: no service was heard for so long that the last one may have removed this node. Told once, until it is
+    /// reachable again.
+    /// </summary>
+    void OnServiceSilent(TimeSpan since)
+    {
+    }
 }

@@ -19,6 +19,11 @@ internal static partial class ApiLog
     [LoggerMessage(1602, LogLevel.Information, "The membership service is reachable again.")]
     public static partial void ServiceBack(ILogger logger);
 
+    [LoggerMessage(1628, LogLevel.Warning,
+        "The membership service has not been heard for {Seconds:F1} s and may have removed this node. {Held} publishers that require the "
+        + "service refuse messages.")]
+    public static partial void Degraded(ILogger logger, double seconds, int held);
+
     [LoggerMessage(1603, LogLevel.Error, "The membership service removed this node: {Reason}. Its topics are closed. Start a new node.")]
     public static partial void Expelled(ILogger logger, string reason);
 

@@ -103,7 +103,7 @@ internal sealed partial class TopicEndpoint<T>
     // The path of most messages: they are encoded where the core thread reads them.
     private bool TryPublishInLane(in T value, ReadOnlySpan<byte> extensions)
     {
-        CheckPublishes();
+        CheckAccepts();
         if (_lane.IsAnyPast && _gate.IsPastLane)
         {
             return false;
@@ -166,7 +166,7 @@ internal sealed partial class TopicEndpoint<T>
 
     private PublishRequest Encode(in T value, ReadOnlySpan<byte> extensions)
     {
-        CheckPublishes();
+        CheckAccepts();
         int size;
         try
         {
@@ -233,6 +233,12 @@ internal sealed partial class TopicEndpoint<T>
             }
         }
 
+        // The line may have been failed before the request was in it.
+        if (Loss is { } loss && !hasEntered && gate.TryWithdraw(wait))
+        {
+            throw loss.Of(Name);
+        }
+
         if (hasEntered)
         {
             // No other thread has seen the wait. It is completed here, and awaiting it returns it to the pool.
@@ -250,6 +256,27 @@ internal sealed partial class TopicEndpoint<T>
         await WaitForRoom(request, cancellationToken).ConfigureAwait(Topic.Node.ResumesInContext);
         bool inContext = Topic.Node.ResumesInContext;
         await stable.WaitAsync(inContext, cancellationToken, Topic.Node.Ended).ConfigureAwait(inContext);
+    }
+
+    public override void OnServiceBack()
+    {
+        base.OnServiceBack();
+        AttachedFeed[] feeds;
+        lock (Topic)
+        {
+            feeds = [.. _feeds ?? []];
+        }
+
+        Array.ForEach(feeds, static feed => feed.Signal());
+    }
+
+    private void CheckAccepts()
+    {
+        CheckPublishes();
+        if (Loss is { } loss)
+        {
+            throw loss.Of(Name);
+        }
     }
 
     private void CheckPublishes()

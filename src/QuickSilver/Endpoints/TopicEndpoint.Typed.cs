@@ -43,6 +43,7 @@ internal sealed partial class TopicEndpoint<T> : TopicEndpoint, ITopic<T>, IRing
         if (Publishes)
         {
             _intake.Enter(this, topic.Publisher);
+            ServiceLossLimit = options.RequireQuorum ? TimeSpan.Zero : options.ServiceLossLimit ?? TimeSpan.MaxValue;
         }
 
         if (Subscribes)

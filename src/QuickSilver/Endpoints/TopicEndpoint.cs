@@ -29,6 +29,9 @@ internal abstract class TopicEndpoint(string name, TopicAccess access, bool stam
 
     public sealed override bool StampsTime { get; } = stampsTime;
 
+    /// <summary>After so long without the membership service, messages are refused.</summary>
+    public TimeSpan ServiceLossLimit { get; init; } = TimeSpan.MaxValue;
+
     public bool Publishes => (Access & TopicAccess.Publish) != 0;
 
     public bool Subscribes => (Access & TopicAccess.Subscribe) != 0;
@@ -82,6 +85,9 @@ internal abstract class TopicEndpoint(string name, TopicAccess access, bool stam
     public virtual void OnHandlerTooSlow(string method, TimeSpan limit)
     {
     }
+
+    /// <summary>Core thread: messages that were refused for want of the service are accepted again, and feeds are asked.</summary>
+    public virtual void OnServiceBack() => Loss = null;
 
     /// <summary>From any thread; see <see cref="ITopicPublisher{T}.DrainAsync"/>.</summary>
     public abstract Task<bool> DrainAsync(TimeSpan? timeout = null);

@@ -51,6 +51,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private readonly TaskCompletionSource _expelled;
     private readonly Alarm _pulse;
     private readonly StatusReading _status;
+    private readonly ServiceLossWatch _losses;
     // Null until somebody watches.
     private SignsReading? _signs;
     private int _state = (int)NodeState.Starting;
@@ -81,6 +82,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
         }
 
         _status = new StatusReading(parts, options);
+        _losses = new ServiceLossWatch(Environment, _topics, Log);
         _pulse = new Alarm(OnPulse);
     }
 
@@ -336,6 +338,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     private void EndLife(NodeExpelledException failure, string inWords)
     {
         _end = failure;
+        _losses.Close();
         _status.OnExpelled(inWords);
         _joined.TrySetException(failure);
         foreach (var topic in _topics.ToArray())
@@ -355,6 +358,11 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             OnJoined();
         }
 
+        if (reachable)
+        {
+            _losses.OnBack();
+        }
+
         if (wasJoined && reachable)
         {
             ApiLog.ServiceBack(Log);
@@ -364,6 +372,17 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
             ApiLog.ServiceLost(Log);
         }
     }
+
+    public void OnServiceSilent(TimeSpan since)
+    {
+        if (State == NodeState.Running)
+        {
+            _status.OnSilent(Environment.UtcNow - since);
+            _losses.OnSilent(since);
+        }
+    }
+
+    public void OnOpened() => _losses.OnOpened();
 
     /// <summary>From any thread: stops the node, so that nothing can be opened any more. False if it was stopped before.</summary>
     public bool TryStop()
@@ -376,6 +395,7 @@ internal sealed class NodeCore : ITopicNode, IMembershipObserver
     public void Leave(Action completed)
     {
         Environment.Cancel(_pulse);
+        _losses.Close();
         _waits?.Close();
         foreach (var topic in _topics.ToArray())
         {

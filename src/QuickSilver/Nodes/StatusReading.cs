@@ -17,6 +17,7 @@ internal sealed class StatusReading
     private long _pulse;
     private long _reachableChangedAt;
     private long _stoppedAt;
+    private long _silentSince;
     private volatile bool _isReachable;
     private volatile StatusReason? _end;
 
@@ -38,10 +39,14 @@ internal sealed class StatusReading
             if (_isReachable != value)
             {
                 Volatile.Write(ref _reachableChangedAt, _parts.Environment.UtcNow.UtcTicks);
+                Volatile.Write(ref _silentSince, 0);
                 _isReachable = value;
             }
         }
     }
+
+    /// <summary>The service was last heard then, and may have removed this node.</summary>
+    public void OnSilent(DateTimeOffset lastHeard) => Volatile.Write(ref _silentSince, lastHeard.UtcTicks);
 
     /// <summary>Null before the first topic.</summary>
     public BlockingHandlers? Handlers { get; set; }
@@ -101,6 +106,13 @@ internal sealed class StatusReading
             "the handler or feed to return"),
         NodeState.Starting => WhyNotJoined(),
         _ when _parts.Isolation is { } isolation => StatusReasons.Of(isolation),
+        _ when !_isReachable && Volatile.Read(ref _silentSince) != 0 => StatusReasons.Of(
+            StatusReasonKind.Degraded,
+            "The membership service is unreachable"
+            + (_parts.LastFailure is { } failure ? $" ({failure})" : "")
+            + ", and may have removed this node. Data still flows in the last views, except in topics that require the service.",
+            At(ref _silentSince),
+            Service),
         _ when !_isReachable => StatusReasons.Of(
             StatusReasonKind.ServiceUnreachable,
             "The membership service is unreachable"

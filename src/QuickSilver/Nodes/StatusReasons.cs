@@ -81,6 +81,11 @@ internal static class StatusReasons
         [StatusReasonKind.ConsumerFailed] = (
             "A consumer failed on a message, and its error policy stops it. Its messages wait or are dropped.",
             "Correct the consumer and start the host again, or use an error policy that skips."),
+        [StatusReasonKind.Degraded] = (
+            "The node has been without the membership service for longer than the heartbeat limit, as on the minority side of a divided "
+            + "network: the others may have gone on without it. Topics with RequireQuorum refuse messages.",
+            "Restore the network to the service, or start the service again. The node reconnects by itself, or ends as Expelled if it was "
+            + "removed."),
     };
 
     public static string MeaningOf(StatusReasonKind kind) => Table[kind].Meaning;

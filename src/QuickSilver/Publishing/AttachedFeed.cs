@@ -96,7 +96,7 @@ internal abstract class AttachedFeed : IAttachedFeed
     /// </summary>
     public bool Pull(ITopicSender sender, ref PullBudget budget)
     {
-        if (_origin.DropReason is not null)
+        if (_origin.DropReason is not null || _origin.Loss is not null)
         {
             return false;
         }

@@ -4,6 +4,7 @@ namespace QuickSilver.Publishing;
 internal abstract class PublishOrigin
 {
     private Exception? _dropReason;
+    private volatile ServiceLoss? _loss;
     private StableList? _unstable;
 
     /// <summary>The number of the publisher at the intake, which its messages in the lane carry. The intake sets it.</summary>
@@ -15,9 +16,22 @@ internal abstract class PublishOrigin
     /// <summary>From any thread: set when the queued messages must be dropped, not sent.</summary>
     public Exception? DropReason => Volatile.Read(ref _dropReason);
 
+    /// <summary>From any thread: set while messages are refused and feeds are not asked. The core thread sets it.</summary>
+    public ServiceLoss? Loss
+    {
+        get => _loss;
+        set => _loss = value;
+    }
+
     /// <summary>The publish calls that wait for their messages, which were sent and are not yet stable. Core thread only.</summary>
     public StableList Unstable => _unstable ??= new StableList();
 
     /// <summary>Drops the queued messages. False if this was done before.</summary>
     protected bool DropQueued(Exception reason) => Interlocked.CompareExchange(ref _dropReason, reason, null) is null;
+}
+
+// Why messages are refused: the node has been without the membership service since then.
+internal sealed record ServiceLoss(DateTimeOffset Since)
+{
+    public QuorumLostException Of(string topic) => new(topic, Since);
 }

@@ -36,6 +36,9 @@ internal interface ITopicNode : IEndpointNode
     /// <summary>Called when a topic waits to be opened: a wait that takes too long is reported.</summary>
     void OnWait();
 
+    /// <summary>Called when an endpoint was opened.</summary>
+    void OnOpened();
+
     /// <summary>Called with a new sender of a topic, whose count goes on where the last one ended.</summary>
     void OnCountBegins(TopicCore topic, long published);
 

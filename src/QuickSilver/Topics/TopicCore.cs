@@ -251,6 +251,28 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         _publisher?.OnEndpointEnded();
     }
 
+    /// <summary>This publisher's messages are refused. What was accepted before is still sent.</summary>
+    public void Hold(TopicEndpoint endpoint, ServiceLoss loss)
+    {
+        if (endpoint.Loss is null)
+        {
+            endpoint.Loss = loss;
+            _publisher?.Gate.FailLine(endpoint, loss.Of(Name));
+        }
+    }
+
+    /// <summary>All publishers' messages are accepted again.</summary>
+    public void Release()
+    {
+        foreach (var endpoint in _endpoints)
+        {
+            if (endpoint.Loss is not null)
+            {
+                endpoint.OnServiceBack();
+            }
+        }
+    }
+
     public void OnNodeFailed(Exception reason)
     {
         foreach (var opening in _openings ?? [])
@@ -476,6 +498,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
             }
 
             _endpoints = [.. _endpoints, opening.Endpoint];
+            Node.OnOpened();
             opening.Complete();
             return true;
         });

@@ -39,6 +39,21 @@ public sealed record TopicOptions
     /// </summary>
     public bool StampPublishTime { get; init; }
 
+    /// <summary>
+    /// Whether messages are accepted only while the membership service is known to have this node as a member: not when it has not been
+    /// heard for longer than its heartbeat limit (interval times missed heartbeats), as on the minority side of a divided network.
+    /// Publishing then fails with <see cref="QuorumLostException"/>, also for publishers that wait for room, and feeds are not asked, until
+    /// the service is back. Messages accepted before are still sent. It needs a service of its own: where nodes host the service, each part
+    /// of a divided network has one. Default: false.
+    /// </summary>
+    public bool RequireQuorum { get; init; }
+
+    /// <summary>
+    /// How long messages are accepted without the membership service, since it was last heard: 00:00:01 to 1.00:00:00, but at least for its
+    /// heartbeat limit. After that, publishing fails with <see cref="QuorumLostException"/>. Default: null, no limit.
+    /// </summary>
+    public TimeSpan? ServiceLossLimit { get; init; }
+
     // The guarantee of a protocol that the composition provides, which replaces Guarantee; null: none.
     internal string? Protocol { get; init; }
 

@@ -20,6 +20,8 @@ public sealed class HostingOptionsTests
             ("Topics:prices:SlowReaderLimit", "00:00:05"),
             ("Topics:prices:StampPublishTime", "true"),
             ("Topics:prices:NoEcho", "true"),
+            ("Topics:prices:RequireQuorum", "true"),
+            ("Topics:prices:ServiceLossLimit", "00:00:09"),
             ("Topics:flights/ORD:ReaderCapacity", "8"));
         var expected = new TopicOptions
         {
@@ -29,6 +31,8 @@ public sealed class HostingOptionsTests
             SlowReaderLimit = TimeSpan.FromSeconds(5),
             StampPublishTime = true,
             NoEcho = true,
+            RequireQuorum = true,
+            ServiceLossLimit = TimeSpan.FromSeconds(9),
         };
         Assert.Equal(expected, HostingOptionsCheck.OfTopic("prices", new TopicOptions(), settings));
         Assert.Equal(expected, HostingOptionsCheck.OfTopic("Prices", new TopicOptions(), settings));

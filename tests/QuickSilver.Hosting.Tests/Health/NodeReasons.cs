@@ -79,6 +79,18 @@ internal static class NodeReasons
         return Assert.Single(node.Status.Reasons);
     }
 
+    public static async Task<StatusReason> DegradedAsync()
+    {
+        await using var parts = new FakeParts { LastFailure = "connection reset" };
+        var node = await parts.StartAsync(Options);
+        await parts.Core.RunAsync(() =>
+        {
+            parts.Service.Observer!.OnServiceReachable(false);
+            parts.Service.Observer!.OnServiceSilent(TimeSpan.FromSeconds(5));
+        });
+        return Assert.Single(node.Status.Reasons);
+    }
+
     public static async Task<StatusReason> CodecBlocksAsync()
     {
         await using var parts = new FakeParts(threaded: false);

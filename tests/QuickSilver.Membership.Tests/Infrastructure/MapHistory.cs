@@ -6,6 +6,7 @@ using QuickSilver.Membership.Contracts;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Regions.Held;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Tests.Infrastructure;
@@ -129,17 +130,18 @@ internal sealed class MapHistory(Func<ulong, TopicSetKey> keyOfTopic, TopicSetRu
         MakeConfiguration();
     }
 
-    private List<SetTopicMessage> Register(NodeKey node, Told told)
+    private IEnumerable<(ulong Topic, ulong Region, HeldView? View)> Register(NodeKey node, Told told)
     {
         var held = new HeldRegions(node);
         held.Apply(isSnapshot: true, new ConfigurationContent { Regions = [.. told.Regions.Values] });
         held.BeginTelling();
-        return
-        [
-            .. told.Topics.Values.Select(view => held.Tell(
-                new SetTopicMessage { RequestId = 1, Topic = Requests.Topic("any", TopicRole.Subscribe) with { TopicId = view.TopicId } },
-                view.Subscribed && _roles[node][view.TopicId].HasFlag(TopicRole.Subscribe) ? view.Regions : default)),
-        ];
+        foreach (var view in told.Topics.Values)
+        {
+            bool subscribes = view.Subscribed && _roles[node][view.TopicId].HasFlag(TopicRole.Subscribe);
+            var request = new SetTopicMessage { RequestId = 1, Topic = Requests.Topic("any", TopicRole.Subscribe) };
+            request = held.Tell(request, subscribes ? view.Regions : default);
+            yield return (view.TopicId, request.Region, request.View);
+        }
     }
 
     public void MakeConfiguration()

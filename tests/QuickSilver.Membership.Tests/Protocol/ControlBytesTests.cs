@@ -55,6 +55,19 @@ public sealed class ControlBytesTests
         "190000001A1708061206666CC3BC6765194D0000000000000020013805");
 
     [Fact]
+    public void SetTopic_with_the_view_that_the_node_holds() => Holds(
+        new SetTopicMessage
+        {
+            RequestId = 6,
+            Topic = Topic(TopicRole.Publish),
+            ContractOf = 5,
+            Region = 9,
+            View = new HeldView(9, 3, 2, new IPEndPoint(new IPAddress([239, 0, 0, 1]), 5001), 1, new ViewDigest(0x102, 3)),
+        },
+        "500000001A4E08061206666CC3BC6765194D0000000000000020013805490900000000000000522C0909000000000000"
+            + "001003180222090A04EF0000011089272801310201000000000000390300000000000000");
+
+    [Fact]
     public void CloseTopic() => Holds(
         new CloseTopicMessage(128, 77),
         "0E000000220C088001114D00000000000000");

@@ -151,9 +151,7 @@ public sealed class ServiceChangeTests : IDisposable
             foreach (string name in (string[])["busy", "silent"])
             {
                 var topic = await node.Node.OpenSubscriberAsync<string>(name);
-                topic.SubscribeInline(
-                    (in Message<string> message) => _received.Add((number, NumberOf(message.Sender), int.Parse(message.Value), _cluster.Now)),
-                    _gaps.Add);
+                topic.SubscribeInline((in Message<string> message) => Receive(number, message), _gaps.Add);
             }
 
             if (number < Nodes - 1)
@@ -169,6 +167,9 @@ public sealed class ServiceChangeTests : IDisposable
         });
         _cluster.Run(Second * 2);
     }
+
+    private void Receive(int receiver, in Message<string> message) =>
+        _received.Add((receiver, NumberOf(message.Sender), int.Parse(message.Value), _cluster.Now));
 
     private int NumberOf(NodeId sender) =>
         _cluster.Nodes.First(node => node.IsJoined && node.Node.Id == sender).Number;

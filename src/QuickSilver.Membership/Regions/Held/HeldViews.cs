@@ -1,7 +1,6 @@
-using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Membership.Regions;
+namespace QuickSilver.Membership.Regions.Held;
 
 // The views that a node holds from the service before this one, as the node reports them, and by which of them it gets each topic.
 internal sealed class HeldViews
@@ -14,23 +13,24 @@ internal sealed class HeldViews
     {
     }
 
-    /// <summary>What a registration reports; null: nothing.</summary>
-    /// <param name="topics">The registration.</param>
+    /// <summary>What a node reports; null: nothing.</summary>
+    /// <param name="topics">
+    /// The topics, each with the region by which the node gets it, and with the view of that region where the node tells it.
+    /// </param>
     /// <param name="known">The last configuration that the node has.</param>
-    public static HeldViews? Of(List<SetTopicMessage> topics, long known)
+    public static HeldViews? Of(IEnumerable<(ulong Topic, ulong Region, HeldView? View)> topics, long known)
     {
         HeldViews? held = null;
-        foreach (var topic in topics)
+        foreach (var (topic, region, told) in topics)
         {
-            if (topic.View is { Number: > 0, Configuration: > 0 } view && view.Configuration <= known && view.RegionId == topic.Region)
+            if (told is { Number: > 0, Configuration: > 0 } view && view.Configuration <= known && view.RegionId == region)
             {
-                (held ??= new HeldViews())._views.TryAdd(view.RegionId, view);
+                (held ??= new HeldViews())._views.TryAdd(region, view);
             }
 
-            if (held is not null && held._views.ContainsKey(topic.Region)
-                && held._regionOfTopic.TryAdd(topic.Topic.TopicId, topic.Region))
+            if (held is not null && held._views.ContainsKey(region) && held._regionOfTopic.TryAdd(topic, region))
             {
-                held._topicsOfRegion[topic.Region] = held.TopicsOf(topic.Region) + 1;
+                held._topicsOfRegion[region] = held.TopicsOf(region) + 1;
             }
         }
 

@@ -1,6 +1,6 @@
 using QuickSilver.Membership.Views;
 
-namespace QuickSilver.Membership.Regions;
+namespace QuickSilver.Membership.Regions.Held;
 
 // Finds the regions that nodes bring along unchanged from the service before this one. Such a region keeps its id, number and address: its
 // members have nothing to settle, and its senders go on where they are.

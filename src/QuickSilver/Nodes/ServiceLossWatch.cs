@@ -1,0 +1,93 @@
+using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Alarms;
+using QuickSilver.Core.Environment;
+using QuickSilver.Diagnostics;
+using QuickSilver.Publishing;
+using QuickSilver.Topics;
+
+namespace QuickSilver.Nodes;
+
+// While the node is without the membership service and may have been removed: holds the publishers whose topics do not accept messages
+// then, each after its limit, and lets them go on when the service is back. Core thread only.
+internal sealed class ServiceLossWatch
+{
+    private readonly INodeEnvironment _environment;
+    private readonly IReadOnlyList<TopicCore> _topics;
+    private readonly ILogger _log;
+    private readonly Alarm _alarm;
+    private ServiceLoss? _loss;
+    private TimeSpan _lastHeard;
+
+    public ServiceLossWatch(INodeEnvironment environment, IReadOnlyList<TopicCore> topics, ILogger log)
+    {
+        _environment = environment;
+        _topics = topics;
+        _log = log;
+        _alarm = new Alarm(() => Hold());
+    }
+
+    /// <summary>The service was last heard so long ago.</summary>
+    public void OnSilent(TimeSpan since)
+    {
+        _lastHeard = _environment.Now - since;
+        _loss = new ServiceLoss(_environment.UtcNow - since);
+        ApiLog.Degraded(_log, since.TotalSeconds, Hold());
+    }
+
+    /// <summary>An endpoint was opened.</summary>
+    public void OnOpened()
+    {
+        if (_loss is not null)
+        {
+            Hold();
+        }
+    }
+
+    /// <summary>The service is back.</summary>
+    public void OnBack()
+    {
+        Close();
+        if (_loss is null)
+        {
+            return;
+        }
+
+        _loss = null;
+        foreach (var topic in _topics)
+        {
+            topic.Release();
+        }
+    }
+
+    public void Close() => _environment.Cancel(_alarm);
+
+    // Returns how many publishers are held.
+    private int Hold()
+    {
+        int held = 0;
+        var next = TimeSpan.MaxValue;
+        var silent = _environment.Now - _lastHeard;
+        foreach (var topic in _topics)
+        {
+            foreach (var endpoint in topic.Endpoints)
+            {
+                if (endpoint.ServiceLossLimit <= silent)
+                {
+                    topic.Hold(endpoint, _loss!);
+                    held++;
+                }
+                else if (endpoint.ServiceLossLimit < next)
+                {
+                    next = endpoint.ServiceLossLimit;
+                }
+            }
+        }
+
+        if (next < TimeSpan.MaxValue)
+        {
+            _environment.Schedule(_alarm, next - silent);
+        }
+
+        return held;
+    }
+}
