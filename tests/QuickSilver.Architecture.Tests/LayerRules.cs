@@ -35,7 +35,7 @@ internal static class LayerRules
 
     /// <summary>
     /// What each room of Core may use: Buffers, Wire, then Transport, then Loop; Alarms, Requests, Flow and Storage know
-    /// Buffers only. Transport hands what arrives to the core thread as requests. Diagnostics names what it reports on, addresses
+    /// Buffers only. Sealing knows the wire, and Security nothing but keys and certificates. Transport hands what arrives to the core thread as requests. Diagnostics names what it reports on, addresses
     /// among it, and so may be known by what it knows. Environment is the door that joins them all, so it may see each, and
     /// only the upper rooms see it.
     /// </summary>
@@ -47,8 +47,10 @@ internal static class LayerRules
         ["Requests"] = ["Buffers"],
         ["Flow"] = ["Buffers"],
         ["Storage"] = ["Buffers"],
+        ["Security"] = [],
+        ["Sealing"] = ["Wire"],
         ["Diagnostics"] = ["Buffers", "Wire", "Transport"],
-        ["Transport"] = ["Buffers", "Wire", "Requests", "Diagnostics"],
+        ["Transport"] = ["Buffers", "Wire", "Requests", "Diagnostics", "Security"],
         ["Loop"] = ["Buffers", "Wire", "Alarms", "Requests", "Flow", "Diagnostics", "Transport", "Environment"],
         ["Environment"] = ["Buffers", "Wire", "Alarms", "Requests", "Flow", "Diagnostics", "Transport", "Loop", "Storage"],
     };

@@ -34,7 +34,9 @@ internal sealed class DiscoverySeal(Func<ImmutableArray<byte[]>>? keys)
         return length + TagBytes;
     }
 
-    /// <summary>Whether a datagram is of somebody who has one of the secrets, and which; without secrets, those that claim no seal.</summary>
+    /// <summary>
+    /// Whether a datagram is of somebody who has one of the secrets, and which; without secrets, those that claim no seal.
+    /// </summary>
     public bool TryOpen(ReadOnlySpan<byte> bytes, out byte[]? key)
     {
         key = null;

@@ -197,7 +197,8 @@ internal sealed class ServiceLink : IControlStreamHandler, IDisposable
             _lastHeard = _environment.Now;
             if (!IsWelcome && ControlFrame.IsTlsAlert(bytes))
             {
-                Drop("the service requires security: it uses TLS, and this node has no key. Set Security:SecretFile to the secret of the cluster");
+                Drop("the service requires security: it uses TLS, and this node has no key. "
+                + "Set Security:SecretFile to the secret of the cluster");
                 break;
             }
 

@@ -18,7 +18,8 @@ namespace QuickSilver.Multicast.Paths;
 //
 // A path is checked while a stream sends to its member, every second, and at once if the member asks again for a packet that was sent to it
 // again, or does not answer probes. A check is one echo. If it does not come back but a small one does, a search finds the largest size
-// that does. What the search finds is told to the member, whose path has the same size. Growth is tried after 5 s, and then ever more seldom.
+// that does. What the search finds is told to the member, whose path has the same size. Growth is tried after 5 s, and then ever more
+// seldom.
 //
 // Invariant: a size is between MinPacketBytes and the option. A member that answers nothing keeps the size it had: it is for the membership
 // service to say that it is dead.
@@ -206,7 +207,8 @@ internal sealed class PathSizes(MulticastContext context)
             .MinBy(static one => one.EndPoint.ToString(), StringComparer.Ordinal)!;
         string nodes = small == 1 ? "1 node" : $"{small} nodes";
         string what = $"Packets of {context.Options.PacketBytes} bytes (PacketBytes) do not pass between this node and {nodes}, for "
-            + $"example the one at {narrow.EndPoint}, but packets of {Smallest} bytes do. This node sends smaller packets in the regions of these.";
+            + $"example the one at {narrow.EndPoint}, but packets of {Smallest} bytes do. "
+            + "This node sends smaller packets in the regions of these.";
         context.Troubles.Begin(_trouble, new Trouble(TroubleKind.PathTooSmall, what, context.Environment.UtcNow));
     }
 

@@ -2,8 +2,8 @@ using QuickSilver.Core.Wire;
 
 namespace QuickSilver.Multicast.Paths;
 
-// Cuts packets that are larger than a path carries. Each piece is valid until the next one is cut. A piece belongs to the view of its packet:
-// where packets are sealed, it is sealed under the same key.
+// Cuts packets that are larger than a path carries. Each piece is valid until the next one is cut. A piece belongs to the view of its
+// packet: where packets are sealed, it is sealed under the same key.
 internal sealed class PieceCutter(MulticastContext context)
 {
     private readonly byte[] _piece = new byte[context.Options.PacketBytes];

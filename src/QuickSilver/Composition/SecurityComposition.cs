@@ -17,8 +17,8 @@ internal static class SecurityComposition
         if (node.Service is { RightsFile: not null } or { Rights: not null } && !options.HasKey)
         {
             throw new QuickSilverOptionsException(
-                [$"The options {nameof(QuickSilverOptions.Service)} have rules of access, which are by identity. They require a secret or a "
-                 + $"certificate ({nameof(QuickSilverOptions.Security)})."]);
+                [$"The options {nameof(QuickSilverOptions.Service)} have rules of access, which are by identity. They require a secret "
+                 + $"or a certificate ({nameof(QuickSilverOptions.Security)})."]);
         }
 
         try
@@ -36,7 +36,8 @@ internal static class SecurityComposition
         }
         catch (CredentialException unusable)
         {
-            throw new QuickSilverOptionsException($"The options {nameof(QuickSilverOptions.Security)} cannot be used: {unusable.Message}", unusable);
+            throw new QuickSilverOptionsException(
+                $"The options {nameof(QuickSilverOptions.Security)} cannot be used: {unusable.Message}", unusable);
         }
     }
 

@@ -5,8 +5,8 @@ using QuickSilver.Membership.Service.Access;
 
 namespace QuickSilver.Composition;
 
-// The rules of a file: for each topic the longest pattern that fits, which is the topic's name, the beginning of it up to a slash, or a star
-// for all. Of a topic that none fits, everybody may do everything.
+// The rules of a file: for each topic the longest pattern that fits, which is the topic's name, the beginning of it up to a slash, or a
+// star for all. Of a topic that none fits, everybody may do everything.
 internal sealed class TopicRules : ITopicAccess
 {
     private const string Everybody = "*";
@@ -62,7 +62,9 @@ internal sealed class TopicRules : ITopicAccess
             var rule = new Rule(NamesOf(one, "publish", topic), NamesOf(one, "subscribe", topic));
             if (!rules.TryAdd(topic, rule) || rules.Count > MostRules)
             {
-                throw new JsonException(rules.Count > MostRules ? $"it has more than {MostRules} rules" : $"the topic \"{topic}\" has two rules");
+                throw new JsonException(rules.Count > MostRules
+                    ? $"it has more than {MostRules} rules"
+                    : $"the topic \"{topic}\" has two rules");
             }
         }
 
@@ -123,7 +125,8 @@ internal sealed class ProgramRights(ITopicRights rights) : ITopicAccess
 
     public bool IsRestricted(string topic) => true;
 
-    public bool MayPublish(string identity, string topic) => Ask(static (rights, of) => rights.MayPublish(of.Identity, of.Topic), identity, topic);
+    public bool MayPublish(string identity, string topic) =>
+        Ask(static (rights, of) => rights.MayPublish(of.Identity, of.Topic), identity, topic);
 
     public bool MaySubscribe(string identity, string topic) =>
         Ask(static (rights, of) => rights.MaySubscribe(of.Identity, of.Topic), identity, topic);

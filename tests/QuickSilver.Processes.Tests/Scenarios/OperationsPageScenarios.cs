@@ -31,7 +31,8 @@ public sealed class OperationsPageScenarios : IDisposable
 
     private static string[] Command(string unit, Dictionary<string, string> settings)
     {
-        string command = File.ReadLines(Path.Combine(Folder, unit)).Single(static line => line.StartsWith("ExecStart=", StringComparison.Ordinal));
+        string command = File.ReadLines(Path.Combine(Folder, unit))
+            .Single(static line => line.StartsWith("ExecStart=", StringComparison.Ordinal));
         foreach (var (name, value) in settings)
         {
             Assert.Contains($"${{{name}}}", command, StringComparison.Ordinal);

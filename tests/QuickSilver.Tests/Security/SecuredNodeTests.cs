@@ -37,7 +37,9 @@ public sealed class SecuredNodeTests : IDisposable
         // T14: neither logs nor options show it.
         string key = _secret.Reveal().Split(':')[2];
         Assert.DoesNotContain(_logs.Entries.Select(static entry => entry.Text), text => text.Contains(key, StringComparison.Ordinal));
-        Assert.Contains(_logs.Entries.Select(static entry => entry.Text), static text => text.StartsWith("Admitted node ", StringComparison.Ordinal) && text.Contains("'cluster'"));
+        Assert.Contains(
+            _logs.Entries.Select(static entry => entry.Text),
+            static text => text.StartsWith("Admitted node ", StringComparison.Ordinal) && text.Contains("'cluster'"));
         Assert.DoesNotContain(key, With(given).ToString(), StringComparison.Ordinal);
     }
 

@@ -13,8 +13,8 @@ internal static class GmsCommand
     {
         var common = new CommonOptions();
         var listen = ListenAddress.Create(
-            DefaultPort, "The address to listen on. Port 0 selects a free port. Warning: without a key (--security), anyone who can reach it can "
-                + "join.");
+            DefaultPort,
+            "The address to listen on. Port 0 selects a free port. Warning: without a key (--security), anyone who can reach it can join.");
         var range = new Option<string?>("--multicast-range")
         {
             Description = "The range of multicast addresses for regions.",
@@ -41,8 +41,8 @@ internal static class GmsCommand
         }.Within(1, 60);
         var rights = new Option<string?>("--rights")
         {
-            Description = "A JSON file with rules of who may publish and subscribe to which topics. Requires --security. All servers have the "
-                + "same.",
+            Description = "A JSON file with rules of who may publish and subscribe to which topics. Requires --security. All servers "
+                + "have the same.",
             HelpName = "FILE",
         };
         const string Purpose = "Run a standalone membership service. Writes 'listening HOST:PORT' to standard error.";

@@ -5,8 +5,8 @@ using System.Text;
 
 namespace QuickSilver.Core.Security.Identities;
 
-// What the processes of a cluster share: at least 256 random bits, and a name, which is the identity of who shows that it has them. As text:
-// quicksilver-secret:NAME:BASE64. Nothing of it but the name is ever shown.
+// What the processes of a cluster share: at least 256 random bits, and a name, which is the identity of who shows that it has them. As
+// text: quicksilver-secret:NAME:BASE64. Nothing of it but the name is ever shown.
 internal sealed class Secret
 {
     public const int LeastKeyBytes = 32;

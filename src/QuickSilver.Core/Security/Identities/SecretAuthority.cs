@@ -7,8 +7,8 @@ namespace QuickSilver.Core.Security.Identities;
 // The certificate authority that follows from a secret: whoever has the secret has its key, signs a certificate for itself, and believes
 // those that others have signed so. So TLS is the same for secrets and for certificates.
 //
-// The key is a number below the order of P-256, from 128 bits more than that has, so that it is as good as drawn evenly (FIPS 186-5, A.2.1).
-// Its certificates hold for ever: who has the secret could sign another one at any time, and a wrong clock locks nobody out.
+// The key is a number below the order of P-256, from 128 bits more than that has, so that it is as good as drawn evenly (FIPS 186-5,
+// A.2.1). Its certificates hold for ever: who has the secret could sign another one at any time, and a wrong clock locks nobody out.
 internal static class SecretAuthority
 {
     private const int ScalarBytes = 32;

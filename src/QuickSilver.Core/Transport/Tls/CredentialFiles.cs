@@ -43,7 +43,9 @@ internal static class CredentialFiles
 
     public static TlsCredentials OfSecretFile(string path) => OfSecrets(ReadText(path), path);
 
-    /// <summary>A certificate with what lies between it and its authority, its key, and the authorities that are believed, as PEM.</summary>
+    /// <summary>
+    /// A certificate with what lies between it and its authority, its key, and the authorities that are believed, as PEM.
+    /// </summary>
     public static TlsCredentials OfCertificate(string certificatePath, string? keyPath, string authorityPath)
     {
         string certificates = ReadText(certificatePath);
@@ -86,7 +88,9 @@ internal static class CredentialFiles
         try
         {
             long bytes = new FileInfo(path).Length;
-            return bytes <= MostBytes ? File.ReadAllText(path) : throw new CredentialException($"{path} has {bytes} bytes, which is too much.");
+            return bytes <= MostBytes
+            ? File.ReadAllText(path)
+            : throw new CredentialException($"{path} has {bytes} bytes, which is too much.");
         }
         catch (Exception exception) when (exception is IOException or UnauthorizedAccessException or ArgumentException)
         {

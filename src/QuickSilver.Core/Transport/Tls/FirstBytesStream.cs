@@ -1,7 +1,7 @@
 namespace QuickSilver.Core.Transport.Tls;
 
-// The stream beneath TLS. It looks at the first bytes that the peer sends, and ends at once when they begin no TLS record: what is no TLS may
-// look like a long record of an old version, for whose rest TLS would wait.
+// The stream beneath TLS. It looks at the first bytes that the peer sends, and ends at once when they begin no TLS record: what is no TLS
+// may look like a long record of an old version, for whose rest TLS would wait.
 internal sealed class FirstBytesStream(Stream inner) : Stream
 {
     // Change of cipher, alert, handshake and data (RFC 8446, 5.1), then the version, whose first byte has been 3 ever since.

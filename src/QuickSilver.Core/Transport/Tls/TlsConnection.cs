@@ -253,8 +253,8 @@ internal sealed class TlsConnection
         Interlocked.Add(ref _pendingBytes, -(bytes > 0 ? bytes : next.Length));
     }
 
-    // What the peer still sends is read and dropped: unread bytes at the close would make the system reset the connection, and lose what was
-    // sent last.
+    // What the peer still sends is read and dropped: unread bytes at the close would make the system reset the connection, and lose what
+    // was sent last.
     private async Task SayLastWordsAsync(SslStream tls, Task reading, Task writing)
     {
         using var limit = new CancellationTokenSource(LingerLimit);

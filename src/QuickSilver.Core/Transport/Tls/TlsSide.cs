@@ -109,8 +109,8 @@ internal sealed class TlsClientSide(IPAddress local, IPEndPoint remote, IStreamC
     protected override string Advice => $"; the service and this node must have the same secret, or certificates of one authority";
 
     protected override string Foreign =>
-        $"the service at {Remote} does not use TLS: it runs without security, and this node has a key. Give the service a key, too, or start "
-        + "this node without security (Security:Mode None)";
+        $"the service at {Remote} does not use TLS: it runs without security, and this node has a key. Give the service a key, too, "
+        + "or start this node without security (Security:Mode None)";
 
     protected override string Silent =>
         $"the service at {Remote} closed the connection before the TLS handshake: it runs without security, or has too many connections "
@@ -150,8 +150,8 @@ internal sealed class TlsClientSide(IPAddress local, IPEndPoint remote, IStreamC
     public override string BeforeAnything(Exception? failure) => failure is not null && IsAlert(failure)
         ? Refused
         : failure is null
-            ? $"the service at {Remote} closed the stream after the TLS handshake: it does not accept the {Credentials!.Origin} of this node, "
-                + "or has too many connections"
+            ? $"the service at {Remote} closed the stream after the TLS handshake: it does not accept the {Credentials!.Origin} of this "
+                + "node, or has too many connections"
             : StreamFailure.Of(failure);
 
     protected override string ConnectFailure(SocketError error) =>

@@ -67,7 +67,8 @@ public sealed class SecretTests
         var secret = Secret.Of("cluster", RandomNumberGenerator.GetBytes(32));
         string key = secret.Reveal().Split(':')[2];
         var credentials = TlsCredentials.Of([secret]);
-        foreach (string text in new[] { secret.ToString(), credentials.ToString(), credentials.TargetHost, $"{new FixedCredentials(credentials)}" })
+        string[] texts = [secret.ToString(), credentials.ToString(), credentials.TargetHost, $"{new FixedCredentials(credentials)}"];
+        foreach (string text in texts)
         {
             Assert.DoesNotContain(key, text, StringComparison.Ordinal);
         }

@@ -20,13 +20,15 @@ internal static class AuthorityCommand
         };
         var to = new Option<string>("--out")
         {
-            Description = "The file for the certificate (PEM). Its private key goes to the same name with .key; keep that apart from nodes.",
+            Description = "The file for the certificate (PEM). Its private key goes to the same name with .key; keep that apart from "
+                + "nodes.",
             HelpName = "FILE",
             DefaultValueFactory = _ => "authority.pem",
         };
         var days = KeysCommand.Days(UsualDays);
         var force = KeysCommand.Force();
-        var command = new Command("authority", "Make an authority, which signs the certificates of nodes and services.") { name, to, days, force };
+        const string Purpose = "Make an authority, which signs the certificates of nodes and services.";
+        var command = new Command("authority", Purpose) { name, to, days, force };
         command.SetAction(parse => KeyFile.Run(() =>
         {
             string path = parse.GetValue(to)!;

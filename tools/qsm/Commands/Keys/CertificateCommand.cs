@@ -78,7 +78,9 @@ internal static class CertificateCommand
         catch (Exception exception) when (exception is CryptographicException or IOException or UnauthorizedAccessException)
         {
             throw new ToolException(
-                ExitCode.Failed, $"--authority: {path} with the key {AuthorityCommand.KeyPath(path)} cannot be read: {exception.Message}", exception);
+                ExitCode.Failed,
+                $"--authority: {path} with the key {AuthorityCommand.KeyPath(path)} cannot be read: {exception.Message}",
+                exception);
         }
     }
 }

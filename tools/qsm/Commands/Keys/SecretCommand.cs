@@ -28,7 +28,8 @@ internal static class SecretCommand
             HelpName = "FILE",
         };
         var force = KeysCommand.Force();
-        var command = new Command("secret", "Make a secret of 256 random bits, which all processes of a cluster share.") { name, to, force };
+        const string Purpose = "Make a secret of 256 random bits, which all processes of a cluster share.";
+        var command = new Command("secret", Purpose) { name, to, force };
         command.SetAction(parse => KeyFile.Run(() =>
         {
             string text = Secret.Of(parse.GetValue(name)!, RandomNumberGenerator.GetBytes(Secret.LeastKeyBytes)).Reveal() + "\n";

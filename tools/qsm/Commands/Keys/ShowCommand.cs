@@ -15,7 +15,8 @@ internal static class ShowCommand
     public static Command Create()
     {
         var file = new Argument<string>("FILE") { Description = "A file with secrets, or with certificates (PEM)." };
-        var command = new Command("show", "Show the names, dates and fingerprints of secrets and certificates. Never shows a secret.") { file };
+        const string Purpose = "Show the names, dates and fingerprints of secrets and certificates. Never shows a secret.";
+        var command = new Command("show", Purpose) { file };
         command.SetAction(parse => KeyFile.Run(() =>
         {
             string path = parse.GetValue(file)!;

@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 
-namespace QuickSilver.Composition;
+namespace QuickSilver;
 
 // One server of a membership service as an option names it: a host name or an address, and a port. An IPv6 address is in brackets.
 internal readonly record struct ServerAddress(string Host, int Port)
