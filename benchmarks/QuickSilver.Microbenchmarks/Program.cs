@@ -6,7 +6,8 @@ using QuickSilver.Microbenchmarks.Regions;
 using QuickSilver.Microbenchmarks.Sealing;
 
 // `--list flat` names the benchmarks, `--filter '*Alarm*'` runs some; `receive` alone tells quickly what a received message
-// costs; `seal` what encryption adds to a packet, beside openssl; `gc` is a trial over whole processes (docs/gc.md); `topics` weighs idle topics (docs/memory.md).
+// costs; `seal` what encryption adds to a packet, beside openssl; `gc` is a trial over whole processes (docs/gc.md); `topics`
+// weighs idle topics (docs/memory.md).
 if (args is ["gc", "send" or "receive", _])
 {
     await GcTrial.RunAsync(args[1], args[2]);

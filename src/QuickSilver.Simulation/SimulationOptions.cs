@@ -63,7 +63,9 @@ public sealed record SimulationOptions
     /// </summary>
     internal bool SharesPacketMemory { get; init; }
 
-    /// <summary>Whether packets are sealed, as between machines: with real keys and AES-GCM. Receivers then share no packet memory.</summary>
+    /// <summary>
+    /// Whether packets are sealed, as between machines: with real keys and AES-GCM. Receivers then share no packet memory.
+    /// </summary>
     internal bool IsSealed { get; init; }
 
     /// <summary>How many packets a node seals under one subkey; null: the default.</summary>

@@ -3,9 +3,10 @@ using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Multicast.Sending;
 
-// The ports through which a node sends its streams: those that the environment opens, and over them what seals packets if they are sealed.
+// The ports through which a node sends its streams: those that the environment opens, and over them what seals packets.
 internal sealed class SendingPorts(
-    INodeEnvironment environment, MulticastOptions options, IDatagramReceiver receiver, Func<IDatagramPort, IDatagramPort> over) : IDisposable
+    INodeEnvironment environment, MulticastOptions options, IDatagramReceiver receiver, Func<IDatagramPort, IDatagramPort> over)
+    : IDisposable
 {
     // Opened when the first copy is sent. It does not report a full queue: on this port the operating system would also report members
     // that no longer exist, as if a send had failed.
