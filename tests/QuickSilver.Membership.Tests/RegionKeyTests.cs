@@ -19,7 +19,7 @@ public sealed class RegionKeyTests
     public RegionKeyTests()
     {
         var environment = new FakeEnvironment(new FakeWorld(), IPAddress.Loopback, seed: 5);
-        _map = new RegionMap(new AddressPlan("test", IPNetwork.Parse("239.192.0.0/14")), 1, keys: RegionKeys.Draw(environment));
+        _map = new RegionMap(new AddressPlan("test", IPNetwork.Parse("239.192.0.0/14")), 1) { Keys = RegionKeys.Draw(environment) };
         for (int node = 1; node <= 5; node++)
         {
             _map.AddNode(Key(node));

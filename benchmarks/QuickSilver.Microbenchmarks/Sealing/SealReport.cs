@@ -12,10 +12,11 @@ internal sealed partial class SealReport
 {
     private const int Rounds = 5;
     private const int Packets = 44;
+    private const int RunsAtOnce = 50;
     private const ulong Cluster = 1;
 
     private static readonly Sealer Self = new(7, 3);
-    private static readonly TimeSpan RoundTime = TimeSpan.FromMilliseconds(300);
+    private static readonly TimeSpan RoundTime = TimeSpan.FromMilliseconds(400);
 
     private readonly int _packetBytes;
     private readonly int _sealedBytes;
@@ -76,22 +77,31 @@ internal sealed partial class SealReport
             + $"{openssl,4:0} ns   {forged,6:0} ns"));
     }
 
-    // Nanoseconds of each packet, without what prepares a run.
-    private static double Time(Action? prepare, Action work)
+    // Nanoseconds of processor time for each packet, without what prepares a run.
+    private static double Time(Action? prepare, Action work) => prepare is null
+        ? Spend(work)
+        : Spend(() =>
+        {
+            prepare();
+            work();
+        }) - Spend(prepare);
+
+    private static double Spend(Action work)
     {
         long began = Stopwatch.GetTimestamp();
-        long spent = 0;
+        var before = Environment.CpuUsage.TotalTime;
         long runs = 0;
         while (Stopwatch.GetElapsedTime(began) < RoundTime)
         {
-            prepare?.Invoke();
-            long start = Stopwatch.GetTimestamp();
-            work();
-            spent += Stopwatch.GetTimestamp() - start;
-            runs++;
+            for (int i = 0; i < RunsAtOnce; i++)
+            {
+                work();
+            }
+
+            runs += RunsAtOnce;
         }
 
-        return Stopwatch.GetElapsedTime(0, spent).TotalNanoseconds / (runs * Packets);
+        return (Environment.CpuUsage.TotalTime - before).TotalNanoseconds / (runs * Packets);
     }
 
     private Span<byte> Packet(int i) => _plain.AsSpan(i * _packetBytes, _packetBytes);

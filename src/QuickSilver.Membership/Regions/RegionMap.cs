@@ -35,13 +35,18 @@ internal sealed class RegionMap
         TopicSetRules? rules = null,
         Func<ulong, TopicSetKey>? keyOfTopic = null,
         RepairRules? repair = null,
-        TopicAddressRules? topicAddresses = null,
-        RegionKeys? keys = null)
+        TopicAddressRules? topicAddresses = null)
     {
         rules ??= new TopicSetRules();
         _sets = new TopicSets(rules, keyOfTopic ?? TopicSetKey.OfTopic);
-        _reform = new RegionReform(addresses, firstRegion, rules, repair ?? RepairRules.Default) { Keys = keys };
+        _reform = new RegionReform(addresses, firstRegion, rules, repair ?? RepairRules.Default);
         _topicAddresses = new TopicAddresses(addresses, topicAddresses ?? TopicAddressRules.None);
+    }
+
+    /// <summary>Makes the keys of views; null: packets are not sealed.</summary>
+    public RegionKeys? Keys
+    {
+        init => _reform.Keys = value;
     }
 
     public bool HasChanges =>

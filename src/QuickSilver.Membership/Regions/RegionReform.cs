@@ -22,7 +22,7 @@ internal sealed class RegionReform(AddressPlan addresses, uint firstRegion, Topi
     public IReadOnlyDictionary<ulong, Region> Regions => _regions;
 
     /// <summary>The keys of views; null: packets are not sealed.</summary>
-    public RegionKeys? Keys { get; init; }
+    public RegionKeys? Keys { get; set; }
 
     /// <summary>The regions with a new view in the last configuration, in the order in which they began to change.</summary>
     public List<Region> Changed => _changed;

@@ -44,7 +44,10 @@ internal sealed class ConfigurationIssuer
         uint firstRegion = (uint)context.Environment.NextRandom();
         Keys = options.IsSealed ? RegionKeys.Draw(context.Environment) : null;
         Map = new RegionMap(_addresses, firstRegion, options.TopicSets, repair: options.Repair,
-            topicAddresses: options.IsSealed ? TopicAddressRules.None : options.TopicAddresses, keys: Keys);
+            topicAddresses: options.IsSealed ? TopicAddressRules.None : options.TopicAddresses)
+        {
+            Keys = Keys,
+        };
         Numbers = new ConfigurationNumbers(store, context.Logger, life);
         _publisher = new ConfigurationPublisher(Map, context.Counters) { Keys = Keys };
         Settlement = new Settlement(context.Environment, options.SettleInterval, members, _addresses);

@@ -3,7 +3,7 @@ using QuickSilver.Core.Transport;
 
 namespace QuickSilver.Multicast.Sending;
 
-// The ports through which a node sends its streams: those that the environment opens, and over them what seals packets if they are sealed.
+// The ports through which a node sends its streams: those that the environment opens, and over them what seals packets.
 internal sealed class SendingPorts(
     INodeEnvironment environment, MulticastOptions options, IDatagramReceiver receiver, Func<IDatagramPort, IDatagramPort> over)
     : IDisposable
