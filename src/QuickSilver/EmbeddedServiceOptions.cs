@@ -68,8 +68,8 @@ public sealed record EmbeddedServiceOptions
     public string? RightsFile { get; set; }
 
     /// <summary>
-    /// The rules of the program, in place of <see cref="RightsFile"/>. All processes that may host the service have the same rules. Requires
-    /// a secret or a certificate. Null (default): none.
+    /// The rules of the program, in place of <see cref="RightsFile"/>. All processes that may host the service have the same rules.
+    /// Requires a secret or a certificate. Null (default): none.
     /// </summary>
     public ITopicRights? Rights { get; set; }
 }

@@ -47,8 +47,9 @@ internal static class LayerRules
         ["Requests"] = ["Buffers"],
         ["Flow"] = ["Buffers"],
         ["Storage"] = ["Buffers"],
+        ["Security"] = [],
         ["Diagnostics"] = ["Buffers", "Wire", "Transport"],
-        ["Transport"] = ["Buffers", "Wire", "Requests", "Diagnostics"],
+        ["Transport"] = ["Buffers", "Wire", "Requests", "Diagnostics", "Security"],
         ["Loop"] = ["Buffers", "Wire", "Alarms", "Requests", "Flow", "Diagnostics", "Transport", "Environment"],
         ["Environment"] = ["Buffers", "Wire", "Alarms", "Requests", "Flow", "Diagnostics", "Transport", "Loop", "Storage"],
     };

@@ -123,7 +123,8 @@ internal sealed class ProgramRights(ITopicRights rights) : ITopicAccess
 
     public bool IsRestricted(string topic) => true;
 
-    public bool MayPublish(string identity, string topic) => Ask(static (rights, of) => rights.MayPublish(of.Identity, of.Topic), identity, topic);
+    public bool MayPublish(string identity, string topic) =>
+        Ask(static (rights, of) => rights.MayPublish(of.Identity, of.Topic), identity, topic);
 
     public bool MaySubscribe(string identity, string topic) =>
         Ask(static (rights, of) => rights.MaySubscribe(of.Identity, of.Topic), identity, topic);

@@ -5,7 +5,8 @@ namespace QuickSilver.Tool.Commands.Keys;
 // Secrets and certificates for a cluster. These commands need no cluster.
 internal static class KeysCommand
 {
-    public static Command Create() => new("keys", "Make and show secrets and certificates, with which nodes prove that they belong to a cluster.")
+    public static Command Create() => new(
+        "keys", "Make and show secrets and certificates, with which nodes prove that they belong to a cluster.")
     {
         SecretCommand.Create(),
         AuthorityCommand.Create(),
