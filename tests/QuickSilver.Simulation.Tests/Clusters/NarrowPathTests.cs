@@ -22,6 +22,9 @@ public sealed class NarrowPathTests
             run.Publish(3_000);
             run.PublishStable();
             run.ExpectAll();
+            run.PublishFor(Soon);
+            run.PublishStable();
+            run.ExpectAll();
             Assert.InRange(run.Cluster.Nodes[0].Node.GetGauges().SmallestPathBytes, 576, bytes);
             Assert.Contains(run.Cluster.Nodes[0].Node.Status.Reasons, reason => reason.Kind == StatusReasonKind.PathTooSmall);
             Assert.All(run.Cluster.Nodes, node => Assert.True(node.IsJoined));
@@ -34,9 +37,8 @@ public sealed class NarrowPathTests
         using var run = new Run(nodes: 4, seed: 1);
         run.Publish(1_000);
         run.Cluster.Nodes[1].Faults.InboundLargestBytes = 1252;
-        run.Publish(1_000);
+        run.PublishFor(Soon);
         run.PublishStable();
-        run.Cluster.Run(Soon);
         long repairs = run.Repairs;
         run.Publish(2_000);
         run.PublishStable();
@@ -49,9 +51,9 @@ public sealed class NarrowPathTests
     {
         using var run = new Run(nodes: 3, seed: 1);
         run.Cluster.Nodes[1].Faults.InboundLargestBytes = 1252;
-        run.Publish(1_000);
+        run.PublishFor(Soon);
         run.PublishStable();
-        run.Cluster.Run(Soon);
+        Assert.Equal(1, run.Cluster.Nodes[0].Node.GetGauges().SmallPaths);
         run.Cluster.Nodes[1].Faults.InboundLargestBytes = null;
         var node = run.Cluster.Nodes[0].Node;
         Assert.True(run.Cluster.RunUntil(() => node.GetGauges().SmallPaths == 0, TimeSpan.FromSeconds(30)));
@@ -134,6 +136,16 @@ public sealed class NarrowPathTests
             for (int i = 0; i < messages; i++)
             {
                 Cluster.RunUntilCompleted(_topic.PublishAsync($"{_published++} {Filler}"), Soon);
+            }
+        }
+
+        /// <summary>Publishes all the time: the paths are checked while a stream sends.</summary>
+        public void PublishFor(TimeSpan duration)
+        {
+            for (var gone = TimeSpan.Zero; gone < duration; gone += TimeSpan.FromMilliseconds(50))
+            {
+                Publish(50);
+                Cluster.Run(TimeSpan.FromMilliseconds(50));
             }
         }
 
