@@ -23,14 +23,14 @@ internal sealed class PieceAssembly(MulticastContext context, PacketDispatcher d
     private Lease? _block;
     private int _used;
 
-    private sealed class Assembly(NodeKey sender, long number, ulong region, uint view, int wholeBytes, int stride, TimeSpan at)
+    private sealed class Assembly(NodeKey sender, in PacketHeader first, int wholeBytes, int stride, TimeSpan at)
     {
         private readonly ulong[] _came = new ulong[PiecePacket.MostPieces / 64];
 
         public NodeKey Sender { get; } = sender;
-        public long Number { get; } = number;
-        public ulong Region { get; } = region;
-        public uint View { get; } = view;
+        public long Number { get; } = first.Sequence;
+        public ulong Region { get; } = first.Region;
+        public uint View { get; } = first.View;
         public int Stride { get; } = stride;
         public TimeSpan At { get; } = at;
         public byte[] Whole { get; } = new byte[wholeBytes];
@@ -71,7 +71,7 @@ internal sealed class PieceAssembly(MulticastContext context, PacketDispatcher d
         if (assembly is null)
         {
             MakeRoom(piece.WholeBytes);
-            assembly = new Assembly(sender, number, region, view, piece.WholeBytes, piece.Stride, context.Environment.Now);
+            assembly = new Assembly(sender, header, piece.WholeBytes, piece.Stride, context.Environment.Now);
             _begun.Add(assembly);
             _bytes += piece.WholeBytes;
         }

@@ -98,8 +98,8 @@ public sealed class TlsControlStreamTests
             () =>
             {
                 long pending = stream.PendingBytes;
-                Thread.Sleep(200);
-                return pending == stream.PendingBytes && (before = pending) < AllBytes;
+                bool moves = SpinWait.SpinUntil(() => stream.PendingBytes != pending, TimeSpan.FromMilliseconds(200));
+                return !moves && (before = pending) < AllBytes;
             },
             "a pause of the sender");
         Assert.True(before > AllBytes / 4, $"{before} bytes wait");
@@ -236,7 +236,7 @@ public sealed class TlsControlStreamTests
             var refused = waiting.Where(static one => one.Told.Reason is not null).ToList();
             refused.ForEach(one => waiting.Remove(one));
             waiting.AddRange(refused.Select(_ => node.Connect(service.At)));
-            Thread.Sleep(5);
+            SpinWait.SpinUntil(() => waiting.Exists(static one => one.Told.Told.Length > 0), TimeSpan.FromMilliseconds(5));
         }
 
         Assert.Equal(200, open);

@@ -97,8 +97,7 @@ public sealed class TlsRotationTests : IDisposable
     private static bool Poked(TlsNode node, TlsService service, Func<bool> condition)
     {
         node.Connect(service.At);
-        Thread.Sleep(100);
-        return condition();
+        return SpinWait.SpinUntil(condition, TimeSpan.FromMilliseconds(100));
     }
 
     private static void Until(TlsNode node, TlsService service) => Patience.Until(
@@ -106,8 +105,7 @@ public sealed class TlsRotationTests : IDisposable
         {
             var (_, told) = node.Connect(service.At);
             Patience.Until(() => told.Told.Length > 0, "an answer");
-            Thread.Sleep(50);
-            return told.Reason is null;
+            return !SpinWait.SpinUntil(() => told.Reason is not null, TimeSpan.FromMilliseconds(50));
         },
         "the connection with the new secret");
 
