@@ -1,7 +1,6 @@
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
-using QuickSilver.Composition;
 using QuickSilver.Membership.Protocol.Requests;
 using QuickSilver.Membership.Regions;
 using QuickSilver.Multicast;

@@ -63,7 +63,11 @@ internal abstract class ContractCase(string name)
         new ContractCase<Times>(
             "times",
             new Times(
-                12.5m, new Guid(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), DateTime.UnixEpoch, DateTimeOffset.UnixEpoch, TimeSpan.FromDays(2))
+                12.5m,
+                new Guid(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
+                DateTime.UnixEpoch,
+                DateTimeOffset.UnixEpoch,
+                TimeSpan.FromDays(2))
             {
                 MaybeAt = DateTime.MaxValue,
                 MaybeTook = TimeSpan.MinValue,
@@ -73,7 +77,8 @@ internal abstract class ContractCase(string name)
         new ContractCase<Converted>(
             "converted", new Converted(new DateOnly(2026, 1, 2), new TimeOnly(3, 4), (Half)0.5, new Uri("a", UriKind.Relative), -1, 1)),
         new ContractCase<Sets>(
-            "sets", new Sets { Names = ["a", "b"], Shares = [(Half)1], Points = [new Point(1, 2)], Times = [new TimeOnly(1)] }),
+            "sets",
+            new Sets { Names = ["a", "b"], Shares = [(Half)1], Points = [new Point(1, 2)], Times = [new TimeOnly(1)] }),
         new ContractCase<Ledger>(
             "ledger",
             new Ledger
