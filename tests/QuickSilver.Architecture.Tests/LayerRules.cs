@@ -34,10 +34,10 @@ internal static class LayerRules
     public const string Generator = "QuickSilver.Generators";
 
     /// <summary>
-    /// What each room of Core may use: Buffers, Wire, then Transport, then Loop; Alarms, Requests, Flow and Storage know
-    /// Buffers only. Sealing knows the wire, and Security nothing but keys and certificates. Transport hands what arrives to the core thread as requests. Diagnostics names what it reports on, addresses
-    /// among it, and so may be known by what it knows. Environment is the door that joins them all, so it may see each, and
-    /// only the upper rooms see it.
+    /// What each room of Core may use: Buffers, Wire, then Transport, then Loop; Alarms, Requests, Flow and Storage know Buffers
+    /// only. Sealing knows the wire, and Security nothing but keys and certificates. Transport hands what arrives to the core thread
+    /// as requests. Diagnostics names what it reports on, addresses among it, and so may be known by what it knows. Environment is
+    /// the door that joins them all, so it may see each, and only the upper rooms see it.
     /// </summary>
     public static readonly IReadOnlyDictionary<string, string[]> CoreRooms = new Dictionary<string, string[]>
     {
@@ -90,6 +90,8 @@ internal static class LayerRules
     public static readonly IReadOnlyDictionary<string, string[]> PublicRooms = new Dictionary<string, string[]>
     {
         ["Diagnostics"] = [""],
+        ["Options"] = [""],
+        ["Security"] = [""],
         ["Composition"] = [""],
         ["Publishing"] = ["", "Diagnostics"],
         ["Endpoints"] = ["", "Diagnostics", "Publishing"],

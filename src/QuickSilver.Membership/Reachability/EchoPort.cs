@@ -3,7 +3,6 @@ using QuickSilver.Core.Flow;
 using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Transport;
 using QuickSilver.Core.Wire;
-using QuickSilver.Membership.Regions;
 using QuickSilver.Membership.Views;
 
 namespace QuickSilver.Membership.Reachability;

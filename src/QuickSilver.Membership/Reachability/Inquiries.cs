@@ -3,7 +3,7 @@ using System.Net;
 using QuickSilver.Core.Environment;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Protocol.Requests;
-using QuickSilver.Membership.Regions;
+using QuickSilver.Membership.Views;
 using QuickSilver.Membership.Service;
 
 namespace QuickSilver.Membership.Reachability;

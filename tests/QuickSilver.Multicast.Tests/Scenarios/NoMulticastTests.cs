@@ -252,7 +252,7 @@ public sealed class NoMulticastTests
     [Fact]
     public void Where_the_socket_has_no_room_the_copies_wait_and_go_on_from_there()
     {
-        var cluster = Publishing(9, 6, Off);
+        var cluster = Publishing(11, 6, Off);
         cluster[0].PublishAll(Topic, 1, 300);
         Assert.True(cluster.RunUntil(() => Deaf(cluster[0]) == 5, SecondsUntilServed));
         cluster.Simulation.Run(Second);

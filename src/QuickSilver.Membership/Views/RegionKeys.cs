@@ -1,7 +1,7 @@
 using QuickSilver.Core.Environment;
 using QuickSilver.Core.Sealing;
 
-namespace QuickSilver.Membership.Regions;
+namespace QuickSilver.Membership.Views;
 
 // The keys that one life of the service makes, all of one random root. It tells a view's key to the nodes that it tells of the view, which
 // keep it as long as they have the view open; it needs none of them again. So a service that takes over makes its new keys of a root of its
