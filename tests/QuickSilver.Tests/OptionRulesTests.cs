@@ -49,6 +49,7 @@ public sealed class OptionRulesTests
         { "MeteredTopics", "-1", "0 to 10,000", new() { MeteredTopics = -1 } },
         { "MeteredTopics", "10,001", "0 to 10,000", new() { MeteredTopics = 10_001 } },
         { "PacketBytes", "575", "576 to 65,507", new() { PacketBytes = 575 } },
+        { "PacketBytes", "611", "612 to 65,507", new() { PacketBytes = 611, Security = { SecretVariable = "SECRET" } } },
         { "PacketBytes", "65,508", "576 to 65,507", new() { PacketBytes = 65_508 } },
         { "Limits:RetentionBytes", "1,048,575", "1,048,576 to 4,294,967,296", new() { Limits = { RetentionBytes = (1 << 20) - 1 } } },
         { "Limits:RetentionBytes", "4,294,967,297", "4,294,967,296", new() { Limits = { RetentionBytes = (4L << 30) + 1 } } },

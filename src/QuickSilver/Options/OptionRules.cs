@@ -120,7 +120,8 @@ internal static class OptionRules
         }
 
         Within(failures, nameof(options.MulticastTimeToLive), options.MulticastTimeToLive, 0, 255);
-        Within(failures, nameof(options.PacketBytes), options.PacketBytes, LeastPacketBytes, MostPacketBytes);
+        int leastPacket = MulticastOptions.LeastDatagramBytes(isSealed: options.Security is { HasKey: true });
+        Within(failures, nameof(options.PacketBytes), options.PacketBytes, leastPacket, MostPacketBytes);
         SecurityRules.Check(options.Security, failures, Add);
         SecurityRules.CheckRights(options, failures, Add);
         CheckService(options.Service, failures);
