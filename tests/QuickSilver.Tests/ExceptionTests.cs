@@ -32,6 +32,9 @@ public sealed partial class ExceptionTests
             () => Made(new QuorumLostException("t", DateTimeOffset.UnixEpoch)),
             "The topic \"t\" does not accept the message", "has not heard the membership service since 1970-01-01 00:00:00 UTC",
             "Restore the network to the service, or start it again"),
+        [typeof(TopicAccessDeniedException)] = (
+            () => Made(new TopicAccessDeniedException("t", "reader", "The identity 'reader' may not publish in topic 't' (rights.json)")),
+            "may not publish in topic 't'", "rights.json", "Change the rule there"),
         [typeof(NodeExpelledException)] = (
             ExpelledAsync, "The membership service removed this node", "ten heartbeats missed", "Start a new node"),
         [typeof(ContractMismatchException)] = (

@@ -15,6 +15,8 @@ internal sealed class TopicTable
     private Dictionary<ulong, long>? _memberSince;
     private ulong _lastRequest;
 
+    private ImmutableArray<ulong> _lastRegions;
+
     private sealed class OpenTopic(ulong openedBy)
     {
         // The request that opened it: views from before are of an earlier opening.
@@ -166,7 +168,7 @@ internal sealed class TopicTable
 
         topic.HasView = true;
         bool subscribes = view.Subscribed && lastRequest >= topic.SubscribedBy;
-        topic.Regions = subscribes ? view.Regions : default;
+        topic.Regions = subscribes ? Shared(view.Regions) : default;
         return subscribes == view.Subscribed ? view : view with { Subscribed = false };
     }
 
@@ -212,4 +214,15 @@ internal sealed class TopicTable
         Held = ask.Topic.HasView,
         MemberSince = ask.Request.Role.HasFlag(TopicRole.Subscribe) ? _memberSince?.GetValueOrDefault(ask.Request.TopicId) ?? 0 : 0,
     };
+
+    // Topics of one view have the same regions as a rule, and there may be thousands of them.
+    private ImmutableArray<ulong> Shared(ImmutableArray<ulong> regions)
+    {
+        if (_lastRegions.IsDefault || !_lastRegions.AsSpan().SequenceEqual(regions.AsSpan()))
+        {
+            _lastRegions = regions;
+        }
+
+        return _lastRegions;
+    }
 }

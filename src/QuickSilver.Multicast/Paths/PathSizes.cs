@@ -37,7 +37,8 @@ internal sealed class PathSizes(MulticastContext context)
     private static readonly int[] Mtus = [9000, 4500, 1500, 1492, 1480, 1450, 1420, 1400, 1350, 1280, 1006];
 
     private readonly Dictionary<IPEndPoint, PathSearch> _paths = [];
-    private readonly (PathSearch? Search, int Bytes)[] _asked = new (PathSearch?, int)[Remembered];
+    // Null until the first echo.
+    private (PathSearch? Search, int Bytes)[]? _asked;
     private readonly long _base = (long)(context.Environment.NextRandom() >> 2);
     private readonly object _trouble = new();
     private RateLimit? _checks;
@@ -129,7 +130,7 @@ internal sealed class PathSizes(MulticastContext context)
     public DropReason OnReply(in PacketHeader reply)
     {
         long number = reply.Sequence - _base;
-        if (number < 0 || number >= _sent || number < _sent - Remembered || _asked[number % Remembered] is not { Search: { } search } asked)
+        if (number < 0 || number >= _sent || number < _sent - Remembered || _asked?[number % Remembered] is not { Search: { } search } asked)
         {
             return DropReason.Duplicate;
         }
@@ -160,7 +161,7 @@ internal sealed class PathSizes(MulticastContext context)
 
         var packet = context.FullPacket.AsSpan(0, bytes);
         EchoPacket.Write(packet, context.Template(), _base + _sent, context.ControlPort.LocalEndPoint, found);
-        _asked[_sent % Remembered] = (search, bytes);
+        (_asked ??= new (PathSearch?, int)[Remembered])[_sent % Remembered] = (search, bytes);
         _sent++;
         context.SendControl(packet, to);
         context.Counters.PathProbes++;

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Alarms;
 using QuickSilver.Core.Buffers;
 using QuickSilver.Core.Wire;
 using QuickSilver.Membership.Views;
@@ -10,18 +11,29 @@ namespace QuickSilver.Multicast.Paths;
 //
 // What goes wrong: a member of one view sends pieces of a packet of another, of which it is no member. A packet must be of the view of its
 // pieces, whose key it was sealed under.
-internal sealed class PieceAssembly(MulticastContext context, PacketDispatcher dispatcher) : IPacketHandler, IDisposable
+internal sealed class PieceAssembly : IPacketHandler, IDisposable
 {
     private const int MostPackets = 64;
     private const int MostBytes = 1 << 20;
     private static readonly TimeSpan MostAge = TimeSpan.FromSeconds(1);
 
+    private readonly MulticastContext _context;
+    private readonly PacketDispatcher _dispatcher;
+    // Gives back what is not used any more.
+    private readonly Alarm _rest;
     // In the order in which they began.
     private readonly List<Assembly> _begun = [];
     private int _bytes;
     // Complete packets, back to back: a block for each would use up the memory, as they are kept for others.
     private Lease? _block;
     private int _used;
+
+    public PieceAssembly(MulticastContext context, PacketDispatcher dispatcher)
+    {
+        _context = context;
+        _dispatcher = dispatcher;
+        _rest = new Alarm(Rest);
+    }
 
     private sealed class Assembly(NodeKey sender, in PacketHeader first, int wholeBytes, int stride, TimeSpan at)
     {
@@ -54,7 +66,7 @@ internal sealed class PieceAssembly(MulticastContext context, PacketDispatcher d
 
     public DropReason OnPacket(in PacketHeader header, NodeKey sender)
     {
-        if (!context.Directory.Contains(sender))
+        if (!_context.Directory.Contains(sender))
         {
             return DropReason.UnknownSender;
         }
@@ -71,9 +83,10 @@ internal sealed class PieceAssembly(MulticastContext context, PacketDispatcher d
         if (assembly is null)
         {
             MakeRoom(piece.WholeBytes);
-            assembly = new Assembly(sender, header, piece.WholeBytes, piece.Stride, context.Environment.Now);
+            assembly = new Assembly(sender, header, piece.WholeBytes, piece.Stride, _context.Environment.Now);
             _begun.Add(assembly);
             _bytes += piece.WholeBytes;
+            RestLater();
         }
         else if (assembly.Whole.Length != piece.WholeBytes || assembly.Stride != piece.Stride)
         {
@@ -96,16 +109,41 @@ internal sealed class PieceAssembly(MulticastContext context, PacketDispatcher d
 
     public void Dispose()
     {
+        _context.Environment.Cancel(_rest);
         _begun.Clear();
+        LeaveBlock();
+    }
+
+    private void RestLater()
+    {
+        if (!_rest.IsPending)
+        {
+            _context.Environment.Schedule(_rest, MostAge);
+        }
+    }
+
+    private void Rest()
+    {
+        MakeRoom(0);
+        LeaveBlock();
+        if (_begun.Count > 0)
+        {
+            RestLater();
+        }
+    }
+
+    private void LeaveBlock()
+    {
         _block?.Release();
         _block = null;
+        _used = 0;
     }
 
     private DropReason Dispatch(Assembly assembly)
     {
         byte[] whole = assembly.Whole;
-        ulong cluster = context.Options.ClusterId;
-        var refused = context.Options.IsSealed
+        ulong cluster = _context.Options.ClusterId;
+        var refused = _context.Options.IsSealed
             ? PacketHeader.ValidateFields(whole, cluster)
             : PacketHeader.Validate(whole, cluster);
         if (refused != DropReason.None)
@@ -126,17 +164,16 @@ internal sealed class PieceAssembly(MulticastContext context, PacketDispatcher d
         }
 
         int at = _used - whole.Length;
-        context.Counters.PiecesJoined++;
-        return dispatcher.Dispatch(new PacketHeader(_block!.Span[at.._used]), _block, at);
+        _context.Counters.PiecesJoined++;
+        return _dispatcher.Dispatch(new PacketHeader(_block!.Span[at.._used]), _block, at);
     }
 
     private bool TryPlace(byte[] whole)
     {
         if (_block is null || SlabPool.BlockBytes - _used < whole.Length)
         {
-            _block?.Release();
-            _block = context.Environment.Buffers.TryRent();
-            _used = 0;
+            LeaveBlock();
+            _block = _context.Environment.Buffers.TryRent();
         }
 
         if (_block is null)
@@ -151,7 +188,7 @@ internal sealed class PieceAssembly(MulticastContext context, PacketDispatcher d
 
     private void MakeRoom(int bytes)
     {
-        var now = context.Environment.Now;
+        var now = _context.Environment.Now;
         while (_begun.Count > 0 && (_begun.Count >= MostPackets || _bytes + bytes > MostBytes || now - _begun[0].At > MostAge))
         {
             Remove(_begun[0]);

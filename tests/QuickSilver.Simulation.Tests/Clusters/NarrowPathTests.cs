@@ -131,13 +131,16 @@ public sealed class NarrowPathTests
 
         public long Repairs => Cluster.Nodes.Sum(node => node.Node.GetCounters().Repairs);
 
-        public void Publish(int messages)
-        {
-            for (int i = 0; i < messages; i++)
+        // Where messages wait for room, they must wait in virtual time.
+        public void Publish(int messages) => Cluster.RunUntilCompleted(
+            async () =>
             {
-                Cluster.RunUntilCompleted(_topic.PublishAsync($"{_published++} {Filler}"), Soon);
-            }
-        }
+                for (int i = 0; i < messages; i++)
+                {
+                    await _topic.PublishAsync($"{_published++} {Filler}");
+                }
+            },
+            Soon);
 
         /// <summary>Publishes all the time: the paths are checked while a stream sends.</summary>
         public void PublishFor(TimeSpan duration)
