@@ -36,6 +36,8 @@ internal sealed class WholeCluster : IDisposable
         ["ClaimPool._free"] = ClaimPool.MostKept,
         ["ClosedViews._byAge"] = ClosedViews.Most,
         ["ClosedViews._highest"] = ClosedViews.Most,
+        ["KeyRing._closed"] = ClosedViews.Most,
+        ["KeyRing._views"] = ClosedViews.Most,
         ["OpenTopics._resting"] = OpenTopics.MostNumbered,
         ["PublishRequestPool._free"] = PublishRequestPool.MaxKept,
         ["PublishRequestPool._freeWaits"] = PublishRequestPool.MaxKept,

@@ -132,6 +132,7 @@ public sealed class QuorumTests : IDisposable
         Assert.Equal(before, asked);
         Service.Restart();
         _cluster.Eventually("the feed is asked", () => asked > before);
+        _cluster.Eventually("all are ready", () => _cluster.Nodes.All(static node => node.Node.Status.IsReady));
         _cluster.RunUntilCompleted(_must[1].PublishAsync("last", PublishCompletion.Stable));
         // What was accepted is delivered to all who stay.
         Assert.Equal(accepted, _received.Count(one => one.Node == 0 && one.Message == message));
