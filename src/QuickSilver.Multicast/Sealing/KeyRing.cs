@@ -91,7 +91,7 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
             if (open.Find(view.Region, view.View) is null && !IsSentInto(sent, view.Region, view.View))
             {
                 _superseded.RemoveAt(i);
-                _views[view].Rest();
+                _views[view].Close();
                 _closed.Enqueue((view, environment.Now));
             }
         }
@@ -171,9 +171,18 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
         }
 
         // Who was removed has the keys of its time.
-        return _context!.Directory.Contains(new NodeKey(sealer.Id, sealer.Incarnation))
-            ? seal.Opener.Open(packet, sealer)
-            : DropReason.UnknownSender;
+        if (!_context!.Directory.Contains(new NodeKey(sealer.Id, sealer.Incarnation)))
+        {
+            return DropReason.UnknownSender;
+        }
+
+        var refused = seal.Opener.Open(packet, sealer);
+        if (seal.IsClosed)
+        {
+            seal.Opener.Dispose();
+        }
+
+        return refused;
     }
 
     public bool TryTake() => _derivations.TryTake(environment.Now, 1);

@@ -54,6 +54,8 @@ internal sealed class WholeCluster : IDisposable
     private static readonly Dictionary<string, (string Table, int Times)> OfLeaders = new()
     {
         ["RingResults._bySender"] = ("RegionReceiver._reliable", 5),
+        // Under the key of a view, each member may have sealed something; 20 nodes at most are members.
+        ["PacketOpener._sealers"] = ("KeyRing._views", 20),
     };
 
     private static readonly TimeSpan MostWrong = TimeSpan.FromDays(365 * 30);
