@@ -130,7 +130,8 @@ internal sealed class PathSizes(MulticastContext context)
     public DropReason OnReply(in PacketHeader reply)
     {
         long number = reply.Sequence - _base;
-        if (number < 0 || number >= _sent || number < _sent - Remembered || _asked?[number % Remembered] is not { Search: { } search } asked)
+        if (number < 0 || number >= _sent || number < _sent - Remembered
+            || _asked?[number % Remembered] is not { Search: { } search } asked)
         {
             return DropReason.Duplicate;
         }

@@ -11,7 +11,12 @@ internal sealed class DiscoveryTarget : FuzzTarget
 
     public override string Name => "discovery";
 
-    public override IReadOnlyList<Type> Decoders { get; } = [typeof(DiscoveryDatagram), typeof(DiscoveryContext), typeof(DoctorDatagram)];
+    public override IReadOnlyList<Type> Decoders { get; } =
+    [
+        typeof(DiscoveryDatagram), typeof(DiscoveryContext), typeof(DiscoverySeal), typeof(DoctorDatagram),
+    ];
+
+    private static readonly DiscoverySeal Seal = new(static () => [new byte[32]]);
 
     public override IEnumerable<Seed> Seeds()
     {
@@ -44,6 +49,7 @@ internal sealed class DiscoveryTarget : FuzzTarget
                 DiscoveryDatagram.TryRead(again, out var same) && same == datagram, "A datagram is not what was written.");
         }
 
+        _ = Seal.TryOpen(input, out _);
         if (DoctorDatagram.Read(input, Cluster) is { } word)
         {
             FindingException.ThrowUnless(DoctorDatagram.Read(word.Write(Cluster), Cluster) == word, "A word is not what was written.");

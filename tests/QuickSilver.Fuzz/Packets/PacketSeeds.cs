@@ -46,6 +46,9 @@ internal static class PacketSeeds
         new PauseNotice(TimeSpan.FromSeconds(1), TimeSpan.FromMilliseconds(20), PauseCause.Handler).Write(packet, template, 2);
         yield return new Seed("pause", packet[..PauseNotice.Bytes]);
         yield return new Seed("shared", Shared(template));
+        byte[] piece = new byte[512];
+        int length = PiecePacket.Write(piece, template, 1, Data(template, new byte[600]), stride: 400, index: 1);
+        yield return new Seed("piece", piece[..length]);
     }
 
     public static byte[] Data(PacketTemplate template, ReadOnlySpan<byte> body, long sequence = 1)

@@ -1,3 +1,4 @@
+using QuickSilver.Core.Sealing;
 using QuickSilver.Core.Wire;
 using QuickSilver.Multicast.Hearing;
 using QuickSilver.Multicast.Ordering;
@@ -32,6 +33,7 @@ internal sealed class PacketTarget : FuzzTarget
         [PacketKind.Hearing] = ReadHearing,
         [PacketKind.Pause] = ReadPause,
         [PacketKind.Shared] = ReadShared,
+        [PacketKind.Piece] = ReadPiece,
     };
 
     private delegate void PacketRead(ReadOnlySpan<byte> packet);
@@ -45,6 +47,7 @@ internal sealed class PacketTarget : FuzzTarget
     [
         typeof(PacketHeader), typeof(Token), typeof(RecoveryRecord), typeof(AggregateAck), typeof(PullRequest), typeof(CreditPacket),
         typeof(HearingNotice), typeof(PauseNotice), typeof(EchoPacket), typeof(SharedPacket),
+        typeof(PiecePacket), typeof(SealedPacket),
     ];
 
     public override IEnumerable<Seed> Seeds() => PacketSeeds.All(Template);
@@ -165,6 +168,17 @@ internal sealed class PacketTarget : FuzzTarget
             FindingException.ThrowUnless(
                 PauseNotice.TryRead(Body(again), out var same) && same == notice, "A notice is not what was written.");
         }
+    }
+
+    private static void ReadPiece(ReadOnlySpan<byte> packet)
+    {
+        if (PiecePacket.TryRead(new PacketHeader(packet).Body, out var piece))
+        {
+            FindingException.ThrowUnless(
+                (piece.Index * piece.Stride) + piece.Content.Length <= piece.WholeBytes, "A piece is not in its packet.");
+        }
+
+        _ = SealedPacket.Validate(packet, Cluster);
     }
 
     private static void ReadShared(ReadOnlySpan<byte> packet)
