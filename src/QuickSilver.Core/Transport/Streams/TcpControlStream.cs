@@ -14,9 +14,8 @@ namespace QuickSilver.Core.Transport.Streams;
 // the peer back beyond that. What the handler was offered and left is not among these (it waits for the rest of its frame, so to stop
 // reading then would be to stop for ever); a handler that leaves more than HeldLimitBytes loses the stream.
 [DebuggerDisplay("{RemoteEndPoint}")]
-internal sealed class TcpControlStream : CompletionSource, IControlStream
+internal sealed class TcpControlStream : HandledStream
 {
-    internal const int HeldLimitBytes = 64 << 20;
     // So much is sent in one step; the rest is the next step's.
     private const int SendBytes = 1 << 20;
 
@@ -25,8 +24,6 @@ internal sealed class TcpControlStream : CompletionSource, IControlStream
     private readonly StreamOutput _output;
     private readonly Flush _flush;
     private IStreamSocket? _operations;
-    private IControlStreamHandler? _handler;
-    private HeldBytes _held;
     private StreamState _state;
     private IPAddress? _from;
     private bool _isCompletionTaken;
@@ -53,9 +50,9 @@ internal sealed class TcpControlStream : CompletionSource, IControlStream
         Closed,
     }
 
-    public IPEndPoint? RemoteEndPoint { get; }
+    public override IPEndPoint? RemoteEndPoint { get; }
 
-    public long PendingBytes => _output.PendingBytes;
+    public override long PendingBytes => _output.PendingBytes;
 
     public override bool IsClosed => _state == StreamState.Closed;
 
@@ -63,7 +60,7 @@ internal sealed class TcpControlStream : CompletionSource, IControlStream
     internal static TcpControlStream Connect(IPAddress local, IPEndPoint remote, IControlStreamHandler handler, ControlStreams streams)
     {
         var socket = new Socket(remote.AddressFamily, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
-        var stream = new TcpControlStream(socket, remote, streams) { _handler = handler, _from = local };
+        var stream = new TcpControlStream(socket, remote, streams) { Handler = handler, _from = local };
         stream._operations = streams.Host.Poller.OpenStream(socket, stream);
         // A service on this machine may be named by its loopback address by a node that is on another interface.
         bool isBound = local.AddressFamily == remote.AddressFamily
@@ -93,14 +90,14 @@ internal sealed class TcpControlStream : CompletionSource, IControlStream
     /// <summary>Starts an accepted stream, unless the acceptor has closed it already.</summary>
     internal void Begin(IControlStreamHandler handler)
     {
-        _handler = handler;
+        Handler = handler;
         if (!IsClosed)
         {
             _operations = _streams.Host.Poller.OpenStream(_socket, this);
         }
     }
 
-    public void Send(ReadOnlySpan<byte> bytes)
+    public override void Send(ReadOnlySpan<byte> bytes)
     {
         if (!IsClosed && !bytes.IsEmpty)
         {
@@ -108,7 +105,7 @@ internal sealed class TcpControlStream : CompletionSource, IControlStream
         }
     }
 
-    public void SendShared(byte[] bytes)
+    public override void SendShared(byte[] bytes)
     {
         if (IsClosed || bytes.Length == 0)
         {
@@ -124,14 +121,14 @@ internal sealed class TcpControlStream : CompletionSource, IControlStream
         }
     }
 
-    public void Close()
+    public override void Close()
     {
         if (!IsClosed)
         {
             bool wasConnected = _state != StreamState.Connecting;
             _state = StreamState.Closed;
             _operations?.Close();
-            _held = default;
+            DropHeld();
             if (wasConnected)
             {
                 _streams.Remove(this, LingeringClose.Begin(_socket, _output.TakeRest()));
@@ -168,7 +165,7 @@ internal sealed class TcpControlStream : CompletionSource, IControlStream
         {
             case CompletionKind.Connected:
                 _state = StreamState.Open;
-                _handler!.OnConnected(this);
+                Handler!.OnConnected(this);
                 SendQueued();
                 break;
             case CompletionKind.Bytes:
@@ -215,7 +212,7 @@ internal sealed class TcpControlStream : CompletionSource, IControlStream
         int received = _operations!.Receive(_streams.Scratch, out var error);
         if (received > 0)
         {
-            _held.Append(_streams.Scratch.AsSpan(0, received));
+            Hold(_streams.Scratch.AsSpan(0, received));
             return new Completion(this, CompletionKind.Bytes, received);
         }
 
@@ -252,44 +249,6 @@ internal sealed class TcpControlStream : CompletionSource, IControlStream
         {
             _isFlushDue = true;
             _streams.Host.Defer(WorkClass.OutboundControl, _flush);
-        }
-    }
-
-    private void Offer()
-    {
-        var offered = _held.Span;
-        int consumed = -1;
-        try
-        {
-            consumed = _handler!.OnBytes(this, offered);
-        }
-        finally
-        {
-            // An exception leaves consumed as it was, and nobody knows then where the next frame begins.
-            if (consumed < 0 || consumed > offered.Length)
-            {
-                OnClosed("the stream's handler failed");
-            }
-        }
-
-        if (IsClosed)
-        {
-            return;
-        }
-
-        _held.Consume(consumed);
-        if (_held.Count > HeldLimitBytes)
-        {
-            OnClosed($"the stream's handler left {_held.Count} bytes unread");
-        }
-    }
-
-    private void OnClosed(string reason)
-    {
-        if (!IsClosed)
-        {
-            Close();
-            _handler!.OnClosed(this, reason);
         }
     }
 

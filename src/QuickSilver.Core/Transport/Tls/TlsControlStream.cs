@@ -13,14 +13,12 @@ namespace QuickSilver.Core.Transport.Tls;
 //
 // Invariants: as those of TcpControlStream. An accepted stream has no handler, and is nobody's, until the handshake is over.
 [DebuggerDisplay("{RemoteEndPoint}")]
-internal sealed class TlsControlStream : CompletionSource, IControlStream
+internal sealed class TlsControlStream : HandledStream
 {
     private readonly ControlStreams _streams;
     private readonly TlsConnection _connection;
     private readonly TlsSide _side;
     private readonly ITlsAdmission? _admission;
-    private IControlStreamHandler? _handler;
-    private HeldBytes _held;
     private StreamState _state;
     private bool _isCompletionTaken;
 
@@ -30,7 +28,7 @@ internal sealed class TlsControlStream : CompletionSource, IControlStream
         RemoteEndPoint = remote;
         _side = side;
         _streams = streams;
-        _handler = handler;
+        Handler = handler;
         _admission = admission;
         _connection = new TlsConnection(socket, side, () => streams.Host.Poller.Post(this));
         streams.Add(this);
@@ -44,11 +42,11 @@ internal sealed class TlsControlStream : CompletionSource, IControlStream
         Closed,
     }
 
-    public IPEndPoint? RemoteEndPoint { get; }
+    public override IPEndPoint? RemoteEndPoint { get; }
 
-    public PeerIdentity? Peer => _state == StreamState.Beginning ? null : _side.Peer;
+    public override PeerIdentity? Peer => _state == StreamState.Beginning ? null : _side.Peer;
 
-    public long PendingBytes => _connection.PendingBytes;
+    public override long PendingBytes => _connection.PendingBytes;
 
     public override bool IsClosed => _state == StreamState.Closed;
 
@@ -65,7 +63,7 @@ internal sealed class TlsControlStream : CompletionSource, IControlStream
         Socket socket, IPEndPoint remote, IStreamCredentials credentials, ITlsAdmission admission, ControlStreams streams) =>
         new(socket, remote, new TlsServerSide(remote, credentials), streams, handler: null, admission);
 
-    public void Send(ReadOnlySpan<byte> bytes)
+    public override void Send(ReadOnlySpan<byte> bytes)
     {
         if (!IsClosed && !bytes.IsEmpty)
         {
@@ -73,7 +71,7 @@ internal sealed class TlsControlStream : CompletionSource, IControlStream
         }
     }
 
-    public void SendShared(byte[] bytes)
+    public override void SendShared(byte[] bytes)
     {
         if (!IsClosed && bytes.Length > 0)
         {
@@ -81,13 +79,13 @@ internal sealed class TlsControlStream : CompletionSource, IControlStream
         }
     }
 
-    public void Close()
+    public override void Close()
     {
         if (!IsClosed)
         {
             bool wasAdmitted = _state == StreamState.Open;
             _state = StreamState.Closed;
-            _held = default;
+            DropHeld();
             _connection.Close();
             _streams.Remove(this, _connection.Run);
             if (!wasAdmitted)
@@ -157,18 +155,18 @@ internal sealed class TlsControlStream : CompletionSource, IControlStream
         _state = StreamState.Open;
         if (_admission is null)
         {
-            _handler!.OnConnected(this);
+            Handler!.OnConnected(this);
             return;
         }
 
         try
         {
             _admission.OnLeft(this, hasFailed: false);
-            _handler = _admission.OnIdentified(this);
+            Handler = _admission.OnIdentified(this);
         }
         finally
         {
-            if (_handler is null)
+            if (Handler is null)
             {
                 Close();
             }
@@ -185,42 +183,9 @@ internal sealed class TlsControlStream : CompletionSource, IControlStream
 
     private void OnPiece()
     {
-        _held.Append(_connection.Piece);
+        Hold(_connection.Piece);
         _connection.Release();
-        var offered = _held.Span;
-        int consumed = -1;
-        try
-        {
-            consumed = _handler!.OnBytes(this, offered);
-        }
-        finally
-        {
-            // An exception leaves consumed as it was, and nobody knows then where the next frame begins.
-            if (consumed < 0 || consumed > offered.Length)
-            {
-                OnClosed("the stream's handler failed");
-            }
-        }
-
-        if (IsClosed)
-        {
-            return;
-        }
-
-        _held.Consume(consumed);
-        if (_held.Count > TcpControlStream.HeldLimitBytes)
-        {
-            OnClosed($"the stream's handler left {_held.Count} bytes unread");
-        }
-    }
-
-    private void OnClosed(string reason)
-    {
-        if (!IsClosed)
-        {
-            Close();
-            _handler!.OnClosed(this, reason);
-        }
+        Offer();
     }
 }
 
