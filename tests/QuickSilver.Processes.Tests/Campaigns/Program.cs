@@ -1,0 +1,22 @@
+namespace QuickSilver.Processes.Tests.Campaigns;
+
+// Faults over real processes for longer than a test takes, each campaign by its name:
+//   dotnet run --project tests/QuickSilver.Processes.Tests -c Release -- NAME [OPTION=VALUE ...]
+// A campaign prints what it does and measures, and ends with exit code 1 if anything did not hold. Tests run short forms of the same.
+internal static class Program
+{
+    private static readonly Dictionary<string, Func<CampaignArguments, int>> Campaigns = new(StringComparer.Ordinal)
+    {
+    };
+
+    public static int Main(string[] args)
+    {
+        if (args.Length > 0 && Campaigns.TryGetValue(args[0], out var campaign))
+        {
+            return campaign(CampaignArguments.Read(args.AsSpan(1)));
+        }
+
+        Console.Error.WriteLine($"NAME [OPTION=VALUE ...], where NAME is one of: {string.Join(", ", Campaigns.Keys.Order())}.");
+        return 2;
+    }
+}
