@@ -203,6 +203,8 @@ internal sealed class MulticastNode
 
     private void Apply(ConfigurationChange change)
     {
+        // First of all, so that a node that is removed reads nothing that is sent from here on.
+        _keys?.OnConfiguration(change);
         // Messages accepted before the change are sent in the views before it.
         _context.FlushSockets();
         // Removed nodes are removed from the old views before the new ones are opened, which may contain them again.
@@ -211,7 +213,6 @@ internal sealed class MulticastNode
             OnNodeGone(node);
         }
 
-        _keys?.Add(change.ClusterKey);
         ApplyRegions(change);
         _open.OnNodesCame();
         if (_topics is not null || !change.Topics.IsEmpty)
@@ -479,7 +480,6 @@ internal sealed class MulticastNode
 
     private void Supersede(ulong region, long configuration)
     {
-        _keys?.Supersede(region);
         _sent?.Supersede(region, configuration);
         _open.Supersede(region, configuration);
     }

@@ -10,6 +10,8 @@ internal sealed class ClusterSeals(
     /// <summary>The one to seal under, and its label; null before there is one.</summary>
     public (KeySeal Seal, uint Label)? Newest => _newest is { } newest ? (newest.Seal, newest.Key.Label) : null;
 
+    public ClusterKey? NewestKey => _newest?.Key;
+
     public void Add(ClusterKey key)
     {
         if (key == _newest?.Key || key == _before?.Key || key.Configuration < _newest?.Key.Configuration)
@@ -24,6 +26,12 @@ internal sealed class ClusterSeals(
 
     public KeySeal? Find(uint label) =>
         _newest?.Key.Label == label ? _newest.Seal : _before?.Key.Label == label ? _before.Seal : null;
+
+    /// <summary>The key that the epoch of a view's rest names; null: it is not known.</summary>
+    public ClusterKey? KeyOfRest(uint epoch) =>
+        _newest is not null && KeyEpochs.Names(epoch, _newest.Key.Label) ? _newest.Key
+        : _before is not null && KeyEpochs.Names(epoch, _before.Key.Label) ? _before.Key
+        : null;
 
     public void Dispose()
     {

@@ -5,18 +5,18 @@ namespace QuickSilver.Core.Sealing;
 //
 // Invariant: no counter of an epoch is used twice in its space, and no epoch begins twice. Every packet that goes out is sealed by itself,
 // also one that is sent again: its flags differ.
-internal sealed class PacketSealer(SecretKey key, Sealer self, long packetsPerEpoch) : IDisposable
+internal sealed class PacketSealer(SecretKey key, Sealer self, long packetsPerEpoch, KeyEpochs epochs = default) : IDisposable
 {
     public const long DefaultPacketsPerEpoch = 1L << 24;
 
     private Subkey? _subkey;
-    private uint _epoch;
+    private uint _steps;
     private ulong _counter;
     private ulong _dataCounter;
     private long _left;
 
-    /// <summary>The epoch of the last packet; 0: nothing was sealed yet.</summary>
-    public uint Epoch => _epoch;
+    /// <summary>Epochs so far; 0: nothing was sealed yet.</summary>
+    public uint Steps => _steps;
 
     /// <summary>Seals a run of packets of one length; the last may be shorter.</summary>
     /// <param name="run">The packets, all of one kind.</param>
@@ -57,7 +57,7 @@ internal sealed class PacketSealer(SecretKey key, Sealer self, long packetsPerEp
     private void Step()
     {
         _subkey?.Dispose();
-        _subkey = new Subkey(key, self, ++_epoch);
+        _subkey = new Subkey(key, self, epochs.Number(++_steps));
         (_counter, _dataCounter, _left) = (0, 0, packetsPerEpoch);
     }
 }

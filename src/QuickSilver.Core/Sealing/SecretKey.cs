@@ -45,6 +45,17 @@ internal sealed class SecretKey : IEquatable<SecretKey>
         return Derive(info);
     }
 
+    /// <summary>
+    /// The key of what is sent in a view, of which this is the key, after a node was removed: of both, so that who lacks either lacks it.
+    /// </summary>
+    public SecretKey OfRest(SecretKey cluster)
+    {
+        Span<byte> info = stackalloc byte[4 + Bytes];
+        "rest"u8.CopyTo(info);
+        cluster._bytes.CopyTo(info[4..]);
+        return Derive(info);
+    }
+
     /// <summary>Fills in the key of AES for what one node seals under this key in one epoch.</summary>
     public void DeriveSubkey(Sealer sealer, uint epoch, Span<byte> subkey)
     {

@@ -12,6 +12,8 @@ namespace QuickSilver.Multicast.Sealing;
 // The keys of a node: of each view that it was told of, as long as it has the view open, and the keys of the cluster. Seals what the node
 // sends and opens what it receives.
 //
+// A view that is superseded is sealed under the key of its rest if a node was removed since the view was made (ViewSeals).
+//
 // A view that was closed is remembered with its key for as long as other nodes may still ask about it (ClosedViews), but without what was
 // derived of the key.
 //
@@ -25,7 +27,7 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
 
     private static readonly TimeSpan ClosedAge = ClosedViews.Age;
 
-    private readonly Dictionary<(ulong Region, uint View), KeySeal> _views = [];
+    private readonly Dictionary<(ulong Region, uint View), ViewSeals> _views = [];
     // The newest view of each region.
     private readonly Dictionary<ulong, uint> _current = [];
     private readonly List<(ulong Region, uint View)> _superseded = [];
@@ -35,8 +37,8 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
     private Sealer _self;
     private ClusterSeals? _cluster;
     // The views of the last packets: nearly all packets are of the same few views.
-    private (ulong Region, uint View, KeySeal? Seal) _sent;
-    private (ulong Region, uint View, KeySeal? Seal) _received;
+    private (ulong Region, uint View, ViewSeals? Seals) _sent;
+    private (ulong Region, uint View, ViewSeals? Seals) _received;
     private byte[]? _scratch;
 
     /// <summary>Views whose keys are known, closed ones included; for diagnostics.</summary>
@@ -51,11 +53,33 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
         _self = new Sealer(context.Self.Id, context.Self.Incarnation);
     }
 
+    /// <summary>A configuration is applied from now on: what is sealed of views that it supersedes is of their rest.</summary>
+    public void OnConfiguration(ConfigurationChange change)
+    {
+        Add(change.ClusterKey);
+        foreach (ulong region in change.RegionsAbsent(_current.Keys))
+        {
+            Supersede(region);
+        }
+
+        foreach (var view in change.Regions)
+        {
+            if (_current.TryGetValue(view.RegionId, out uint number) && number < view.Number)
+            {
+                Supersede(view.RegionId);
+            }
+        }
+    }
+
     public void Add(ClusterKey? key)
     {
         if (key is not null)
         {
             Cluster.Add(key);
+            foreach (var seals in _views.Values)
+            {
+                seals.OnClusterKey(Cluster.NewestKey);
+            }
         }
     }
 
@@ -63,9 +87,18 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
     public void Add(RegionView view)
     {
         var id = (view.RegionId, view.Number);
-        if (view.Key is { } key && !_views.ContainsKey(id))
+        if (_views.TryGetValue(id, out var known))
         {
-            _views.Add(id, new KeySeal(key, _self, this, options.PacketsPerKeyEpoch));
+            // A region can go out of a node's sight and come back within one view.
+            if (_current.TryAdd(view.RegionId, view.Number))
+            {
+                _superseded.Remove(id);
+                known.Resume();
+            }
+        }
+        else if (view.Key is { } key)
+        {
+            _views.Add(id, new ViewSeals(view, key, _self, this, options.PacketsPerKeyEpoch));
             _current[view.RegionId] = view.Number;
             ForgetLast();
         }
@@ -79,6 +112,7 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
         if (_current.Remove(region, out uint number))
         {
             _superseded.Add((region, number));
+            _views[(region, number)].Supersede(_cluster?.NewestKey);
         }
     }
 
@@ -100,9 +134,12 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
             && (environment.Now - oldest.At >= ClosedAge || _closed.Count > ClosedViews.Most))
         {
             _closed.Dequeue();
-            _views.Remove(oldest.View, out var seal);
-            seal?.Dispose();
-            ForgetLast();
+            if (_views.TryGetValue(oldest.View, out var seals) && seals.IsClosed)
+            {
+                _views.Remove(oldest.View);
+                seals.Dispose();
+                ForgetLast();
+            }
         }
     }
 
@@ -127,7 +164,7 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
         }
         else
         {
-            seal = Find(ref _sent, header.Region, header.View);
+            seal = Find(ref _sent, header.Region, header.View)?.Current;
         }
 
         if (seal is null)
@@ -148,7 +185,7 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
 
     /// <summary>
     /// Opens a whole packet where it lies: it is then as if it had never been sealed. UnknownView: the packet may be kept as it is, and
-    /// opened when the view is known.
+    /// opened when the view is known, or the key of the cluster under which its rest is sealed.
     /// </summary>
     public DropReason Open(Span<byte> packet)
     {
@@ -165,7 +202,7 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
             return OpenOfCluster(packet, header.View, sealer);
         }
 
-        if (Find(ref _received, header.Region, header.View) is not { } seal)
+        if (Find(ref _received, header.Region, header.View) is not { } seals || seals.Find(header.KeyEpoch, _cluster) is not { } seal)
         {
             return DropReason.UnknownView;
         }
@@ -177,7 +214,7 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
         }
 
         var refused = seal.Opener.Open(packet, sealer);
-        if (seal.IsClosed)
+        if (seals.IsClosed)
         {
             seal.Opener.Dispose();
         }
@@ -189,9 +226,9 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
 
     public void Dispose()
     {
-        foreach (var seal in _views.Values)
+        foreach (var seals in _views.Values)
         {
-            seal.Dispose();
+            seals.Dispose();
         }
 
         _cluster?.Dispose();
@@ -227,14 +264,14 @@ internal sealed class KeyRing(INodeEnvironment environment, MulticastOptions opt
         return refused;
     }
 
-    private KeySeal? Find(ref (ulong Region, uint View, KeySeal? Seal) last, ulong region, uint view)
+    private ViewSeals? Find(ref (ulong Region, uint View, ViewSeals? Seals) last, ulong region, uint view)
     {
-        if (last.Seal is null || last.Region != region || last.View != view)
+        if (last.Seals is null || last.Region != region || last.View != view)
         {
             last = (region, view, _views.GetValueOrDefault((region, view)));
         }
 
-        return last.Seal;
+        return last.Seals;
     }
 
     private void ForgetLast() => (_sent, _received) = (default, default);

@@ -38,7 +38,7 @@ public sealed class PacketOpenerTests
             }
         }
 
-        Assert.Equal(30U, sealer.Epoch);
+        Assert.Equal(30U, sealer.Steps);
     }
 
     [Fact]

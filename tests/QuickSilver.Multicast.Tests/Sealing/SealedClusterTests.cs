@@ -54,7 +54,9 @@ public sealed class SealedClusterTests
     [Fact]
     public void Of_no_two_packets_of_one_sealer_epoch_and_view_the_nonce_is_the_same()
     {
-        var cluster = Running(4, Bad, Sealed with { PacketsPerKeyEpoch = 500 });
+        var cluster = Running(4, Bad, Sealed with { PacketsPerKeyEpoch = 50 });
+        cluster[3].Subscribes(Topic);
+        cluster.Commit();
         var seen = new Dictionary<(ulong, uint, Sealer, uint, bool, ulong), string>();
         cluster.Simulation.Network.Filter = (_, datagram) =>
         {
@@ -67,8 +69,18 @@ public sealed class SealedClusterTests
             seen[nonce] = packet;
             return false;
         };
-        PublishAndRequire(cluster);
-        Assert.True(seen.Count > 100);
+        cluster[0].PublishAll(Topic, Messages, 500);
+        // What is sent in the views of those that are removed is sealed under further keys.
+        foreach (var gone in cluster.Hosts.Skip(2).ToArray())
+        {
+            cluster.Simulation.Run(TimeSpan.FromMilliseconds(30));
+            cluster.Service.Remove(gone.Key);
+        }
+
+        Assert.True(cluster.RunUntil(() => cluster[1].Log.Count == Messages));
+        cluster.Simulation.Run(TimeSpan.FromSeconds(2));
+        Assert.True(seen.Keys.Select(static nonce => (nonce.Item1, nonce.Item2)).Distinct().Count() >= 3);
+        Assert.Contains(seen.Keys, static nonce => KeyEpochs.IsOfRest(nonce.Item4));
     }
 
     // Old and new views have keys of their own, and both are in use for a while.
@@ -226,6 +238,46 @@ public sealed class SealedClusterTests
         long before = counters.Dropped(DropReason.UnknownSender) + counters.Dropped(DropReason.UnknownView);
         Inject(cluster, cluster[1], sealedPacket.ToArray());
         Assert.Equal(before + 1, counters.Dropped(DropReason.UnknownSender) + counters.Dropped(DropReason.UnknownView));
+    }
+
+    // Messages were published before the removal and lost, others waited for their turn, and the members settle the view by tokens: the
+    // removed member has the key of this view.
+    [Theory]
+    [InlineData(11)]
+    [InlineData(12)]
+    [InlineData(13)]
+    public void A_removed_member_opens_nothing_that_is_sent_after_its_removal_in_the_view_that_it_was_in(ulong seed)
+    {
+        var cluster = Running(seed, new LinkModel { Loss = 0.2 }, Sealed with { PacketsPerKeyEpoch = 100 });
+        cluster[3].Subscribes(Topic);
+        cluster.Commit();
+        cluster[0].PublishAll(Topic, Messages, 500);
+        Assert.True(cluster.RunUntil(() => cluster[1].Log.Count > Messages / 2));
+        var gone = cluster[2];
+        var old = gone.Multicast.Regions.Single().View;
+        var keys = gone.Multicast.Keys!;
+        cluster.Service.Remove(gone.Key);
+        cluster.Simulation.Run(TimeSpan.FromMilliseconds(20));
+
+        int tried = 0;
+        int opened = 0;
+        cluster.Simulation.Network.Filter = (link, datagram) =>
+        {
+            var header = new PacketHeader(datagram);
+            if (link.From != gone.Node && (header.Region, header.View) == (old.RegionId, old.Number))
+            {
+                tried++;
+                opened += keys.Open(datagram.ToArray()) == DropReason.None ? 1 : 0;
+            }
+
+            return false;
+        };
+        Assert.True(cluster.RunUntil(() => cluster[1].Log.Count == Messages));
+        cluster.Simulation.Run(TimeSpan.FromSeconds(2));
+        Assert.True(tried > 10, $"{tried} packets of the old view");
+        Assert.Equal(0, opened);
+        Assert.Equal(Messages, cluster[3].Log.Count);
+        Assert.Equal(0, cluster.Hosts.Where(host => host != gone).Sum(host => host.Multicast.Counters.Keyless));
     }
 
     private static MulticastCluster Running(ulong seed, LinkModel link, MulticastOptions options)

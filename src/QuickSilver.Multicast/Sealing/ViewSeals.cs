@@ -1,0 +1,96 @@
+using QuickSilver.Core.Sealing;
+using QuickSilver.Membership.Views;
+
+namespace QuickSilver.Multicast.Sealing;
+
+// The keys of one view at one node: that of the view, and those of its rest. A node that was removed has the key of each view that was open
+// then, and the members go on in these views until they are settled. So what they send there after the removal is sealed under a key of the
+// rest of the view, derived of its key and of the cluster's, which the service makes anew at each removal.
+//
+// Nodes learn of a removal at different times. A member that does not know of it yet seals under the view's key, which all accept; what
+// comes to it under the cluster's next key is kept until its configuration comes, as if the view were not known.
+//
+// Invariant: the rest is sealed under the newest key of the cluster, and the last two are opened.
+internal sealed class ViewSeals(RegionView view, SecretKey key, Sealer self, ISubkeyBudget budget, long packetsPerEpoch) : IDisposable
+{
+    private readonly KeySeal _view = new(key, self, budget, packetsPerEpoch);
+    private Rest? _newest;
+    private Rest? _before;
+    private bool _isSuperseded;
+    private ClusterKey? _cluster;
+
+    /// <summary>To seal under.</summary>
+    public KeySeal Current => _cluster is null ? _view : OfRest(_cluster).Seal;
+
+    /// <summary>Whether the view is over. Little is opened of it, and nothing that was derived for that is kept.</summary>
+    public bool IsClosed { get; private set; }
+
+    /// <summary>Another view follows, or none.</summary>
+    /// <param name="cluster">The newest key of the cluster.</param>
+    public void Supersede(ClusterKey? cluster)
+    {
+        _isSuperseded = true;
+        OnClusterKey(cluster);
+    }
+
+    /// <summary>The view is in sight again, and is the newest of its region.</summary>
+    public void Resume() => (_isSuperseded, _cluster, IsClosed) = (false, null, false);
+
+    /// <summary>The cluster has a key, or another one.</summary>
+    public void OnClusterKey(ClusterKey? cluster)
+    {
+        // Who was removed when an older key was made was never told the view's.
+        if (_isSuperseded && cluster?.Configuration > view.Configuration)
+        {
+            _cluster = cluster;
+        }
+    }
+
+    /// <summary>To open a packet of this epoch under; null: a key of the cluster is not known.</summary>
+    public KeySeal? Find(uint epoch, ClusterSeals? cluster) =>
+        !KeyEpochs.IsOfRest(epoch) ? _view : cluster?.KeyOfRest(epoch) is { } named ? OfRest(named).Seal : null;
+
+    /// <summary>Gives up what was derived of the keys. It is derived again when it is needed.</summary>
+    public void Close()
+    {
+        IsClosed = true;
+        Dispose();
+    }
+
+    public void Dispose()
+    {
+        _view.Dispose();
+        _newest?.Seal.Dispose();
+        _before?.Seal.Dispose();
+    }
+
+    private Rest OfRest(ClusterKey cluster)
+    {
+        if (ReferenceEquals(_newest?.Cluster, cluster))
+        {
+            return _newest;
+        }
+
+        if (ReferenceEquals(_before?.Cluster, cluster))
+        {
+            return _before;
+        }
+
+        var epochs = KeyEpochs.OfRest(cluster.Label);
+        var rest = new Rest(cluster, new KeySeal(key.OfRest(cluster.Key), self, budget, packetsPerEpoch, epochs));
+        if (_newest is null || cluster.Configuration > _newest.Cluster.Configuration)
+        {
+            _before?.Seal.Dispose();
+            (_before, _newest) = (_newest, rest);
+        }
+        else
+        {
+            _before?.Seal.Dispose();
+            _before = rest;
+        }
+
+        return rest;
+    }
+
+    private sealed record Rest(ClusterKey Cluster, KeySeal Seal);
+}
