@@ -22,9 +22,11 @@ internal sealed class CampaignSections(CampaignPlan plan, Namespaces namespaces)
 
         var everyday = new EverydaySections(namespaces);
         sections.AddRange([alone.Typed(), alone.Memory(), everyday.Requests(), everyday.SlowReader(), everyday.Watching()]);
+        sections.Add(new SealedSections(namespaces).Cost());
         if (plan.Peers is not null)
         {
             sections.Add(alone.ShapedLink());
+            sections.Add(new SealedSections(namespaces).Link());
         }
 
         if (plan.Lab is not null)

@@ -23,6 +23,11 @@ internal sealed record Figure(string Title, Func<Measurement, double> Of, string
     public static readonly Figure CorePercent = new("% of a core", run => run.CorePercent, "F2");
     public static readonly Figure PublisherNamed = new("named by the publisher, s", run => run.PublisherNamedSeconds, "F1");
     public static readonly Figure ReaderNamed = new("named by the reader's node, s", run => run.ReaderNamedSeconds, "F1");
+    public static readonly Figure SenderNanos = new("sender, ns a message", run => run.SenderNanos, "N0");
+    public static readonly Figure ReceiverNanos = new("receiver, ns a message", run => run.ReceiverNanos, "N0");
+    public static readonly Figure CipherNanos = new("cipher, ns a packet", run => run.CipherNanos, "N0");
+    public static readonly Figure StreamNanos = new("ns of a stream", run => run.StreamNanos, "N0");
+    public static readonly Figure AllocatedPerMessage = new("B allocated a message", run => run.AllocatedPerMessage, "F3");
     public static readonly Figure ViewChanges = new("view changes", run => run.ViewChanges, "N0");
 
     public static readonly Figure[] Throughput = [Rate, Lost, Cpu];

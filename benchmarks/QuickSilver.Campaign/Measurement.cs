@@ -44,6 +44,21 @@ internal sealed record Measurement
     /// <summary>Configurations that the membership service made meanwhile.</summary>
     public double ViewChanges { get; init; } = double.NaN;
 
+    /// <summary>Of a sender's process, user and system, for each message.</summary>
+    public double SenderNanos { get; init; } = double.NaN;
+
+    /// <summary>Likewise of a receiver's, in the mean of the receivers.</summary>
+    public double ReceiverNanos { get; init; } = double.NaN;
+
+    /// <summary>For each message, once it runs steadily, by the process that allocates most.</summary>
+    public double AllocatedPerMessage { get; init; } = double.NaN;
+
+    /// <summary>Of a cipher alone, as an operation of its own for each packet.</summary>
+    public double CipherNanos { get; init; } = double.NaN;
+
+    /// <summary>Of a cipher alone, as a part of one long stream.</summary>
+    public double StreamNanos { get; init; } = double.NaN;
+
     public string? Failure { get; init; }
 
     public static Measurement Failed(string reason) => new() { Failure = reason };
@@ -66,6 +81,16 @@ internal sealed record Measurement
         if (!double.IsNaN(CpuSecondsPerMillion))
         {
             yield return Text($"{CpuSecondsPerMillion:F2} CPU s per million");
+        }
+
+        if (!double.IsNaN(SenderNanos))
+        {
+            yield return Text($"{SenderNanos:F0} ns at the sender, {ReceiverNanos:F0} ns at a receiver");
+        }
+
+        if (!double.IsNaN(CipherNanos))
+        {
+            yield return Text($"{CipherNanos:F0} ns a packet, {StreamNanos:F0} ns of a stream");
         }
 
         if (!double.IsNaN(CorePercent))
@@ -97,6 +122,10 @@ internal sealed class Series
     public Measurement Last => _runs.Count > 0 ? _runs[^1] : Measurement.Failed("it has not run");
 
     public Spread Of(Func<Measurement, double> figure) => new(_runs.Select(figure));
+
+    /// <summary>What each run has more of a figure than that of the same round in another series, over a figure of a third.</summary>
+    public Spread Added(Series than, Func<Measurement, double> figure, Series over, Func<Measurement, double> unit) => new(
+        _runs.Zip(than._runs, (more, less) => figure(more) - figure(less)).Zip(over._runs, (added, third) => added / unit(third)));
 
     /// <summary>The ratios of runs of the same round; a round in which one of the two failed has none.</summary>
     public Spread Over(Series other, Func<Measurement, double> figure) =>

@@ -72,6 +72,9 @@ internal sealed class OwnContender(ITestbed testbed, string name, OwnTraffic tra
             MessagesPerSecond = receivers.Min(report => Number(report, "messagesPerSecond")),
             Lost = (long)receivers.Sum(report => Number(report, "gaps") + Number(report, "duplicates")),
             CpuSecondsPerMillion = used / receivers.Sum(report => Number(report, "delivered")) * 1e6,
+            SenderNanos = NanosOfMessage(sender, "sent"),
+            ReceiverNanos = receivers.Average(static report => NanosOfMessage(report, "delivered")),
+            AllocatedPerMessage = all.Max(static report => Number(report, "allocatedBytesPerMessage")),
             PayloadBytes = Number(sender, "payloadBytes"),
             SenderAllocatedBytes = Number(sender, "allocatedBytes"),
             ReceiverAllocatedBytes = receivers.Max(report => Number(report, "allocatedBytes")),
@@ -79,6 +82,9 @@ internal sealed class OwnContender(ITestbed testbed, string name, OwnTraffic tra
             PeakResidentBytes = all.Max(report => Number(report, "peakResidentBytes")),
         };
     }
+
+    private static double NanosOfMessage(JsonElement report, string messages) =>
+        Number(report, "cpuSeconds") / Number(report, messages) * 1e9;
 
     private static double Number(JsonElement report, string name) => report.GetProperty(name).GetDouble();
 }
