@@ -22,6 +22,9 @@ internal static partial class HostingLog
     [LoggerMessage(1702, LogLevel.Warning, "The node was removed from the cluster. Starting a new node.")]
     public static partial void Restarting(ILogger logger);
 
+    [LoggerMessage(1708, LogLevel.Error, "The node was removed from the cluster. The host is stopping, as Hosting:WhenExpelled says.")]
+    public static partial void StoppingHost(ILogger logger);
+
     [LoggerMessage(1703, LogLevel.Warning, "The host is stopping before all members acknowledged the published messages.")]
     public static partial void NotDrained(ILogger logger);
 

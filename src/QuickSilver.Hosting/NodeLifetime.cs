@@ -18,14 +18,15 @@ internal sealed class NodeSettings(HostedNode node, IServiceProvider provider)
 }
 
 // Starts the node behind the host's back, so that no host waits for a network or for peers; starts another when one could
-// not join or was expelled; drains and ends it with the host.
+// not join or was expelled, or stops the host then if it is told so; drains and ends it with the host.
 internal sealed class NodeLifetime(
     NodeSettings settings,
     NodeStarter starter,
     NodeHolder holder,
     IHostedTopic[] topics,
     ILoggerFactory logs,
-    TimeProvider time)
+    TimeProvider time,
+    IHostApplicationLifetime? application)
     : IHostedService, IAsyncDisposable, IDisposable
 {
     // Between attempts, doubling: a service that is down is not hammered, one that comes back is found soon.
@@ -43,7 +44,8 @@ internal sealed class NodeLifetime(
         node.Get<NodeHolder>(provider),
         node.Topics(provider),
         provider.GetRequiredService<ILoggerFactory>(),
-        provider.GetRequiredService<TimeProvider>());
+        provider.GetRequiredService<TimeProvider>(),
+        provider.GetService<IHostApplicationLifetime>());
 
     public Task StartAsync(CancellationToken cancellationToken)
     {
@@ -164,7 +166,7 @@ internal sealed class NodeLifetime(
         try
         {
             await node.Expulsion.WaitAsync(_stop.Token).ConfigureAwait(false);
-            HostingLog.Restarting(_log);
+            OnExpelled();
         }
         finally
         {
@@ -180,6 +182,20 @@ internal sealed class NodeLifetime(
         }
 
         return true;
+    }
+
+    private void OnExpelled()
+    {
+        if (settings.Hosting.WhenExpelled == ExpulsionResponse.StartAnotherNode)
+        {
+            HostingLog.Restarting(_log);
+            return;
+        }
+
+        HostingLog.StoppingHost(_log);
+        // No other node: the host's end cancels this as well, but comes later.
+        _stop.Cancel();
+        application?.StopApplication();
     }
 
     // A topic that is refused is tried again for as long as the node lives: its contract may suit others once they have been upgraded.

@@ -1,5 +1,17 @@
 namespace QuickSilver.Hosting;
 
+/// <summary>What a host does when the cluster has removed its node.</summary>
+public enum ExpulsionResponse
+{
+    /// <summary>The host starts another node, as a new incarnation, and opens the topics again.</summary>
+    StartAnotherNode = 0,
+
+    /// <summary>
+    /// The host stops. For applications that must not go on after a gap in what they received, and that something outside starts again.
+    /// </summary>
+    StopHost = 1,
+}
+
 /// <summary>
 /// The options of a node in a host: how it ends with the host, and its health checks. In configuration, they are in the group
 /// <c>Hosting</c> of the node's section, such as <c>QuickSilver:Hosting:DrainLimit</c>. All values are checked when the host starts.
@@ -23,6 +35,12 @@ public sealed class QuickSilverHostingOptions
     /// the check <see cref="QuickSilverServiceCollectionExtensions.ReadyCheck"/> fails and names both numbers.
     /// </summary>
     public int ReadyWhenMembers { get; set; } = 1;
+
+    /// <summary>
+    /// What the host does when the cluster has removed its node, for example because the process was stopped for longer than the heartbeat
+    /// limit. Messages that others published meanwhile are lost to it. Default: <see cref="ExpulsionResponse.StartAnotherNode"/>.
+    /// </summary>
+    public ExpulsionResponse WhenExpelled { get; set; } = ExpulsionResponse.StartAnotherNode;
 
     /// <summary>
     /// The tags of the check <see cref="QuickSilverServiceCollectionExtensions.LiveCheck"/>. Default: "live" and "quicksilver". Tags in

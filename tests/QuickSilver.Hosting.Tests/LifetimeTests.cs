@@ -1,5 +1,6 @@
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
+using Microsoft.Extensions.Hosting;
 using QuickSilver.Tests.Infrastructure;
 
 namespace QuickSilver.Hosting.Tests;
@@ -89,6 +90,26 @@ public sealed class LifetimeTests
         var publish = hosted.Host.Services.GetRequiredService<ITopic<string>>().PublishAsync("x").AsTask();
         await hosted.Host.StopAsync().OrFail();
         await Assert.ThrowsAsync<ObjectDisposedException>(() => publish).OrFail();
+    }
+
+    [Fact]
+    public async Task Where_the_host_is_to_stop_when_its_node_is_expelled_it_stops_and_starts_no_other()
+    {
+        await using var hosted = new HostedNodes(builder => builder.Services
+            .AddQuickSilver(HostedNodes.Settings(("Hosting:WhenExpelled", "StopHost")))
+            .AddTopic<string>("t"));
+        var stopping = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        using var stops = hosted.Host.Services.GetRequiredService<IHostApplicationLifetime>()
+            .ApplicationStopping.Register(stopping.SetResult);
+        await hosted.Host.StartAsync().OrFail();
+        await hosted.Nodes.GetAsync().OrFail();
+        var first = hosted.Parts[0];
+        await first.Core.RunAsync(() => first.Service.Observer!.OnExpelled("it was silent"));
+        await hosted.Time.RunUntilAsync(first.Time.RunUntilAsync(stopping.Task));
+        await hosted.Time.RunUntilAsync(first.Time.RunUntilAsync(hosted.Host.StopAsync()));
+        Assert.Equal(1, hosted.Attempts);
+        Assert.Contains(hosted.Logs.Entries, entry => entry.Id == 1708);
+        Assert.DoesNotContain(hosted.Logs.Entries, entry => entry.Id == 1702);
     }
 
     [Fact]

@@ -26,6 +26,12 @@ internal sealed class HostingOptionsCheck(HostedNode node, IServiceProvider prov
             Add(nameof(options.ReadyWhenMembers), Show(options.ReadyWhenMembers), $"1 to {Show(MostMembers)}", failures);
         }
 
+        if (!Enum.IsDefined(options.WhenExpelled))
+        {
+            string allowed = string.Join(" or ", Enum.GetNames<ExpulsionResponse>());
+            Add(nameof(options.WhenExpelled), Show((int)options.WhenExpelled), allowed, failures);
+        }
+
         CheckTags(nameof(options.LiveTags), options.LiveTags, failures);
         CheckTags(nameof(options.ReadyTags), options.ReadyTags, failures);
         CheckTopics(options, failures);

@@ -53,12 +53,13 @@ public sealed class HostingOptionsTests
             ("Hosting:DrainLimit", "00:00:10"),
             ("Hosting:ConsumerLimit", "00:00:20"),
             ("Hosting:ReadyWhenMembers", "3"),
+            ("Hosting:WhenExpelled", "stophost"),
             ("Hosting:LiveTags:0", "a"),
             ("Hosting:ReadyTags:0", "b"),
             ("Hosting:ReadyTags:1", "c"));
         Assert.Equal(
-            (TimeSpan.FromSeconds(10), TimeSpan.FromSeconds(20), 3),
-            (options.DrainLimit, options.ConsumerLimit, options.ReadyWhenMembers));
+            (TimeSpan.FromSeconds(10), TimeSpan.FromSeconds(20), 3, ExpulsionResponse.StopHost),
+            (options.DrainLimit, options.ConsumerLimit, options.ReadyWhenMembers, options.WhenExpelled));
         Assert.Equal(["a", "b", "c"], options.LiveTags.Concat(options.ReadyTags));
         Assert.All(
             ConfigurationKeys.OfHosting,
@@ -70,6 +71,7 @@ public sealed class HostingOptionsTests
     [InlineData("Hosting:ConsumerLimit", "2.00:00:00", "The option Hosting:ConsumerLimit is 2.00:00:00. Allowed: 00:00:00 to 1.00:00:00.")]
     [InlineData("Hosting:ReadyWhenMembers", "0", "The option Hosting:ReadyWhenMembers is 0. Allowed: 1 to 100,000.")]
     [InlineData("Hosting:LiveTags:0", "", "The option Hosting:LiveTags is a list with an empty tag. Allowed: a list of texts.")]
+    [InlineData("Hosting:WhenExpelled", "7", "The option Hosting:WhenExpelled is ")]
     [InlineData("Hosting:DrainLimit", "soon", "The option Hosting:DrainLimit is \"soon\". Allowed: a time in days, hours, ")]
     [InlineData(
         "Hosting:DrainLimits", "1",
