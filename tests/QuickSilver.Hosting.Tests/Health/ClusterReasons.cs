@@ -17,7 +17,7 @@ internal static class ClusterReasons
         var news = News(cluster);
         cluster.Nodes[3].Faults.HearsNoDatagrams = true;
         cluster.Nodes[3].Faults.SendsNoDatagrams = true;
-        Publish(news, 10);
+        Publish(cluster, news, 10);
         return Reason(cluster, 3, StatusReasonKind.DatagramsLost);
     }
 
@@ -42,7 +42,7 @@ internal static class ClusterReasons
         using var cluster = Started(nodes: 3);
         var news = News(cluster);
         cluster.Nodes[1].Faults.InboundLargestBytes = 1_252;
-        Publish(news, 10);
+        Publish(cluster, news, 10);
         return Reason(cluster, 0, StatusReasonKind.PathTooSmall);
     }
 
@@ -63,7 +63,7 @@ internal static class ClusterReasons
         using var cluster = Started(nodes: 2);
         var news = News(cluster);
         cluster.Nodes[1].Pause();
-        Publish(news, 1_000);
+        Publish(cluster, news, 1_000);
         return Reason(cluster, 0, StatusReasonKind.AcknowledgementMissing);
     }
 
@@ -73,8 +73,12 @@ internal static class ClusterReasons
         var news = News(cluster);
         // Neither a large packet nor its repairs arrive, in whatever pieces, and a small one tells that it is missing.
         cluster.Nodes[1].Faults.InboundLargestBytes = 500;
-        Publish(news, 1);
-        _ = news.PublishAsync("small");
+        Publish(cluster, news, 1);
+        cluster.RunUntilCompleted(() =>
+        {
+            _ = news.PublishAsync("small");
+            return Task.CompletedTask;
+        });
         return Reason(cluster, 1, StatusReasonKind.RepairMissing);
     }
 
@@ -92,7 +96,7 @@ internal static class ClusterReasons
         {
         }
 
-        Publish(news, 1);
+        Publish(cluster, news, 1);
         return Reason(cluster, 0, StatusReasonKind.MemoryFull);
     }
 
@@ -102,7 +106,7 @@ internal static class ClusterReasons
         var publisher = cluster.Nodes[0].Node;
         var topic = cluster.RunUntilCompleted(publisher.OpenPublisherAsync<string>("news"));
         cluster.Network.Partition([cluster.Service!.Value], [0, 1]);
-        Publish(topic, 1);
+        Publish(cluster, topic, 1);
         return Reason(cluster, 0, StatusReasonKind.ViewMissing);
     }
 
@@ -119,7 +123,7 @@ internal static class ClusterReasons
     {
         using var cluster = Started(nodes: 3, new LinkModel { MulticastOff = true });
         var news = News(cluster);
-        Publish(news, 100);
+        Publish(cluster, news, 100);
         return Reason(cluster, node, kind);
     }
 
@@ -131,7 +135,7 @@ internal static class ClusterReasons
         var reader = subscriber.ReadAllAsync().GetAsyncEnumerator();
         var topic = cluster.RunUntilCompleted(cluster.Nodes[0].Node.OpenPublisherAsync<string>("news"));
         cluster.RunUntilCompleted(topic.WaitForSubscribersAsync(1));
-        Publish(topic, 1_000);
+        Publish(cluster, topic, 1_000);
         var reason = Reason(cluster, node, kind);
         GC.KeepAlive(reader);
         return reason;
@@ -192,11 +196,15 @@ internal static class ClusterReasons
         return topic;
     }
 
-    private static void Publish(ITopicPublisher<string> topic, int messages)
-    {
-        for (int i = 0; i < messages; i++)
+    // In virtual time: what is more than the queue takes would go on at some moment of real time otherwise.
+    private static void Publish(SimulatedCluster cluster, ITopicPublisher<string> topic, int messages) =>
+        cluster.RunUntilCompleted(() =>
         {
-            _ = topic.PublishAsync(Large);
-        }
-    }
+            for (int i = 0; i < messages; i++)
+            {
+                _ = topic.PublishAsync(Large);
+            }
+
+            return Task.CompletedTask;
+        });
 }
