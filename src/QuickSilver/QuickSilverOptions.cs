@@ -83,7 +83,7 @@ public sealed record QuickSilverOptions
     /// <summary>
     /// The network interface: its address of IPv4 ("10.0.0.5") or IPv6 ("fd00::5"), its name ("eth0"), a subnet with one address of this
     /// machine ("10.0.0.0/8"), or "auto" (<see cref="NodeInterface.Auto"/>). All nodes of a cluster use addresses of one kind. Default:
-    /// 127.0.0.1, the loopback interface, so a first program needs no network.
+    /// 127.0.0.1, the loopback interface, so a first program needs no network. Any other interface requires <see cref="Security"/>.
     /// </summary>
     public NodeInterface Interface { get; set; } = NodeInterface.Loopback;
 
@@ -108,7 +108,8 @@ public sealed record QuickSilverOptions
     public SenderSharing SenderSharing { get; set; } = SenderSharing.Fair;
 
     /// <summary>
-    /// How the node proves that it belongs to its cluster: a secret, a certificate, or neither of them, by name.
+    /// How the node proves that it belongs to its cluster: a secret, a certificate, or neither of them, by name
+    /// (<see cref="SecurityOptions.None"/>). Required beyond the loopback interface: without any of the three, the start fails there.
     /// </summary>
     public SecurityOptions Security { get; set; } = new();
 

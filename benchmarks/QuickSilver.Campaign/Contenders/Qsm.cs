@@ -17,5 +17,5 @@ internal static class Qsm
     public static string NewTopic() => $"campaign-{Environment.ProcessId}-{++_topics}";
 
     public static Shell Start(ITestbed testbed, int node, string role, string topic, params IEnumerable<string> options) =>
-        testbed.Start(node, [Executable, "perf", role, topic, "--interface", testbed.Address(node), .. options]);
+        testbed.Start(node, [Executable, "perf", role, topic, "--interface", testbed.Address(node), "--security", "none", .. options]);
 }
