@@ -1,5 +1,3 @@
-using QuickSilver.Composition;
-
 namespace QuickSilver;
 
 /// <summary>The exception that is thrown for an invalid option. The message names the option, its value and the valid values.</summary>
@@ -26,5 +24,5 @@ public sealed class QuickSilverOptionsException : QuickSilverException
     public IReadOnlyList<string> Failures { get; }
 
     // The interface that a node without a key must not use. Null: something else is wrong. A tool says what to do in its own words.
-    internal InterfaceChoice? Unprotected { get; init; }
+    internal string? Unprotected { get; init; }
 }

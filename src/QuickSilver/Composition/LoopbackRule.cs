@@ -23,14 +23,14 @@ internal static class LoopbackRule
         }
 
         throw new QuickSilverOptionsException(
-            [$"The option {Mode} is {security.Mode}, without a secret or a certificate, and the interface is not loopback: {choice}. Everyone "
-             + "who reaches its network could read all messages, publish, and take the place of the membership service. Do one of three "
-             + "things. To protect the cluster, make a secret with 'qsm keys secret --out cluster.secret', copy it to all its machines, and "
-             + $"name the file in {SecretFile}. To run without protection, set {Mode} to {SecurityMode.None} (in code: "
+            [$"The option {Mode} is {security.Mode}, without a secret or a certificate, and the interface is not loopback: {choice}. "
+             + "Everyone who reaches its network could read all messages, publish, and take the place of the membership service. Do one of "
+             + "three things. To protect the cluster, make a secret with 'qsm keys secret --out cluster.secret', copy it to all its "
+             + $"machines, and name the file in {SecretFile}. To run without protection, set {Mode} to {SecurityMode.None} (in code: "
              + $"{Group} = {nameof(SecurityOptions)}.{nameof(SecurityOptions.None)}). To stay on this machine, set "
              + $"{nameof(QuickSilverOptions.Interface)} to {IPAddress.Loopback}."])
         {
-            Unprotected = choice,
+            Unprotected = choice.ToString(),
         };
     }
 }

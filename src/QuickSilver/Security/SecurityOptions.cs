@@ -30,8 +30,8 @@ public sealed record SecurityOptions
 {
     /// <summary>
     /// Whether the node is protected. Default: <see cref="SecurityMode.Auto"/>, with a secret or a certificate, or on the loopback
-    /// interface without. <see cref="SecurityMode.None"/> runs without protection on any interface, and is refused together with a secret or
-    /// a certificate.
+    /// interface without. <see cref="SecurityMode.None"/> runs without protection on any interface, and is refused together with a secret
+    /// or a certificate.
     /// </summary>
     public SecurityMode Mode { get; set; } = SecurityMode.Auto;
 

@@ -22,7 +22,8 @@ public sealed class LoopbackRuleScenarios : IDisposable
         string address = network.Address(1).ToString();
         string[][] commands =
         [
-            ["pub", "lines"], ["sub", "lines"], ["perf", "echo", "lines"], ["swarm", "--nodes", "2"], ["top"], ["nodes"], ["topics"], ["dashboard"],
+            ["pub", "lines"], ["sub", "lines"], ["perf", "echo", "lines"], ["swarm", "--nodes", "2"], ["top"], ["nodes"], ["topics"],
+            ["dashboard"],
         ];
         foreach (string[] command in commands)
         {

@@ -51,7 +51,8 @@ internal sealed class QsmCluster : IDisposable
     }
 
     /// <summary>Starts a command that joins the cluster through the node's own interface.</summary>
-    public NodeProcess Join(int node, params IEnumerable<string> arguments) => Start(node, OnNetwork(node, [.. arguments, "--gms", Service]));
+    public NodeProcess Join(int node, params IEnumerable<string> arguments) =>
+        Start(node, OnNetwork(node, [.. arguments, "--gms", Service]));
 
     /// <summary>The arguments of a command that uses the node's own interface.</summary>
     public string[] OnNetwork(int node, params IEnumerable<string> arguments) =>

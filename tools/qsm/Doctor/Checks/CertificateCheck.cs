@@ -58,14 +58,14 @@ internal static class CertificateCheck
                 SetClock);
         }
 
+        string until = Time(certificate.Until);
         return certificate.Until <= now
-            ? new Finding(
-                Name, FindingStatus.Problem, $"{which} has expired on {Time(certificate.Until)}.{Advice(certificate)}", Remedies(certificate))
+            ? new Finding(Name, FindingStatus.Problem, $"{which} has expired on {until}.{Advice(certificate)}", Remedies(certificate))
             : certificate.Until - now < Notice
                 ? new Finding(
                     Name,
                     FindingStatus.Warning,
-                    $"{which} expires in {Span(certificate.Until - now)}, on {Time(certificate.Until)}.{Advice(certificate)}",
+                    $"{which} expires in {Span(certificate.Until - now)}, on {until}.{Advice(certificate)}",
                     Remedies(certificate))
                 : null;
     }
@@ -93,12 +93,8 @@ internal static class CertificateCheck
         }
 
         string file = certificate.File is { } own ? Path.GetFileName(own) : $"{certificate.Name}.pem";
-        return
-        [
-            new Remedy(
-                $"qsm keys certificate --authority authority.pem --name '{certificate.Name}' --role {certificate.Role} --out '{file}' --force",
-                Signer),
-        ];
+        string what = $"--name '{certificate.Name}' --role {certificate.Role} --out '{file}' --force";
+        return [new Remedy($"qsm keys certificate --authority authority.pem {what}", Signer)];
     }
 
     private static string Span(TimeSpan left) => left.TotalDays >= 2

@@ -25,7 +25,9 @@ internal static class SecurityCheck
             Ways),
         { Fault: { } fault } => new Finding(Name, FindingStatus.Problem, fault),
         { Identity: { } identity } => Finding.Ok(
-            Name, $"The node has the {(facts.IsSecret ? "secret" : "certificate")} '{identity}'. Connections are TLS, and packets are encrypted."),
+            Name,
+            $"The node has the {(facts.IsSecret ? "secret" : "certificate")} '{identity}'. Connections are TLS, and packets are "
+            + "encrypted."),
         { Mode: SecurityMode.None } => Finding.Ok(Name, "Nothing protects the cluster, as the options say by name."),
         _ => Finding.Ok(Name, "A node on the loopback interface needs no key."),
     };
