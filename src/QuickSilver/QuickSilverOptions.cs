@@ -126,8 +126,9 @@ public sealed record QuickSilverOptions
     public int MulticastTimeToLive { get; set; } = 1;
 
     /// <summary>
-    /// The maximum size of a datagram in bytes, header included: 576 to 65,507; default 1,472 (an MTU of 1,500; 1,452 over IPv6). Nodes
-    /// find out whether packets of this size pass, and send smaller ones to members whose path carries less.
+    /// The maximum size of a datagram in bytes, header included: 576 to 65,507, with <see cref="Security"/> at least 612, because a sealed
+    /// packet has 36 bytes more; default 1,472 (an MTU of 1,500; 1,452 over IPv6). Nodes find out whether packets of this size pass, and
+    /// send smaller ones to members whose path carries less.
     /// </summary>
     public int PacketBytes { get; set; } = DefaultPacketBytes;
 
