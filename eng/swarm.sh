@@ -23,14 +23,14 @@ for ((round = 1; round <= rounds; round++)); do
   seed=$((first_seed + round - 1)) folder=$out/$round processes=()
   mkdir -p "$folder" && rm -f "$folder"/*
   "$lab" up 4 "loss=$loss" --index $index --seed $seed >/dev/null || exit 1
-  "$lab" run 1 dotnet "$qsm" gms --listen $service --heartbeat 3 2>"$folder/gms.log" & gms=$!
+  "$lab" run 1 dotnet "$qsm" gms --listen $service --security none --heartbeat 3 2>"$folder/gms.log" & gms=$!
   until grep -qs listening "$folder/gms.log"; do
     kill -0 $gms || exit 1
     sleep 0.1
   done
   for i in 1 2 3 4; do
     # shellcheck disable=SC2086
-    "$lab" run $i dotnet "$qsm" swarm --gms $service --interface 10.88.$index.$i --json --seed $seed \
+    "$lab" run $i dotnet "$qsm" swarm --gms $service --interface 10.88.$index.$i --security none --json --seed $seed \
       --nodes $each --of $((4 * each)) --first $(((i - 1) * each)) --rate "$rate" --seconds "$seconds" \
       --records "$folder/$i.records" ${OPTIONS:-} >"$folder/$i.json" 2>"$folder/$i.log" & processes+=($!)
   done

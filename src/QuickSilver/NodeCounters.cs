@@ -115,6 +115,17 @@ public sealed record NodeCounters
     public long CopiesSent { get; init; }
 
     /// <summary>
+    /// Messages dropped because the membership service does not let their sender publish in their topic (<see cref="ITopicRights"/>).
+    /// </summary>
+    public long MessagesWithoutRight { get; init; }
+
+    /// <summary>
+    /// Sends that were refused because this node does not have the key of their view, as after its removal. They are repeated later if they
+    /// still matter.
+    /// </summary>
+    public long SendsWithoutKey { get; init; }
+
+    /// <summary>
     /// Packets sent once for several regions, to the address of a topic. They are among the packets sent.
     /// </summary>
     public long SharedPacketsSent { get; init; }

@@ -19,7 +19,8 @@ public sealed record NodeInterface : IParsable<NodeInterface>
     /// <summary>
     /// The interface that leads to <see cref="QuickSilverOptions.MembershipService"/>, if that is set. Otherwise, an interface that is up,
     /// carries multicast and has an IPv4 address, or if none has, an IPv6 address that is valid beyond the link; of several, one with a
-    /// default gateway. If there is none, the loopback interface.
+    /// default gateway. If there is none, the loopback interface. An interface that is not loopback requires
+    /// <see cref="QuickSilverOptions.Security"/>.
     /// </summary>
     public static NodeInterface Auto { get; } = new();
 

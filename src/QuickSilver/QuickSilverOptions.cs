@@ -83,7 +83,7 @@ public sealed record QuickSilverOptions
     /// <summary>
     /// The network interface: its address of IPv4 ("10.0.0.5") or IPv6 ("fd00::5"), its name ("eth0"), a subnet with one address of this
     /// machine ("10.0.0.0/8"), or "auto" (<see cref="NodeInterface.Auto"/>). All nodes of a cluster use addresses of one kind. Default:
-    /// 127.0.0.1, the loopback interface, so a first program needs no network.
+    /// 127.0.0.1, the loopback interface, so a first program needs no network. Any other interface requires <see cref="Security"/>.
     /// </summary>
     public NodeInterface Interface { get; set; } = NodeInterface.Loopback;
 
@@ -108,7 +108,8 @@ public sealed record QuickSilverOptions
     public SenderSharing SenderSharing { get; set; } = SenderSharing.Fair;
 
     /// <summary>
-    /// How the node proves that it belongs to its cluster: a secret, a certificate, or neither of them, by name.
+    /// How the node proves that it belongs to its cluster: a secret, a certificate, or neither of them, by name
+    /// (<see cref="SecurityOptions.None"/>). Required beyond the loopback interface: without any of the three, the start fails there.
     /// </summary>
     public SecurityOptions Security { get; set; } = new();
 
@@ -125,8 +126,9 @@ public sealed record QuickSilverOptions
     public int MulticastTimeToLive { get; set; } = 1;
 
     /// <summary>
-    /// The maximum size of a datagram in bytes, header included: 576 to 65,507; default 1,472 (an MTU of 1,500; 1,452 over IPv6). Nodes
-    /// find out whether packets of this size pass, and send smaller ones to members whose path carries less.
+    /// The maximum size of a datagram in bytes, header included: 576 to 65,507, with <see cref="Security"/> at least 612, because a sealed
+    /// packet has 36 bytes more; default 1,472 (an MTU of 1,500; 1,452 over IPv6). Nodes find out whether packets of this size pass, and
+    /// send smaller ones to members whose path carries less.
     /// </summary>
     public int PacketBytes { get; set; } = DefaultPacketBytes;
 

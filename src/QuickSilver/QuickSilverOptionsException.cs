@@ -22,4 +22,7 @@ public sealed class QuickSilverOptionsException : QuickSilverException
 
     /// <summary>One sentence for each invalid option.</summary>
     public IReadOnlyList<string> Failures { get; }
+
+    // The interface that a node without a key must not use. Null: something else is wrong. A tool says what to do in its own words.
+    internal string? Unprotected { get; init; }
 }

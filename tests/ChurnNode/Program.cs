@@ -18,7 +18,12 @@ if (args is not [var role, var service, var address, var topics, ..] || args.Len
     return 2;
 }
 
-var options = new QuickSilverOptions { MembershipService = service, Interface = IPAddress.Parse(address) };
+var options = new QuickSilverOptions
+{
+    MembershipService = service,
+    Interface = IPAddress.Parse(address),
+    Security = SecurityOptions.None,
+};
 using var logs = new SerilogLoggerFactory(
     new LoggerConfiguration()
         .MinimumLevel.Is(LogEventLevel.Warning)

@@ -27,7 +27,12 @@ if (args is not [var service, var address, var bytes])
     return 2;
 }
 
-var options = new QuickSilverOptions { MembershipService = service, Interface = IPAddress.Parse(address) };
+var options = new QuickSilverOptions
+{
+    MembershipService = service,
+    Interface = IPAddress.Parse(address),
+    Security = SecurityOptions.None,
+};
 if (long.Parse(bytes, CultureInfo.InvariantCulture) is > 0 and var buffer)
 {
     options.Limits.BufferBytes = buffer;

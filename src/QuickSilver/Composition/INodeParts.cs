@@ -114,6 +114,8 @@ internal readonly record struct PartsCounters
     public long UnackedBytes { get; init; }
     public long Regions { get; init; }
     public long CopiesSent { get; init; }
+    public long MessagesWithoutRight { get; init; }
+    public long SendsWithoutKey { get; init; }
     public long SharedPacketsSent { get; init; }
     public long SendsSaved { get; init; }
     public long SharedPacketsReceived { get; init; }

@@ -29,6 +29,7 @@ internal static class NodeComposition
             ? await ResolveAsync(named, options.Interface.Family, cancellationToken).ConfigureAwait(false)
             : [];
         var choice = Choose(options.Interface, services);
+        LoopbackRule.Check(options.Security, choice);
         var credentials = SecurityComposition.CredentialsOf(options, logs);
         CheckDiscovery(options, choice.Address);
         var protocols = new ProtocolOptions(OnWire(options, choice.Address), ephemeral: EphemeralPorts.Read())

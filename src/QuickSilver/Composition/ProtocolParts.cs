@@ -112,6 +112,8 @@ internal abstract class ProtocolParts(
             UnackedBytes = multicast.Readings.UnackedBytes,
             Regions = counters.Regions,
             CopiesSent = counters.CopiesSent,
+            MessagesWithoutRight = counters.MessagesWithoutRight,
+            SendsWithoutKey = counters.Keyless,
             SharedPacketsSent = counters.SharedPacketsSent,
             SendsSaved = counters.SendsSaved,
             SharedPacketsReceived = counters.SharedPacketsReceived,

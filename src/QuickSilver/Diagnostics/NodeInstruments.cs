@@ -57,6 +57,8 @@ internal static class NodeInstruments
         Count("quicksilver.packets.sent", "{packet}", "Packets sent, repairs included.", one => one.PacketsSent);
         Count("quicksilver.packets.received", "{packet}", "Packets received.", one => one.PacketsReceived);
         Count("quicksilver.packets.dropped", "{packet}", "Packets dropped by the receiver.", one => one.PacketsDropped);
+        Count("quicksilver.rights.drops", "{message}", "Messages of senders without the right.", one => one.MessagesWithoutRight);
+        Count("quicksilver.keys.missing", "{send}", "Sends refused for want of a view's key.", one => one.SendsWithoutKey);
         Count("quicksilver.stalls", "{stall}", "Waits without progress that exceeded the stall limit.", one => one.Stalls);
         Count("quicksilver.repairs", "{packet}", "Packets sent or received as repairs.", one => one.Repairs);
         Count("quicksilver.repair.requests", "{request}", "Requests for lost packets.", one => one.RepairRequests);

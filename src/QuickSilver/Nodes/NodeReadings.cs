@@ -82,6 +82,8 @@ internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, End
             CollectiveNaksSent = below.CollectiveNaksSent,
             CollectiveNaksReceived = below.CollectiveNaksReceived,
             CopiesSent = below.CopiesSent,
+            MessagesWithoutRight = below.MessagesWithoutRight,
+            SendsWithoutKey = below.SendsWithoutKey,
             SharedPacketsSent = below.SharedPacketsSent,
             SendsSaved = below.SendsSaved,
             SharedPacketsReceived = below.SharedPacketsReceived,

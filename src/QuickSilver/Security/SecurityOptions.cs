@@ -6,7 +6,8 @@ namespace QuickSilver;
 public enum SecurityMode
 {
     /// <summary>
-    /// The node is protected if it has a secret or a certificate. Without one, it runs on the loopback interface only.
+    /// The node is protected if it has a secret or a certificate. Without one, it runs on the loopback interface only: on any other, its
+    /// start fails.
     /// </summary>
     Auto = 0,
 
@@ -28,8 +29,9 @@ public enum SecurityMode
 public sealed record SecurityOptions
 {
     /// <summary>
-    /// Whether the node is protected. Default: <see cref="SecurityMode.Auto"/>, with a secret or a certificate.
-    /// <see cref="SecurityMode.None"/> is refused together with one.
+    /// Whether the node is protected. Default: <see cref="SecurityMode.Auto"/>, with a secret or a certificate, or on the loopback
+    /// interface without. <see cref="SecurityMode.None"/> runs without protection on any interface, and is refused together with a secret
+    /// or a certificate.
     /// </summary>
     public SecurityMode Mode { get; set; } = SecurityMode.Auto;
 
@@ -63,7 +65,9 @@ public sealed record SecurityOptions
     /// </summary>
     public string? AuthorityFile { get; set; }
 
-    /// <summary>New options that say that the node is not protected (<see cref="SecurityMode.None"/>).</summary>
+    /// <summary>
+    /// New options that say that the node is not protected (<see cref="SecurityMode.None"/>), for a network of trusted machines.
+    /// </summary>
     public static SecurityOptions None => new() { Mode = SecurityMode.None };
 
     // Given by the program, in place of files.

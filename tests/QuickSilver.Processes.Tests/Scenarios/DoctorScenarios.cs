@@ -39,11 +39,10 @@ public sealed class DoctorScenarios
     public void A_service_that_a_node_hosts_is_found_and_the_discovery_port_of_nodes_is_not_blamed()
     {
         using var cluster = new QsmCluster(3);
-        var host = cluster.Start(Node, "sub", "lines", "--interface", cluster.Network.Address(Node).ToString(), "--cluster", "own");
+        var host = cluster.Start(Node, cluster.OnNetwork(Node, "sub", "lines", "--cluster", "own"));
         QsmCluster.WaitUntilReady(host);
 
-        string own = cluster.Network.Address(Patient).ToString();
-        var report = Read(cluster.Start(Patient, "doctor", "--json", "--interface", own, "--cluster", "own"), Healthy);
+        var report = Read(cluster.Start(Patient, cluster.OnNetwork(Patient, "doctor", "--json", "--cluster", "own")), Healthy);
         Assert.Empty(report.Wrong);
         Assert.Equal(("ok", "ok", "ok"), (report["service"].Status, report["udp"].Status, report["discovery port"].Status));
     }
@@ -98,9 +97,8 @@ public sealed class DoctorScenarios
     {
         using var cluster = new QsmCluster(3);
         NftCommand.SkipUnlessUsable(cluster.Network);
-        string own = cluster.Network.Address(Patient).ToString();
         string nowhere = $"{cluster.Network.Address(1)}:1";
-        var none = Read(cluster.Start(Patient, "doctor", "--json", "--gms", nowhere, "--interface", own), HasProblem);
+        var none = Read(cluster.Start(Patient, cluster.OnNetwork(Patient, "doctor", "--json", "--gms", nowhere)), HasProblem);
         Assert.Equal(["service"], none.Wrong);
         Assert.Equal($"qsm gms --listen {nowhere} --cluster 'default'", Assert.Single(none["service"].Remedies).Command);
 
@@ -158,10 +156,9 @@ public sealed class DoctorScenarios
     {
         using var cluster = new QsmCluster(3);
         string holder = $"process {Environment.ProcessId} (";
-        string own = cluster.Network.Address(Patient).ToString();
         using (NamespaceThread.Run(cluster.Network.Name(Patient), () => Hold(DiscoveryPort)))
         {
-            var report = Read(cluster.Start(Patient, "doctor", "--json", "--interface", own), HasProblem);
+            var report = Read(cluster.Start(Patient, cluster.OnNetwork(Patient, "doctor", "--json")), HasProblem);
             Assert.Equal(["discovery port"], report.Wrong);
             Assert.Contains($"{DiscoveryPort} ({holder}", report["discovery port"].Text);
         }
@@ -183,7 +180,7 @@ public sealed class DoctorScenarios
         Skip.If(limit >= Asked, "this machine grants all buffers");
         Skip.IfNot(File.Exists(Privileges), "the command `setpriv` is missing");
 
-        string[] command = ["doctor", "--json", "--interface", $"{cluster.Network.Address(Patient)}", "--receive-buffer", $"{Asked}"];
+        string[] command = cluster.OnNetwork(Patient, "doctor", "--json", "--receive-buffer", $"{Asked}");
         string[] without = ["--bounding-set=-net_admin", "--inh-caps=-net_admin", Programs.Qsm, .. command];
         var report = Read(cluster.StartProgram(Privileges, Patient, without), Healthy);
         Assert.Equal("warning", report["receive buffer"].Status);
@@ -208,7 +205,7 @@ public sealed class DoctorScenarios
     }
 
     private static void Listen(QsmCluster cluster) => cluster
-        .Start(Node, "doctor", "--listen", "--interface", cluster.Network.Address(Node).ToString())
+        .Start(Node, cluster.OnNetwork(Node, "doctor", "--listen"))
         .WaitForErrors(e => e.Text().Contains("listening", StringComparison.Ordinal), "it to listen");
 
     private static Report Examine(QsmCluster cluster, int code, params string[] options) =>

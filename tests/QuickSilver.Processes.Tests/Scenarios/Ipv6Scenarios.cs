@@ -40,7 +40,7 @@ public sealed class Ipv6Scenarios
     {
         using var network = NetworkNamespaces.Create(2, withRuns: false, isIpv6: true);
         using var lab = new ImpairedSwitch(network, 1);
-        string[] arguments = ["lines", "--interface", "fe80::/64"];
+        string[] arguments = ["lines", "--interface", "fe80::/64", "--security", "none"];
         using var reader = NodeProcess.Start(network, 2, Programs.Qsm, ["sub", .. arguments, "--count", $"{Lines.Length}"]);
         QsmCluster.WaitUntilReady(reader);
         using var publisher = NodeProcess.Start(network, 1, Programs.Qsm, ["pub", .. arguments]);

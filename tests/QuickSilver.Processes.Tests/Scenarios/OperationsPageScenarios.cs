@@ -7,7 +7,13 @@ public sealed class OperationsPageScenarios : IDisposable
 
     private readonly ToolProcesses _tools = new();
 
-    public void Dispose() => _tools.Dispose();
+    private readonly DirectoryInfo _credentials = Directory.CreateTempSubdirectory("qsm-credentials-");
+
+    public void Dispose()
+    {
+        _tools.Dispose();
+        _credentials.Delete(recursive: true);
+    }
 
     [SkippableFact]
     public void The_unit_of_the_service_starts_a_server_with_its_settings()
@@ -17,6 +23,10 @@ public sealed class OperationsPageScenarios : IDisposable
         var settings = Settings("gms.env");
         settings["LISTEN"] = "127.0.0.1:0";
         settings["ETCD"] = etcd.Address.ToString();
+        // What LoadCredential= gives the process.
+        settings["CREDENTIALS_DIRECTORY"] = _credentials.FullName;
+        var (code, _, errors) = _tools.Run("keys", "secret", "--out", Path.Combine(_credentials.FullName, "cluster.secret"));
+        Assert.True(code == 0, errors);
         var server = _tools.Start([.. Command("quicksilver-gms.service", settings), "--verbose"]);
 
         Assert.StartsWith("listening 127.0.0.1:", ToolProcesses.Await(server.StandardError, "listening "), StringComparison.Ordinal);

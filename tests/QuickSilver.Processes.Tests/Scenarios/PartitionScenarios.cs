@@ -58,7 +58,7 @@ public sealed class PartitionScenarios
     }
 
     private static NodeProcess Join(QsmCluster cluster, int node, string command, string topic) =>
-        cluster.Start(node, command, topic, "--verbose", "--interface", cluster.Network.Address(node).ToString());
+        cluster.Start(node, cluster.OnNetwork(node, command, topic, "--verbose"));
 
     private static bool Says(NodeProcess process, string what) => process.Errors.Text().Contains(what, StringComparison.Ordinal);
 

@@ -24,7 +24,7 @@ internal sealed class QsmCluster : IDisposable
             Assert.True(File.Exists(Programs.Qsm), $"the tool is not built: {Programs.Qsm}");
             Switch = new ImpairedSwitch(Network, seed);
             Switch.SetAll(impairment ?? Impairment.None);
-            Start(1, ["gms", "--listen", Service, .. service ?? []]).WaitForErrors(
+            Start(1, Secured(["gms", "--listen", Service, .. service ?? []])).WaitForErrors(
                 e => e.Text().Contains("listening", StringComparison.Ordinal), "it to listen");
         }
         catch
@@ -52,7 +52,11 @@ internal sealed class QsmCluster : IDisposable
 
     /// <summary>Starts a command that joins the cluster through the node's own interface.</summary>
     public NodeProcess Join(int node, params IEnumerable<string> arguments) =>
-        Start(node, [.. arguments, "--gms", Service, "--interface", Network.Address(node).ToString()]);
+        Start(node, OnNetwork(node, [.. arguments, "--gms", Service]));
+
+    /// <summary>The arguments of a command that uses the node's own interface.</summary>
+    public string[] OnNetwork(int node, params IEnumerable<string> arguments) =>
+        Secured([.. arguments, "--interface", Network.Address(node).ToString()]);
 
     public NodeProcess Subscribe(int node, params IEnumerable<string> topicsAndOptions)
     {
@@ -63,6 +67,10 @@ internal sealed class QsmCluster : IDisposable
 
     public static void WaitUntilReady(NodeProcess process) =>
         process.WaitForErrors(e => e.Lines().Contains("ready"), "it to be ready");
+
+    // The network is of this test alone, so it needs no protection unless a scenario is about that.
+    private static string[] Secured(string[] arguments) =>
+        arguments.Contains("--security") ? arguments : [.. arguments, "--security", "none"];
 
     public void Dispose()
     {

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using System.Net;
+using QuickSilver.Composition;
 using QuickSilver.Tool.Sessions;
 
 namespace QuickSilver.Tool.Commands;
@@ -14,7 +15,7 @@ internal static class GmsCommand
         var common = new CommonOptions();
         var listen = ListenAddress.Create(
             DefaultPort,
-            "The address to listen on. Port 0 selects a free port. Warning: without a key (--security), anyone who can reach it can join.");
+            "The address to listen on. Port 0 selects a free port. Beyond the loopback interface, --security is required.");
         var range = new Option<string?>("--multicast-range")
         {
             Description = "The range of multicast addresses for regions.",
@@ -54,6 +55,11 @@ internal static class GmsCommand
             session.Options.Service.RightsFile = parse.GetValue(rights);
             session.Options.Service.HeartbeatInterval = TimeSpan.FromSeconds(parse.GetValue(heartbeat));
             var at = parse.GetValue(listen)!;
+            if (LoopbackRule.Refuses(session.Options.Security, at.Address))
+            {
+                throw new ToolException(ExitCode.Usage, Unprotected.Service(at));
+            }
+
             return parse.GetValue(etcd) is { } members
                 ? RunAsync(session, at, parse.GetValue(state), ReadMembers(members))
                 : RunAsync(session, at, parse.GetValue(state));

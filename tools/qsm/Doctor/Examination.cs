@@ -9,7 +9,7 @@ using QuickSilver.Tool.Sessions;
 namespace QuickSilver.Tool.Doctor;
 
 // All checks of one host, in the order in which they are shown: from the host to the network, and to the cluster. Facts are read first, and
-// each check judges its own. What a replicated service and keys will need, its quorum and the dates of certificates, goes beside Service.
+// each check judges its own.
 internal static class Examination
 {
     // Beyond these, nodes are not tried one by one.
@@ -40,6 +40,9 @@ internal static class Examination
             answer = await ServiceReader.ReadAsync(session, choice.Address, servers);
         }
 
+        var (security, certificates) = SecurityReader.Read(session, choice);
+        findings.Add(SecurityCheck.Of(security));
+        findings.AddRange(CertificateCheck.Of(certificates, DateTimeOffset.UtcNow));
         findings.AddRange(OfHost(options, answer));
         findings.AddRange(choice is null
             ? [Finding.NotChecked(MtuCheck.Interface, NoInterface), Finding.NotChecked(MulticastCheck.Name, NoInterface)]

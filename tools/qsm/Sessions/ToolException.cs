@@ -13,6 +13,7 @@ internal sealed class ToolException(int exitCode, string message, Exception? inn
     // A node that cannot start was given a wrong option, cannot reach its service, or failed otherwise.
     public static ToolException OnStart(Exception exception) => exception switch
     {
+        QuickSilverOptionsException { Unprotected: { } choice } => new(Tool.ExitCode.Usage, Unprotected.Interface(choice), exception),
         ArgumentException or QuickSilverOptionsException => new(Tool.ExitCode.Usage, exception.Message, exception),
         MembershipUnreachableException or TimeoutException or SocketException =>
             new(Tool.ExitCode.Unreachable, exception.Message, exception),

@@ -48,7 +48,8 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
     /// <param name="session">Of the command.</param>
     /// <param name="isVerbose">Whether its log gets messages, which would go into the middle of a screen.</param>
     /// <param name="rows">Of regions, and of topics, for each node.</param>
-    public static async Task<ClusterWatch> StartAsync(Session session, bool isVerbose, int rows)
+    /// <param name="isExamination">Whether to look also where nothing protects it: what is wrong is to be found.</param>
+    public static async Task<ClusterWatch> StartAsync(Session session, bool isVerbose, int rows, bool isExamination = false)
     {
         try
         {
@@ -56,7 +57,13 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
             var servers = session.Options.MembershipService is { } named
                 ? await NodeComposition.ResolveAsync(named, session.Options.Interface.Family, session.Interrupted)
                 : [];
-            var local = NodeComposition.Choose(session.Options.Interface, servers).Address;
+            var choice = NodeComposition.Choose(session.Options.Interface, servers);
+            if (!isExamination)
+            {
+                LoopbackRule.Check(session.Options.Security, choice);
+            }
+
+            var local = choice.Address;
             return new ClusterWatch(session.Options, local, isVerbose ? session.Logs : NullLoggerFactory.Instance, servers, rows);
         }
         catch (Exception exception) when (exception is not OperationCanceledException)

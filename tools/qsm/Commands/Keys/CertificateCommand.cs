@@ -10,6 +10,8 @@ namespace QuickSilver.Tool.Commands.Keys;
 internal static class CertificateCommand
 {
     private const int UsualDays = 365;
+    // Of a common name (RFC 5280, appendix A.1).
+    private const int MostNameCharacters = 64;
 
     private enum Role
     {
@@ -32,6 +34,14 @@ internal static class CertificateCommand
             HelpName = "NAME",
             Required = true,
         };
+        name.Validators.Add(static result =>
+        {
+            string text = result.Tokens[^1].Value;
+            if (text.Trim().Length is < 1 or > MostNameCharacters || text.Any(char.IsControl))
+            {
+                result.AddError($"--name: a name has 1 to {MostNameCharacters} characters, and no control characters.");
+            }
+        });
         var role = new Option<Role>("--role")
         {
             Description = "What it is for: a node, a membership service, or a node that may host the service (both).",
@@ -51,15 +61,7 @@ internal static class CertificateCommand
             string from = parse.GetValue(authority)!;
             string path = parse.GetValue(to) ?? parse.GetValue(name)! + ".pem";
             using var signer = Read(from);
-            var now = DateTimeOffset.UtcNow;
-            var until = now.AddDays(parse.GetValue(days));
-            if (until > signer.NotAfter)
-            {
-                until = signer.NotAfter;
-            }
-
-            using var certificate = CertificateIssue.Of(
-                signer, parse.GetValue(name)!, (PeerRole)parse.GetValue(role), now.AddHours(-1), until);
+            using var certificate = Sign(signer, from, parse.GetValue(name)!, (PeerRole)parse.GetValue(role), parse.GetValue(days));
             using var key = certificate.GetECDsaPrivateKey()!;
             string text = $"{certificate.ExportCertificatePem()}\n{key.ExportPkcs8PrivateKeyPem()}\n";
             KeyFile.Write(path, text, parse.GetValue(force));
@@ -67,6 +69,30 @@ internal static class CertificateCommand
             return ExitCode.Ok;
         }));
         return command;
+    }
+
+    // It holds no longer than its authority does, and not before.
+    private static X509Certificate2 Sign(X509Certificate2 signer, string path, string name, PeerRole role, int days)
+    {
+        var now = DateTimeOffset.UtcNow;
+        if (now >= signer.NotAfter || now < signer.NotBefore)
+        {
+            throw new ToolException(
+                ExitCode.Failed,
+                $"--authority: {path} holds from {signer.NotBefore:u} to {signer.NotAfter:u} and not now. Make another one.");
+        }
+
+        var from = now.AddHours(-1);
+        var until = now.AddDays(days);
+        try
+        {
+            return CertificateIssue.Of(
+                signer, name, role, from < signer.NotBefore ? signer.NotBefore : from, until > signer.NotAfter ? signer.NotAfter : until);
+        }
+        catch (Exception exception) when (exception is ArgumentException or InvalidOperationException or CryptographicException)
+        {
+            throw new ToolException(ExitCode.Failed, $"--authority: {path} cannot sign: {exception.Message}", exception);
+        }
     }
 
     private static X509Certificate2 Read(string path)

@@ -13,11 +13,7 @@ internal static class KeyFile
         string partial = path + ".new";
         try
         {
-            if (!force && File.Exists(path))
-            {
-                throw new ToolException(ExitCode.Failed, $"{path} exists. Replace it with --force; what it protects is lost then.");
-            }
-
+            CheckAbsent(path, force);
             File.Delete(partial);
             var options = new FileStreamOptions { Mode = FileMode.CreateNew, Access = FileAccess.Write };
             if (!OperatingSystem.IsWindows())
@@ -35,6 +31,15 @@ internal static class KeyFile
         catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
         {
             throw new ToolException(ExitCode.Failed, $"{path} cannot be written: {exception.Message}", exception);
+        }
+    }
+
+    /// <exception cref="ToolException">The file exists and is not to be replaced.</exception>
+    public static void CheckAbsent(string path, bool force)
+    {
+        if (!force && File.Exists(path))
+        {
+            throw new ToolException(ExitCode.Failed, $"{path} exists. Replace it with --force; what it protects is lost then.");
         }
     }
 

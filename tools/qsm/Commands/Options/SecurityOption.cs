@@ -13,8 +13,8 @@ internal sealed class SecurityOption
 
     private readonly Option<string?> _security = new("--security")
     {
-        Description = "The file with the secret of the cluster, or with a certificate and its key (PEM); none: without security. Also read "
-            + $"from {PathVariable}. {SecretVariable} can contain the secret itself.",
+        Description = "The file with the secret of the cluster, or with a certificate and its key (PEM); none: without security. Required "
+            + $"beyond the loopback interface. Also read from {PathVariable}. {SecretVariable} can contain the secret itself.",
         HelpName = "FILE|none",
     };
 

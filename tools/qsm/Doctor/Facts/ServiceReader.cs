@@ -41,7 +41,7 @@ internal static class ServiceReader
         var facts = new ServiceFacts(ServiceOutcome.Answered, session.Options.Cluster, service, local);
         try
         {
-            await using var watch = await ClusterWatch.StartAsync(session, session.IsVerbose, rows: 1);
+            await using var watch = await ClusterWatch.StartAsync(session, session.IsVerbose, rows: 1, isExamination: true);
             var answer = await watch.AskAsync(session.Interrupted);
             facts = facts with
             {

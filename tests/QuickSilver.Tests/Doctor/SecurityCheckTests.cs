@@ -1,0 +1,87 @@
+using QuickSilver.Tool.Doctor.Checks;
+
+namespace QuickSilver.Tests.Doctor;
+
+// What is judged of secrets and certificates.
+public sealed class SecurityCheckTests
+{
+    private static readonly DateTimeOffset Now = new(2026, 3, 1, 12, 0, 0, TimeSpan.Zero);
+    private static readonly SecurityFacts Nothing = new(SecurityMode.Auto, Unprotected: null, Fault: null, Identity: null, IsSecret: false);
+
+    private static readonly CertificateDates Own =
+        new("pricer", CertificateUse.Own, Now.AddDays(-1), Now.AddDays(100)) { File = "keys/pricer.pem", Role = "both" };
+
+    private static readonly CertificateDates Authority =
+        new("house", CertificateUse.Authority, Now.AddDays(-1), Now.AddDays(1_000)) { File = "keys/authority.pem" };
+
+    [Fact]
+    public void A_node_without_a_key_on_a_network_would_not_start()
+    {
+        var finding = SecurityCheck.Of(Nothing with { Unprotected = "10.0.0.5 (eth0): why" });
+        Assert.Equal(FindingStatus.Problem, finding.Status);
+        Assert.Contains("does not start on 10.0.0.5 (eth0)", finding.Text);
+        Assert.Equal("qsm keys secret --out cluster.secret", finding.Remedies[0].Command);
+    }
+
+    [Fact]
+    public void Files_that_cannot_be_used_are_a_problem_and_what_protects_is_named()
+    {
+        var unusable = SecurityCheck.Of(Nothing with { Fault = "No." });
+        Assert.Equal((FindingStatus.Problem, "No."), (unusable.Status, unusable.Text));
+        Assert.Contains("the secret 'cluster'", Ok(Nothing with { Identity = "cluster", IsSecret = true }));
+        Assert.Contains("the certificate 'pricer'", Ok(Nothing with { Identity = "pricer" }));
+        Assert.Contains("by name", Ok(Nothing with { Mode = SecurityMode.None }));
+        Assert.Contains("loopback", Ok(Nothing));
+    }
+
+    [Fact]
+    public void Certificates_that_are_valid_for_long_are_in_order_and_secrets_have_none()
+    {
+        var finding = Assert.Single(CertificateCheck.Of([Own, Authority], Now));
+        Assert.Equal(FindingStatus.Ok, finding.Status);
+        Assert.EndsWith("The first to end is that of this node, 'pricer', on 2026-06-09.", finding.Text);
+        Assert.Equal(FindingStatus.NotChecked, Assert.Single(CertificateCheck.Of([], Now)).Status);
+    }
+
+    [Fact]
+    public void A_certificate_that_has_expired_is_a_problem_and_one_that_soon_does_a_warning_with_the_command_that_makes_another()
+    {
+        const string Command = "qsm keys certificate --authority authority.pem --name 'pricer' --role both --out 'pricer.pem' --force";
+        var expired = Assert.Single(CertificateCheck.Of([Own with { Until = Now }, Authority], Now));
+        Assert.Equal(FindingStatus.Problem, expired.Status);
+        Assert.Contains("of this node, 'pricer' has expired on 2026-03-01 12:00:00Z.", expired.Text);
+        Assert.Equal(new Remedy(Command, "the host of the authority"), Assert.Single(expired.Remedies));
+
+        var soon = Assert.Single(CertificateCheck.Of([Own with { Until = Now.AddDays(14).AddSeconds(-1) }], Now));
+        Assert.Equal(FindingStatus.Warning, soon.Status);
+        Assert.Contains("expires in 13 days", soon.Text);
+        Assert.Equal(Command, Assert.Single(soon.Remedies).Command);
+        Assert.Equal(FindingStatus.Ok, Assert.Single(CertificateCheck.Of([Own with { Until = Now.AddDays(14) }], Now)).Status);
+    }
+
+    [Fact]
+    public void A_certificate_that_is_not_valid_yet_points_to_the_clock()
+    {
+        var finding = Assert.Single(CertificateCheck.Of([Own with { From = Now.AddHours(1) }], Now));
+        Assert.Equal((FindingStatus.Problem, "timedatectl set-ntp true"), (finding.Status, Assert.Single(finding.Remedies).Command));
+        Assert.Contains("is not valid before 2026-03-01 13:00:00Z, and it is 2026-03-01 12:00:00Z", finding.Text);
+    }
+
+    [Fact]
+    public void An_authority_that_ends_is_replaced_on_all_machines()
+    {
+        var finding = Assert.Single(CertificateCheck.Of([Own, Authority with { Until = Now.AddHours(30) }], Now));
+        Assert.Equal(FindingStatus.Warning, finding.Status);
+        Assert.Contains("of the authority 'house' expires in 30 h", finding.Text);
+        Assert.Equal(
+            ["qsm keys authority --out authority-new.pem", "cat authority-new.pem >> keys/authority.pem"],
+            finding.Remedies.Select(static remedy => remedy.Command));
+    }
+
+    private static string Ok(SecurityFacts facts)
+    {
+        var finding = SecurityCheck.Of(facts);
+        Assert.Equal(FindingStatus.Ok, finding.Status);
+        return finding.Text;
+    }
+}

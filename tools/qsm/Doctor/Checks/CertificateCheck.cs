@@ -1,0 +1,107 @@
+using System.Globalization;
+
+namespace QuickSilver.Tool.Doctor.Checks;
+
+// A certificate of this process, of an authority that it believes, or of a service. File: null if it is not of this machine.
+internal sealed record CertificateDates(string Name, CertificateUse Use, DateTimeOffset From, DateTimeOffset Until)
+{
+    public string? File { get; init; }
+
+    /// <summary>The roles, as the tool writes them.</summary>
+    public string Role { get; init; } = "node";
+
+    /// <summary>The machine; null: this one.</summary>
+    public string? Where { get; init; }
+}
+
+internal enum CertificateUse
+{
+    Own,
+    Authority,
+    Service,
+}
+
+// Whether certificates are valid now, and remain so for a while.
+internal static class CertificateCheck
+{
+    public const string Name = "certificates";
+
+    /// <summary>A certificate that ends sooner is told.</summary>
+    public static readonly TimeSpan Notice = TimeSpan.FromDays(14);
+
+    private const string Signer = "the host of the authority";
+    private static readonly Remedy SetClock = new("timedatectl set-ntp true");
+
+    public static IReadOnlyList<Finding> Of(IReadOnlyList<CertificateDates> certificates, DateTimeOffset now)
+    {
+        if (certificates.Count == 0)
+        {
+            return [Finding.NotChecked(Name, "None are used. Those that follow from a secret hold for ever.")];
+        }
+
+        Finding[] wrong = [.. certificates.Select(one => Of(one, now)).OfType<Finding>()];
+        var first = certificates.MinBy(static one => one.Until)!;
+        return wrong.Length > 0
+            ? wrong
+            : [Finding.Ok(Name, $"They are valid. The first to end is that of {InWords(first)}, on {Day(first.Until)}.")];
+    }
+
+    private static Finding? Of(CertificateDates certificate, DateTimeOffset now)
+    {
+        string which = $"The certificate of {InWords(certificate)}";
+        if (certificate.From > now)
+        {
+            return new Finding(
+                Name,
+                FindingStatus.Problem,
+                $"{which} is not valid before {Time(certificate.From)}, and it is {Time(now)}. A clock is wrong, or it was made for later.",
+                SetClock);
+        }
+
+        string until = Time(certificate.Until);
+        return certificate.Until <= now
+            ? new Finding(Name, FindingStatus.Problem, $"{which} has expired on {until}.{Advice(certificate)}", Remedies(certificate))
+            : certificate.Until - now < Notice
+                ? new Finding(
+                    Name,
+                    FindingStatus.Warning,
+                    $"{which} expires in {Span(certificate.Until - now)}, on {until}.{Advice(certificate)}",
+                    Remedies(certificate))
+                : null;
+    }
+
+    private static string InWords(CertificateDates certificate) => certificate.Use switch
+    {
+        CertificateUse.Authority => $"the authority '{certificate.Name}'",
+        CertificateUse.Service => $"the service '{certificate.Name}'",
+        _ => $"this node, '{certificate.Name}'",
+    };
+
+    private static string Advice(CertificateDates certificate) => certificate.Use == CertificateUse.Authority
+        ? " Make another authority, and let the files of all machines contain both for a time."
+        : " Make another one and put it in its place. It is read when a connection is made, without a restart.";
+
+    private static Remedy[] Remedies(CertificateDates certificate)
+    {
+        if (certificate.Use == CertificateUse.Authority)
+        {
+            return
+            [
+                new Remedy("qsm keys authority --out authority-new.pem", Signer),
+                new Remedy($"cat authority-new.pem >> {certificate.File}", "every machine"),
+            ];
+        }
+
+        string file = certificate.File is { } own ? Path.GetFileName(own) : $"{certificate.Name}.pem";
+        string what = $"--name '{certificate.Name}' --role {certificate.Role} --out '{file}' --force";
+        return [new Remedy($"qsm keys certificate --authority authority.pem {what}", Signer)];
+    }
+
+    private static string Span(TimeSpan left) => left.TotalDays >= 2
+        ? string.Create(CultureInfo.InvariantCulture, $"{Math.Floor(left.TotalDays):0} days")
+        : string.Create(CultureInfo.InvariantCulture, $"{Math.Floor(left.TotalHours):0} h");
+
+    private static string Day(DateTimeOffset time) => time.UtcDateTime.ToString("yyyy-MM-dd", CultureInfo.InvariantCulture);
+
+    private static string Time(DateTimeOffset time) => time.UtcDateTime.ToString("u", CultureInfo.InvariantCulture);
+}

@@ -1,0 +1,34 @@
+namespace QuickSilver.Tool.Doctor.Checks;
+
+// What protects a node with these options. Unprotected: the interface that is not loopback, on which nothing does; null: something does, or
+// nothing need. Fault: why what the options name cannot be used. Identity: the name of the secret, or of the certificate.
+internal sealed record SecurityFacts(SecurityMode Mode, string? Unprotected, string? Fault, string? Identity, bool IsSecret);
+
+// Whether a node with these options starts on its interface, as whom, and what protects it.
+internal static class SecurityCheck
+{
+    public const string Name = "security";
+
+    private static readonly Remedy[] Ways =
+    [
+        new("qsm keys secret --out cluster.secret"),
+        new("export QuickSilver__Security__SecretFile=cluster.secret", "every node"),
+    ];
+
+    public static Finding Of(SecurityFacts facts) => facts switch
+    {
+        { Unprotected: { } choice } => new Finding(
+            Name,
+            FindingStatus.Problem,
+            $"A node without a key does not start on {choice}. Make a secret and copy it to all machines. Or run without protection, by "
+            + "name: Security:Mode None, and --security none.",
+            Ways),
+        { Fault: { } fault } => new Finding(Name, FindingStatus.Problem, fault),
+        { Identity: { } identity } => Finding.Ok(
+            Name,
+            $"The node has the {(facts.IsSecret ? "secret" : "certificate")} '{identity}'. Connections are TLS, and packets are "
+            + "encrypted."),
+        { Mode: SecurityMode.None } => Finding.Ok(Name, "Nothing protects the cluster, as the options say by name."),
+        _ => Finding.Ok(Name, "A node on the loopback interface needs no key."),
+    };
+}

@@ -1,0 +1,65 @@
+using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
+using QuickSilver.Composition;
+using QuickSilver.Core.Security.Identities;
+using QuickSilver.Core.Transport.Tls;
+using QuickSilver.Tool.Doctor.Checks;
+using QuickSilver.Tool.Sessions;
+
+namespace QuickSilver.Tool.Doctor.Facts;
+
+// What the options say of secrets and certificates, and the dates of those in files. Nothing of a secret but its name leaves it.
+internal static class SecurityReader
+{
+    /// <param name="session">Of the command.</param>
+    /// <param name="choice">The interface; null: there is none.</param>
+    public static (SecurityFacts Facts, IReadOnlyList<CertificateDates> Certificates) Read(Session session, InterfaceChoice? choice)
+    {
+        var options = session.Options.Security;
+        string? unprotected = choice is not null && LoopbackRule.Refuses(options, choice.Address) ? choice.ToString() : null;
+        try
+        {
+            var credentials = SecurityComposition.CredentialsOf(session.Options, session.Logs)?.Latest;
+            string? identity = credentials?.Own.TargetCertificate.GetNameInfo(X509NameType.SimpleName, forIssuer: false);
+            var facts = new SecurityFacts(options.Mode, unprotected, Fault: null, identity, credentials is { IsOfSecret: true });
+            return (facts, credentials is { IsOfSecret: false } ? DatesOf(credentials, options) : []);
+        }
+        catch (QuickSilverOptionsException unusable)
+        {
+            return (new SecurityFacts(options.Mode, unprotected, unusable.Message, Identity: null, IsSecret: false), []);
+        }
+    }
+
+    /// <summary>The roles of a certificate, as <c>qsm keys certificate --role</c> takes them.</summary>
+    public static string RoleOf(X509Certificate2 certificate) => CertificateIssue.RolesOf(certificate) switch
+    {
+        PeerRole.Service => "service",
+        PeerRole.Service | PeerRole.Node => "both",
+        _ => "node",
+    };
+
+    private static List<CertificateDates> DatesOf(TlsCredentials credentials, SecurityOptions options)
+    {
+        var own = credentials.Own.TargetCertificate;
+        var dates = new List<CertificateDates>
+        {
+            Of(own, CertificateUse.Own) with { File = options.CertificateFile, Role = RoleOf(own) },
+        };
+        var authorities = new X509Certificate2Collection();
+        try
+        {
+            authorities.ImportFromPemFile(options.AuthorityFile!);
+        }
+        catch (Exception exception) when (exception is CryptographicException or IOException or UnauthorizedAccessException)
+        {
+            // It was read a moment ago, and is replaced at this one.
+            return dates;
+        }
+
+        dates.AddRange(authorities.Select(authority => Of(authority, CertificateUse.Authority) with { File = options.AuthorityFile }));
+        return dates;
+    }
+
+    public static CertificateDates Of(X509Certificate2 certificate, CertificateUse use) => new(
+        certificate.GetNameInfo(X509NameType.SimpleName, forIssuer: false), use, certificate.NotBefore, certificate.NotAfter);
+}
