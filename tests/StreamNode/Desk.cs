@@ -35,6 +35,9 @@ internal sealed class Desk(QuickSilverNode node)
             case ["publish", var name, var count, var bytes]:
                 _running.Add(Task.Run(() => PublishAsync(name, Number(count), TimeSpan.MaxValue, (int)Number(bytes))));
                 break;
+            case ["pace", var name, var seconds, var bytes, var rate]:
+                _running.Add(Task.Run(() => PaceAsync(name, TimeSpan.FromSeconds(Number(seconds)), (int)Number(bytes), Number(rate))));
+                break;
             case ["flood", var name, var seconds, var bytes]:
                 _running.Add(Task.Run(() =>
                     PublishAsync(name, long.MaxValue, TimeSpan.FromSeconds(Number(seconds)), (int)Number(bytes))));
@@ -63,6 +66,18 @@ internal sealed class Desk(QuickSilverNode node)
 
                 _running.Add(AskAsync(requester, TimeSpan.FromMilliseconds(Number(millis))));
                 Say.Line($"asked {name}");
+                break;
+            case ["pause", var name]:
+                Say.Line($"pause {name} {_taking[name].TakeLongestPause().TotalMilliseconds:0}");
+                break;
+            case ["members"]:
+                Say.Line($"members {node.Status.Members}");
+                break;
+            case ["meter", var name]:
+                Say.Line($"meter {name} {Meters.Read(name)}");
+                break;
+            case ["heap"]:
+                Say.Line($"heap {GC.GetTotalMemory(forceFullCollection: true)}");
                 break;
             case ["count"]:
                 var now = node.GetCounters();
@@ -112,6 +127,27 @@ internal sealed class Desk(QuickSilverNode node)
         {
             BinaryPrimitives.WriteInt64LittleEndian(payload, ++sent[0]);
             await topic.PublishAsync(payload);
+        }
+
+        Say.Line($"published {name} {sent[0]}");
+    }
+
+    // Steady: what is late is sent at once, in groups of what a millisecond has.
+    private async Task PaceAsync(string name, TimeSpan time, int bytes, long rate)
+    {
+        var (topic, sent) = _publishing[name];
+        byte[] payload = new byte[bytes];
+        long start = Stopwatch.GetTimestamp();
+        long done = 0;
+        for (TimeSpan elapsed; (elapsed = Stopwatch.GetElapsedTime(start)) < time;)
+        {
+            for (long due = (long)(elapsed.TotalSeconds * rate); done < due && Stopwatch.GetElapsedTime(start) < time; done++)
+            {
+                BinaryPrimitives.WriteInt64LittleEndian(payload, ++sent[0]);
+                await topic.PublishAsync(payload);
+            }
+
+            await Task.Delay(1);
         }
 
         Say.Line($"published {name} {sent[0]}");

@@ -10,14 +10,21 @@ using StreamNode;
 //
 //   StreamNode SERVICE INTERFACE BUFFERBYTES      (0: as many as is the default)
 //
+// QS_SECURITY names a file with a secret; without it, nothing is protected.
+//
 //   subscribe TOPIC reliable|besteffort handler|reader    "subscribed TOPIC"; a reader takes one message and then none until "read"
 //   open TOPIC reliable|besteffort SUBSCRIBERS            "open TOPIC", when it has so many
 //   publish TOPIC COUNT BYTES                             "published TOPIC TOTAL", in the background
+//   pace TOPIC SECONDS BYTES RATE                         the same, so many a second
 //   flood TOPIC SECONDS BYTES                             the same, as many as go in so long
 //   expect TOPIC SENDERS COUNT                            "has TOPIC DELIVERED TOLD", when so many came or were told as gaps
 //   read TOPIC                                            the reader goes on
 //   respond NAME MILLISECONDS                             "responds NAME"; it answers after so long
 //   ask NAME MILLISECONDS                                 "asked NAME", and then "answered NAME" or "failed NAME EXCEPTION", within so long
+//   pause TOPIC                                           "pause TOPIC MILLISECONDS", the longest without a message since last asked
+//   members                                               "members COUNT" of the cluster, as this node knows
+//   meter INSTRUMENT                                      "meter INSTRUMENT VALUE", or REASON=VALUE words
+//   heap                                                  "heap BYTES" after a full collection
 //   count                                                 "counts SHAREDSENT SENDSSAVED SHAREDRECEIVED REPAIRS"
 //
 // At the end of its input it drains and leaves. It ends with 1 when anything came twice, out of order or missing without a word.
@@ -27,7 +34,14 @@ if (args is not [var service, var address, var bytes])
     return 2;
 }
 
-var options = new QuickSilverOptions { MembershipService = service, Interface = IPAddress.Parse(address) };
+var options = new QuickSilverOptions
+{
+    MembershipService = service,
+    Interface = IPAddress.Parse(address),
+    Security = Environment.GetEnvironmentVariable("QS_SECURITY") is { Length: > 0 } file and not "none"
+        ? new SecurityOptions { SecretFile = file }
+        : SecurityOptions.None,
+};
 if (long.Parse(bytes, CultureInfo.InvariantCulture) is > 0 and var buffer)
 {
     options.Limits.BufferBytes = buffer;

@@ -7,6 +7,7 @@ internal static class Program
 {
     private static readonly Dictionary<string, Func<CampaignArguments, int>> Campaigns = new(StringComparer.Ordinal)
     {
+        ["mtu"] = MtuCampaign.Run,
     };
 
     public static int Main(string[] args)

@@ -211,7 +211,7 @@ internal sealed class ImpairedSwitch : IDisposable
     {
         var link = _links[from, to];
         var counters = link.CountersOf(frame.IsUdp);
-        var fate = link.Decide(link.Impairment, frame.IsUdp, frame.IsIpMulticast);
+        var fate = link.Decide(link.Impairment, frame);
         for (var copy = 0; copy < fate.Copies; copy++)
         {
             var delay = copy == 0 ? fate.DelayTicks : fate.SecondDelayTicks;

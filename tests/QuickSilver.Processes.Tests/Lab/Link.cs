@@ -45,15 +45,23 @@ internal sealed class Link(ulong seed, int from, int to)
 
     public LinkCounters CountersOf(bool isUdp) => isUdp ? Counters : OtherCounters;
 
-    public Fate Decide(Impairment impairment, bool isUdp, bool multicast)
+    public Fate Decide(Impairment impairment, Frame frame)
     {
+        var isUdp = frame.IsUdp;
         var kind = isUdp ? 1 : 0;
         var at = Mix(_key + (ulong)kind + (_seen[kind]++ * 0xD1342543DE82EF95));
         var counters = CountersOf(isUdp);
         counters.Offered++;
-        if (impairment.Stops(multicast))
+        if (impairment.Stops(frame.IsIpMulticast))
         {
             counters.Blocked++;
+            return default;
+        }
+
+        if (impairment.IsTooLarge(frame.PacketBytes))
+        {
+            counters.Lost++;
+            counters.TooLarge++;
             return default;
         }
 

@@ -7,6 +7,7 @@ internal sealed class LinkCounters
     private long _offered;
     private long _forwarded;
     private long _lost;
+    private long _tooLarge;
     private long _duplicated;
     private long _reordered;
     private long _blocked;
@@ -18,6 +19,9 @@ internal sealed class LinkCounters
     public long Forwarded { get => Volatile.Read(ref _forwarded); set => Volatile.Write(ref _forwarded, value); }
 
     public long Lost { get => Volatile.Read(ref _lost); set => Volatile.Write(ref _lost, value); }
+
+    /// <summary>Of those that were lost.</summary>
+    public long TooLarge { get => Volatile.Read(ref _tooLarge); set => Volatile.Write(ref _tooLarge, value); }
 
     public long Duplicated { get => Volatile.Read(ref _duplicated); set => Volatile.Write(ref _duplicated, value); }
 

@@ -4,16 +4,30 @@ using QuickSilver.Processes.Tests.Lab;
 namespace QuickSilver.Processes.Tests.Scenarios;
 
 // Processes of the program StreamNode, one on each host of a cluster.
-internal sealed class StreamNodes(int hosts, long bufferBytes = 0) : IDisposable
+internal sealed class StreamNodes(QsmCluster cluster, long bufferBytes = 0) : IDisposable
 {
     private readonly List<NodeProcess> _processes = [];
 
-    public QsmCluster Cluster { get; } = new(hosts);
+    public StreamNodes(int hosts, long bufferBytes = 0)
+        : this(new QsmCluster(hosts), bufferBytes)
+    {
+    }
+
+    public QsmCluster Cluster => cluster;
 
     public static void Do(NodeProcess node, string command, string answer)
     {
         node.Feed(command + "\n");
         WaitFor(node, answer);
+    }
+
+    /// <summary>Waits for one more line that begins with these words than there were before the command, and returns it.</summary>
+    public static string Ask(NodeProcess node, string command, string beginning)
+    {
+        int before = FindAll(node.Output, beginning).Length;
+        node.Feed(command + "\n");
+        node.WaitForOutput(output => FindAll(output, beginning).Length > before, $"'{beginning}' after '{command}'");
+        return FindAll(node.Output, beginning)[before];
     }
 
     /// <summary>Waits for a line that begins with these words, and returns it.</summary>
@@ -53,6 +67,9 @@ internal sealed class StreamNodes(int hosts, long bufferBytes = 0) : IDisposable
     }
 
     public void Dispose() => Cluster.Dispose();
+
+    private static string[] FindAll(OutputCapture output, string beginning) =>
+        Array.FindAll(output.Lines()[..^1], line => (line + " ").StartsWith(beginning + " ", StringComparison.Ordinal));
 
     private static string? Find(OutputCapture output, string beginning) =>
         Array.Find(output.Lines()[..^1], line => (line + " ").StartsWith(beginning + " ", StringComparison.Ordinal));
