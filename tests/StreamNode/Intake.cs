@@ -33,6 +33,8 @@ internal sealed class Intake
     /// <summary>The first thing that was wrong.</summary>
     public string? Fault { get; private set; }
 
+    public long Delivered => Volatile.Read(ref _delivered);
+
     public void Expect(int senders, long count)
     {
         lock (_turn)

@@ -6,7 +6,7 @@ namespace StreamNode;
 // One instrument of the library's meter, as a monitoring system reads it.
 internal static class Meters
 {
-    /// <summary>The value, or "REASON=VALUE" words where measurements have the tag "reason".</summary>
+    /// <summary>The value, or "REASON=VALUE" words where measurements have a tag of reasons.</summary>
     public static string Read(string name)
     {
         var values = new SortedDictionary<string, double>(StringComparer.Ordinal);
@@ -25,7 +25,7 @@ internal static class Meters
             string reason = "";
             foreach (var (key, text) in tags)
             {
-                reason = key == "reason" ? $"{text}" : reason;
+                reason = key == "quicksilver.drop.reason" ? $"{text}" : reason;
             }
 
             values[reason] = values.GetValueOrDefault(reason) + value;

@@ -55,6 +55,10 @@ internal readonly ref struct Frame
     /// <summary>With the header of IP.</summary>
     public int PacketBytes => Bytes.Length - Smallest;
 
+    public uint SourceAddress => BinaryPrimitives.ReadUInt32BigEndian(Bytes[(IpOffset + 12)..]);
+
+    public int SourcePort => Read(IpOffset + IpBytes);
+
     public uint DestinationAddress => BinaryPrimitives.ReadUInt32BigEndian(Bytes[(IpOffset + 16)..]);
 
     public int DestinationPort => Read(IpOffset + IpBytes + 2);

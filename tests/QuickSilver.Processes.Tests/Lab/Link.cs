@@ -35,12 +35,13 @@ internal sealed class Link(ulong seed, int from, int to)
     public LinkCounters OtherCounters { get; } = new();
 
     /// <summary>Lets frames through that no harm concerns; their numbers count on.</summary>
-    public void PassUntouched(bool isUdp, int frames)
+    public void PassUntouched(Frame frame, int frames)
     {
-        _seen[isUdp ? 1 : 0] += (ulong)frames;
-        var counters = CountersOf(isUdp);
+        _seen[frame.IsUdp ? 1 : 0] += (ulong)frames;
+        var counters = CountersOf(frame.IsUdp);
         counters.Offered += frames;
         counters.Forwarded += frames;
+        counters.UnicastBytes += frame.IsForMany ? 0 : frame.PacketBytes;
     }
 
     public LinkCounters CountersOf(bool isUdp) => isUdp ? Counters : OtherCounters;
@@ -71,6 +72,7 @@ internal sealed class Link(ulong seed, int from, int to)
             return default;
         }
 
+        counters.UnicastBytes += frame.IsForMany ? 0 : frame.PacketBytes;
         var duplicated = Hits(at, Draw.Duplicate, impairment.DuplicatePercent);
         var held = Hits(at, Draw.Reorder, impairment.ReorderPercent);
         counters.Duplicated += duplicated ? 1 : 0;

@@ -13,6 +13,7 @@ internal sealed class LinkCounters
     private long _blocked;
     private long _overflowed;
     private long _held;
+    private long _unicastBytes;
 
     public long Offered { get => Volatile.Read(ref _offered); set => Volatile.Write(ref _offered, value); }
 
@@ -32,6 +33,9 @@ internal sealed class LinkCounters
     public long Overflowed { get => Volatile.Read(ref _overflowed); set => Volatile.Write(ref _overflowed, value); }
 
     public long Held { get => Volatile.Read(ref _held); set => Volatile.Write(ref _held, value); }
+
+    /// <summary>Of packets forwarded or held to one node alone, with the header of IP.</summary>
+    public long UnicastBytes { get => Volatile.Read(ref _unicastBytes); set => Volatile.Write(ref _unicastBytes, value); }
 
     public bool Balance => Offered + Duplicated == Forwarded + Lost + Blocked + Overflowed + Held;
 

@@ -21,13 +21,13 @@ internal sealed class StreamNodes(QsmCluster cluster, long bufferBytes = 0) : ID
         WaitFor(node, answer);
     }
 
-    /// <summary>Waits for one more line that begins with these words than there were before the command, and returns it.</summary>
+    /// <summary>Waits for a line with this beginning that comes after the command, and returns it.</summary>
     public static string Ask(NodeProcess node, string command, string beginning)
     {
-        int before = FindAll(node.Output, beginning).Length;
+        int from = node.Output.Length;
         node.Feed(command + "\n");
-        node.WaitForOutput(output => FindAll(output, beginning).Length > before, $"'{beginning}' after '{command}'");
-        return FindAll(node.Output, beginning)[before];
+        node.WaitForOutput(output => output.FindLine(beginning, from) is not null, $"'{beginning}' after '{command}'");
+        return node.Output.FindLine(beginning, from)!;
     }
 
     /// <summary>Waits for a line that begins with these words, and returns it.</summary>
@@ -39,17 +39,25 @@ internal sealed class StreamNodes(QsmCluster cluster, long bufferBytes = 0) : ID
 
     public NodeProcess Node(int host)
     {
-        string address = Cluster.Network.Address(host).ToString();
-        string buffer = bufferBytes.ToString(CultureInfo.InvariantCulture);
-        var process = Cluster.StartProgram(Programs.StreamNode, host, Cluster.Service, address, buffer);
-        WaitFor(process, "ready");
+        var process = Transient(host);
         _processes.Add(process);
         return process;
     }
 
     public NodeProcess Subscriber(int host, params string[] subscriptions)
     {
-        var process = Node(host);
+        var process = Transient(host, subscriptions);
+        _processes.Add(process);
+        return process;
+    }
+
+    /// <summary>A subscriber that may end before the others.</summary>
+    public NodeProcess Transient(int host, params string[] subscriptions)
+    {
+        string address = Cluster.Network.Address(host).ToString();
+        string buffer = bufferBytes.ToString(CultureInfo.InvariantCulture);
+        var process = Cluster.StartProgram(Programs.StreamNode, host, Cluster.Service, address, buffer);
+        WaitFor(process, "ready");
         foreach (string subscription in subscriptions)
         {
             Do(process, $"subscribe {subscription}", $"subscribed {subscription.Split(' ')[0]}");
@@ -68,9 +76,5 @@ internal sealed class StreamNodes(QsmCluster cluster, long bufferBytes = 0) : ID
 
     public void Dispose() => Cluster.Dispose();
 
-    private static string[] FindAll(OutputCapture output, string beginning) =>
-        Array.FindAll(output.Lines()[..^1], line => (line + " ").StartsWith(beginning + " ", StringComparison.Ordinal));
-
-    private static string? Find(OutputCapture output, string beginning) =>
-        Array.Find(output.Lines()[..^1], line => (line + " ").StartsWith(beginning + " ", StringComparison.Ordinal));
+    private static string? Find(OutputCapture output, string beginning) => output.FindLine(beginning, from: 0);
 }
