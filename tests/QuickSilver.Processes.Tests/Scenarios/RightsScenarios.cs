@@ -49,13 +49,13 @@ public sealed class RightsScenarios : IDisposable
     public void Receivers_drop_what_a_member_without_the_right_publishes()
     {
         var host = Node(1, "host", "both");
+        var liar = Node(3, "liar", "node");
+        var publisher = Node(4, "pricer", "node");
         var reader = Node(2, "reader", "node");
         StreamNodes.Do(reader, "subscribe prices reliable handler", "subscribed prices");
 
         // From here on the service lets everybody in: the liar gets all that a publisher needs. The reader was told who may publish before.
         StreamNodes.Do(host, "admit", "admits");
-        var liar = Node(3, "liar", "node");
-        var publisher = Node(4, "pricer", "node");
         StreamNodes.Do(liar, "open prices reliable 1", "open prices");
         StreamNodes.Do(publisher, "open prices reliable 1", "open prices");
         StreamNodes.Do(liar, $"publish prices {Messages} 500", $"published prices {Messages}");

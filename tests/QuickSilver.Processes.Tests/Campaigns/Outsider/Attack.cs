@@ -36,6 +36,9 @@ internal sealed class Attack : IDisposable
         _socket.Bind(new IPEndPoint(network.Outsider, 0));
         _socket.SetSocketOption(SocketOptionLevel.IP, SocketOptionName.MulticastInterface, address);
         _raw.SetSocketOption(SocketOptionLevel.IP, SocketOptionName.MulticastInterface, address);
+        // It hears what others send, not itself.
+        _socket.MulticastLoopback = false;
+        _raw.MulticastLoopback = false;
         _ear.ReceiveBufferSize = 1 << 16;
         _ear.Blocking = false;
         _ear.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.ReuseAddress, true);
