@@ -98,6 +98,9 @@ internal sealed class MulticastCounters
 
     public long Dropped(DropReason reason) => _drops is { } drops ? drops[(int)reason] : 0;
 
+    /// <summary>By reason; empty if nothing was dropped. From any thread.</summary>
+    public ReadOnlySpan<long> Drops => _drops;
+
     public long DroppedInAll
     {
         get

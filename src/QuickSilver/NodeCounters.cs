@@ -219,6 +219,9 @@ public sealed record NodeCounters
     /// <summary>For how long this node's streams were kept from sending, and by what.</summary>
     public SendLimitTimes SendLimits { get; init; } = new();
 
+    /// <summary>The parts of <see cref="PacketsDropped"/>, by the number of the reason; empty if nothing was dropped.</summary>
+    internal ImmutableArray<long> PacketDrops { get; init; } = [];
+
     /// <summary>The parts of <see cref="RequestsFailed"/>, in the order of their kinds; empty if nothing was read.</summary>
     internal ImmutableArray<long> RequestFailures { get; init; } = [];
 

@@ -6,7 +6,7 @@ using QuickSilver;
 namespace StreamNode;
 
 // Carries out the commands. Each message begins with its number within its sender's topic, from 1.
-internal sealed class Desk(QuickSilverNode node)
+internal sealed class Desk(QuickSilverNode node, ChangingRights rights)
 {
     private static readonly TimeSpan DrainLimit = TimeSpan.FromMinutes(1);
 
@@ -14,6 +14,7 @@ internal sealed class Desk(QuickSilverNode node)
     private readonly Dictionary<string, Intake> _taking = [];
     private readonly Dictionary<string, IRequester<string, string>> _asking = [];
     private readonly List<Task> _running = [];
+    private volatile bool _isHalted;
 
     public async Task DoAsync(string[] words)
     {
@@ -34,6 +35,16 @@ internal sealed class Desk(QuickSilverNode node)
                 break;
             case ["publish", var name, var count, var bytes]:
                 _running.Add(Task.Run(() => PublishAsync(name, Number(count), TimeSpan.MaxValue, (int)Number(bytes))));
+                break;
+            case ["pace", var name, var seconds, var bytes, var rate]:
+                _running.Add(Task.Run(() => PaceAsync(name, TimeSpan.FromSeconds(Number(seconds)), (int)Number(bytes), Number(rate))));
+                break;
+            case ["admit"]:
+                rights.AdmitsAll = true;
+                Say.Line("admits");
+                break;
+            case ["halt"]:
+                _isHalted = true;
                 break;
             case ["flood", var name, var seconds, var bytes]:
                 _running.Add(Task.Run(() =>
@@ -63,6 +74,26 @@ internal sealed class Desk(QuickSilverNode node)
 
                 _running.Add(AskAsync(requester, TimeSpan.FromMilliseconds(Number(millis))));
                 Say.Line($"asked {name}");
+                break;
+            case ["pause", var name]:
+                Say.Line($"pause {name} {_taking[name].TakeLongestPause().TotalMilliseconds:0}");
+                break;
+            case ["taken", var name]:
+                Say.Line($"taken {name} {_taking[name].Delivered}");
+                break;
+            case ["members"]:
+                Say.Line($"members {node.Status.Members}");
+                break;
+            case ["meter", var name]:
+                Say.Line($"meter {name} {Meters.Read(name)}");
+                break;
+            case ["collect"]:
+                long start = Stopwatch.GetTimestamp();
+                GC.Collect(GC.MaxGeneration, GCCollectionMode.Forced, blocking: true, compacting: true);
+                Say.Line($"collected {Stopwatch.GetElapsedTime(start).TotalMilliseconds:0}");
+                break;
+            case ["heap"]:
+                Say.Line($"heap {GC.GetTotalMemory(forceFullCollection: true)}");
                 break;
             case ["count"]:
                 var now = node.GetCounters();
@@ -108,10 +139,31 @@ internal sealed class Desk(QuickSilverNode node)
         var (topic, sent) = _publishing[name];
         byte[] payload = new byte[bytes];
         long start = Stopwatch.GetTimestamp();
-        for (long i = 0; i < count && Stopwatch.GetElapsedTime(start) < time; i++)
+        for (long i = 0; i < count && Stopwatch.GetElapsedTime(start) < time && !_isHalted; i++)
         {
             BinaryPrimitives.WriteInt64LittleEndian(payload, ++sent[0]);
             await topic.PublishAsync(payload);
+        }
+
+        Say.Line($"published {name} {sent[0]}");
+    }
+
+    // Steady: what is late is sent at once, in groups of what a millisecond has.
+    private async Task PaceAsync(string name, TimeSpan time, int bytes, long rate)
+    {
+        var (topic, sent) = _publishing[name];
+        byte[] payload = new byte[bytes];
+        long start = Stopwatch.GetTimestamp();
+        long done = 0;
+        for (TimeSpan elapsed; (elapsed = Stopwatch.GetElapsedTime(start)) < time && !_isHalted;)
+        {
+            for (long due = (long)(elapsed.TotalSeconds * rate); done < due && !_isHalted; done++)
+            {
+                BinaryPrimitives.WriteInt64LittleEndian(payload, ++sent[0]);
+                await topic.PublishAsync(payload);
+            }
+
+            await Task.Delay(1);
         }
 
         Say.Line($"published {name} {sent[0]}");

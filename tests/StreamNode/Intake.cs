@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using QuickSilver;
 
 namespace StreamNode;
@@ -11,6 +12,8 @@ internal sealed class Intake
     private readonly Dictionary<NodeId, long> _last = [];
     private readonly TaskCompletionSource _mayRead = new();
     private long _delivered;
+    private long _lastAt;
+    private TimeSpan _longestPause;
     private long _told;
     private (int Senders, long Count)? _expected;
 
@@ -30,12 +33,26 @@ internal sealed class Intake
     /// <summary>The first thing that was wrong.</summary>
     public string? Fault { get; private set; }
 
+    public long Delivered => Volatile.Read(ref _delivered);
+
     public void Expect(int senders, long count)
     {
         lock (_turn)
         {
             _expected = (senders, count);
             TellIfComplete();
+        }
+    }
+
+    /// <summary>The longest time without a message since it was last asked for, the one that still lasts included.</summary>
+    public TimeSpan TakeLongestPause()
+    {
+        lock (_turn)
+        {
+            NoteArrival();
+            var pause = _longestPause;
+            _longestPause = TimeSpan.Zero;
+            return pause;
         }
     }
 
@@ -55,6 +72,7 @@ internal sealed class Intake
         long number = BinaryPrimitives.ReadInt64LittleEndian(message.Value.Span);
         lock (_turn)
         {
+            NoteArrival();
             long last = _last.GetValueOrDefault(message.Sender);
             if (number != last + 1)
             {
@@ -81,6 +99,14 @@ internal sealed class Intake
             _told += gap.Count;
             TellIfComplete();
         }
+    }
+
+    private void NoteArrival()
+    {
+        long now = Stopwatch.GetTimestamp();
+        var pause = _lastAt == 0 ? TimeSpan.Zero : Stopwatch.GetElapsedTime(_lastAt, now);
+        _longestPause = pause > _longestPause ? pause : _longestPause;
+        _lastAt = now;
     }
 
     private void TellIfComplete()

@@ -10,14 +10,26 @@ using StreamNode;
 //
 //   StreamNode SERVICE INTERFACE BUFFERBYTES      (0: as many as is the default)
 //
+// SERVICE is an address, "host", which hosts one, or "find". QS_SECURITY names a file with a secret, or with QS_AUTHORITY a certificate;
+// without it, nothing is protected. A hosted service lets the identity "pricer" alone publish, until "admit".
+//
 //   subscribe TOPIC reliable|besteffort handler|reader    "subscribed TOPIC"; a reader takes one message and then none until "read"
 //   open TOPIC reliable|besteffort SUBSCRIBERS            "open TOPIC", when it has so many
 //   publish TOPIC COUNT BYTES                             "published TOPIC TOTAL", in the background
+//   pace TOPIC SECONDS BYTES RATE                         the same, so many a second
 //   flood TOPIC SECONDS BYTES                             the same, as many as go in so long
+//   admit                                                 "admits": everybody may publish, says the service that it hosts
+//   halt                                                  these end now
 //   expect TOPIC SENDERS COUNT                            "has TOPIC DELIVERED TOLD", when so many came or were told as gaps
 //   read TOPIC                                            the reader goes on
 //   respond NAME MILLISECONDS                             "responds NAME"; it answers after so long
 //   ask NAME MILLISECONDS                                 "asked NAME", and then "answered NAME" or "failed NAME EXCEPTION", within so long
+//   pause TOPIC                                           "pause TOPIC MILLISECONDS", the longest without a message since last asked
+//   taken TOPIC                                           "taken TOPIC COUNT", the messages so far
+//   members                                               "members COUNT" of the cluster, as this node knows
+//   meter INSTRUMENT                                      "meter INSTRUMENT VALUE", or REASON=VALUE words
+//   collect                                               "collected MILLISECONDS" after a full collection
+//   heap                                                  "heap BYTES" after a full collection
 //   count                                                 "counts SHAREDSENT SENDSSAVED SHAREDRECEIVED REPAIRS"
 //
 // At the end of its input it drains and leaves. It ends with 1 when anything came twice, out of order or missing without a word.
@@ -27,12 +39,18 @@ if (args is not [var service, var address, var bytes])
     return 2;
 }
 
-var options = new QuickSilverOptions
+var rights = new ChangingRights();
+var options = new QuickSilverOptions { Interface = IPAddress.Parse(address), Security = Protection.Read() };
+if (service is "host" or "find")
 {
-    MembershipService = service,
-    Interface = IPAddress.Parse(address),
-    Security = SecurityOptions.None,
-};
+    options.MembershipMode = service == "host" ? MembershipMode.Host : MembershipMode.Find;
+    options.Service.Rights = service == "host" ? rights : null;
+}
+else
+{
+    options.MembershipService = service;
+}
+
 if (long.Parse(bytes, CultureInfo.InvariantCulture) is > 0 and var buffer)
 {
     options.Limits.BufferBytes = buffer;
@@ -45,7 +63,7 @@ using var logs = new SerilogLoggerFactory(
         .CreateLogger(),
     dispose: true);
 await using var node = await QuickSilverNode.StartAsync(options, logs);
-var desk = new Desk(node);
+var desk = new Desk(node, rights);
 Say.Line("ready");
 while (await Console.In.ReadLineAsync() is { } line)
 {

@@ -9,15 +9,21 @@ namespace QuickSilver.Multicast.Paths;
 //   rest → check (one echo, then a small one too) → search (all smaller sizes, four times what has not come back) → rest
 //   rest → growth (all larger sizes, twice) → rest
 //
-// A reply that is as large as what is looked for ends it at once. Without any reply, the node is silent and nothing is found.
+// A reply that is as large as what is looked for ends it at once. Without any reply for a second, the node is silent and nothing is found.
+//
+// What goes wrong: on a machine that is short of time, replies come hundreds of milliseconds late. A check that gave up before the first
+// of them would find nothing, again and again, while the large packets are lost. So it goes on until one comes, and the search that follows
+// waits as long for its replies as that one took.
 internal sealed class PathSearch
 {
-    private const int CheckRounds = 2;
-    private const int Rounds = 6;
+    private const int MostCheckRounds = 8;
+    private const int SearchRounds = 4;
     private const int GrowthRounds = 2;
     private const int MostSilentGrowths = 3;
     private static readonly TimeSpan Round = TimeSpan.FromMilliseconds(120);
+    private static readonly TimeSpan LongestRound = TimeSpan.FromMilliseconds(240);
     private static readonly TimeSpan CheckInterval = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan SuspicionSpacing = TimeSpan.FromMilliseconds(250);
     private static readonly TimeSpan FirstGrowth = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan LastGrowth = TimeSpan.FromMinutes(5);
 
@@ -26,7 +32,11 @@ internal sealed class PathSearch
     private readonly Alarm _alarm;
     private readonly Alarm _growthAlarm;
     private TimeSpan _growthDelay = FirstGrowth;
+    private TimeSpan _wait;
+    private TimeSpan _begunAt = TimeSpan.MinValue / 2;
+    private TimeSpan _endedAt = TimeSpan.MinValue / 2;
     private int _round;
+    private int _searchRound;
     private int _best;
     private int _silentGrowths;
     private bool _isGrowth;
@@ -45,8 +55,6 @@ internal sealed class PathSearch
     /// <summary>The largest packet that is known to pass, or not known not to.</summary>
     public int Bytes { get; private set; }
 
-    public TimeSpan CheckedAt { get; private set; } = TimeSpan.MinValue / 2;
-
     public bool IsSearching { get; private set; }
 
     /// <summary>Whether nothing is known of it that a new one would not know.</summary>
@@ -56,7 +64,11 @@ internal sealed class PathSearch
 
     private int Wanted => _isGrowth ? Option : Bytes;
 
-    public bool IsCheckDue(TimeSpan now) => !IsSearching && now - CheckedAt >= CheckInterval;
+    // Since the last one began: a stream asks once a second, and one that ended a moment after it began would be looked at every other time.
+    public bool IsCheckDue(TimeSpan now) => !IsSearching && now - _begunAt >= CheckInterval;
+
+    /// <summary>Whether it may be checked although it was a short time ago.</summary>
+    public bool MaySuspect(TimeSpan now) => !IsSearching && now - _endedAt >= SuspicionSpacing;
 
     public void Check()
     {
@@ -68,8 +80,19 @@ internal sealed class PathSearch
 
     public void OnReply(int bytes)
     {
-        _best = IsSearching ? Math.Max(_best, bytes) : _best;
-        if (IsSearching && _best >= Wanted)
+        if (!IsSearching)
+        {
+            return;
+        }
+
+        if (_best == 0)
+        {
+            var took = _sizes.Context.Environment.Now - _begunAt;
+            _wait = took < Round ? Round : took > LongestRound ? LongestRound : took;
+        }
+
+        _best = Math.Max(_best, bytes);
+        if (_best >= Wanted)
         {
             End();
         }
@@ -96,8 +119,10 @@ internal sealed class PathSearch
         IsSearching = true;
         _isGrowth = isGrowth;
         _round = 0;
+        _searchRound = 0;
         _best = 0;
-        CheckedAt = _sizes.Context.Environment.Now;
+        _wait = Round;
+        _begunAt = _sizes.Context.Environment.Now;
         Step();
     }
 
@@ -115,7 +140,8 @@ internal sealed class PathSearch
 
     private void Step()
     {
-        if (_round == (_isGrowth ? GrowthRounds : Rounds) || (_best == 0 && _round > CheckRounds))
+        bool isOver = _isGrowth ? _round == GrowthRounds : _searchRound == SearchRounds || (_best == 0 && _round == MostCheckRounds);
+        if (isOver)
         {
             End();
             return;
@@ -125,7 +151,7 @@ internal sealed class PathSearch
         {
             SendSteps(from: Bytes - 1, through: Option);
         }
-        else if (_round < CheckRounds)
+        else if (_best == 0)
         {
             if (_round > 0)
             {
@@ -136,11 +162,12 @@ internal sealed class PathSearch
         }
         else
         {
-            SendSteps(from: Math.Max(_best, MulticastOptions.MinPacketBytes - 1), through: Bytes);
+            SendSteps(from: _best, through: Bytes);
+            _searchRound++;
         }
 
         _round++;
-        _sizes.Context.Environment.Schedule(_alarm, Round);
+        _sizes.Context.Environment.Schedule(_alarm, _wait);
     }
 
     // The smallest first: a firewall sees a run that the receiving kernel has joined as one large datagram.
@@ -158,7 +185,7 @@ internal sealed class PathSearch
     private void End()
     {
         Close();
-        CheckedAt = _sizes.Context.Environment.Now;
+        _endedAt = _sizes.Context.Environment.Now;
         _silentGrowths = _best > 0 ? 0 : _silentGrowths + (_isGrowth ? 1 : 0);
         if (_silentGrowths > MostSilentGrowths)
         {

@@ -16,8 +16,8 @@ namespace QuickSilver.Multicast.Paths;
 // Intuition: no message of the network is trusted, because many networks send none. What counts is which echoes come back (RFC 8899, packet
 // layer path MTU discovery). An echo and its reply are equally large, so both directions are tried at once.
 //
-// A path is checked while a stream sends to its member, every second, and at once if the member asks again for a packet that was sent to it
-// again, or does not answer probes. A check is one echo. If it does not come back but a small one does, a search finds the largest size
+// A path is checked while a stream sends to its member, every second, and at once if the system refuses to send, or the member asks again
+// for a packet that was sent to it again, or does not answer probes. A check is one echo. If it does not come back but a small one does, a search finds the largest size
 // that does. What the search finds is told to the member, whose path has the same size. Growth is tried after 5 s, and then ever more
 // seldom.
 //
@@ -31,7 +31,6 @@ internal sealed class PathSizes(MulticastContext context)
     // The number of echoes whose replies are still recognized.
     private const int Remembered = 1024;
     private const int MostPaths = 4096;
-    private static readonly TimeSpan SuspicionSpacing = TimeSpan.FromMilliseconds(250);
 
     // Of jumbo frames, Ethernet, PPPoE, tunnels over IPv4 and IPv6, overlay networks, WireGuard, and the least of IPv6 and of IPv4.
     private static readonly int[] Mtus = [9000, 4500, 1500, 1492, 1480, 1450, 1420, 1400, 1350, 1280, 1006];
@@ -79,8 +78,8 @@ internal sealed class PathSizes(MulticastContext context)
         return least;
     }
 
-    /// <summary>A stream sends to these members: paths that were not checked lately are.</summary>
-    public void Check(LiveMembers live)
+    /// <summary>A stream sends to these members, or may not: paths that were not checked lately are.</summary>
+    public void Check(LiveMembers live, bool isRefused = false)
     {
         _checks ??= new RateLimit(context.Environment.Now, ChecksPerSecond, ChecksPerSecond);
         for (int i = 0; i < live.Ranks; i++)
@@ -92,7 +91,7 @@ internal sealed class PathSizes(MulticastContext context)
             }
 
             var path = PathTo(address);
-            if (path.IsCheckDue(context.Environment.Now))
+            if (isRefused ? path.MaySuspect(context.Environment.Now) : path.IsCheckDue(context.Environment.Now))
             {
                 if (!_checks.TryTake(context.Environment.Now, 1))
                 {
@@ -111,7 +110,7 @@ internal sealed class PathSizes(MulticastContext context)
         var now = context.Environment.Now;
         var path = PathTo(to);
         _suspicions ??= new RateLimit(now, SuspicionsPerSecond, SuspicionsPerSecond);
-        if (!path.IsSearching && now - path.CheckedAt >= SuspicionSpacing && _suspicions.TryTake(now, 1))
+        if (path.MaySuspect(now) && _suspicions.TryTake(now, 1))
         {
             path.Check();
         }

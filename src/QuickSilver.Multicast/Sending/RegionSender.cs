@@ -21,6 +21,7 @@ namespace QuickSilver.Multicast.Sending;
 internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
 {
     private static readonly TimeSpan PathCheckInterval = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan RefusalSpacing = TimeSpan.FromMilliseconds(250);
 
     private readonly MulticastContext _context;
     // Null if the repair scheme needs no action of the sender's own.
@@ -510,6 +511,17 @@ internal sealed class RegionSender : ITransmittedStream, IFlushedFeed
         if (AwaitsNews)
         {
             _announcements.Start();
+        }
+    }
+
+    // Perhaps the packets are too large for the interface by now.
+    void ITransmittedStream.OnRefused()
+    {
+        var now = _context.Environment.Now;
+        if (now - _pathsCheckedAt >= RefusalSpacing)
+        {
+            _pathsCheckedAt = now;
+            _context.Sizes.Check(_live, isRefused: true);
         }
     }
 

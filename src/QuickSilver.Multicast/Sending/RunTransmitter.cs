@@ -136,6 +136,7 @@ internal sealed class RunTransmitter
         if (outcome == SendOutcome.Refused)
         {
             _context.Counters.RefusedSends++;
+            _stream.OnRefused();
         }
 
         _window.OnSent(_context.Environment.Now, count);
@@ -168,4 +169,7 @@ internal interface ITransmittedStream
 
     /// <summary>Something could not be sent, and perhaps can now although no acknowledgement came.</summary>
     void OnMaySend();
+
+    /// <summary>The system refused to send.</summary>
+    void OnRefused();
 }

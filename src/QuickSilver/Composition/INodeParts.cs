@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using System.Net;
 using QuickSilver.Core.Diagnostics;
 using QuickSilver.Core.Environment;
@@ -105,6 +106,8 @@ internal readonly record struct PartsCounters
     public long PacketsSent { get; init; }
     public long PacketsReceived { get; init; }
     public long PacketsDropped { get; init; }
+    // By DropReason; empty if nothing was dropped.
+    public ImmutableArray<long> Drops { get; init; }
     public long Repairs { get; init; }
     public long Stalls { get; init; }
     public long KernelDrops { get; init; }

@@ -103,6 +103,7 @@ internal abstract class ProtocolParts(
             PacketsSent = counters.PacketsSent,
             PacketsReceived = counters.PacketsReceived,
             PacketsDropped = counters.DroppedInAll,
+            Drops = [.. counters.Drops],
             Stalls = counters.Stalls,
             Repairs = counters.RepairsSent + counters.RepairsReceived,
             KernelDrops = counters.KernelDrops,

@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using System.Diagnostics.Metrics;
 using System.Globalization;
 
@@ -56,7 +57,6 @@ internal static class NodeInstruments
         Count("quicksilver.log.faults", "{exception}", "Exceptions thrown by the node's loggers.", one => one.LogFaults);
         Count("quicksilver.packets.sent", "{packet}", "Packets sent, repairs included.", one => one.PacketsSent);
         Count("quicksilver.packets.received", "{packet}", "Packets received.", one => one.PacketsReceived);
-        Count("quicksilver.packets.dropped", "{packet}", "Packets dropped by the receiver.", one => one.PacketsDropped);
         Count("quicksilver.rights.drops", "{message}", "Messages of senders without the right.", one => one.MessagesWithoutRight);
         Count("quicksilver.keys.missing", "{send}", "Sends refused for want of a view's key.", one => one.SendsWithoutKey);
         Count("quicksilver.stalls", "{stall}", "Waits without progress that exceeded the stall limit.", one => one.Stalls);
@@ -105,6 +105,7 @@ internal static class NodeInstruments
             "quicksilver.configuration.age",
             "Time since the last configuration was applied.",
             static one => one.ReadGauges().ConfigurationAge);
+        AddDrops();
         AddRequests();
         AddTopics();
         AddShares();
@@ -132,6 +133,17 @@ internal static class NodeInstruments
             _nodes = [.. _nodes.Where(one => one != node)];
         }
     }
+
+    // One series for each reason.
+    private static void AddDrops() => Shared.CreateObservableCounter(
+        "quicksilver.packets.dropped",
+        static () => Each(static node => DropsOf(node, node.ReadCounts().PacketDrops)),
+        "{packet}",
+        "Packets dropped by the receiver, by the reason.");
+
+    private static IEnumerable<Measurement<long>> DropsOf(NodeMeter node, ImmutableArray<long> drops) =>
+        PacketDrop.Reasons.Skip(1).Select((reason, i) =>
+            node.Measure(i + 1 < drops.Length ? drops[i + 1] : 0, Tag("quicksilver.drop.reason", reason)));
 
     // One series for each way in which a request ends.
     private static void AddRequests()

@@ -75,6 +75,7 @@ internal sealed class NodeReadings(INodeParts parts, NodeCounterCells cells, End
             PacketsSent = below.PacketsSent,
             PacketsReceived = below.PacketsReceived,
             PacketsDropped = below.PacketsDropped,
+            PacketDrops = below.Drops.IsDefault ? [] : below.Drops,
             Repairs = below.Repairs,
             Stalls = below.Stalls + (Waits?.Stalls ?? 0),
             KernelDrops = below.KernelDrops,

@@ -7,6 +7,10 @@ internal static class Program
 {
     private static readonly Dictionary<string, Func<CampaignArguments, int>> Campaigns = new(StringComparer.Ordinal)
     {
+        ["calm"] = CalmCampaign.Run,
+        ["kill"] = KillCampaign.Run,
+        ["mtu"] = MtuCampaign.Run,
+        ["outsider"] = Outsider.OutsiderCampaign.Run,
     };
 
     public static int Main(string[] args)

@@ -43,12 +43,21 @@ internal readonly ref struct Frame
     /// <summary>To more than one: broadcast or multicast.</summary>
     public bool IsForMany => (Bytes[VirtioBytes] & 1) != 0;
 
-    public bool IsIpMulticast => Bytes[VirtioBytes] == 1 && Bytes[VirtioBytes + 1] == 0 && Bytes[VirtioBytes + 2] == 0x5e;
+    public bool IsIpMulticast =>
+        (Bytes[VirtioBytes] == 1 && Bytes[VirtioBytes + 1] == 0 && Bytes[VirtioBytes + 2] == 0x5e)
+        || (Bytes[VirtioBytes] == 0x33 && Bytes[VirtioBytes + 1] == 0x33);
 
     /// <summary>The size of each datagram of a run, or zero for a frame that is alone.</summary>
     public int SegmentBytes => Bytes[1] == 0 ? 0 : BitConverter.ToUInt16(Bytes[4..]);
 
     public bool IsUdpRun => Bytes[1] == UdpRun && IsUdp && SegmentBytes > 0;
+
+    /// <summary>With the header of IP.</summary>
+    public int PacketBytes => Bytes.Length - Smallest;
+
+    public uint SourceAddress => BinaryPrimitives.ReadUInt32BigEndian(Bytes[(IpOffset + 12)..]);
+
+    public int SourcePort => Read(IpOffset + IpBytes);
 
     public uint DestinationAddress => BinaryPrimitives.ReadUInt32BigEndian(Bytes[(IpOffset + 16)..]);
 

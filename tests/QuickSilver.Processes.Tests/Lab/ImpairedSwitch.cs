@@ -59,6 +59,9 @@ internal sealed class ImpairedSwitch : IDisposable
     /// <summary>What became of the UDP frames of a pair.</summary>
     public LinkCounters Counters(int from, int to) => _links[from, to].Counters;
 
+    /// <summary>Packets of a pair that were larger than its MTU.</summary>
+    public long TooLarge(int from, int to) => _links[from, to].Counters.TooLarge + _links[from, to].OtherCounters.TooLarge;
+
     /// <summary>Frames or runs that a receiving kernel would not take.</summary>
     public long Refused => _writers.Skip(1).Sum(w => w.Refused);
 
@@ -190,7 +193,7 @@ internal sealed class ImpairedSwitch : IDisposable
                 continue;
             }
 
-            _links[from, to].PassUntouched(frame.IsUdp, frames);
+            _links[from, to].PassUntouched(frame, frames);
             _writers[to].Write(frame);
         }
 
@@ -211,7 +214,7 @@ internal sealed class ImpairedSwitch : IDisposable
     {
         var link = _links[from, to];
         var counters = link.CountersOf(frame.IsUdp);
-        var fate = link.Decide(link.Impairment, frame.IsUdp, frame.IsIpMulticast);
+        var fate = link.Decide(link.Impairment, frame);
         for (var copy = 0; copy < fate.Copies; copy++)
         {
             var delay = copy == 0 ? fate.DelayTicks : fate.SecondDelayTicks;

@@ -19,6 +19,9 @@ internal sealed record Impairment
 
     public TimeSpan Hold { get; init; } = TimeSpan.FromMilliseconds(1);
 
+    /// <summary>Larger packets, the header of IP included, are lost without a word, as on a path with this MTU. Zero: all pass.</summary>
+    public int MtuBytes { get; init; }
+
     /// <summary>Nothing passes in this direction: one half of a partition.</summary>
     public bool Blocked { get; init; }
 
@@ -27,7 +30,9 @@ internal sealed record Impairment
 
     /// <summary>True when frames may pass untouched, whole runs at a time.</summary>
     public bool IsHarmless =>
-        LossPercent <= 0 && DuplicatePercent <= 0 && ReorderPercent <= 0 && Delay <= TimeSpan.Zero && Jitter <= TimeSpan.Zero;
+        MtuBytes == 0 && LossPercent <= 0 && DuplicatePercent <= 0 && ReorderPercent <= 0 && Delay <= TimeSpan.Zero && Jitter <= TimeSpan.Zero;
 
     public bool Stops(bool multicast) => Blocked || (multicast && MulticastOff);
+
+    public bool IsTooLarge(int packetBytes) => MtuBytes > 0 && packetBytes > MtuBytes;
 }

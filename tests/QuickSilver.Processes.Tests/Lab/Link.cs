@@ -35,25 +35,34 @@ internal sealed class Link(ulong seed, int from, int to)
     public LinkCounters OtherCounters { get; } = new();
 
     /// <summary>Lets frames through that no harm concerns; their numbers count on.</summary>
-    public void PassUntouched(bool isUdp, int frames)
+    public void PassUntouched(Frame frame, int frames)
     {
-        _seen[isUdp ? 1 : 0] += (ulong)frames;
-        var counters = CountersOf(isUdp);
+        _seen[frame.IsUdp ? 1 : 0] += (ulong)frames;
+        var counters = CountersOf(frame.IsUdp);
         counters.Offered += frames;
         counters.Forwarded += frames;
+        counters.UnicastBytes += frame.IsForMany ? 0 : frame.PacketBytes;
     }
 
     public LinkCounters CountersOf(bool isUdp) => isUdp ? Counters : OtherCounters;
 
-    public Fate Decide(Impairment impairment, bool isUdp, bool multicast)
+    public Fate Decide(Impairment impairment, Frame frame)
     {
+        var isUdp = frame.IsUdp;
         var kind = isUdp ? 1 : 0;
         var at = Mix(_key + (ulong)kind + (_seen[kind]++ * 0xD1342543DE82EF95));
         var counters = CountersOf(isUdp);
         counters.Offered++;
-        if (impairment.Stops(multicast))
+        if (impairment.Stops(frame.IsIpMulticast))
         {
             counters.Blocked++;
+            return default;
+        }
+
+        if (impairment.IsTooLarge(frame.PacketBytes))
+        {
+            counters.Lost++;
+            counters.TooLarge++;
             return default;
         }
 
@@ -63,6 +72,7 @@ internal sealed class Link(ulong seed, int from, int to)
             return default;
         }
 
+        counters.UnicastBytes += frame.IsForMany ? 0 : frame.PacketBytes;
         var duplicated = Hits(at, Draw.Duplicate, impairment.DuplicatePercent);
         var held = Hits(at, Draw.Reorder, impairment.ReorderPercent);
         counters.Duplicated += duplicated ? 1 : 0;

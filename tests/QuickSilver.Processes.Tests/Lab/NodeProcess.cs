@@ -13,10 +13,10 @@ internal sealed class NodeProcess : IDisposable
     private readonly Process _process;
     private readonly string _command;
 
-    private NodeProcess(NetworkNamespaces network, int node, string file, IEnumerable<string> arguments)
+    private NodeProcess(NetworkNamespaces network, int node, string[] variables, string file, IEnumerable<string> arguments)
     {
         _command = $"node {node}: {Path.GetFileName(file)} {string.Join(' ', arguments.Take(12))}";
-        string[] command = ["netns", "exec", network.Name(node), "env", "--default-signal=HUP,INT,QUIT", file, .. arguments];
+        string[] command = ["netns", "exec", network.Name(node), "env", "--default-signal=HUP,INT,QUIT", .. variables, file, .. arguments];
         var start = new ProcessStartInfo(IpCommand.FullPath, command)
         {
             RedirectStandardInput = true,
@@ -37,7 +37,17 @@ internal sealed class NodeProcess : IDisposable
     public bool HasExited => _process.HasExited;
 
     public static NodeProcess Start(NetworkNamespaces network, int node, string file, params IEnumerable<string> arguments) =>
-        new(network, node, file, [.. arguments]);
+        new(network, node, ["QS_SECURITY=none"], file, [.. arguments]);
+
+    /// <summary>Starts a process with the secret in a file.</summary>
+    public static NodeProcess StartWithSecret(
+        NetworkNamespaces network, int node, string secretFile, string file, params IEnumerable<string> arguments) =>
+        new(network, node, ["QS_SECURITY=" + secretFile], file, [.. arguments]);
+
+    /// <summary>Starts a process with the certificate and its key in a file.</summary>
+    public static NodeProcess StartWithCertificate(
+        NetworkNamespaces network, int node, (string Certificate, string Authority) files, string file, params IEnumerable<string> arguments) =>
+        new(network, node, ["QS_SECURITY=" + files.Certificate, "QS_AUTHORITY=" + files.Authority], file, [.. arguments]);
 
     /// <summary>Writes to standard input; returns when the process has taken it into its pipe.</summary>
     public void Feed(string text)
@@ -139,4 +149,6 @@ internal enum ProcessSignal
     Interrupt = 2,
     Kill = 9,
     Terminate = 15,
+    Continue = 18,
+    Stop = 19,
 }

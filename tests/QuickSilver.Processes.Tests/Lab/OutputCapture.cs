@@ -30,6 +30,17 @@ internal sealed class OutputCapture
         }
     }
 
+    public int Length
+    {
+        get
+        {
+            lock (_lock)
+            {
+                return (int)_bytes.Length;
+            }
+        }
+    }
+
     public bool HasEnded
     {
         get
@@ -50,6 +61,22 @@ internal sealed class OutputCapture
     }
 
     public string Text() => Encoding.UTF8.GetString(Bytes());
+
+    /// <summary>The first complete line with this beginning after so many bytes; null if there is none yet.</summary>
+    public string? FindLine(string beginning, int from)
+    {
+        string text;
+        lock (_lock)
+        {
+            text = Encoding.UTF8.GetString(_bytes.GetBuffer(), from, (int)_bytes.Length - from);
+        }
+
+        return Array.Find(text.Split('\n')[..^1], line => (line + " ").StartsWith(beginning + " ", StringComparison.Ordinal));
+    }
+
+    /// <summary>The last complete line with this beginning; null if there is none.</summary>
+    public string? FindLastLine(string beginning) =>
+        Array.FindLast(Lines()[..^1], line => (line + " ").StartsWith(beginning + " ", StringComparison.Ordinal));
 
     public string[] Lines() => Text().Split('\n', StringSplitOptions.None);
 

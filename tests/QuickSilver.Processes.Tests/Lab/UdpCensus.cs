@@ -28,7 +28,8 @@ internal sealed class UdpCensus
             }
 
             var length = frame.SegmentBytes > 0 ? Math.Min(frame.SegmentBytes, frame.Payload.Length) : frame.Payload.Length;
-            _samples.Enqueue(new UdpSample(EndPoint(key), frame.Payload[..length].ToArray()));
+            var source = EndPoint((frame.SourceAddress, frame.SourcePort));
+            _samples.Enqueue(new UdpSample(source, EndPoint(key), frame.Payload[..length].ToArray()));
         }
     }
 
@@ -62,7 +63,7 @@ internal sealed class UdpCensus
         new(new IPAddress([(byte)(key.Address >> 24), (byte)(key.Address >> 16), (byte)(key.Address >> 8), (byte)key.Address]), key.Port);
 }
 
-internal sealed record UdpSample(IPEndPoint Destination, byte[] Payload)
+internal sealed record UdpSample(IPEndPoint Source, IPEndPoint Destination, byte[] Payload)
 {
     public bool IsMulticast => (Destination.Address.GetAddressBytes()[0] & 0xf0) == 0xe0;
 }

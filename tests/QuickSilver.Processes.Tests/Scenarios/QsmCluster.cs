@@ -9,14 +9,23 @@ internal sealed class QsmCluster : IDisposable
 {
     public const int ServicePort = 7411;
     private readonly List<NodeProcess> _processes = [];
+    private readonly string? _secretFile;
 
     /// <param name="nodes">How many namespaces there are.</param>
     /// <param name="seed">What the switch draws from.</param>
     /// <param name="impairment">What the network does to frames; null: nothing.</param>
     /// <param name="service">What the membership service is told besides.</param>
     /// <param name="isIpv6">Whether all addresses are of IPv6.</param>
-    public QsmCluster(int nodes, ulong seed = 1, Impairment? impairment = null, string[]? service = null, bool isIpv6 = false)
+    /// <param name="secretFile">The file with the secret of all processes; null: none is protected.</param>
+    public QsmCluster(
+        int nodes,
+        ulong seed = 1,
+        Impairment? impairment = null,
+        string[]? service = null,
+        bool isIpv6 = false,
+        string? secretFile = null)
     {
+        _secretFile = secretFile;
         // The switch knows runs of IPv4 only.
         Network = NetworkNamespaces.Create(nodes, withRuns: !isIpv6, isIpv6: isIpv6);
         try
@@ -24,8 +33,8 @@ internal sealed class QsmCluster : IDisposable
             Assert.True(File.Exists(Programs.Qsm), $"the tool is not built: {Programs.Qsm}");
             Switch = new ImpairedSwitch(Network, seed);
             Switch.SetAll(impairment ?? Impairment.None);
-            Start(1, Secured(["gms", "--listen", Service, .. service ?? []])).WaitForErrors(
-                e => e.Text().Contains("listening", StringComparison.Ordinal), "it to listen");
+            ServiceProcess = Start(1, Secured(["gms", "--listen", Service, .. service ?? []]));
+            ServiceProcess.WaitForErrors(e => e.Text().Contains("listening", StringComparison.Ordinal), "it to listen");
         }
         catch
         {
@@ -38,6 +47,8 @@ internal sealed class QsmCluster : IDisposable
 
     public ImpairedSwitch Switch { get; } = null!;
 
+    public NodeProcess ServiceProcess { get; } = null!;
+
     public string Service => new IPEndPoint(Network.Address(1), ServicePort).ToString();
 
     /// <summary>Starts the tool on a node; it ends at the latest with the cluster.</summary>
@@ -45,7 +56,9 @@ internal sealed class QsmCluster : IDisposable
 
     public NodeProcess StartProgram(string program, int node, params IEnumerable<string> arguments)
     {
-        var process = NodeProcess.Start(Network, node, program, arguments);
+        var process = _secretFile is { } secret
+            ? NodeProcess.StartWithSecret(Network, node, secret, program, arguments)
+            : NodeProcess.Start(Network, node, program, arguments);
         _processes.Add(process);
         return process;
     }
@@ -69,8 +82,8 @@ internal sealed class QsmCluster : IDisposable
         process.WaitForErrors(e => e.Lines().Contains("ready"), "it to be ready");
 
     // The network is of this test alone, so it needs no protection unless a scenario is about that.
-    private static string[] Secured(string[] arguments) =>
-        arguments.Contains("--security") ? arguments : [.. arguments, "--security", "none"];
+    private string[] Secured(string[] arguments) =>
+        _secretFile is not null || arguments.Contains("--security") ? arguments : [.. arguments, "--security", "none"];
 
     public void Dispose()
     {

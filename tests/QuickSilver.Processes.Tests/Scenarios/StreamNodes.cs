@@ -4,16 +4,30 @@ using QuickSilver.Processes.Tests.Lab;
 namespace QuickSilver.Processes.Tests.Scenarios;
 
 // Processes of the program StreamNode, one on each host of a cluster.
-internal sealed class StreamNodes(int hosts, long bufferBytes = 0) : IDisposable
+internal sealed class StreamNodes(QsmCluster cluster, long bufferBytes = 0) : IDisposable
 {
     private readonly List<NodeProcess> _processes = [];
 
-    public QsmCluster Cluster { get; } = new(hosts);
+    public StreamNodes(int hosts, long bufferBytes = 0)
+        : this(new QsmCluster(hosts), bufferBytes)
+    {
+    }
+
+    public QsmCluster Cluster => cluster;
 
     public static void Do(NodeProcess node, string command, string answer)
     {
         node.Feed(command + "\n");
         WaitFor(node, answer);
+    }
+
+    /// <summary>Waits for a line with this beginning that comes after the command, and returns it.</summary>
+    public static string Ask(NodeProcess node, string command, string beginning)
+    {
+        int from = node.Output.Length;
+        node.Feed(command + "\n");
+        node.WaitForOutput(output => output.FindLine(beginning, from) is not null, $"'{beginning}' after '{command}'");
+        return node.Output.FindLine(beginning, from)!;
     }
 
     /// <summary>Waits for a line that begins with these words, and returns it.</summary>
@@ -25,17 +39,25 @@ internal sealed class StreamNodes(int hosts, long bufferBytes = 0) : IDisposable
 
     public NodeProcess Node(int host)
     {
-        string address = Cluster.Network.Address(host).ToString();
-        string buffer = bufferBytes.ToString(CultureInfo.InvariantCulture);
-        var process = Cluster.StartProgram(Programs.StreamNode, host, Cluster.Service, address, buffer);
-        WaitFor(process, "ready");
+        var process = Transient(host);
         _processes.Add(process);
         return process;
     }
 
     public NodeProcess Subscriber(int host, params string[] subscriptions)
     {
-        var process = Node(host);
+        var process = Transient(host, subscriptions);
+        _processes.Add(process);
+        return process;
+    }
+
+    /// <summary>A subscriber that may end before the others.</summary>
+    public NodeProcess Transient(int host, params string[] subscriptions)
+    {
+        string address = Cluster.Network.Address(host).ToString();
+        string buffer = bufferBytes.ToString(CultureInfo.InvariantCulture);
+        var process = Cluster.StartProgram(Programs.StreamNode, host, Cluster.Service, address, buffer);
+        WaitFor(process, "ready");
         foreach (string subscription in subscriptions)
         {
             Do(process, $"subscribe {subscription}", $"subscribed {subscription.Split(' ')[0]}");
@@ -54,6 +76,5 @@ internal sealed class StreamNodes(int hosts, long bufferBytes = 0) : IDisposable
 
     public void Dispose() => Cluster.Dispose();
 
-    private static string? Find(OutputCapture output, string beginning) =>
-        Array.Find(output.Lines()[..^1], line => (line + " ").StartsWith(beginning + " ", StringComparison.Ordinal));
+    private static string? Find(OutputCapture output, string beginning) => output.FindLine(beginning, from: 0);
 }

@@ -1,3 +1,4 @@
+using QuickSilver.Diagnostics;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Nodes;
 using QuickSilver.Tests.Infrastructure;
@@ -21,6 +22,25 @@ public sealed class NodeMeterTests
             meter.Read().Keys,
             static key => key.Contains("prices", StringComparison.Ordinal)
                 || key.StartsWith("quicksilver.topic", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void Dropped_packets_are_counted_by_reason()
+    {
+        var counters = new NodeCounters { PacketDrops = [0, 7, 0, 5] };
+        using var reading = new MeterReading(_options.Cluster);
+        using var meter = new NodeMeter(_options.Cluster, default)
+        {
+            ReadCounts = () => counters,
+            ReadAll = () => counters,
+            ReadGauges = static () => new NodeGauges(),
+        }.Begin();
+        var values = reading.Read();
+        Assert.Equal(
+            (7, 0, 5, 0),
+            (Dropped("truncated"), Dropped("malformed"), Dropped("unknown_version"), Dropped("not_authentic")));
+
+        long Dropped(string reason) => values[$"quicksilver.packets.dropped {reason}"];
     }
 
     [Fact]

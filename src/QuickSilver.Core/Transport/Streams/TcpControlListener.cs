@@ -45,7 +45,7 @@ internal sealed class TcpControlListener : CompletionSource, IControlListener
         Socket? socket = null;
         try
         {
-            socket = new Socket(local.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
+            socket = SmallSegments.Open(local.AddressFamily);
             socket.Bind(local);
             socket.Listen(Backlog);
         }

@@ -59,7 +59,8 @@ internal sealed class TcpControlStream : HandledStream
     /// <summary>Connects from this address: the stream goes the way that datagrams go, and tells whether there is one.</summary>
     internal static TcpControlStream Connect(IPAddress local, IPEndPoint remote, IControlStreamHandler handler, ControlStreams streams)
     {
-        var socket = new Socket(remote.AddressFamily, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        var socket = SmallSegments.Open(remote.AddressFamily);
+        socket.NoDelay = true;
         var stream = new TcpControlStream(socket, remote, streams) { Handler = handler, _from = local };
         stream._operations = streams.Host.Poller.OpenStream(socket, stream);
         // A service on this machine may be named by its loopback address by a node that is on another interface.

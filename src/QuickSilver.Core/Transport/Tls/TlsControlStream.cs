@@ -54,7 +54,8 @@ internal sealed class TlsControlStream : HandledStream
     internal static TlsControlStream Connect(
         IPAddress local, IPEndPoint remote, IStreamCredentials credentials, IControlStreamHandler handler, ControlStreams streams)
     {
-        var socket = new Socket(remote.AddressFamily, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        var socket = SmallSegments.Open(remote.AddressFamily);
+        socket.NoDelay = true;
         return new TlsControlStream(socket, remote, new TlsClientSide(local, remote, credentials), streams, handler, admission: null);
     }
 

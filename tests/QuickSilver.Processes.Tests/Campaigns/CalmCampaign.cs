@@ -1,0 +1,73 @@
+using System.Diagnostics;
+using System.Globalization;
+using QuickSilver.Processes.Tests.Lab;
+using QuickSilver.Processes.Tests.Scenarios;
+
+namespace QuickSilver.Processes.Tests.Campaigns;
+
+// The membership service removes nobody who lives, however short of time everybody is, and everything is delivered.
+//   calm [minutes=30] [nodes=16] [loss=5] [publishers=4] [rate=100] [pausers=2] [busy=2]
+//
+// Every node subscribes, some publish at a steady rate. The network loses frames of all kinds, busy processes compete for the
+// processors, and nodes stand still at random: see RandomPauses.
+internal sealed class CalmCampaign(CampaignLog log, CampaignArguments arguments)
+{
+    private const int PayloadBytes = 500;
+    private const string Removal = "is removed:";
+    private readonly int _nodes = arguments.Number("nodes", 16);
+    private readonly int _publishers = arguments.Number("publishers", 4);
+    private readonly int _minutes = arguments.Number("minutes", 30);
+
+    public static int Run(CampaignArguments arguments) => CampaignLog.Run("calm", log => new CalmCampaign(log, arguments).RunAll());
+
+    public void RunAll()
+    {
+        using var run = new StreamNodes(new QsmCluster(_nodes));
+        List<NodeProcess> nodes = [.. Enumerable.Range(1, _nodes).Select(host => run.Subscriber(host, "calm reliable handler"))];
+        var publishers = nodes.Take(_publishers).ToList();
+        publishers.ForEach(node => StreamNodes.Do(node, $"open calm reliable {_nodes}", "open calm"));
+        log.Say($"{_nodes} nodes, {_publishers} of them publish, everybody subscribes");
+
+        int loss = arguments.Number("loss", 5);
+        run.Cluster.Switch.SetAll(new Impairment { LossPercent = loss });
+        for (int i = 0; i < arguments.Number("busy", 2); i++)
+        {
+            run.Cluster.StartProgram("/bin/sh", 1, "-c", "while :; do :; done");
+        }
+
+        publishers.ForEach(node => node.Feed($"pace calm {(_minutes + 1) * 60} {PayloadBytes} {arguments.Number("rate", 100)}\n"));
+        using (var pauses = new RandomPauses(nodes, arguments.Number("pausers", 2), seed: 1))
+        {
+            var share = new ProcessorShare();
+            for (int minute = 1; minute <= _minutes; minute++)
+            {
+                Thread.Sleep(TimeSpan.FromMinutes(1));
+                log.Say(string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"minute {minute}: {Removals(run).Length} removals, {nodes.Count(node => node.HasExited)} processes ended, "
+                    + $"{pauses.Pauses} pauses, {pauses.Collections} collections, processors {100 * share.Take():0} % used, "
+                    + $"{loss} % of frames lost"));
+            }
+        }
+
+        publishers.ForEach(node => node.Feed("halt\n"));
+        long sent = publishers.Sum(node => long.Parse(
+            StreamNodes.WaitFor(node, "published calm").Split(' ')[^1], CultureInfo.InvariantCulture));
+        long asked = Stopwatch.GetTimestamp();
+        nodes.ForEach(node => node.Feed($"expect calm {_publishers} {sent}\n"));
+        foreach (var node in nodes)
+        {
+            string got = StreamNodes.WaitFor(node, "has calm");
+            log.Hold(got == $"has calm {sent} 0", $"node {nodes.IndexOf(node) + 1} has all {sent} messages ({got})");
+        }
+
+        log.Say($"all delivered {Stopwatch.GetElapsedTime(asked).TotalSeconds:0.0} s after the last was published");
+        string[] removals = Removals(run);
+        Array.ForEach(removals, log.Say);
+        log.Hold(removals.Length == 0, $"no false removal ({removals.Length})");
+        run.EndAndExpectNothingWrong();
+    }
+
+    private static string[] Removals(StreamNodes run) =>
+        Array.FindAll(run.Cluster.ServiceProcess.Errors.Lines(), line => line.Contains(Removal, StringComparison.Ordinal));
+}

@@ -1,0 +1,85 @@
+using System.Buffers.Binary;
+using System.Numerics;
+using QuickSilver.Processes.Tests.Lab;
+using QuickSilver.Processes.Tests.Scenarios;
+
+namespace QuickSilver.Processes.Tests.Campaigns.Outsider;
+
+// What an outsider sends.
+internal enum ForgeryKind
+{
+    Noise,
+    // Recorded some time ago, and sent again as it is.
+    Replay,
+    // Heard a moment ago, and sent again as it is.
+    FreshReplay,
+    RaisedSequence,
+    ChangedHeader,
+    ChangedBody,
+    CutShort,
+    // As another cluster of the same name seals its packets.
+    OtherKey,
+    // Without a seal, and right in every other way.
+    Unsealed,
+}
+
+// Makes packets of what was recorded. Offsets are those of docs/wire-format.md.
+internal sealed class Forgery(Random random)
+{
+    private const int HeaderBytes = 64;
+    private const int TrailerBytes = 36;
+    private const int LengthAt = 4;
+    private const int SequenceAt = 40;
+    private const int EpochAt = 48;
+    private const int ChecksumAt = 52;
+    private const int TagBytesAt = 61;
+
+    public byte[] Make(ForgeryKind kind, UdpSample sample) => kind switch
+    {
+        ForgeryKind.Noise => BadPacket.Noise(random, random.Next(1, 1473)),
+        ForgeryKind.RaisedSequence => Raised(sample.Payload),
+        ForgeryKind.ChangedHeader => Flipped(sample.Payload, 0, Math.Min(HeaderBytes, sample.Payload.Length)),
+        ForgeryKind.ChangedBody => Flipped(sample.Payload, Math.Min(HeaderBytes, sample.Payload.Length - 1), sample.Payload.Length),
+        ForgeryKind.CutShort => sample.Payload[..random.Next(sample.Payload.Length)],
+        ForgeryKind.Unsealed => Unsealed(sample.Payload),
+        _ => sample.Payload,
+    };
+
+    private byte[] Raised(byte[] payload)
+    {
+        byte[] raised = [.. payload];
+        var at = raised.AsSpan(SequenceAt);
+        BinaryPrimitives.WriteInt64LittleEndian(at, BinaryPrimitives.ReadInt64LittleEndian(at) + random.Next(1, 1000));
+        return raised;
+    }
+
+    private byte[] Flipped(byte[] payload, int from, int to)
+    {
+        byte[] flipped = [.. payload];
+        flipped[random.Next(from, to)] ^= (byte)(1 << random.Next(8));
+        return flipped;
+    }
+
+    private byte[] Unsealed(byte[] payload)
+    {
+        if (payload.Length < HeaderBytes + TrailerBytes)
+        {
+            return BadPacket.Noise(random, HeaderBytes);
+        }
+
+        byte[] plain = payload[..^TrailerBytes];
+        random.NextBytes(plain.AsSpan(HeaderBytes));
+        BinaryPrimitives.WriteUInt16LittleEndian(plain.AsSpan(LengthAt), (ushort)plain.Length);
+        BinaryPrimitives.WriteUInt32LittleEndian(plain.AsSpan(EpochAt), 0);
+        BinaryPrimitives.WriteUInt32LittleEndian(plain.AsSpan(ChecksumAt), 0);
+        plain[TagBytesAt] = 0;
+        uint sum = uint.MaxValue;
+        foreach (byte one in plain)
+        {
+            sum = BitOperations.Crc32C(sum, one);
+        }
+
+        BinaryPrimitives.WriteUInt32LittleEndian(plain.AsSpan(ChecksumAt), ~sum);
+        return plain;
+    }
+}

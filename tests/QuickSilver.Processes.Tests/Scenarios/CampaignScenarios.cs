@@ -1,0 +1,41 @@
+using QuickSilver.Processes.Tests.Campaigns;
+using QuickSilver.Processes.Tests.Campaigns.Outsider;
+using QuickSilver.Processes.Tests.Lab;
+
+namespace QuickSilver.Processes.Tests.Scenarios;
+
+// The campaigns, short. Bars that only a quiet machine holds, those of time, are looked at in campaigns alone.
+public sealed class CampaignScenarios
+{
+    [SkippableTheory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void When_the_MTU_of_a_path_falls_during_a_run_delivery_goes_on(bool isIpv6)
+    {
+        LabRequirement.SkipUnlessMet();
+        var log = new CampaignLog("mtu", isTimed: false);
+        var campaign = new MtuCampaign(log, isIpv6, rate: 1000, bytes: 1400);
+        campaign.Round("interface", MtuCampaign.LowerInterface);
+        campaign.Round("path", MtuCampaign.LowerPath);
+        Assert.Empty(log.Missed);
+    }
+
+    [SkippableFact]
+    public void Somebody_without_the_secret_does_no_harm()
+    {
+        LabRequirement.SkipUnlessMet();
+        var log = new CampaignLog("outsider", isTimed: false);
+        using var campaign = new OutsiderCampaign(log, rate: 500);
+        campaign.RunAll(pairs: 1, TimeSpan.FromSeconds(1));
+        Assert.Empty(log.Missed);
+    }
+
+    [SkippableFact]
+    public void Killed_nodes_are_removed_and_no_others()
+    {
+        LabRequirement.SkipUnlessMet();
+        var log = new CampaignLog("kill", isTimed: false);
+        new KillCampaign(log, isIpv6: false).RunAll(times: 2);
+        Assert.Empty(log.Missed);
+    }
+}
