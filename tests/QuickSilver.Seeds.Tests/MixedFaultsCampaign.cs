@@ -118,6 +118,8 @@ internal sealed class MixedFaults(
     private const Hardships BesideStanding = Hardships.StableAndFeeds | Hardships.Endings | Hardships.BestEffort | Hardships.YearsOff
         | Hardships.OtherCluster | Hardships.Sealed;
 
+    private const Hardships OfServers = Hardships.StoreFailures | Hardships.SeveralServers;
+
     private const Hardships WithoutMulticast = Hardships.NoMulticast | Hardships.MulticastStops;
 
     private const int FewMessages = 16;
@@ -188,7 +190,7 @@ internal sealed class MixedFaults(
             };
         }
 
-        return scene with { Cluster = Hardened(scene.Cluster, drawn, seed) };
+        return scene with { Cluster = Served(Hardened(scene.Cluster, drawn, seed), scene, seed) };
     }
 
     private static ClusterSetup Hardened(ClusterSetup easy, Hardships drawn, ulong seed)
@@ -244,6 +246,25 @@ internal sealed class MixedFaults(
         {
             Options = options,
             OtherOptions = drawn.HasFlag(Hardships.OtherOptions) ? Other(options, random) : null,
+        };
+    }
+
+    // What concerns the membership service, once it is known whether nodes host it.
+    private static ClusterSetup Served(ClusterSetup cluster, Scene scene, ulong seed)
+    {
+        var random = SeededRandom.Derive(seed, purpose: 36, owner: 0);
+        int servers = 2 + random.Below(2);
+        if (cluster.IsEmbedded)
+        {
+            cluster = cluster with { Hardships = cluster.Hardships & ~OfServers };
+        }
+
+        return cluster with
+        {
+            Servers = cluster.Hardships.HasFlag(Hardships.SeveralServers) ? servers : 1,
+            Rights = cluster.Hardships.HasFlag(Hardships.Rights)
+                ? new DrawnRights(seed, [.. Enumerable.Range(0, scene.Topics).Select(scene.Topic)])
+                : null,
         };
     }
 
