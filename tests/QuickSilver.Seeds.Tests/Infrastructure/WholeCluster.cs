@@ -43,6 +43,8 @@ internal sealed class WholeCluster : IDisposable
         ["PublishRequestPool._free"] = PublishRequestPool.MaxKept,
         ["PublishRequestPool._freeWaits"] = PublishRequestPool.MaxKept,
         ["ReassemblyBudget._pool"] = ReassemblyBudget.MaxPooled,
+        ["DepartedIdentities._byAge"] = DepartedIdentities.Most,
+        ["DepartedIdentities._identities"] = DepartedIdentities.Most,
         ["DepartedSenders._byAge"] = DepartedSenders.Most,
         ["DepartedSenders._orders"] = DepartedSenders.Most,
         ["TopicHearing._counts"] = TopicHearing.MostCounts,
