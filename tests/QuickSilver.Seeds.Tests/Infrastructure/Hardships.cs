@@ -99,7 +99,7 @@ internal static class HardshipTable
         (Hardships.SeveralServers, 0.12, Yes),
         // T13: identities without the right to publish or to subscribe. Some publish all the same.
         (Hardships.Rights, 0.15, Yes),
-        // F18, T1 to T6: sealed packets are recorded, and come again as they were, changed, or as somebody else's. Of those that are sealed.
+        // F18: sealed packets are recorded, and come again as they were, changed, or as somebody else's. Of those that are sealed.
         (Hardships.Forgeries, 0.3, Yes),
         // F16: silent for as long as it takes, unheard by its neighbours, and replaced by a newer incarnation, all at about the same time.
         (Hardships.Removals, 0.12, Yes),
