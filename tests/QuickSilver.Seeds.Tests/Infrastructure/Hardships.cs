@@ -95,7 +95,7 @@ internal static class HardshipTable
         (Hardships.Sealed, 0.5, Yes),
         // F14: the store of the membership service keeps nothing, is not read, and answers late or not at all.
         (Hardships.StoreFailures, 0.12, Yes),
-        // F14, F4, F6: several servers, one of which leads by a lease. It is cut off from the store, stands still or dies, and another leads.
+        // F14, F4, F6: several servers, one of which leads by a lease. It is cut off from the store, stands still or dies; another leads.
         (Hardships.SeveralServers, 0.12, Yes),
         // T13: identities without the right to publish or to subscribe. Some publish all the same.
         (Hardships.Rights, 0.15, Yes),
