@@ -232,6 +232,7 @@ internal sealed class MulticastNode
 
         // The observer is told of a view before it receives the first message of the view.
         Observer?.OnConfiguration(change);
+        _topics?.OnConfiguration(change.Number);
         _dispatcher.ReplayUnknown();
         ConfirmIfSettled();
         PostProgress();

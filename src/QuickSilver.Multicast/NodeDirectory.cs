@@ -15,13 +15,17 @@ internal sealed class NodeDirectory(NodeRoster roster)
     private NodeInfo? _self;
     private Dictionary<NodeKey, long>? _since;
     private Dictionary<NodeKey, DatagramAddress>? _addresses;
+    // Null until one that has proved who it is was removed.
+    private DepartedIdentities? _departed;
 
     private long Admitted => _self?.AdmittedAt ?? 0;
 
     public bool Contains(NodeKey node) => Known(node) is not null;
 
-    /// <summary>Who a member has proved to be; none where nobody proves anything.</summary>
-    public ulong IdentityOf(NodeKey node) => Known(node)?.Identity ?? IdentityId.None;
+    /// <summary>
+    /// Who a member has proved to be, or one that was removed not long ago; none where nobody proves anything. Null: no such node is known.
+    /// </summary>
+    public ulong? IdentityOf(NodeKey node) => Known(node)?.Identity ?? _departed?.Find(node);
 
     /// <summary>
     /// The nodes of this list, which is in ascending order, that are not members now. Includes this node if it was removed.
@@ -81,6 +85,7 @@ internal sealed class NodeDirectory(NodeRoster roster)
 
         var next = _roster.After(change.IsSnapshot, change.Joined, change.Removed);
         var gone = TryStep(change, next, self) ?? Compare(change, next, self);
+        Remember(gone);
         _self = next.Find(self) ?? _self;
         _roster = next;
         _addresses = null;
@@ -175,9 +180,44 @@ internal sealed class NodeDirectory(NodeRoster roster)
         }
     }
 
+    private void Remember(List<NodeKey> gone)
+    {
+        foreach (var node in gone)
+        {
+            if (_roster.Find(node) is { Identity: not IdentityId.None } known)
+            {
+                (_departed ??= new DepartedIdentities()).Add(node, known.Identity);
+            }
+        }
+    }
+
     private NodeInfo? Known(NodeKey node) => _roster.Find(node) ?? (node == _self?.Key ? _self : null);
 
     private static bool IsSame(NodeInfo info, NodeInfo known, NodeInfo? company) => company is null
         ? info.AdmittedAt == known.AdmittedAt
         : info.AdmittedAt == company.AdmittedAt && info.Origin == company.Origin;
+}
+
+// Who the nodes were that were removed last. Others may still pass on what they sent.
+internal sealed class DepartedIdentities
+{
+    public const int Most = 1024;
+
+    private readonly Dictionary<NodeKey, ulong> _identities = [];
+    private readonly Queue<NodeKey> _byAge = new();
+
+    public ulong? Find(NodeKey node) => _identities.TryGetValue(node, out ulong identity) ? identity : null;
+
+    public void Add(NodeKey node, ulong identity)
+    {
+        if (_identities.TryAdd(node, identity))
+        {
+            _byAge.Enqueue(node);
+        }
+
+        if (_byAge.Count > Most)
+        {
+            _identities.Remove(_byAge.Dequeue());
+        }
+    }
 }

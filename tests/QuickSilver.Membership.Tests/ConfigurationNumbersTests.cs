@@ -149,4 +149,37 @@ public sealed class ConfigurationNumbersTests
         Assert.Equal(1001, EpochOf(Next(numbers)));
         Assert.Equal(1001, store.LoadEpoch());
     }
+
+    [Fact]
+    public void An_epoch_that_could_not_be_saved_is_saved_with_a_later_number()
+    {
+        var store = new FullStore();
+        var numbers = Begin(store);
+        long first = Next(numbers);
+        Assert.Equal(0, store.Epoch);
+        store.IsFull = false;
+        Assert.Equal(first + 1, Next(numbers));
+        Assert.Equal(EpochOf(first), store.Epoch);
+    }
+
+    [Fact]
+    public void A_service_may_follow_another_if_its_store_says_so_or_cannot_be_read()
+    {
+        Assert.False(Begin().MayFollow);
+        Assert.True(Begin(new FullStore { Epoch = 5 }).MayFollow);
+        Assert.True(Begin(new FullStore { IsGone = true }).MayFollow);
+    }
+
+    private sealed class FullStore : IMembershipStore
+    {
+        public bool IsFull { get; set; } = true;
+
+        public bool IsGone { get; set; }
+
+        public long Epoch { get; set; }
+
+        public long LoadEpoch() => IsGone ? throw new IOException("the disk is gone") : Epoch;
+
+        public void SaveEpoch(long epoch) => Epoch = IsFull ? throw new IOException("the disk is full") : epoch;
+    }
 }

@@ -82,6 +82,28 @@ public sealed class NodeDirectoryTests
         Assert.Equal([C], directory.Apply(Snapshot(7, Node(A, 5, default), Node(B, 5, default)), A));
     }
 
+    [Fact]
+    public void Who_a_node_was_is_known_for_a_while_after_its_removal_and_not_before_it_is_announced()
+    {
+        var directory = Known(A, B);
+        Assert.Null(directory.IdentityOf(C));
+        directory.Apply(
+            new ConfigurationChange { Number = 6, IsSnapshot = false, Joined = [Node(C, 6, default) with { Identity = 42 }] }, A);
+        Assert.Equal(42UL, directory.IdentityOf(C));
+        directory.Apply(new ConfigurationChange { Number = 7, IsSnapshot = false, Removed = [C] }, A);
+        Assert.False(directory.Contains(C));
+        Assert.Equal(42UL, directory.IdentityOf(C));
+
+        for (int i = 0; i <= DepartedIdentities.Most; i++)
+        {
+            var passing = Node(new NodeKey(100 + (ulong)i, 1), 8, default) with { Identity = 7 };
+            directory.Apply(new ConfigurationChange { Number = 8 + (i * 2), IsSnapshot = false, Joined = [passing] }, A);
+            directory.Apply(new ConfigurationChange { Number = 9 + (i * 2), IsSnapshot = false, Removed = [passing.Key] }, A);
+        }
+
+        Assert.Null(directory.IdentityOf(C));
+    }
+
     // What is kept is only what differs from what the roster says; the model keeps everything of each node.
     [Theory]
     [InlineData(1)]

@@ -71,7 +71,7 @@ internal sealed class ConfigurationIssuer
     public void Start(long known)
     {
         Numbers.Load(known);
-        if (Numbers.StoredEpoch > 0 && _gathering.Begin(_context.Environment.Now))
+        if (Numbers.MayFollow && _gathering.Begin(_context.Environment.Now))
         {
             _context.Logger.Gathering(_options.GatherGrace);
         }

@@ -191,6 +191,15 @@ internal sealed class OpenTopics(IOrderingNode node)
     /// <summary>Reduces each topic that was closed before this configuration to its next number.</summary>
     public void Rest(long settled) => _closing.RemoveAll(closed => TryRest(closed, settled));
 
+    /// <summary>Called when a configuration is applied: its nodes are known, and who may publish what.</summary>
+    public void OnConfiguration(long configuration)
+    {
+        foreach (var receiver in _receivers.Values)
+        {
+            receiver.OnConfiguration(configuration);
+        }
+    }
+
     /// <summary>Called when missing messages of the stream's sender will not arrive any more.</summary>
     public void OnLoss(InboundStream stream)
     {

@@ -38,6 +38,9 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
     // The subscription is closed, or the sender was moved to DepartedSenders: no message is delivered any more.
     public bool IsOver { get; set; }
 
+    // Nobody knows yet who the sender is, and whether it may publish: all messages are held.
+    public bool IsUnproven { get; set; }
+
     /// <summary>
     /// Whether the run has begun in the period since which the sender and this node have been together (0: that configuration is not known
     /// yet).
@@ -57,6 +60,11 @@ internal sealed class SenderOrder(NodeKey sender, IDeliverySink sink)
             _waiting.BegunAt = since;
         }
     }
+
+    /// <summary>
+    /// The configuration under which the run was sent, while it is not known since when the two have been together; 0 otherwise.
+    /// </summary>
+    public long BegunUnder => Math.Max(-_waiting.BegunAt, 0);
 
     // The number with which the run began. The streams of that period contain all messages from this number on.
     public long RunStart

@@ -1,5 +1,4 @@
 using System.Collections.Immutable;
-using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Views;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Receiving;
@@ -12,7 +11,7 @@ namespace QuickSilver.Multicast.Ordering;
 // A subscription is active from the configuration in which the membership service put it into a view. It ignores messages of older views.
 // The first message of a topic in each view carries the start table, which tells where the sender's run begins for this subscription. Until
 // it arrives, other messages are held.
-internal sealed class TopicReceiver : ITopicReceiver
+internal sealed partial class TopicReceiver : ITopicReceiver
 {
     // A topic usually has few senders. The dictionary is used only for more than these.
     private const int FewSenders = 8;
@@ -25,8 +24,6 @@ internal sealed class TopicReceiver : ITopicReceiver
     private readonly IDeliverySink _sink;
     private readonly bool _isPinned;
     private bool _isClosed;
-    // The identities that may publish; null: everybody may.
-    private HashSet<ulong>? _publishers;
 
     public TopicReceiver(in ChannelSpec channel, IDeliverySink sink, IReceivingNode node)
     {
@@ -82,49 +79,6 @@ internal sealed class TopicReceiver : ITopicReceiver
         }
     }
 
-    /// <summary>
-    /// Messages of senders without the right are dropped from here on: their runs do not begin, so in order messages of the others cost
-    /// nothing for it. What such a sender has sent before stays where it is, as the service said then that it may.
-    /// </summary>
-    /// <param name="publishers">The identities that may publish; default: everybody may.</param>
-    public void Restrict(ImmutableArray<ulong> publishers)
-    {
-        if (publishers.IsDefault)
-        {
-            _publishers = null;
-            return;
-        }
-
-        if (_publishers?.SetEquals(publishers) == true)
-        {
-            return;
-        }
-
-        _publishers = [.. publishers];
-        for (int i = _senders?.Count - 1 ?? -1; i >= 0; i--)
-        {
-            var order = _senders![i];
-            if (!MayPublish(order.Sender) && !order.IsBlocked)
-            {
-                order.IsOver = true;
-                order.DropAll();
-                _senders.RemoveAt(i);
-                _bySender?.Remove(order.Sender);
-            }
-        }
-    }
-
-    private bool MayPublish(NodeKey sender) => _publishers!.Contains(_node.Context.Directory.IdentityOf(sender));
-
-    private void OnWithoutRight(NodeKey sender)
-    {
-        long count = ++_node.Context.Counters.MessagesWithoutRight;
-        if (RepeatedEvent.IsLogged(count))
-        {
-            MulticastLog.WithoutRight(_node.Context.Log, sender, Label, count);
-        }
-    }
-
     public void OnMessage(InboundStream stream, in StreamMessage message)
     {
         if (_isClosed || ActiveFrom == 0 || stream.View.Configuration < ActiveFrom || stream.Class != Class)
@@ -132,7 +86,7 @@ internal sealed class TopicReceiver : ITopicReceiver
             return;
         }
 
-        if (_publishers is not null && !MayPublish(stream.Sender))
+        if (_publishers is not null && MayPublish(stream.Sender) == false)
         {
             OnWithoutRight(stream.Sender);
             return;
@@ -140,7 +94,7 @@ internal sealed class TopicReceiver : ITopicReceiver
 
         var order = Find(stream.Sender);
         bool isAhead = IsAhead(stream);
-        if (!isAhead)
+        if (!isAhead && !order.IsUnproven)
         {
             StreamOrders.Note(stream, TopicId, order);
         }
@@ -148,6 +102,12 @@ internal sealed class TopicReceiver : ITopicReceiver
         if (!message.StartTable.IsEmpty)
         {
             Begin(order, stream, message.StartTable);
+        }
+
+        if (order.IsUnproven)
+        {
+            HoldUnproven(order, stream, message);
+            return;
         }
 
         long sequence = message.Delivered.Sequence;
@@ -235,7 +195,7 @@ internal sealed class TopicReceiver : ITopicReceiver
     public void OnMark(InboundStream stream, ReadOnlySpan<byte> starts, long number)
     {
         if (_isClosed || ActiveFrom == 0 || stream.View.Configuration < ActiveFrom || IsReliable
-            || (_publishers is not null && !MayPublish(stream.Sender)))
+            || (_publishers is not null && MayPublish(stream.Sender) == false))
         {
             return;
         }
@@ -243,6 +203,11 @@ internal sealed class TopicReceiver : ITopicReceiver
         var order = Find(stream.Sender);
         Begin(order, stream, starts);
         order.NoteSent(number);
+        if (order.IsUnproven)
+        {
+            return;
+        }
+
         if (order.Next != 0)
         {
             Drain(order);
@@ -287,7 +252,7 @@ internal sealed class TopicReceiver : ITopicReceiver
     /// </summary>
     public void OnLoss(InboundStream stream, bool senderGone)
     {
-        if (Known(stream.Sender) is not { } order)
+        if (Known(stream.Sender) is not { IsUnproven: false } order)
         {
             return;
         }
@@ -433,7 +398,7 @@ internal sealed class TopicReceiver : ITopicReceiver
 
     public void Drain(SenderOrder order)
     {
-        while (order.TryPeekHeld(order.Next, out var held))
+        while (!order.IsUnproven && order.TryPeekHeld(order.Next, out var held))
         {
             if (IsAhead(held.Stream) || !TryPass(order, held.Message))
             {
@@ -454,7 +419,7 @@ internal sealed class TopicReceiver : ITopicReceiver
             return known;
         }
 
-        var order = _departed?.Take(sender) ?? new SenderOrder(sender, _sink);
+        var order = _departed?.Take(sender) ?? new SenderOrder(sender, _sink) { IsUnproven = IsUnproven(sender) };
         order.IsOver = false;
         (_senders ??= new List<SenderOrder>(1)).Add(order);
         if (_bySender is not null)

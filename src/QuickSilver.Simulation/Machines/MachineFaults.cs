@@ -48,8 +48,22 @@ internal sealed class MachineFaults
     /// <summary>How many of the datagrams that it sends to others have a false one behind them: well-formed, with absurd numbers.</summary>
     public double LieProbability { get; set; }
 
+    /// <summary>
+    /// How many of the datagrams that go to it have a forgery behind them, made by somebody on the network who has no key.
+    /// </summary>
+    public double ForgeryProbability { get; set; }
+
+    /// <summary>What the store of a membership service on this machine does not do.</summary>
+    public StoreFaults Store { get; set; }
+
+    /// <summary>How long that store takes at the most for each answer.</summary>
+    public TimeSpan StoreDelay { get; set; }
+
     public void Heal()
     {
+        ForgeryProbability = 0;
+        Store = StoreFaults.None;
+        StoreDelay = TimeSpan.Zero;
         Refusals.End();
         HearsNoDatagrams = false;
         SendsNoDatagrams = false;
@@ -65,4 +79,19 @@ internal sealed class MachineFaults
         ForeignProbability = 0;
         IsDeaf = false;
     }
+}
+
+[Flags]
+internal enum StoreFaults
+{
+    None = 0,
+
+    /// <summary>It cannot be read when a service begins.</summary>
+    RefusesLoads = 1,
+
+    /// <summary>It keeps nothing that it is given.</summary>
+    RefusesSaves = 2,
+
+    /// <summary>It answers no claim, and no lease is kept alive.</summary>
+    Unreachable = 4,
 }

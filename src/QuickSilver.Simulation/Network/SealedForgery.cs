@@ -10,6 +10,7 @@ namespace QuickSilver.Simulation.Network;
 internal static class SealedForgery
 {
     private const int Kinds = 4;
+    private const int SealerBytes = sizeof(ulong) + sizeof(uint);
 
     private static readonly SecretKey ForeignKey = new("a key that no node of it was told"u8[..SecretKey.Bytes]);
 
@@ -38,6 +39,20 @@ internal static class SealedForgery
                 // As it was.
                 break;
         }
+    }
+
+    /// <summary>One bit is another.</summary>
+    public static void FlipBit(Span<byte> datagram, SeededRandom random)
+    {
+        int bit = random.Below(datagram.Length * 8);
+        datagram[bit / 8] ^= (byte)(1 << (bit % 8));
+    }
+
+    /// <summary>It claims that the node has sealed it, and sent it, that has sealed the other one.</summary>
+    public static void ClaimSealer(Span<byte> datagram, ReadOnlySpan<byte> other)
+    {
+        other[^SealedPacket.TrailerBytes..][..SealerBytes].CopyTo(datagram[^SealedPacket.TrailerBytes..]);
+        other.Slice(PacketHeader.SenderOffset, SealerBytes).CopyTo(datagram[PacketHeader.SenderOffset..]);
     }
 
     private static void SealAnew(Span<byte> datagram)

@@ -119,6 +119,11 @@ public sealed class SimulatedLink
                 CarryLie(segment, jitter, destination);
             }
 
+            if (To.Faults.ForgeryProbability > 0 && _random.Chance(To.Faults.ForgeryProbability))
+            {
+                CarryForgery(segment, jitter, destination);
+            }
+
             if (GoesStraight(segment, destination, out var departure))
             {
                 continue;
@@ -301,6 +306,21 @@ public sealed class SimulatedLink
         {
             lie.Flight.Release();
         }
+    }
+
+    // What a stranger who hears all makes of this datagram and of those that went before, here or elsewhere.
+    private void CarryForgery(in FlightSegments segment, TimeSpan jitter, in Destination destination)
+    {
+        if (IsBlocked || !SealedForgery.IsSealed(segment.Span))
+        {
+            return;
+        }
+
+        byte[] made = _network.Captures.Forge(segment.Span, _random);
+        // Not a disturbance: nothing is to be repaired for it.
+        Strange++;
+        var forgery = new FlightSegments(new Flight(made, _network.Air), 0, made.Length, Math.Max(segment.SegmentBytes, made.Length));
+        _network.Arrive(To, Earliest(jitter), forgery, destination);
     }
 
     private TimeSpan Earliest(TimeSpan jitter) => (_freeAt > _network.Leaves ? _freeAt : _network.Leaves) + Model.Delay + jitter;

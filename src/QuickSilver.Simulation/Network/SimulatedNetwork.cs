@@ -65,6 +65,9 @@ public sealed class SimulatedNetwork
     /// <summary>Where datagrams under way lie, when receivers share the memory; null: each receiver has a copy of its own.</summary>
     internal RunMemory? Air { get; }
 
+    /// <summary>What somebody on the network has recorded of sealed packets.</summary>
+    internal CapturedPackets Captures { get; } = new();
+
     internal ulong Seed => _cluster.Options.Seed;
 
     internal TimeSpan Now => _cluster.Time.Now;

@@ -30,6 +30,8 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
     private ITopicReceiver? _receiver;
     private TopicRole _granted;
     private bool _isAsking;
+    // A right was denied to several openings that ask for different things: each is asked for alone.
+    private bool _asksSingly;
     private bool _isClosed;
     private bool _isSubscribedInView;
     // Null until something is lost: most topics never lose anything, and there are thousands of them.
@@ -345,6 +347,31 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         return role;
     }
 
+    // Nobody is denied something because of what another opening asks for.
+    private TopicRole RoleToAskFor()
+    {
+        if (!_asksSingly)
+        {
+            return WantedRole();
+        }
+
+        var role = TopicRole.None;
+        foreach (var endpoint in _endpoints)
+        {
+            role |= (TopicRole)endpoint.Access;
+        }
+
+        bool isFirst = true;
+        foreach (var opening in _openings ?? [])
+        {
+            bool isGranted = (opening.Role & ~_granted) == 0;
+            role |= isGranted || isFirst ? opening.Role : TopicRole.None;
+            isFirst &= isGranted;
+        }
+
+        return role;
+    }
+
     // Sender and receiver are opened before the service is asked, so that no message of the first view is missed.
     private void OnMembersChanged()
     {
@@ -421,7 +448,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
     // One request at a time: its answer is compared with the role that is wanted by then.
     private void AskIfNeeded()
     {
-        var wanted = WantedRole();
+        var wanted = RoleToAskFor();
         bool subscribes = (wanted & TopicRole.Subscribe) != 0;
         bool isStale = subscribes && _askedSubscription != 0 && _askedSubscription != _subscription;
         if (_isAsking || _isClosed || (wanted == _granted && !isStale))
@@ -459,7 +486,14 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         if (outcome.Refusal is { } refusal)
         {
             ApiLog.TopicRefused(Node.Log, Name, refusal);
-            var refused = _openings?.FindAll(opening => (opening.Role & ~_granted) != 0) ?? [];
+            var refused = _openings?.FindAll(opening => (opening.Role & ~_granted) != 0 && (opening.Role & ~asked) == 0) ?? [];
+            if (outcome.DeniedTo is not null && !_asksSingly && refused.Exists(opening => opening.Role != refused[0].Role))
+            {
+                _asksSingly = true;
+                AskIfNeeded();
+                return;
+            }
+
             foreach (var opening in refused)
             {
                 _openings!.Remove(opening);
@@ -505,6 +539,7 @@ internal sealed class TopicCore : EndpointTopic, IDeliverySink
         if (_openings is { Count: 0 })
         {
             _openings = null;
+            _asksSingly = false;
         }
 
         if (_endpoints.AsSpan().SequenceEqual(_subscribers))

@@ -43,6 +43,15 @@ internal sealed record ClusterSetup
     /// <summary>Of topics by their numbers: a third of them, where the seed has any.</summary>
     public bool IsBestEffort(ulong topic) => Hardships.HasFlag(Hardships.BestEffort) && topic % 3 == 0;
 
+    /// <summary>Who may publish and subscribe to what; null: everybody.</summary>
+    public DrawnRights? Rights { get; init; }
+
+    /// <summary>Servers of the membership service where no node hosts it. Several have a store with a lease.</summary>
+    public int Servers { get; init; } = 1;
+
+    /// <summary>The machines of these servers: the first, and those after the nodes.</summary>
+    public int[] ServerNumbers => IsEmbedded ? [] : [0, .. Enumerable.Range(Nodes + 1, Servers - 1)];
+
     /// <summary>Every reliable topic owns its region.</summary>
     public bool PinsTopics { get; init; }
 

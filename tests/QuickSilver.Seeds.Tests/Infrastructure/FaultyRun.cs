@@ -40,7 +40,8 @@ internal abstract partial class FaultyRun(string name, ITestOutputHelper? output
 
     private static RunResult PlayMixed(Scene scene, ulong seed, RecordTail tail)
     {
-        var checkers = WholeCluster.AllCheckers(scene.MayPart, scene.Cluster.IsEmbedded, scene.Cluster.IsBestEffort)
+        var checkers = WholeCluster
+            .AllCheckers(scene.MayPart, scene.Cluster.IsEmbedded, scene.Cluster.IsBestEffort, rights: scene.Cluster.Rights)
             .Where(checker => checker is not RepairChecker || scene.Cluster.CountsLosses);
         using var cluster = new WholeCluster(seed, scene.Cluster, [.. checkers, .. Synchrony(scene), tail]) { MayPart = scene.MayPart };
         Open(cluster, scene);
@@ -95,9 +96,15 @@ internal abstract partial class FaultyRun(string name, ITestOutputHelper? output
                 }
             }
 
+            if (cluster.Nodes[i].Subscriptions.Count == 0)
+            {
+                // It has the right to none of these.
+                cluster.Nodes[i].Subscribe(scene.Topic(0));
+            }
+
             for (int k = 0; k < PublicationsPerNode; k++)
             {
-                cluster.Nodes[i].Publish(scene.Topic(cluster.Random.Below(scene.Topics)));
+                PublishSomewhere(cluster.Nodes[i], scene, cluster.Random.Below(scene.Topics));
             }
         }
     }
@@ -179,7 +186,24 @@ internal abstract partial class FaultyRun(string name, ITestOutputHelper? output
             var node = cluster.Nodes[cluster.Random.Below(cluster.Nodes.Count)];
             string topic = node.Publications.First();
             node.StopPublishing(topic);
-            node.Publish(cluster.Random.Chance(0.5) ? topic : scene.Topic(cluster.Random.Below(scene.Topics)));
+            if (cluster.Random.Chance(0.5))
+            {
+                node.Publish(topic);
+            }
+            else
+            {
+                PublishSomewhere(node, scene, cluster.Random.Below(scene.Topics));
+            }
+        }
+    }
+
+    // In this topic, or in the next one that the node has the right to.
+    private static void PublishSomewhere(WholeNode node, Scene scene, int topic)
+    {
+        node.Publish(scene.Topic(topic));
+        while (!node.MayPublish(scene.Topic(topic)))
+        {
+            node.Publish(scene.Topic(++topic));
         }
     }
 

@@ -6,7 +6,11 @@ namespace QuickSilver.Seeds.Tests.Infrastructure;
 // Adds to what was drawn of the first kinds of faults the courses of those that hardships name, each from a stream of its own.
 internal static class HardCourses
 {
+    private const double MostForged = 0.3;
+
     private static readonly TimeSpan ShortestLoneliness = TimeSpan.FromMilliseconds(500);
+    private static readonly TimeSpan RemovalSpread = TimeSpan.FromMilliseconds(50);
+    private static readonly TimeSpan LongestRestart = TimeSpan.FromMilliseconds(20);
 
     private static readonly (Hardships Hardship, FaultKinds Kind)[] Kinds =
     [
@@ -48,6 +52,23 @@ internal static class HardCourses
             AddLoneHost(schedule, plan, SeededRandom.Derive(seed, purpose: 29, owner: 1));
         }
 
+        if ((scene.Hardships & (Hardships.StoreFailures | Hardships.SeveralServers)) != 0)
+        {
+            StoreCourses.Add(schedule, plan, scene.Cluster.ServerNumbers, SeededRandom.Derive(seed, purpose: 29, owner: 2));
+        }
+
+        if (scene.Hardships.HasFlag(Hardships.Forgeries))
+        {
+            AddForgeries(schedule, plan, SeededRandom.Derive(seed, purpose: 29, owner: 3));
+        }
+
+        if (scene.Hardships.HasFlag(Hardships.Removals))
+        {
+            var service = scene.Cluster.Options.Service;
+            var limit = service.HeartbeatInterval * service.MissedHeartbeatLimit;
+            AddRemovals(schedule, plan, limit, SeededRandom.Derive(seed, purpose: 29, owner: 4));
+        }
+
         if (scene.Hardships.HasFlag(Hardships.MulticastStops))
         {
             // For good: the end of all faults does not undo it.
@@ -71,6 +92,58 @@ internal static class HardCourses
                 c => c.Nodes[victim].Faults.Refusals.Begin(calls, share));
             schedule.Add(end, "F20", $"node {victim}'s system refuses nothing more", c => c.Nodes[victim].Faults.Refusals.End());
             at = end;
+        }
+    }
+
+    private static void AddForgeries(FaultSchedule schedule, FaultPlan plan, SeededRandom random)
+    {
+        for (var at = plan.From; at < plan.Until; at += random.UpTo(plan.LongestRest))
+        {
+            var end = at + random.UpTo(plan.LongestFault);
+            end = end < plan.Until ? end : plan.Until;
+            int victim = plan.Nodes![random.Below(plan.Nodes.Count)];
+            double share = random.NextUnit() * MostForged;
+            schedule.Add(at, "F18", $"{share:P0} of the sealed packets to node {victim} have a forgery behind them",
+                c => c.Nodes[victim].Faults.ForgeryProbability = share);
+            schedule.Add(end, "F18", $"no more forgeries to node {victim}", c => c.Nodes[victim].Faults.ForgeryProbability = 0);
+            at = end;
+        }
+    }
+
+    // Its neighbours suspect it, the service does not hear it, its session ends, and a newer incarnation comes: each alone removes it.
+    private static void AddRemovals(FaultSchedule schedule, FaultPlan plan, TimeSpan limit, SeededRandom random)
+    {
+        for (var at = plan.From + random.UpTo(plan.LongestRest); at < plan.Until; at += random.UpTo(plan.LongestRest))
+        {
+            var end = at + limit - RemovalSpread + random.UpTo(RemovalSpread * 2);
+            end = end < plan.Until ? end : plan.Until;
+            int victim = plan.Crashable![random.Below(plan.Crashable.Count)];
+            bool isDead = random.Chance(0.5);
+            schedule.Add(at, "F16", $"node {victim} {(isDead ? "loses power" : "stands still")} for about the time in which it is removed",
+                c => Silence(c.Nodes[victim], isDead));
+            schedule.Add(end, "F16", $"node {victim} ends", c => c.Nodes[victim].Crash());
+            schedule.Add(end + random.UpTo(LongestRestart), "F16", $"node {victim} begins anew", c => Begin(c.Nodes[victim]));
+            at = end;
+        }
+    }
+
+    private static void Silence(SimulatedMachine machine, bool isDead)
+    {
+        if (isDead)
+        {
+            machine.Crash(silently: true);
+        }
+        else if (machine.IsUp)
+        {
+            machine.Pause();
+        }
+    }
+
+    private static void Begin(SimulatedMachine machine)
+    {
+        if (!machine.IsUp)
+        {
+            machine.Restart();
         }
     }
 

@@ -17,6 +17,7 @@ internal sealed class HardLoad(WholeCluster cluster, Scene scene)
     // The largest message to as many regions as a topic may have needs more blocks than the least memory has.
     private const int LargestShiftInLittleMemory = 3;
     private const int ChurnRounds = 4;
+    private const double WithoutRightShare = 0.3;
 
     private readonly SeededRandom _random = SeededRandom.Derive(cluster.Seed, purpose: 30, owner: 0);
 
@@ -39,6 +40,7 @@ internal sealed class HardLoad(WholeCluster cluster, Scene scene)
 
     public void Publish()
     {
+        PublishWithoutRight();
         // Seconds of full rate, and seconds of rest.
         bool isFull = scene.Hardships.HasFlag(Hardships.FullRate)
             && SeededRandom.Derive(cluster.Seed, purpose: 31, (ulong)cluster.Simulation.Now.TotalSeconds).Chance(FullRateShare);
@@ -69,6 +71,23 @@ internal sealed class HardLoad(WholeCluster cluster, Scene scene)
         {
             round();
             cluster.ReadTables();
+        }
+    }
+
+    // A subscriber knows the region in which the others hear, and needs nobody's leave to send there.
+    private void PublishWithoutRight()
+    {
+        if (scene.Cluster.Rights is null || !_random.Chance(WithoutRightShare))
+        {
+            return;
+        }
+
+        var node = cluster.Nodes[_random.Below(cluster.Nodes.Count)];
+        string[] topics = [.. node.Subscriptions.Where(topic => !node.MayPublish(topic))];
+        if (topics.Length > 0 && node.CanAct)
+        {
+            byte[] payload = [.. Enumerable.Repeat((byte)_random.Below(256), 16 + _random.Below(200))];
+            node.Current.PublishWithoutRight(topics[_random.Below(topics.Length)], payload);
         }
     }
 

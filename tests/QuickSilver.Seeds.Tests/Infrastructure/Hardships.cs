@@ -31,6 +31,12 @@ internal enum Hardships
 
     // No hardship by itself, but all others are met by nodes that seal their packets.
     Sealed = 1 << 21,
+
+    StoreFailures = 1 << 22,
+    SeveralServers = 1 << 23,
+    Rights = 1 << 24,
+    Forgeries = 1 << 25,
+    Removals = 1 << 26,
 }
 
 // How often each is drawn, and whether it is yet: what the protocol does not stand is switched on with what mends it. Each is drawn from a
@@ -86,7 +92,17 @@ internal static class HardshipTable
         // The others go on while a fault stands (I22 to I24).
         (Hardships.Standing, 0.2, Yes),
         // F18: who is on the network has no key, and who has one cannot be told from another.
-        (Hardships.Sealed, 0.25, Yes),
+        (Hardships.Sealed, 0.5, Yes),
+        // F14: the store of the membership service keeps nothing, is not read, and answers late or not at all.
+        (Hardships.StoreFailures, 0.12, Yes),
+        // F14, F4, F6: several servers, one of which leads by a lease. It is cut off from the store, stands still or dies; another leads.
+        (Hardships.SeveralServers, 0.12, Yes),
+        // T13: identities without the right to publish or to subscribe. Some publish all the same.
+        (Hardships.Rights, 0.15, Yes),
+        // F18: sealed packets are recorded, and come again as they were, changed, or as somebody else's. Of those that are sealed.
+        (Hardships.Forgeries, 0.3, Yes),
+        // F16: silent for as long as it takes, unheard by its neighbours, and replaced by a newer incarnation, all at about the same time.
+        (Hardships.Removals, 0.12, Yes),
     ];
 
     /// <summary>Those that QS_HARDSHIPS names, in every seed; null where it says nothing.</summary>

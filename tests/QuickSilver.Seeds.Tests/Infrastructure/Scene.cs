@@ -8,6 +8,8 @@ internal sealed record Scene
     // No partition of a campaign lasts as long.
     private static readonly TimeSpan LongestPartition = TimeSpan.FromSeconds(3);
 
+    private const Hardships ServiceChanges = Hardships.StoreFailures | Hardships.SeveralServers;
+
     public required ClusterSetup Cluster { get; init; }
 
     public required FaultKinds Kinds { get; init; }
@@ -37,6 +39,7 @@ internal sealed record Scene
     public bool MayPart => Cluster.IsEmbedded
         || Standing is not null
         || Kinds.HasFlag(FaultKinds.Membership)
+        || (Hardships & ServiceChanges) != 0
         || (IsCutOff && Cluster.Options.Service.HeartbeatInterval * Cluster.Options.Service.MissedHeartbeatLimit < LongestPartition);
 
     private bool IsCutOff => Kinds.HasFlag(FaultKinds.Partition) || Hardships.HasFlag(Hardships.Interface);
@@ -47,12 +50,13 @@ internal sealed record Scene
     {
         var options = Cluster.Options;
         string membership = WholeCluster.MembershipOf(Cluster.IsEmbedded);
+        string servers = Cluster.Servers > 1 ? $" with {Cluster.Servers} servers" : "";
         string packets = $"{options.Dissemination} in packets of {options.PacketBytes} bytes";
         string odd = Cluster.HasOddSubscribers ? ", odd subscribers" : "";
         string deaths = (DieTalking ? ", nodes that die talking" : "") + (DieUnheard ? ", nodes that die unheard by some" : "")
             + (BridgeShare > 0 ? ", bridges over partitions" : "");
         string hard = (Hardships == Hardships.None ? "" : $", {Hardships}") + (Standing is { } fault ? $", {fault} stands" : "");
-        return $"{Cluster.Nodes} nodes with {membership}, heartbeats of {options.Service.HeartbeatInterval}, {packets}, "
+        return $"{Cluster.Nodes} nodes with {membership}{servers}, heartbeats of {options.Service.HeartbeatInterval}, {packets}, "
             + $"{Topics} topics in {Bundles} bundles, {Cluster.TopicSets}, clocks from {Cluster.Epoch:u}{odd}{deaths}{hard}";
     }
 }

@@ -7,6 +7,7 @@ using QuickSilver.Core.Buffers;
 using QuickSilver.Membership.Diagnostics;
 using QuickSilver.Membership.Protocol.Replies;
 using QuickSilver.Membership.Service;
+using QuickSilver.Membership.Service.Access;
 using QuickSilver.Multicast;
 using QuickSilver.Multicast.Channels;
 using QuickSilver.Multicast.Hybrid;
@@ -42,6 +43,8 @@ internal sealed class WholeCluster : IDisposable
         ["PublishRequestPool._free"] = PublishRequestPool.MaxKept,
         ["PublishRequestPool._freeWaits"] = PublishRequestPool.MaxKept,
         ["ReassemblyBudget._pool"] = ReassemblyBudget.MaxPooled,
+        ["DepartedIdentities._byAge"] = DepartedIdentities.Most,
+        ["DepartedIdentities._identities"] = DepartedIdentities.Most,
         ["DepartedSenders._byAge"] = DepartedSenders.Most,
         ["DepartedSenders._orders"] = DepartedSenders.Most,
         ["TopicHearing._counts"] = TopicHearing.MostCounts,
@@ -68,7 +71,9 @@ internal sealed class WholeCluster : IDisposable
     private readonly ProtocolOptions _otherOptions;
     private readonly Strangers? _strangers;
     private byte[] _payload = new byte[64 << 10];
-    private readonly MemoryMembershipStore _store = new();
+    private readonly FailingStore? _store;
+    private readonly Lease? _lease;
+    private readonly ITopicAccess? _access;
     private readonly RecordTail? _tail;
     private long _subscriptions;
 
@@ -96,7 +101,9 @@ internal sealed class WholeCluster : IDisposable
         {
             var machine = Simulation.AddService();
             SetWrong(machine);
-            Services = [new IPEndPoint(machine.Address, ServicePort)];
+            _access = setup.Rights?.ToFile();
+            _store = new FailingStore(machine, Simulation, seed);
+            _lease = setup.Servers > 1 ? new Lease(Simulation) : null;
             Serve(machine);
         }
 
@@ -106,8 +113,21 @@ internal sealed class WholeCluster : IDisposable
         {
             var node = new WholeNode(this, Simulation.AddNode());
             _nodes.Add(node);
+            node.Machine.Identity = setup.Rights is null ? null : DrawnRights.IdentityOf(node.Machine.Number);
             SetWrong(node.Machine);
             Simulation.After(_random.UpTo(TimeSpan.FromMilliseconds(200)), node.Begin);
+        }
+
+        if (!setup.IsEmbedded)
+        {
+            for (int i = 1; i < setup.Servers; i++)
+            {
+                var machine = Simulation.AddService();
+                SetWrong(machine);
+                Serve(machine);
+            }
+
+            Services = [.. setup.ServerNumbers.Select(number => EndPointOf(Simulation.Nodes[number]))];
         }
 
         _strangers = setup.Hardships.HasFlag(Hardships.OtherCluster) ? new Strangers(this) : null;
@@ -119,6 +139,11 @@ internal sealed class WholeCluster : IDisposable
         if (isSealed)
         {
             options = options with { PacketBytes = Math.Max(MulticastOptions.LeastDatagramBytes(isSealed), options.PacketBytes) };
+        }
+
+        if (Setup.Rights is { } rights)
+        {
+            options = options with { Service = options.Service with { Rights = rights } };
         }
 
         return new ProtocolOptions(options, topicSets: Setup.TopicSets, reassemblyBytes: Setup.ReassemblyBytes)
@@ -180,7 +205,7 @@ internal sealed class WholeCluster : IDisposable
     public SynchronyChecker? Synchrony { get; }
 
     /// <summary>Null: embedded.</summary>
-    public ImmutableArray<IPEndPoint> Services { get; } = [];
+    public ImmutableArray<IPEndPoint> Services { get; private set; } = [];
 
     public IReadOnlyList<WholeNode> Nodes => _nodes;
 
@@ -192,9 +217,11 @@ internal sealed class WholeCluster : IDisposable
     /// </param>
     /// <param name="hostsMayPart">Whether there may be several services for a while (I9).</param>
     /// <param name="isBestEffort">Which topics are of best effort; null: none.</param>
+    /// <param name="rights">Who may do what; null: everybody may do everything.</param>
     /// <param name="stallWarning">After how long nodes name what waits (I21); null: as usual.</param>
     public static IEnumerable<HistoryChecker> AllCheckers(
-        bool mayPart = false, bool hostsMayPart = false, Func<ulong, bool>? isBestEffort = null, TimeSpan? stallWarning = null)
+        bool mayPart = false, bool hostsMayPart = false, Func<ulong, bool>? isBestEffort = null, TimeSpan? stallWarning = null,
+        DrawnRights? rights = null)
     {
         isBestEffort ??= static _ => false;
         return
@@ -207,6 +234,7 @@ internal sealed class WholeCluster : IDisposable
             new StableChecker { IsBestEffort = isBestEffort }, new BestEffortChecker { IsBestEffort = isBestEffort },
             new TablesChecker { Bounded = Remembered, OfLeaders = OfLeaders },
             new StallChecker(stallWarning ?? new QuickSilverOptions().StallWarning),
+            .. rights is null ? [] : new[] { new RightsChecker { MayPublish = rights.MayPublish, MaySubscribe = rights.MaySubscribe } },
         ];
     }
 
@@ -461,8 +489,21 @@ internal sealed class WholeCluster : IDisposable
     private void Serve(SimulatedMachine machine)
     {
         var log = LogsOf(machine).CreateLogger("service");
-        new MembershipService(machine.Environment, _options.Service, _store, new ServiceCounters(), log).Start(Services[0]);
+        var address = EndPointOf(machine);
+        var options = _access is null ? _options.Service : _options.Service with { Access = _access };
+        if (_lease is not null)
+        {
+            _ = new LeasedServer(machine, this, _lease, address, options, Make);
+        }
+        else
+        {
+            Make(_store!).Start(address);
+        }
+
+        MembershipService Make(IMembershipStore store) => new(machine.Environment, options, store, new ServiceCounters(), log);
     }
+
+    private static IPEndPoint EndPointOf(SimulatedMachine machine) => new(machine.Address, ServicePort);
 
     private void Begin(SimulatedMachine machine)
     {

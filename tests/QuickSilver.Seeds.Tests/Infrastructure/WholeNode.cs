@@ -1,3 +1,4 @@
+using QuickSilver.Core.Requests;
 using QuickSilver.Membership.Client;
 using QuickSilver.Membership.Views;
 using QuickSilver.Simulation.Checkers;
@@ -60,8 +61,18 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
         }
     }
 
+    public bool MayPublish(string topic) => cluster.Setup.Rights?.MayPublish(Machine.Number, TopicId.Of(topic)) ?? true;
+
+    public bool MaySubscribe(string topic) => cluster.Setup.Rights?.MaySubscribe(Machine.Number, TopicId.Of(topic)) ?? true;
+
     public void Subscribe(string topic)
     {
+        if (!MaySubscribe(topic))
+        {
+            Try(topic, subscribes: true);
+            return;
+        }
+
         if (!Machine.IsPaused && Subscriptions.Add(topic) && CanAct)
         {
             cluster.Watch(Current.SubscribeAsync(topic));
@@ -78,6 +89,12 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
 
     public void Publish(string topic)
     {
+        if (!MayPublish(topic))
+        {
+            Try(topic, subscribes: false);
+            return;
+        }
+
         if (!Machine.IsPaused && Publications.Add(topic) && CanAct)
         {
             cluster.Watch(Current.OpenToPublishAsync(topic));
@@ -89,6 +106,15 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
         if (!Machine.IsPaused && Publications.Remove(topic) && CanAct)
         {
             cluster.Watch(Current.StopPublishingAsync(topic));
+        }
+    }
+
+    // Whoever lacks a right is told so.
+    private void Try(string topic, bool subscribes)
+    {
+        if (CanAct)
+        {
+            cluster.Watch(Current.AskWithoutRightAsync(topic, subscribes));
         }
     }
 
@@ -105,6 +131,8 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
         private readonly Dictionary<string, TimeSpan> _busy = [];
         private readonly SeededRandom _habits;
         private readonly BusyHandler? _handler;
+        // Null until something is published without the right.
+        private UnlawfulPublisher? _unlawful;
         private QuickSilverNode? _node;
 
         public Life(WholeCluster cluster, WholeNode owner)
@@ -260,6 +288,55 @@ internal sealed class WholeNode(WholeCluster cluster, SimulatedMachine machine)
             if (_owner.Publications.Contains(topic) && IsJoined)
             {
                 await OpenToPublishAsync(topic);
+            }
+        }
+
+        /// <summary>Asks to open a topic without the right to it, and requires that it is denied.</summary>
+        public async Task AskWithoutRightAsync(string topic, bool subscribes)
+        {
+            string what = (subscribes ? "S" : "P") + topic;
+            if (!_busy.TryAdd(what, _cluster.Simulation.Now))
+            {
+                return;
+            }
+
+            try
+            {
+                if (subscribes)
+                {
+                    var subscriber = await _node!.OpenSubscriberAsync<ReadOnlyMemory<byte>>(topic, OptionsOf(topic));
+                    var subscription = _cluster.NextSubscription(_owner.Machine.Number, TopicId.Of(topic));
+                    _cluster.History.Activated(_cluster.Simulation.Now, subscription, Key, Parts.LastConfiguration);
+                    await subscriber.DisposeAsync();
+                }
+                else
+                {
+                    await _node!.OpenPublisherAsync<ReadOnlyMemory<byte>>(topic, OptionsOf(topic));
+                    throw new InvalidOperationException($"{_owner.Machine} was let in to publish in {topic} without the right.");
+                }
+            }
+            catch (TopicAccessDeniedException denied)
+            {
+                if (denied.Topic != topic || denied.Identity != _owner.Machine.Identity)
+                {
+                    throw new InvalidOperationException($"Not what was asked is denied: {denied.Message}");
+                }
+            }
+            catch (Exception exception) when (IsOver && IsEnd(exception))
+            {
+                return;
+            }
+
+            _busy.Remove(what);
+        }
+
+        /// <summary>Sends in a topic, past everything that asks whether the node may.</summary>
+        public void PublishWithoutRight(string topic, byte[] payload)
+        {
+            _unlawful ??= new UnlawfulPublisher(Parts.Node);
+            if (!_cluster.Setup.IsBestEffort(TopicId.Of(topic)))
+            {
+                _environment.Post(new ActionRequest(() => _unlawful.Publish(TopicId.Of(topic), payload)));
             }
         }
 

@@ -74,6 +74,19 @@ public sealed class TopicRightsTests
         }
     }
 
+    [Fact]
+    public void A_right_that_is_denied_denies_nothing_that_is_asked_for_at_the_same_time()
+    {
+        using var cluster = Start(seed: 1);
+        var node = cluster.Nodes[1].Node;
+        var denied = node.OpenPublisherAsync<string>(Topic);
+        var reading = node.OpenSubscriberAsync<string>(Topic);
+        var deniedAsWell = node.OpenPublisherAsync<string>(Topic);
+        Assert.Throws<TopicAccessDeniedException>(() => cluster.RunUntilCompleted(denied));
+        Assert.Throws<TopicAccessDeniedException>(() => cluster.RunUntilCompleted(deniedAsWell));
+        Assert.Equal(["a"], Exchange(cluster, cluster.RunUntilCompleted(reading), publisher: 0, "a"));
+    }
+
     private static MulticastNode MulticastOf(SimulatedNode node) => (MulticastNode)node.Life!.Parts.Multicast;
 
     private static List<string> Collect(ITopicSubscriber<string> reading)

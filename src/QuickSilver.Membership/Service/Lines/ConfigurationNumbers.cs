@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging;
+using QuickSilver.Core.Diagnostics;
 using QuickSilver.Membership.Diagnostics;
 
 namespace QuickSilver.Membership.Service.Lines;
@@ -26,28 +27,33 @@ internal sealed class ConfigurationNumbers(IMembershipStore store, ILogger logge
     private long _knownEpoch;
     private long? _measure;
     private uint _step;
+    // How often the present epoch could not be saved; 0: it is saved.
+    private long _unsaved;
 
     /// <summary>The last configuration that was made; 0 before the first.</summary>
     public long Current { get; private set; }
 
-    /// <summary>The last epoch of the service before this one; 0 when none is known.</summary>
-    public long StoredEpoch { get; private set; }
+    /// <summary>Whether there may have been a service before this one: the store says so, or cannot say.</summary>
+    public bool MayFollow { get; private set; }
 
     public static long EpochOf(long configuration) => configuration >> 32;
 
     /// <param name="known">The last configuration of the node that hosts the service; 0 when there is none.</param>
     public void Load(long known = 0)
     {
+        long stored = 0;
         try
         {
-            StoredEpoch = store.LoadEpoch();
+            stored = store.LoadEpoch();
+            MayFollow = stored > 0;
         }
         catch (Exception failure) when (failure is IOException or InvalidDataException or UnauthorizedAccessException)
         {
+            MayFollow = true;
             logger.StoreFailed("read", failure.Message);
         }
 
-        _knownEpoch = Math.Max(StoredEpoch, EpochOf(known));
+        _knownEpoch = Math.Max(stored, EpochOf(known));
         _measure = _knownEpoch > 0 ? _knownEpoch : null;
     }
 
@@ -72,6 +78,11 @@ internal sealed class ConfigurationNumbers(IMembershipStore store, ILogger logge
         {
             BeginEpoch();
         }
+        else if (_unsaved > 0)
+        {
+            // A service that began after this one would begin with the same epoch.
+            Save();
+        }
 
         long number = (_epoch << 32) | ++_step;
         store.Claim(number, () => onClaimed(number));
@@ -87,13 +98,22 @@ internal sealed class ConfigurationNumbers(IMembershipStore store, ILogger logge
         _measure ??= _epoch;
         _step = 0;
         logger.EpochBegins(_epoch, (_epoch << 32) | 1);
+        Save();
+    }
+
+    private void Save()
+    {
         try
         {
             store.SaveEpoch(_epoch);
+            _unsaved = 0;
         }
         catch (IOException failure)
         {
-            logger.StoreFailed("saved", failure.Message);
+            if (RepeatedEvent.IsLogged(++_unsaved))
+            {
+                logger.StoreFailed("saved", failure.Message);
+            }
         }
     }
 }

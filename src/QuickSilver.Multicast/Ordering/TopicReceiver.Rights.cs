@@ -1,0 +1,135 @@
+using System.Collections.Immutable;
+using QuickSilver.Core.Diagnostics;
+using QuickSilver.Membership.Views;
+using QuickSilver.Multicast.Receiving;
+
+namespace QuickSilver.Multicast.Ordering;
+
+// Rights to publish. What a member without the right sends in a topic with a rule is dropped, whatever keys it has.
+//
+// Members pass on the packets of a sender that the membership service has not announced here yet, so its messages may come before anybody
+// knows who it is. They are held until it is announced. What a sender that was removed has sent still comes from others too, so who it was
+// is remembered for a while.
+//
+// Invariant: a run that has begun in order is of a sender with the right, or of one that had it when its messages came.
+internal sealed partial class TopicReceiver
+{
+    // The identities that may publish; null: everybody may.
+    private HashSet<ulong>? _publishers;
+    private int _unproven;
+
+    /// <summary>
+    /// Messages of senders without the right are dropped from here on: their runs do not begin, so in order messages of the others cost
+    /// nothing for it. What such a sender has sent before stays where it is, as the service said then that it may.
+    /// </summary>
+    /// <param name="publishers">The identities that may publish; default: everybody may.</param>
+    public void Restrict(ImmutableArray<ulong> publishers)
+    {
+        if (publishers.IsDefault)
+        {
+            _publishers = null;
+            return;
+        }
+
+        if (_publishers?.SetEquals(publishers) == true)
+        {
+            return;
+        }
+
+        _publishers = [.. publishers];
+        for (int i = _senders?.Count - 1 ?? -1; i >= 0; i--)
+        {
+            var order = _senders![i];
+            if (MayPublish(order.Sender) == false && !order.IsBlocked)
+            {
+                Drop(order);
+            }
+        }
+    }
+
+    /// <summary>A configuration was applied: senders that were not known may be known now.</summary>
+    public void OnConfiguration(long configuration)
+    {
+        for (int i = _unproven > 0 && !_isClosed ? _senders!.Count - 1 : -1; i >= 0; i--)
+        {
+            var order = _senders![i];
+            if (order.IsUnproven)
+            {
+                Prove(order, configuration);
+            }
+        }
+    }
+
+    // Null: it is not known who it is.
+    private bool? MayPublish(NodeKey sender) =>
+        _node.Context.Directory.IdentityOf(sender) is { } identity ? _publishers!.Contains(identity) : null;
+
+    private bool IsUnproven(NodeKey sender)
+    {
+        bool isUnproven = _publishers is not null && MayPublish(sender) is null;
+        _unproven += isUnproven ? 1 : 0;
+        return isUnproven;
+    }
+
+    private void HoldUnproven(SenderOrder order, InboundStream stream, in StreamMessage message)
+    {
+        long sequence = message.Delivered.Sequence;
+        if (!IsReliable)
+        {
+            // Lost, which is told when it is known who sent it.
+            order.NoteSent(sequence);
+        }
+        else if ((order.Next != 0 && sequence < order.Next) || !order.Hold(stream, message))
+        {
+            _node.Context.Counters.DuplicateMessages++;
+        }
+    }
+
+    private void Prove(SenderOrder order, long configuration)
+    {
+        bool? may = _publishers is null ? true : MayPublish(order.Sender);
+        if (may is null && !(order.BegunUnder > 0 && order.BegunUnder <= configuration))
+        {
+            return;
+        }
+
+        if (may != true)
+        {
+            // Or it was a member in configurations that this node did not see one by one, and nobody will ever know.
+            OnWithoutRight(order.Sender);
+            Drop(order);
+            return;
+        }
+
+        order.IsUnproven = false;
+        _unproven--;
+        Drain(order);
+        if (!IsReliable)
+        {
+            _node.Losses.Note(this, order);
+        }
+        else if (order.TryFirstHeld(out long first) && order.TryPeekHeld(first, out var held))
+        {
+            _node.OnLoss(held.Stream);
+        }
+    }
+
+    private void Drop(SenderOrder order)
+    {
+        _unproven -= order.IsUnproven ? 1 : 0;
+        order.IsUnproven = false;
+        order.IsOver = true;
+        order.DropAll();
+        _senders!.Remove(order);
+        _bySender?.Remove(order.Sender);
+    }
+
+    private void OnWithoutRight(NodeKey sender)
+    {
+        long count = ++_node.Context.Counters.MessagesWithoutRight;
+        if (RepeatedEvent.IsLogged(count))
+        {
+            MulticastLog.WithoutRight(_node.Context.Log, sender, Label, count);
+        }
+    }
+}
