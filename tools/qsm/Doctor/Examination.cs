@@ -50,6 +50,11 @@ internal static class Examination
         findings.Add(unresolved is not null
             ? ServiceCheck.Of(new ServiceFacts(ServiceOutcome.Unresolved, options.Cluster, null, IPAddress.None) { Reason = unresolved })
             : answer is null ? Finding.NotChecked(ServiceCheck.Name, NoInterface) : ServiceCheck.Of(answer.Facts));
+        if (choice is not null)
+        {
+            findings.AddRange(ServersCheck.Of(await ServersReader.ReadAsync(session, choice.Address, servers)));
+        }
+
         findings.AddRange(NodesCheck.Of(answer?.Nodes));
         return findings;
     }

@@ -72,6 +72,19 @@ internal sealed class ClusterWatch : IClusterSignsReader, IAsyncDisposable
         }
     }
 
+    /// <summary>Watches through one server, whatever others the options name, and whether or not anything protects it.</summary>
+    public static ClusterWatch Start(Session session, bool isVerbose, IPAddress local, IPEndPoint server)
+    {
+        try
+        {
+            return new ClusterWatch(session.Options, local, isVerbose ? session.Logs : NullLoggerFactory.Instance, [server], rows: 1);
+        }
+        catch (Exception exception) when (exception is not OperationCanceledException)
+        {
+            throw ToolException.OnStart(exception);
+        }
+    }
+
     /// <summary>
     /// Asks for the first time and waits a moment, so that the next answer tells rates: what this one tells covers whatever time has passed
     /// since somebody watched before.

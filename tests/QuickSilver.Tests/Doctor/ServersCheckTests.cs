@@ -1,0 +1,45 @@
+using System.Net;
+using QuickSilver.Tool.Doctor.Checks;
+
+namespace QuickSilver.Tests.Doctor;
+
+// What is judged of the servers of a service.
+public sealed class ServersCheckTests
+{
+    private static readonly IPEndPoint One = IPEndPoint.Parse("10.0.0.1:7400");
+    private static readonly IPEndPoint Two = IPEndPoint.Parse("10.0.0.2:7400");
+    private static readonly IPEndPoint Three = IPEndPoint.Parse("10.0.0.3:7400");
+
+    [Fact]
+    public void Servers_that_all_name_one_leader_are_in_order_and_one_server_is_no_question()
+    {
+        var finding = Assert.Single(ServersCheck.Of([Says(One, Two), Says(Two, Two), Says(Three, Two)]));
+        Assert.Equal((FindingStatus.Ok, "3 of 3 servers answer, and 10.0.0.2:7400 leads."), (finding.Status, finding.Text));
+        Assert.Equal(FindingStatus.NotChecked, Assert.Single(ServersCheck.Of([])).Status);
+        Assert.Equal(FindingStatus.NotChecked, Assert.Single(ServersCheck.Of([Says(One, One)])).Status);
+    }
+
+    [Fact]
+    public void Each_server_that_does_not_answer_is_a_warning_while_another_leads()
+    {
+        var findings = ServersCheck.Of([Says(One, One), Fails(Two), Fails(Three)]);
+        Assert.All(findings, static finding => Assert.Equal(FindingStatus.Warning, finding.Status));
+        Assert.Equal("1 of 3 servers answer, and 10.0.0.1:7400 leads. 10.0.0.2:7400 does not: Why.", findings[0].Text);
+        Assert.Equal(new Remedy("systemctl restart quicksilver-gms", "10.0.0.3"), Assert.Single(findings[1].Remedies));
+    }
+
+    [Fact]
+    public void That_none_leads_or_that_two_do_is_a_problem()
+    {
+        var none = Assert.Single(ServersCheck.Of([Fails(One), Fails(Two)]));
+        Assert.Equal((FindingStatus.Problem, "etcdctl endpoint health"), (none.Status, none.Remedies[0].Command));
+        Assert.Contains("0 of 2 servers answer: none leads.", none.Text);
+        var two = Assert.Single(ServersCheck.Of([Says(One, One), Says(Two, Two)]));
+        Assert.Equal(FindingStatus.Problem, two.Status);
+        Assert.Contains("10.0.0.1:7400 and 10.0.0.2:7400", two.Text);
+    }
+
+    private static ServerAnswer Says(IPEndPoint server, IPEndPoint leader) => new(server, leader, Fault: null);
+
+    private static ServerAnswer Fails(IPEndPoint server) => new(server, Leader: null, "Why.");
+}
