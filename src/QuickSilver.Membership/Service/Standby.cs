@@ -7,8 +7,8 @@ using QuickSilver.Membership.Protocol.Replies;
 
 namespace QuickSilver.Membership.Service;
 
-// A server of a service while another one leads: it tells whoever connects where that one is, as far as it knows, and closes. It reads
-// nothing.
+// A server of a service while another one leads: it tells whoever connects where that one is, as far as it knows, tells it again if that
+// changes, and closes. It reads nothing.
 internal sealed class Standby : IControlAcceptor, IDisposable
 {
     private readonly INodeEnvironment _environment;
@@ -27,7 +27,23 @@ internal sealed class Standby : IControlAcceptor, IDisposable
     public IPEndPoint LocalEndPoint => _listener.LocalEndPoint;
 
     /// <summary>The server that leads; null: none, or it is not known.</summary>
-    public IPEndPoint? Leader { get; set; }
+    public IPEndPoint? Leader
+    {
+        get;
+        set
+        {
+            if (Equals(field, value))
+            {
+                return;
+            }
+
+            field = value;
+            foreach (var visitor in _visitors.ToArray())
+            {
+                visitor.Tell(value);
+            }
+        }
+    }
 
     public void Dispose()
     {
@@ -45,10 +61,9 @@ internal sealed class Standby : IControlAcceptor, IDisposable
             return null;
         }
 
-        var buffer = new ControlBuffer();
-        ControlFrame.Append(buffer, new GoodbyeMessage(Leader));
-        stream.Send(buffer.Written);
-        return new Visitor(this, stream);
+        var visitor = new Visitor(this, stream);
+        visitor.Tell(Leader);
+        return visitor;
     }
 
     // It closes the stream itself when it has read the answer; one that does not is closed.
@@ -65,6 +80,13 @@ internal sealed class Standby : IControlAcceptor, IDisposable
             _deadline = new Alarm(Close);
             owner._visitors.Add(this);
             owner._environment.Schedule(_deadline, owner._limits.Linger);
+        }
+
+        public void Tell(IPEndPoint? leader)
+        {
+            var buffer = new ControlBuffer();
+            ControlFrame.Append(buffer, new GoodbyeMessage(leader));
+            _stream.Send(buffer.Written);
         }
 
         public void Close()

@@ -7,6 +7,7 @@ internal static class Program
 {
     private static readonly Dictionary<string, Func<CampaignArguments, int>> Campaigns = new(StringComparer.Ordinal)
     {
+        ["servers"] = static arguments => Servers.ServersCampaign.Run(Servers.ServersPlan.Read(arguments), Console.Out),
     };
 
     public static int Main(string[] args)

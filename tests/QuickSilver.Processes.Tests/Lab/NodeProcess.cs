@@ -139,4 +139,6 @@ internal enum ProcessSignal
     Interrupt = 2,
     Kill = 9,
     Terminate = 15,
+    Continue = 18,
+    Stop = 19,
 }

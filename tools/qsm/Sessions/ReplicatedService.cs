@@ -68,6 +68,8 @@ internal sealed class ReplicatedService : IElectionObserver, IAsyncDisposable
 
     void IElectionObserver.OnElected(EtcdTerm term) => Post(() =>
     {
+        // Whoever asks who leads hears it before its connection closes.
+        _standby?.Leader = LocalEndPoint;
         _standby?.Dispose();
         _standby = null;
         _service = new MembershipService(_environment, _options, term, new ServiceCounters(), _logger);
