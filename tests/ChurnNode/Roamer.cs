@@ -15,7 +15,8 @@ internal static class Roamer
     {
         var random = new Random(1000 + index);
         using var logs = NodeStart.Logs();
-        var ended = Console.In.ReadLineAsync();
+        // The console's own asynchronous read does not return before there is a line.
+        var ended = Task.Run(Console.In.ReadLine);
         var faults = new List<string>();
         int lives = 0;
         int failures = 0;

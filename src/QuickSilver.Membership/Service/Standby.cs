@@ -15,6 +15,7 @@ internal sealed class Standby : IControlAcceptor, IDisposable
     private readonly SessionLimits _limits;
     private readonly HashSet<Visitor> _visitors = [];
     private readonly IControlListener _listener;
+    private bool _isListening = true;
 
     /// <summary>Listens on <paramref name="local"/>. Throws <see cref="TransportException"/> when it cannot.</summary>
     public Standby(INodeEnvironment environment, SessionLimits limits, IPEndPoint local)
@@ -45,9 +46,19 @@ internal sealed class Standby : IControlAcceptor, IDisposable
         }
     }
 
+    /// <summary>Listens no more; those who have connected still hear who leads.</summary>
+    public void StopListening()
+    {
+        if (_isListening)
+        {
+            _isListening = false;
+            _listener.Dispose();
+        }
+    }
+
     public void Dispose()
     {
-        _listener.Dispose();
+        StopListening();
         foreach (var visitor in _visitors.ToArray())
         {
             visitor.Close();

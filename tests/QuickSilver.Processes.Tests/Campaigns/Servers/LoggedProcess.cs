@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Globalization;
 using QuickSilver.Processes.Tests.Lab;
 
 namespace QuickSilver.Processes.Tests.Campaigns.Servers;
@@ -10,10 +11,12 @@ internal class LoggedProcess : IDisposable
     private const int MostKept = 30;
     private readonly Process _process;
     private readonly Queue<string> _tail = new();
+    private readonly string _logName;
 
     protected LoggedProcess(NetworkNamespaces network, int node, string file, params IEnumerable<string> arguments)
     {
         Node = node;
+        _logName = $"{Path.GetFileName(file)}-{node}";
         string[] command = ["netns", "exec", network.Name(node), "env", "--default-signal=HUP,INT,QUIT", file, .. arguments];
         _process = Process.Start(new ProcessStartInfo(IpCommand.FullPath, command)
         {
@@ -22,6 +25,9 @@ internal class LoggedProcess : IDisposable
             RedirectStandardError = true,
         })!;
     }
+
+    /// <summary>Where all lines of all processes are kept, a file for each node; null: nowhere.</summary>
+    public static string? Folder { get; set; }
 
     public int Node { get; }
 
@@ -96,6 +102,12 @@ internal class LoggedProcess : IDisposable
                     if (_tail.Count > MostKept)
                     {
                         _tail.Dequeue();
+                    }
+
+                    if (Folder is not null)
+                    {
+                        File.AppendAllText(Path.Combine(Folder, _logName), string.Create(
+                            CultureInfo.InvariantCulture, $"{at / (double)Stopwatch.Frequency:F3} {line}\n"));
                     }
                 }
 

@@ -74,7 +74,7 @@ internal sealed class Member : LoggedProcess
 
     protected override void OnError(string line, long at)
     {
-        if (line.Contains("removed this node", StringComparison.Ordinal))
+        if (line.Contains("service removed this node", StringComparison.Ordinal))
         {
             lock (_lock)
             {

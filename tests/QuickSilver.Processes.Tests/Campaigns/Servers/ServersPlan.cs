@@ -22,6 +22,9 @@ internal sealed record ServersPlan
     /// <summary>Whether the bars of time count, and not only what must hold on any machine.</summary>
     public bool IsTimed { get; init; } = true;
 
+    /// <summary>Where the lines of all processes are kept; null: nowhere.</summary>
+    public string? Logs { get; init; }
+
     public static ServersPlan Read(CampaignArguments arguments)
     {
         var plan = new ServersPlan();
@@ -37,6 +40,7 @@ internal sealed record ServersPlan
             LossPercent = arguments.Number("loss-permille", 0) / 10.0,
             IsSealed = !arguments.Is("security", "none"),
             Seed = (ulong)arguments.Number("seed", 1),
+            Logs = arguments.Text("logs"),
             IsTimed = !arguments.Is("timing", "off"),
         };
     }
