@@ -4,8 +4,8 @@ using QuickSilver;
 
 namespace ChurnNode;
 
-// Joins with a new node, receives a steady stream and visits topics, publishes, and leaves after a few seconds; again and again until a line
-// comes in.
+// Joins with a new node, receives a steady stream and visits topics, publishes, and leaves after a few seconds; again and again until a
+// line comes in.
 internal static class Roamer
 {
     private const int PayloadBytes = 100;

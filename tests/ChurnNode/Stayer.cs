@@ -81,7 +81,8 @@ internal static class Stayer
                 }
             }
 
-            Thread.Sleep(1);
+            // Thousands of wakes each second would be most of what this process does.
+            Thread.Sleep(Math.Clamp(1000 / rate, 1, 20));
         }
 
         return sent;

@@ -96,13 +96,13 @@ internal sealed class ServersCampaign
     {
         _rig.AwaitSettled();
         EtcdMember? leader = null;
-        ServersRig.Await("a leader of etcd", () => (leader = _rig.EtcdLeader()) is not null);
+        ServersRig.Await("a leader of etcd", () => (leader = _rig.EtcdLeader()) is not null, 300);
         _judge.Watch($"kill {round} of the leading etcd member {leader!.Node}", () =>
         {
             leader.Kill();
             Thread.Sleep(Down);
             leader.Start();
-            ServersRig.Await("the member of etcd to be back", () => leader.IsLeader() is not null);
+            ServersRig.Await("the member of etcd to be back", () => leader.IsLeader() is not null, 300);
             Thread.Sleep(BetweenKills - Down);
         });
     }
@@ -185,7 +185,13 @@ internal sealed class ServersCampaign
             member.Tell("stop");
         }
 
-        ServersRig.Await("all to have sent", () => _rig.Stayers.All(static member => member.Sent is not null));
+        ServersRig.Await(
+            "all to have sent", () => _rig.Stayers.All(static member => member.Sent is not null || member.HasExited));
+        if (Array.Find(_rig.Stayers, static member => member.HasExited) is { } gone)
+        {
+            throw new TimeoutException($"node {gone.Node} ended: {gone.Removal ?? "without a word"}");
+        }
+
         foreach (var member in (IEnumerable<Member>)[.. _rig.Stayers, .. _rig.Roamers])
         {
             member.Tell("end");

@@ -185,7 +185,8 @@ internal sealed class ServersJudge(ServersRig rig, TextWriter output)
         }
     }
 
-    private static double Seconds(long from, long to) => to == 0 ? double.PositiveInfinity : Stopwatch.GetElapsedTime(from, to).TotalSeconds;
+    private static double Seconds(long from, long to) =>
+        to == 0 ? double.PositiveInfinity : Stopwatch.GetElapsedTime(from, to).TotalSeconds;
 
     private static string Text(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
 
@@ -232,8 +233,10 @@ internal sealed class ServersJudge(ServersRig rig, TextWriter output)
             + Text($"(control {Longest(control).Milliseconds:F0} ms)"));
         foreach (var pause in data.Where(static one => one.Milliseconds > MostPause))
         {
-            bool isMachine = control.Exists(one => one.Touches(pause.Begin, pause.End) && one.Milliseconds * 2 >= pause.Milliseconds);
-            string told = Text($"a pause of {pause.Milliseconds:F0} ms at {pause.Receiver}, {Seconds(from, pause.Begin):F2} s after: {what}");
+            bool isMachine = control.Exists(
+                one => one.Touches(pause.Begin, pause.End) && one.Milliseconds * 2 >= pause.Milliseconds);
+            double after = Seconds(from, pause.Begin);
+            string told = Text($"a pause of {pause.Milliseconds:F0} ms at {pause.Receiver}, {after:F2} s after: {what}");
             if (rig.Plan.IsTimed && !isMachine)
             {
                 Miss(told);

@@ -15,6 +15,8 @@ internal sealed class ServersRig : IDisposable
     private const int FirstEtcd = 4;
     private const int FirstMember = 7;
     private const int Copies = 3;
+    // What costs a connection each time.
+    private const int SlowPoll = 300;
 
     private readonly DirectoryInfo _folder = Directory.CreateTempSubdirectory("servers");
     private readonly NetworkNamespaces _network;
@@ -32,7 +34,7 @@ internal sealed class ServersRig : IDisposable
             _security = plan.IsSealed ? MakeSecret() : "none";
             int[] members = [.. Enumerable.Range(FirstEtcd, Copies)];
             Etcd = [.. members.Select(node => new EtcdMember(_network, node, members, _folder.FullName))];
-            Await("etcd to elect a leader", () => EtcdLeader() is not null);
+            Await("etcd to elect a leader", () => EtcdLeader() is not null, SlowPoll);
             Servers = [.. Enumerable.Range(FirstServer, Copies).Select(Start)];
             Await("a server to lead", () => Leader() is not null);
             Stayers = [.. Enumerable.Range(0, plan.Stayers).Select(StartStayer)];
@@ -65,7 +67,7 @@ internal sealed class ServersRig : IDisposable
 
     public ControlStream Control { get; } = null!;
 
-    public static void Await(string what, Func<bool> condition)
+    public static void Await(string what, Func<bool> condition, int everyMilliseconds = 10)
     {
         long begun = Stopwatch.GetTimestamp();
         while (!condition())
@@ -75,7 +77,7 @@ internal sealed class ServersRig : IDisposable
                 throw new TimeoutException($"waited in vain for {what}");
             }
 
-            Thread.Sleep(5);
+            Thread.Sleep(everyMilliseconds);
         }
     }
 
@@ -90,7 +92,7 @@ internal sealed class ServersRig : IDisposable
         Server? leader = null;
         Await("a server to lead all", () => Servers.All(static server => server is { HasExited: false, IsListening: true })
             && (leader = Leader()) is not null && leader.Nodes >= Plan.Stayers);
-        Await("etcd to be whole", () => Etcd.All(static member => member.IsLeader() is not null));
+        Await("etcd to be whole", () => Etcd.All(static member => member.IsLeader() is not null), SlowPoll);
         // What the last fault left behind, such as members that come back, has its time.
         Thread.Sleep(TimeSpan.FromSeconds(1));
         return Leader() ?? leader!;
