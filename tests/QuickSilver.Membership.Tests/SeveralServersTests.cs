@@ -147,6 +147,40 @@ public sealed class SeveralServersTests
     }
 
     [Fact]
+    public void A_node_that_leaves_while_no_server_leads_stays_until_the_next_one_has_told_the_others()
+    {
+        var standby = StandBy(leader: null);
+        FakeNode[] nodes = [Start(1, FakeCluster.EndPoint, standby.LocalEndPoint), Start(2, FakeCluster.EndPoint, standby.LocalEndPoint)];
+        _cluster.World.RunUntil(() => Array.TrueForAll(nodes, static node => node.Nodes.Count == 2));
+        _cluster.ServiceEnvironment.Crash();
+        _cluster.Run(0.5);
+        bool hasLeft = false;
+        nodes[1].Client.Leave(() => hasLeft = true);
+        _cluster.Run(1);
+        Assert.False(hasLeft);
+        int before = nodes[0].Changes.Count;
+        standby.Leader = Lead(2);
+        _cluster.World.RunUntil(() => hasLeft);
+        // It came along, and left what the next server had told.
+        Assert.Equal(2, nodes[0].Changes[before].Joined.Length);
+        _cluster.World.RunUntil(() => nodes[0].Nodes.Count == 1);
+    }
+
+    [Fact]
+    public void A_node_that_leaves_while_no_server_comes_waits_for_a_limited_time()
+    {
+        var standby = StandBy(leader: null);
+        var node = Start(1, FakeCluster.EndPoint, standby.LocalEndPoint);
+        _cluster.World.RunUntil(() => node.Nodes.Count == 1);
+        _cluster.ServiceEnvironment.Crash();
+        _cluster.Run(0.5);
+        bool hasLeft = false;
+        node.Client.Leave(() => hasLeft = true);
+        _cluster.Run(6);
+        Assert.True(hasLeft);
+    }
+
+    [Fact]
     public void Nodes_that_come_one_by_one_are_waited_for_while_they_come()
     {
         var gathering = new Gathering(TimeSpan.FromSeconds(2));
